@@ -1,0 +1,171 @@
+"""From facts to a snapshot: sort the rows, lay out the columns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+import numpy as np
+
+from .capacity import Usage, demand, monthly_price, room, used_bandwidth
+from .facts import STOCK_RESOURCES, IdcFact, RegionFact, Samples, TaintFact, World
+from .labels import Mask, Rows
+from .normalize import Floats
+from .snapshot import HOURS_A_WEEK, Idcs, Lines, MetricColumn, Snapshot, Span, Taints, sealed
+
+__all__ = ["BANDWIDTH", "build_snapshot", "lines_with_room"]
+
+BANDWIDTH = "bandwidth_mbps"
+BUSY_SHARE = 0.05
+
+
+def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
+    """The picture of `world`; raises KeyError where a fact names an IDC or region that is not there."""
+    regions = _pre_order(world.regions)
+    place = {region.code: position for position, region in enumerate(regions)}
+    order = sorted(range(len(world.idcs)), key=lambda i: (place[world.idcs[i].region], world.idcs[i].code))
+    idcs = _idcs([world.idcs[i] for i in order])
+    line_order = sorted(range(len(world.lines)), key=lambda i: (idcs.row_of[world.lines[i].idc], world.lines[i].code))
+    metrics = {
+        samples.metric.code: _metric(samples, order if samples.metric.scope == "idc" else line_order)
+        for samples in world.samples
+    }
+    lines = _lines(world, line_order, idcs, metrics.get(BANDWIDTH))
+    return Snapshot(
+        id=id,
+        built_at=built_at,
+        idcs=sealed(idcs),
+        lines=sealed(lines),
+        taints=sealed(_taints(world.taints, idcs.row_of)),
+        affinities=world.affinities,
+        metrics={code: sealed(column) for code, column in metrics.items()},
+        regions={region.code: region for region in regions},
+        spans=_spans(regions, [place[region] for region in idcs.regions]),
+        isps=world.isps,
+        headcounts=world.headcounts,
+        usage=world.usage,
+        currency=world.currency,
+        dearest_price=_dearest(lines) if world.dearest_price is None else world.dearest_price,
+    )
+
+
+def _pre_order(regions: Iterable[RegionFact]) -> list[RegionFact]:
+    children: dict[str | None, list[RegionFact]] = {}
+    for region in sorted(regions, key=lambda region: region.code, reverse=True):
+        children.setdefault(region.parent, []).append(region)
+    found: list[RegionFact] = []
+    stack = list(children.get(None, ()))
+    while stack:
+        region = stack.pop()
+        found.append(region)
+        stack.extend(children.get(region.code, ()))
+    return found
+
+
+def _spans(regions: Sequence[RegionFact], places: Sequence[int]) -> dict[str, Span]:
+    """Each region's rows: from its own first to the last of its last descendant."""
+    starts = np.searchsorted(np.array(places, dtype=np.intp), np.arange(len(regions) + 1)).tolist()
+    ends = {region.code: position + 1 for position, region in enumerate(regions)}
+    for region in reversed(regions):
+        if region.parent is not None:
+            ends[region.parent] = max(ends[region.parent], ends[region.code])
+    return {region.code: (starts[i], starts[ends[region.code]]) for i, region in enumerate(regions)}
+
+
+def _idcs(facts: Sequence[IdcFact]) -> Idcs:
+    return Idcs(
+        codes=tuple(fact.code for fact in facts),
+        names=tuple(fact.name or fact.code for fact in facts),
+        regions=tuple(fact.region for fact in facts),
+        tiers=tuple(fact.tier for fact in facts),
+        statuses=tuple(fact.status for fact in facts),
+        partitions=tuple(fact.partition for fact in facts),
+        providers=tuple(fact.provider for fact in facts),
+        labels=tuple(fact.labels for fact in facts),
+        online=np.array([fact.status == "online" for fact in facts], dtype=np.bool_),
+        latitude=_floats(fact.latitude for fact in facts),
+        longitude=_floats(fact.longitude for fact in facts),
+        stock={name: _floats(fact.stock.get(name) for fact in facts) for name in STOCK_RESOURCES},
+        taken={name: _floats(fact.taken.get(name, 0.0) for fact in facts) for name in STOCK_RESOURCES},
+        hashes=np.array([code_hash(fact.code) for fact in facts], dtype=np.uint64),
+        row_of={fact.code: row for row, fact in enumerate(facts)},
+    )
+
+
+def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColumn | None) -> Lines:
+    facts, usage = [world.lines[i] for i in order], world.usage
+    rows = np.array([idcs.row_of[fact.idc] for fact in facts], dtype=np.intp)
+    unknown = np.full(len(facts), np.nan)
+    lines = Lines(
+        first=np.searchsorted(rows, np.arange(len(idcs.codes) + 1)),
+        idc=rows,
+        codes=tuple(fact.code for fact in facts),
+        isps=tuple(fact.isp for fact in facts),
+        charge_types=tuple(fact.charge_type for fact in facts),
+        purchased=_floats(fact.purchased_mbps for fact in facts),
+        commit=_floats(fact.commit_mbps for fact in facts),
+        max_level=_floats(usage.max_level if fact.max_level is None else fact.max_level for fact in facts),
+        price_per_mbps=_floats(fact.price_per_mbps for fact in facts),
+        price_per_gb=_floats(fact.price_per_gb for fact in facts),
+        price=_floats(monthly_price(fact.charge_type, fact.price_per_mbps, fact.price_per_gb) for fact in facts),
+        percentile=_floats(fact.percentile_mbps for fact in facts),
+        pending=_floats(fact.pending_mbps for fact in facts),
+        ordered=_floats(fact.ordered_mbps for fact in facts),
+        used=unknown,
+        room=unknown,
+        busiest=_busiest(world.hourly, order),
+    )
+    return lines_with_room(lines, bandwidth, usage)
+
+
+def _busiest(hourly: Floats | None, order: Sequence[int]) -> Mask:
+    """Each line's busiest 5 % of the hours that are known, rounded up; ties let in all who stand level."""
+    if hourly is None or not len(order):
+        return np.zeros((len(order), HOURS_A_WEEK), dtype=np.bool_)
+    hours = np.nan_to_num(hourly.take(np.array(order, dtype=np.intp), axis=0), nan=-np.inf)
+    known = np.isfinite(hours)
+    share = np.ceil(known.sum(axis=1) * BUSY_SHARE).astype(np.intp)
+    threshold = np.take_along_axis(-np.sort(-hours, axis=1), np.maximum(share - 1, 0)[:, np.newaxis], axis=1)
+    return known & (hours >= threshold)
+
+
+def lines_with_room(lines: Lines, bandwidth: MetricColumn | None, usage: Usage) -> Lines:
+    """The lines with `used` and `room` worked out from the bandwidth seen, the ledger and the limits."""
+    latest = np.full(len(lines.codes), np.nan) if bandwidth is None else bandwidth.values
+    used = used_bandwidth(latest, lines.percentile)
+    free = room(lines.purchased, lines.max_level, *demand(used, lines.pending, lines.ordered, usage))
+    return replace(lines, used=used, room=free)
+
+
+def _dearest(lines: Lines) -> float:
+    known = lines.price[~np.isnan(lines.price)]
+    return float(known.max(initial=0.0))
+
+
+def _metric(samples: Samples, order: Sequence[int]) -> MetricColumn:
+    """Dense over the sorted rows; `order[row]` is the row's position in the world."""
+    values, at = np.full((2, len(order)), np.nan)
+    values[samples.subjects], at[samples.subjects] = samples.values, samples.at
+    rows: Rows = np.array(order, dtype=np.intp)
+    return MetricColumn(samples.metric, values.take(rows), at.take(rows))
+
+
+def _taints(facts: Sequence[TaintFact], row_of: Mapping[str, int]) -> Taints:
+    kinds = sorted({(fact.key, fact.value, fact.effect) for fact in facts})
+    number = {kind: position for position, kind in enumerate(kinds)}
+    by_row = sorted(facts, key=lambda fact: (row_of[fact.idc], fact.key, fact.value, fact.effect))
+    return Taints(
+        idc=np.array([row_of[fact.idc] for fact in by_row], dtype=np.intp),
+        kind=np.array([number[fact.key, fact.value, fact.effect] for fact in by_row], dtype=np.int64),
+        kinds=tuple(kinds),
+        starts=_floats(-np.inf if fact.starts_at is None else fact.starts_at for fact in by_row),
+        ends=_floats(np.inf if fact.ends_at is None else fact.ends_at for fact in by_row),
+    )
+
+
+def _floats(values: Iterable[float | None]) -> Floats:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def code_hash(text: str) -> int:
+    """64 bits that stay the same in every process and version."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")

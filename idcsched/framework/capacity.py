@@ -1,0 +1,80 @@
+"""Room: how much a line can still take, and what a Mbps of it costs.
+
+One function each, called by whoever filters, scores, counts or claims.
+"""
+
+from dataclasses import dataclass
+from math import floor
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from .normalize import DECIMALS, Floats
+
+__all__ = [
+    "DAYS_A_MONTH",
+    "GB_A_MONTH",
+    "Usage",
+    "demand",
+    "headroom",
+    "monthly_price",
+    "room",
+    "shortfall",
+    "used_bandwidth",
+]
+
+DAYS_A_MONTH = 30
+_SHOWN = 1000  # parts of a Mbps, GiB or core
+GB_A_MONTH = 162.0  # what 1 Mbps carries in 30 days where mean ÷ p95 is 0.5
+
+Number = TypeVar("Number", float, Floats)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """How the installation counts used bandwidth; the same for every profile."""
+
+    count: Literal["monitored", "ordered"] = "monitored"
+    max_level: float = 0.9
+
+
+def used_bandwidth(latest: Floats, percentile: Floats) -> Floats:
+    """The larger of the latest value and the percentile of the window; unknown (NaN) where nothing was ever seen.
+
+    A line that has a latest value but no history yet counts as its latest value.
+    """
+    return np.where(np.isnan(percentile), latest, np.fmax(latest, percentile))
+
+
+def demand(used: Floats, pending: Floats, ordered: Floats, usage: Usage) -> tuple[Floats, Floats]:
+    """(used, pending) as `room` takes them: under `ordered`, max(used, Σ ordered) stands in for their sum."""
+    if usage.count == "ordered":
+        return np.maximum(used, ordered), np.zeros_like(pending)
+    return used, pending
+
+
+def room(purchased: Number, max_level: Number, used: Number, pending: Number) -> Number:
+    """Mbps that may still be placed on a line: purchased × max_level − used − pending. May be negative."""
+    left: Number = np.round(purchased * max_level - used - pending, DECIMALS)
+    return left
+
+
+def headroom(room_left: Floats, purchased: Floats) -> Floats:
+    """The share of the purchased bandwidth that is left; 0 where nothing was purchased."""
+    left: Floats = np.divide(room_left, purchased, out=np.zeros_like(room_left), where=purchased > 0)
+    return left
+
+
+def shortfall(need: float, free: float) -> dict[str, float]:
+    """How far off something is, in figures for people: what is free is rounded down, so that it never looks enough."""
+    left = max(floor(free * _SHOWN) / _SHOWN, 0.0)
+    return {"need": need, "free": left, "short_by": round(need - left, DECIMALS)}
+
+
+def monthly_price(charge_type: str, per_mbps: float | None, per_gb: float | None) -> float | None:
+    """The price of one billed Mbps for a month of 30 days; None where it is not known."""
+    if charge_type == "volume":
+        return None if per_gb is None else per_gb * GB_A_MONTH
+    if per_mbps is None:
+        return None
+    return per_mbps * DAYS_A_MONTH if charge_type.startswith("daily_") else per_mbps

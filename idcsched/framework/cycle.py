@@ -1,0 +1,243 @@
+"""One decision, read from top to bottom.
+
+    decide = PreFilter → Filter → fallback group → PreScore → Score → Normalize → rank → Decision
+
+A pure function: the same inputs give the same decision, bit for bit, today and in a replay next year.
+Filters give dense masks over the rows in question, which are combined once; scorers see the survivors.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+
+from .context import Cycle
+from .decision import Decision, Judgement, PluginError
+from .errors import Invalid, PluginFailed
+from .hypothetical import suppose
+from .labels import Mask, Rows
+from .one_by_one import visit as visit_one_by_one
+from .outside import Query, Reply
+from .plugin import Plugin, Reason, Universe, Verdict
+from .profile import Entry, Profile
+from .ranking import hash_keys, rank, seed_of
+from .request import Request
+from .scoring import score_all
+from .snapshot import Snapshot
+
+__all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
+
+EXCLUDED = Reason("excluded", "excluded by the request", "excluded by the request's `{field}`")
+NO_GROUP = Reason("no_group", "in no fallback group", "in none of the fallback groups", ("profile", "labels"))
+
+
+def decide(
+    request: Request,
+    snapshot: Snapshot,
+    profile: Profile,
+    *,
+    now: float,
+    reference: str = "",
+    labels: Mapping[str, str] | None = None,
+    replies: Mapping[str, Reply] | None = None,
+) -> Decision:
+    """The best IDC for `request`, why it is the best, and why the others are not.
+
+    `reference` seeds what is left to chance where the request has no id of its own; `labels` are the
+    request's labels as the server knows them; `replies` are the answers to `queries`, by profile entry. Raises
+    Invalid for names that do not exist, PluginFailed where the profile says that a failing plugin fails the decision.
+    """
+    errors: list[PluginError] = []
+    ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies=replies)
+    judgements = list(_judged(ctx, errors))
+    alive = _all_of(ctx.size, (judgement.keep for judgement in judgements))
+    groups = _groups(ctx)
+    seed = seed_of(request.request_id or reference)
+    if profile.one_by_one:
+        visit = visit_one_by_one(ctx, alive, groups, seed, errors)
+        judgements.extend(visit.judgements())
+        alive, visited = visit.passed, visit.visited
+    else:
+        visited = _visited(alive, groups)
+    survivors = ctx.narrowed(np.flatnonzero(alive & visited))
+    columns = score_all(survivors, errors)
+    ranking = rank(survivors, columns, hash_keys(ctx.snapshot.idcs.hashes[survivors.rows], seed), errors)
+    return Decision(
+        cycle=ctx,
+        survivors=survivors,
+        judgements=tuple(judgements),
+        visited=visited,
+        groups=groups,
+        group_index=_winning_group(ctx, alive & visited, groups),
+        columns=tuple(columns),
+        ranking=ranking,
+        plugin_errors=tuple(errors),
+    )
+
+
+def queries(
+    request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None = None
+) -> tuple[Query, ...]:
+    """What plugins must ask of the outside before `decide`, about the survivors of the vectorised filters.
+
+    Raises what `decide` raises. A plugin that fails to ask will fail again in `decide`, without a reply.
+    """
+    if not profile.gatherers:
+        return ()
+    errors: list[PluginError] = []
+    ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies=None)
+    asking = {entry.name for entry in profile.gatherers}
+    judgements = (judgement for judgement in _judged(ctx, errors, without=asking))
+    survivors = ctx.narrowed(np.flatnonzero(_all_of(ctx.size, (judgement.keep for judgement in judgements))))
+    return tuple(query for entry in profile.gatherers if (query := _gathered(survivors, entry)) is not None)
+
+
+def _gathered(ctx: Cycle, entry: Entry) -> Query | None:
+    ctx.entry = entry
+    try:
+        return entry.plugin.gather(ctx) if ctx.size else None
+    except Exception:  # noqa: BLE001  # in `decide` it finds no reply, and the profile says what that means
+        return None
+
+
+def _begun(
+    request: Request,
+    snapshot: Snapshot,
+    profile: Profile,
+    errors: list[PluginError],
+    *,
+    now: float,
+    labels: Mapping[str, str] | None,
+    replies: Mapping[str, Reply] | None,
+) -> Cycle:
+    """The cycle with the rows that the request is about; raises Invalid for names that do not exist."""
+    if request.hypothetical is not None:
+        snapshot = suppose(snapshot, request.hypothetical, now=now)
+    _check_names(request, snapshot, profile)
+    known_labels = labels or request.labels or {}
+    everything = Cycle(request, snapshot, profile, now=now, rows=slice(0, snapshot.size), labels=known_labels)
+    ctx = _universe(everything, errors)
+    ctx.replies = replies or {}
+    return ctx
+
+
+def _check_names(request: Request, snapshot: Snapshot, profile: Profile) -> None:
+    """That every name in the request means something; raises Invalid with the field's pointer."""
+    for field, names, known, code in (
+        ("region", request.regions, snapshot.spans, "unknown_region"),
+        ("isp", request.wanted_isps, snapshot.isps, "unknown_isp"),
+        ("only", request.only or (), snapshot.idcs.row_of, "unknown_idc"),
+        ("exclude", request.exclude or (), snapshot.idcs.row_of, "unknown_idc"),
+    ):
+        listed = isinstance(getattr(request, field), tuple)
+        for position, name in enumerate(names):
+            if name not in known:
+                pointer = f"/{field}/{position}" if listed else f"/{field}"
+                raise Invalid(code, "there is no {kind} {name}", pointer, kind=code.removeprefix("unknown_"), name=name)
+    client = request.client.region if request.client else None
+    if client is not None and client not in snapshot.regions:
+        raise Invalid("unknown_region", "there is no region {name}", "/client/region", name=client)
+    profile.check_weights(request.weights or ())
+
+
+def _universe(ctx: Cycle, errors: list[PluginError]) -> Cycle:
+    """The rows that the request is about: what a narrowing plugin says, else its `only` list."""
+    found = (
+        _call_filter(ctx, entry, "pre_filter", errors) for entry in ctx.profile.pre_filters if entry.plugin.narrows
+    )
+    rows = next((narrowed.rows() for narrowed in found if isinstance(narrowed, Universe)), None)
+    if rows is None:
+        row_of = ctx.snapshot.idcs.row_of
+        rows = np.array(sorted({row_of[code] for code in ctx.request.only or ()}), dtype=np.intp)
+    return Cycle(ctx.request, ctx.snapshot, ctx.profile, now=ctx.now, rows=rows, labels=ctx.labels)
+
+
+def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> Iterator[Judgement]:
+    """Every vectorised filter's word, in the order in which rejections are counted."""
+    yield from _request_lists(ctx)
+    if _fallback(ctx):
+        yield Judgement("request", NO_GROUP, _groups(ctx) >= 0, None)
+    for point, entries in (("pre_filter", ctx.profile.pre_filters), ("filter", ctx.profile.filters)):
+        for entry in entries:
+            if entry.name in without or (point == "pre_filter" and entry.plugin.narrows):
+                continue
+            for verdict in _verdicts(_call_filter(ctx, entry, point, errors)):
+                yield Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail)
+
+
+def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
+    """`only` and `exclude`, before all else."""
+    for field, codes in (("only", ctx.request.only), ("exclude", ctx.request.exclude)):
+        if codes is None:
+            continue
+        named = np.zeros(ctx.snapshot.size, dtype=np.bool_)
+        named[[ctx.snapshot.idcs.row_of[code] for code in codes]] = True
+        keep = ctx.take(named if field == "only" else ~named)
+        yield Judgement("request", EXCLUDED, keep, lambda _, field=field: {"field": field})  # type: ignore[misc]
+
+
+def _call_filter(ctx: Cycle, entry: Entry, point: str, errors: list[PluginError]) -> Any:
+    ctx.entry = entry
+    try:
+        found = getattr(entry.plugin, point)(ctx)
+        _check_found(entry.plugin, point, found, ctx.size)
+    except Exception as error:
+        if entry.on_error_filter == "fail":
+            raise PluginFailed(entry.name, point, f"{type(error).__name__}: {error}") from error
+        errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
+        return None
+    return found
+
+
+def _verdicts(found: Any) -> tuple[Verdict, ...]:
+    return (found,) if isinstance(found, Verdict) else (found or ())
+
+
+def _check_found(plugin: Plugin, point: str, found: Any, size: int) -> None:
+    """That the method gave what its point calls for; anything else, a bare mask say, must not pass for "keep all"."""
+    wanted: tuple[type, ...] = (Universe,) if plugin.narrows and point == "pre_filter" else (Verdict, tuple)
+    if found is not None and not isinstance(found, wanted):
+        raise TypeError(f"gave {type(found).__name__}, not {wanted[0].__name__}")
+    for verdict in () if isinstance(found, Universe) else _verdicts(found):
+        _check_mask(verdict.keep, size)
+
+
+def _check_mask(keep: Mask, size: int) -> None:
+    if keep.dtype != np.bool_ or keep.shape != (size,):
+        raise ValueError(f"gave a mask of {keep.dtype}{keep.shape} for {size} rows")
+
+
+def _all_of(size: int, masks: Iterable[Mask]) -> Mask:
+    alive = np.ones(size, dtype=np.bool_)
+    for mask in masks:
+        alive &= mask
+    return alive
+
+
+def _fallback(ctx: Cycle) -> tuple[Any, ...]:
+    return ctx.request.fallback or ctx.profile.fallback
+
+
+def _groups(ctx: Cycle) -> Rows:
+    """The first fallback group of each row: 0 everywhere without groups, −1 where no group takes it."""
+    terms = _fallback(ctx)
+    if not terms:
+        return np.zeros(ctx.size, dtype=np.intp)
+    found = np.full(ctx.size, -1, dtype=np.intp)
+    for index in range(len(terms) - 1, -1, -1):
+        found[ctx.matching((terms[index],))] = index
+    return found
+
+
+def _visited(alive: Mask, groups: Rows) -> Mask:
+    """Group by group, the first with a survivor wins; later groups are not visited. No survivor: all were."""
+    held = groups[alive]
+    visited: Mask = groups <= (held.min() if held.size else groups.max(initial=0))
+    return visited
+
+
+def _winning_group(ctx: Cycle, alive: Mask, groups: Rows) -> int:
+    """The group of the survivors; without any, the last that there is."""
+    held = groups[alive]
+    return int(held.min()) if held.size else max(len(_fallback(ctx)) - 1, 0)

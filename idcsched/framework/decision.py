@@ -1,0 +1,245 @@
+"""The answer and its reasons, as values. What is not shown is not computed: see `explain.py`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .labels import Mask, Rows
+from .normalize import Floats
+from .plugin import Detail, Reason
+from .profile import Entry
+from .snapshot import Reading
+
+if TYPE_CHECKING:
+    from .context import Cycle
+
+__all__ = [
+    "Answer",
+    "Candidate",
+    "Decision",
+    "Flip",
+    "Judgement",
+    "LineUse",
+    "Margin",
+    "MissingNote",
+    "NearMiss",
+    "PluginError",
+    "Ranking",
+    "Rejected",
+    "RejectedCount",
+    "Score",
+    "ScoreColumn",
+    "Stale",
+    "Tie",
+]
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True):
+    """How all parts of an answer are encoded."""
+
+
+class LineUse(_Part, frozen=True, kw_only=True):
+    line: str
+    isp: str
+    bandwidth_mbps: float
+
+
+class Score(_Part, frozen=True, kw_only=True):
+    """One scorer's way from raw value to contribution. `missing`: what stood in for a missing value."""
+
+    raw: float | None
+    normalized: float | None
+    weight: float
+    nominal_weight: float
+    contribution: float
+    age_seconds: float | None
+    missing: str | None
+    note: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Candidate(_Part, frozen=True, kw_only=True):
+    rank: int
+    idc: str
+    lines: tuple[LineUse, ...]
+    score: float
+    scores: dict[str, Score]
+
+
+class Tie(_Part, frozen=True, kw_only=True):
+    between: tuple[str, ...]
+    broken_by: str
+    values: dict[str, float | None]
+
+
+class Flip(_Part, frozen=True, kw_only=True):
+    """The weight at which the runner-up draws level, all others unchanged; null: none between 0 and 10,000."""
+
+    scorer: str
+    weight: float | None
+
+
+class Margin(_Part, frozen=True, kw_only=True):
+    runner_up: str
+    score: float
+    flips: tuple[Flip, ...]
+
+
+class Rejected(_Part, frozen=True, kw_only=True):
+    """`also`: the other plugins that would have rejected it too."""
+
+    idc: str
+    plugin: str
+    code: str
+    reason: str
+    detail: dict[str, Any]
+    also: tuple[str, ...]
+
+
+class RejectedCount(_Part, frozen=True, kw_only=True):
+    plugin: str
+    code: str
+    count: int
+
+
+class NearMiss(_Part, frozen=True, kw_only=True):
+    idc: str
+    plugin: str
+    code: str
+    need: float | None
+    free: float | None
+    short_by: float | None
+    reason: str
+
+
+class Stale(_Part, frozen=True, kw_only=True):
+    idc: str
+    line: str | None
+    metric: str
+    age_seconds: float | None
+    used_as: str
+
+
+class EarlierGroup(_Part, frozen=True, kw_only=True):
+    index: int
+    rejected_counts: tuple[RejectedCount, ...]
+
+
+class FallbackGroup(_Part, frozen=True, kw_only=True):
+    """The group that won (null: none did) and why the ones before it were empty."""
+
+    index: int | None
+    earlier: tuple[EarlierGroup, ...]
+
+
+class PluginError(msgspec.Struct, frozen=True):
+    plugin: str
+    point: str
+    error: str
+
+
+class IdcBrief(_Part, frozen=True, kw_only=True):
+    code: str
+    name: str
+    region: str
+
+
+class Answer(_Part, frozen=True, kw_only=True):
+    """What the engine knows of the contract's answer; who asks adds ids, ages and the commit token."""
+
+    result: str
+    reason_code: str | None
+    idc: IdcBrief | None
+    lines: tuple[LineUse, ...]
+    score: float | None
+    score_mean: float | None
+    candidates: tuple[Candidate, ...] | None
+    tie: Tie | None
+    margin: Margin | None
+    rejected: tuple[Rejected, ...] | None
+    rejected_counts: tuple[RejectedCount, ...] | None
+    near_misses: tuple[NearMiss, ...] | None
+    summary: str
+    evaluated: int
+    feasible: int
+    not_visited: int
+    picked: str
+    fallback_group: FallbackGroup | None
+    stale: tuple[Stale, ...] | None
+    plugin_errors: tuple[PluginError, ...]
+    truncated: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One filter's word on all rows of the universe."""
+
+    plugin: str
+    reason: Reason
+    keep: Mask
+    detail: Detail | None
+
+    def numbers(self, position: int) -> Mapping[str, Any]:
+        return self.detail(position) if self.detail else {}
+
+
+@dataclass(frozen=True, slots=True)
+class MissingNote:
+    """Values that were missing or stale in `rows`, and what was done about it."""
+
+    plugin: str
+    rows: Rows
+    reading: Reading
+    used_as: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreColumn:
+    """One scorer over all survivors. `known` has the values that were used as they are, stale ones under `last` too."""
+
+    entry: Entry
+    raw: Reading
+    known: Mask
+    scores: Floats
+    nominal_weight: float
+    weight: float
+    left_out: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Positions among the survivors, best first; `tie_keys` are there only if somebody ties."""
+
+    totals: Floats
+    order: Rows
+    tie_keys: Mapping[str, Floats]
+    hashes: Any
+    picked: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Everything that the cycle found, as columns; `explain.answer` tells it."""
+
+    cycle: "Cycle"
+    survivors: "Cycle"
+    judgements: tuple[Judgement, ...]
+    visited: Mask
+    groups: Rows
+    group_index: int
+    columns: tuple[ScoreColumn, ...]
+    ranking: Ranking
+    plugin_errors: tuple[PluginError, ...]
+
+    @property
+    def feasible(self) -> int:
+        return self.survivors.size
+
+    @property
+    def scheduled(self) -> bool:
+        return self.feasible > 0
+
+    def code(self, position: int) -> str:
+        """The IDC at a position of the survivors."""
+        return self.survivors.snapshot.idcs.codes[int(self.survivors.row_numbers[position])]

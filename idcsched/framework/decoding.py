@@ -1,0 +1,79 @@
+"""From a client's JSON to typed values: compiled by msgspec, refusals said in this project's own codes."""
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+
+from .errors import FieldError, Invalid
+
+__all__ = ["convert", "decode_json", "pointer_token", "refusal"]
+
+T = TypeVar("T")
+
+_PATH = re.compile(r" - at (?:`key` in )?`\$(?P<path>[^`]*)`$")
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+_KINDS = (
+    (re.compile(r"^Object contains unknown field `(?P<field>.*)`$"), "unknown_field"),
+    (re.compile(r"^Object missing required field `(?P<field>.*)`$"), "required"),
+    (
+        re.compile(r"^Expected `(int|float|str|array|object)` of|^Expected `[^`]*` (?:[<>]=? |of length|matching)"),
+        "out_of_range",
+    ),
+    (re.compile(r"^Invalid enum value"), "invalid_choice"),
+    (re.compile(r"^Expected `"), "wrong_type"),
+)
+
+
+def decode_json(text: bytes | str, kind: type[T]) -> T:
+    """The document as a `kind`; raises Invalid with a pointer to the field that is wrong."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise refusal(error) from None
+
+
+def convert(document: Any, kind: type[T], pointer: str = "") -> T:
+    """Already parsed JSON as a `kind`; raises Invalid with pointers below `pointer`."""
+    try:
+        return msgspec.convert(document, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise refusal(error, pointer) from None
+
+
+def refusal(error: Exception, pointer: str = "") -> Invalid:
+    """What msgspec said, as this project's Invalid."""
+    if isinstance(error, RecursionError):
+        return Invalid("too_deep", "the document is nested too deeply", pointer)
+    if not isinstance(error, msgspec.ValidationError):
+        return Invalid("malformed_json", "the body is not valid JSON: {reason}", pointer, reason=str(error))
+    message = str(error)
+    place = _PATH.search(message)
+    where = pointer + _pointer(place["path"] if place else "")
+    if isinstance(error.__cause__, Invalid):
+        return Invalid.of(
+            FieldError(where + inner.pointer, inner.code, inner.detail, inner.params)
+            for inner in error.__cause__.errors
+        )
+    return _described(message[: place.start()] if place else message, where)
+
+
+def _described(message: str, where: str) -> Invalid:
+    for pattern, code in _KINDS:
+        if found := pattern.search(message):
+            field = found.groupdict().get("field")
+            return Invalid(
+                code, "{reason}", where if field is None else f"{where}/{pointer_token(field)}", reason=message
+            )
+    return Invalid("invalid", "{reason}", where, reason=message)
+
+
+def _pointer(path: str) -> str:
+    """`.machines[0].count` as `/machines/0/count`; a dict's unnamed value is left at the dict."""
+    steps = (name or index for name, index in _STEP.findall(path))
+    return "".join(f"/{pointer_token(step)}" for step in steps if step != "...")
+
+
+def pointer_token(step: str) -> str:
+    """A name as one step of a JSON pointer."""
+    return step.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,350 @@
+"""From a decision's columns to the contract's answer: only what is shown is computed.
+
+Reasons are kept as codes and parameters; `say` renders a sentence's English template, or its translation.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from .decision import (
+    Answer,
+    Candidate,
+    Decision,
+    EarlierGroup,
+    FallbackGroup,
+    Flip,
+    IdcBrief,
+    Judgement,
+    LineUse,
+    Margin,
+    NearMiss,
+    PluginError,
+    Rejected,
+    RejectedCount,
+    Score,
+    ScoreColumn,
+    Stale,
+    Tie,
+)
+from .labels import Mask, Rows
+from .normalize import DECIMALS
+from .ranking import HASH
+
+__all__ = ["MOST_SHOWN", "Explain", "Say", "answer", "say_english"]
+
+MOST_SHOWN = 1000
+MOST_WEIGHT = 10_000.0
+
+Explain = Literal["none", "summary", "full"]
+Say = Callable[[str, Mapping[str, Any]], str]
+
+
+def say_english(template: str, params: Mapping[str, Any]) -> str:
+    return template.format_map(params) if params else template
+
+
+def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, say: Say = say_english) -> Answer:
+    """The decision as the contract shows it."""
+    told, full = explain != "none", explain == "full"
+    shown = min(decision.feasible, MOST_SHOWN if full else top)
+    rejected = decision.cycle.size - decision.feasible - _not_visited(decision)
+    winner = decision.ranking.picked
+    counts, tell = rejected_counts(decision, decision.visited), _Teller(say)
+    return Answer(
+        result="scheduled" if decision.scheduled else "unschedulable",
+        reason_code=_reason_code(decision),
+        idc=_idc(decision, winner),
+        lines=_lines(decision, winner),
+        score=_total(decision, winner),
+        score_mean=_mean(decision, winner),
+        candidates=tuple(_candidate(decision, i, tell) for i in range(shown)) if told else None,
+        tie=_tie(decision) if told else None,
+        margin=_margin(decision) if told else None,
+        rejected=tuple(_rejections(decision, tell)) if full else None,
+        rejected_counts=tuple(count for count, _ in counts) if told else None,
+        near_misses=tuple(_near_misses(decision, MOST_SHOWN if full else top, tell)) if told else None,
+        summary=_summary(decision, counts, say),
+        evaluated=decision.cycle.size,
+        feasible=decision.feasible,
+        not_visited=_not_visited(decision),
+        picked=decision.cycle.profile.pick.kind,
+        fallback_group=_fallback_group(decision),
+        stale=tuple(_stale(decision, MOST_SHOWN)) if told else None,
+        plugin_errors=(*decision.plugin_errors, *dict.fromkeys(tell.errors)),
+        truncated=(full and (decision.feasible > MOST_SHOWN or rejected > MOST_SHOWN)) or msgspec.UNSET,
+    )
+
+
+class _Teller:
+    """Says what plugins give reasons and notes for. One that fails at it is put on record; the decision stands."""
+
+    def __init__(self, say: Say) -> None:
+        self.say = say
+        self.errors: list[PluginError] = []
+
+    def reason(self, judgement: Judgement, position: int) -> tuple[str, dict[str, Any]]:
+        """Why an IDC was rejected, and the numbers behind it."""
+        try:
+            numbers = dict(judgement.numbers(position))
+            return self.say(judgement.reason.sentence, numbers), numbers
+        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its verdict was given before
+            self._failed(judgement.plugin, "detail", error)
+            return self.say(judgement.reason.label, {}), {}
+
+    def note(self, decision: Decision, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
+        """What the scorer has to say about one raw value."""
+        try:
+            note = column.entry.plugin.note(decision.survivors, position)
+            return self.say(note.sentence, note.params) if note else msgspec.UNSET
+        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its score was given before
+            self._failed(column.entry.name, "note", error)
+            return msgspec.UNSET
+
+    def _failed(self, plugin: str, point: str, error: Exception) -> None:
+        self.errors.append(PluginError(plugin, point, f"{type(error).__name__}: {error}"))
+
+
+def _reason_code(decision: Decision) -> str | None:
+    if decision.scheduled:
+        return None
+    return "none_feasible" if decision.cycle.size else "no_idc_in_region"
+
+
+def _not_visited(decision: Decision) -> int:
+    return int(decision.visited.size - np.count_nonzero(decision.visited))
+
+
+def _idc(decision: Decision, position: int) -> IdcBrief | None:
+    if position < 0:
+        return None
+    row = int(decision.survivors.row_numbers[position])
+    idcs = decision.survivors.snapshot.idcs
+    return IdcBrief(code=idcs.codes[row], name=idcs.names[row], region=idcs.regions[row])
+
+
+def _lines(decision: Decision, position: int) -> tuple[LineUse, ...]:
+    if position < 0:
+        return ()
+    lines, need = decision.survivors.snapshot.lines, decision.survivors.request.bandwidth
+    return tuple(
+        LineUse(line=lines.codes[line], isp=lines.isps[line], bandwidth_mbps=need)
+        for line in decision.survivors.lines.of(position)
+    )
+
+
+def _total(decision: Decision, position: int) -> float | None:
+    return float(decision.ranking.totals[position]) if position >= 0 else None
+
+
+def _mean(decision: Decision, position: int) -> float | None:
+    """The total ÷ Σ weight: comparable between profiles."""
+    if position < 0:
+        return None
+    weight = sum(column.weight for column in decision.columns)
+    return round(float(decision.ranking.totals[position]) / weight, DECIMALS) if weight else 0.0
+
+
+def _candidate(decision: Decision, place: int, tell: "_Teller") -> Candidate:
+    position = int(decision.ranking.order[place])
+    return Candidate(
+        rank=place + 1,
+        idc=decision.code(position),
+        lines=_lines(decision, position),
+        score=float(decision.ranking.totals[position]),
+        scores={column.entry.name: _score(decision, column, position, tell) for column in decision.columns},
+    )
+
+
+def _score(decision: Decision, column: ScoreColumn, position: int, tell: "_Teller") -> Score:
+    raw, at = float(column.raw.values[position]), float(column.raw.at[position])
+    known = bool(column.known[position])
+    score = None if column.left_out else float(column.scores[position])
+    return Score(
+        raw=None if np.isnan(raw) else raw,
+        normalized=score,
+        weight=column.weight,
+        nominal_weight=column.nominal_weight,
+        contribution=round(column.weight * (score or 0.0), DECIMALS),
+        age_seconds=None if np.isnan(at) else round(decision.survivors.now - at, 3),
+        missing=_missing(column, position, known),
+        note=tell.note(decision, column, position),
+    )
+
+
+def _missing(column: ScoreColumn, position: int, known: bool) -> str | None:
+    if column.left_out:
+        return "left_out"
+    if known:
+        return None if column.raw.known[position] else "last"
+    return "worst" if column.entry.missing.score == "last" else column.entry.missing.score
+
+
+def _tie(decision: Decision) -> Tie | None:
+    """Who stands level with the first, and the first tie-breaker that tells it from the second."""
+    ranking = decision.ranking
+    if not decision.scheduled:
+        return None
+    tied = [int(p) for p in ranking.order if ranking.totals[p] == ranking.totals[ranking.order[0]]]
+    if len(tied) == 1:
+        return None
+    first, second = tied[0], tied[1]
+    name = next((name for name, key in ranking.tie_keys.items() if key[first] != key[second]), HASH)
+    key = ranking.hashes / 2.0**64 if name == HASH else ranking.tie_keys[name]
+    shown = tied[:MOST_SHOWN]
+    return Tie(
+        between=tuple(decision.code(position) for position in shown),
+        broken_by=name,
+        values={decision.code(p): float(key[p]) if np.isfinite(key[p]) else None for p in shown},
+    )
+
+
+def _margin(decision: Decision) -> Margin | None:
+    """How far the winner is ahead of the best other, and what would have to change."""
+    if decision.feasible <= 1:
+        return None
+    ranking, winner = decision.ranking, decision.ranking.picked
+    second = int(ranking.order[0] if int(ranking.order[0]) != winner else ranking.order[1])
+    ahead = round(float(ranking.totals[winner] - ranking.totals[second]), DECIMALS)
+    return Margin(
+        runner_up=decision.code(second),
+        score=ahead,
+        flips=tuple(_flip(column, winner, second, ahead) for column in decision.columns if not column.left_out),
+    )
+
+
+def _flip(column: ScoreColumn, winner: int, second: int, ahead: float) -> Flip:
+    lead = float(column.scores[winner] - column.scores[second])
+    weight = column.weight - ahead / lead if lead else None
+    level = weight is not None and 0.0 <= weight <= MOST_WEIGHT
+    return Flip(scorer=column.entry.name, weight=round(weight, DECIMALS) if weight is not None and level else None)
+
+
+def rejected_counts(decision: Decision, among: Mask) -> list[tuple[RejectedCount, Judgement]]:
+    """How many of the rows each plugin and reason was the first to reject; the most first."""
+    alive = among.copy()
+    found: dict[tuple[str, str], tuple[int, Judgement]] = {}
+    for judgement in decision.judgements:
+        out = int(np.count_nonzero(alive & ~judgement.keep))
+        if out:
+            key = (judgement.plugin, judgement.reason.code)
+            found[key] = (found[key][0] + out if key in found else out, judgement)
+        alive &= judgement.keep
+    counts = [
+        (RejectedCount(plugin=plugin, code=code, count=count), judgement)
+        for (plugin, code), (count, judgement) in found.items()
+    ]
+    return sorted(counts, key=lambda pair: -pair[0].count)
+
+
+def _summary(decision: Decision, counts: list[tuple[RejectedCount, Judgement]], say: Say) -> str:
+    """One sentence: `3/4 IDCs fit: 1 untolerated taint`."""
+    totals = {"feasible": decision.feasible, "evaluated": decision.cycle.size}
+    if not decision.cycle.size:
+        return say("no IDC in the region", {})
+    head = say("{feasible}/{evaluated} IDCs fit", totals)
+    parts = [f"{count.count} {say(judgement.reason.label, {})}" for count, judgement in counts]
+    if skipped := _not_visited(decision):
+        parts.append(say("{count} not visited", {"count": skipped}))
+    return f"{head}: {', '.join(parts)}" if parts else head
+
+
+def _rejections(decision: Decision, tell: "_Teller") -> Iterator[Rejected]:
+    first = first_rejections(decision)
+    for position in np.flatnonzero(first >= 0)[:MOST_SHOWN].tolist():
+        judgement = decision.judgements[first[position]]
+        reason, numbers = tell.reason(judgement, position)
+        yield Rejected(
+            idc=_universe_code(decision, position),
+            plugin=judgement.plugin,
+            code=judgement.reason.code,
+            reason=reason,
+            detail=numbers,
+            also=_also(decision, position, judgement.plugin),
+        )
+
+
+def first_rejections(decision: Decision) -> Rows:
+    """For every row of the universe the number of the judgement that rejected it first; −1: none did."""
+    first = np.full(decision.cycle.size, -1, dtype=np.intp)
+    for number in range(len(decision.judgements) - 1, -1, -1):
+        first[~decision.judgements[number].keep] = number
+    first[~decision.visited] = -1
+    return first
+
+
+def _also(decision: Decision, position: int, plugin: str) -> tuple[str, ...]:
+    others = (judgement.plugin for judgement in decision.judgements if not judgement.keep[position])
+    return tuple(dict.fromkeys(other for other in others if other != plugin))
+
+
+def _universe_code(decision: Decision, position: int) -> str:
+    return decision.cycle.snapshot.idcs.codes[int(decision.cycle.row_numbers[position])]
+
+
+def _near_misses(decision: Decision, most: int, tell: "_Teller") -> list[NearMiss]:
+    """Only when nothing fits: the IDCs that a single plugin kept out, the nearest first."""
+    if decision.scheduled:
+        return []
+    first = first_rejections(decision)
+    found = []
+    for position in np.flatnonzero(first >= 0).tolist():
+        judgement = decision.judgements[first[position]]
+        if judgement.plugin != "request" and not _also(decision, position, judgement.plugin):
+            found.append(_near_miss(decision, position, judgement, tell))
+    found.sort(key=lambda miss: np.inf if miss.short_by is None else miss.short_by / (miss.need or 1.0))
+    return found[:most]
+
+
+def _near_miss(decision: Decision, position: int, judgement: Judgement, tell: "_Teller") -> NearMiss:
+    reason, numbers = tell.reason(judgement, position)
+    return NearMiss(
+        idc=_universe_code(decision, position),
+        plugin=judgement.plugin,
+        code=judgement.reason.code,
+        need=numbers.get("need"),
+        free=numbers.get("free"),
+        short_by=numbers.get("short_by"),
+        reason=reason,
+    )
+
+
+def _fallback_group(decision: Decision) -> FallbackGroup | None:
+    if not (decision.cycle.request.fallback or decision.cycle.profile.fallback):
+        return None
+    index = decision.group_index if decision.scheduled else None
+    empty = range(decision.group_index if decision.scheduled else decision.group_index + 1)
+    return FallbackGroup(
+        index=index,
+        earlier=tuple(
+            EarlierGroup(
+                index=group,
+                rejected_counts=tuple(count for count, _ in rejected_counts(decision, decision.groups == group)),
+            )
+            for group in empty
+        ),
+    )
+
+
+def _stale(decision: Decision, most: int) -> Iterator[Stale]:
+    """Every value that was missing or stale, and what was done about it."""
+    snapshot, shown = decision.cycle.snapshot, 0
+    seen = set()
+    for note in decision.cycle.notes:
+        for i, row in enumerate(note.rows.tolist()):
+            line = int(note.reading.lines[i]) if note.reading.lines is not None else -1
+            key = (row, line, note.reading.metric, note.used_as)
+            if key in seen or shown >= most:
+                continue
+            seen.add(key)
+            shown += 1
+            at = float(note.reading.at[i])
+            yield Stale(
+                idc=snapshot.idcs.codes[row],
+                line=snapshot.lines.codes[line] if line >= 0 else None,
+                metric=note.reading.metric,
+                age_seconds=None if np.isnan(at) else round(decision.cycle.now - at, 3),
+                used_as=note.used_as,
+            )

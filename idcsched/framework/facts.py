@@ -1,0 +1,155 @@
+"""What is known, as plain rows: the input from which a snapshot is built, however it was stored.
+
+Times are seconds since the epoch. Metric samples refer to IDCs and lines by their position in
+`World.idcs` and `World.lines`, so that a loader hands over arrays and no objects.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .capacity import Usage
+from .matching import Term
+from .normalize import Floats
+
+__all__ = [
+    "STOCK_RESOURCES",
+    "AffinityFact",
+    "HeadcountFact",
+    "IdcFact",
+    "LineFact",
+    "MetricFact",
+    "RegionFact",
+    "Samples",
+    "TaintFact",
+    "World",
+]
+
+Ints = npt.NDArray[np.int64]
+
+STOCK_RESOURCES = ("cpu", "memory_gib", "disk_gib", "gpu")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionFact:
+    code: str
+    name: str = ""
+    parent: str | None = None
+    latitude: float | None = None
+    longitude: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdcFact:
+    """`stock` holds what may be sold and `taken` what is, by resource; no entry in `stock`: unlimited."""
+
+    code: str
+    region: str
+    name: str = ""
+    tier: str = "edge"
+    status: str = "online"
+    partition: str = ""
+    provider: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    latitude: float | None = None
+    longitude: float | None = None
+    stock: Mapping[str, float] = field(default_factory=dict)
+    taken: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineFact:
+    """`percentile_mbps`: the 95th of the installation's window; `pending_mbps` and `ordered_mbps`: the ledger's."""
+
+    idc: str
+    code: str
+    isp: str
+    purchased_mbps: float
+    commit_mbps: float | None = None
+    max_level: float | None = None
+    charge_type: str = "p95_month"
+    price_per_mbps: float | None = None
+    price_per_gb: float | None = None
+    percentile_mbps: float | None = None
+    pending_mbps: float = 0.0
+    ordered_mbps: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaintFact:
+    idc: str
+    key: str
+    value: str = ""
+    effect: str = "NoSchedule"
+    starts_at: float | None = None
+    ends_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AffinityFact:
+    """About one IDC or those that `terms` match; for all requests, or those whose labels `request_terms` match."""
+
+    kind: Literal["prefer", "require", "forbid"]
+    idc: str | None = None
+    terms: tuple[Term, ...] | None = None
+    weight: int = 0
+    request_terms: tuple[Term, ...] | None = None
+    starts_at: float | None = None
+    ends_at: float | None = None
+
+    def in_force(self, now: float) -> bool:
+        """Outside its window it does not exist."""
+        return (self.starts_at is None or self.starts_at <= now) and (self.ends_at is None or now < self.ends_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricFact:
+    code: str
+    scope: Literal["idc", "line"] = "idc"
+    direction: Literal["higher", "lower"] = "higher"
+    max_age: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """The latest values of one metric: `subjects` are positions in `World.idcs` or, by the scope, `World.lines`."""
+
+    metric: MetricFact
+    subjects: Ints
+    values: Floats
+    at: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadcountFact:
+    idc: str
+    tenant: str
+    business: str
+    machines: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Everything a decision may know."""
+
+    regions: tuple[RegionFact, ...] = ()
+    isps: Mapping[str, str] = field(default_factory=dict)
+    """Every name that a request may call an ISP by (codes and aliases) → its code."""
+    idcs: tuple[IdcFact, ...] = ()
+    lines: tuple[LineFact, ...] = ()
+    taints: tuple[TaintFact, ...] = ()
+    affinities: tuple[AffinityFact, ...] = ()
+    samples: tuple[Samples, ...] = ()
+    headcounts: tuple[HeadcountFact, ...] = ()
+    hourly: Floats | None = None
+    """Mean Mbps of every line (a row each, in the order of `lines`) in each hour of the week from Monday 00:00 of the
+    billing zone, over the last 168 hours; NaN: a gap. None: no history at all."""
+    usage: Usage = field(default_factory=Usage)
+    currency: str = "CNY"
+    dearest_price: float | None = None
+    """Of all lines that there are, also where only some of them stand here; None: of those that stand here."""

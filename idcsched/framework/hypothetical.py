@@ -1,0 +1,166 @@
+"""What if: the same snapshot with some taints, statuses, lines or metrics otherwise. Leaves no trace.
+
+Only the columns that change are copied. A metric given a value is taken as just measured; null is missing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from .building import BANDWIDTH, lines_with_room
+from .capacity import monthly_price
+from .decoding import pointer_token
+from .errors import Invalid
+from .labels import Mask
+from .normalize import Floats
+from .request import Hypothetical, HypotheticalIdc, HypotheticalLine, HypotheticalTaint, IgnoredTaint
+from .snapshot import Idcs, Lines, MetricColumn, Snapshot, Taints
+
+__all__ = ["suppose"]
+
+T = TypeVar("T")
+
+_LINE_COLUMNS = {
+    "purchased_mbps": "purchased",
+    "commit_mbps": "commit",
+    "max_level": "max_level",
+    "price_per_mbps": "price_per_mbps",
+    "price_per_gb": "price_per_gb",
+}
+
+
+def suppose(snapshot: Snapshot, what_if: Hypothetical, *, now: float) -> Snapshot:
+    """The snapshot as `what_if` has it; raises Invalid for an IDC, line or metric that does not exist."""
+    metrics = _metrics(snapshot, what_if, now)
+    lines = _lines(replace(snapshot, metrics=metrics), what_if)
+    return replace(
+        snapshot,
+        idcs=_idcs(snapshot, what_if),
+        taints=_taints(snapshot, what_if),
+        metrics=metrics,
+        lines=lines,
+        dearest_price=max(snapshot.dearest_price, float(np.nan_to_num(lines.price).max(initial=0.0))),
+        derived={},
+    )
+
+
+def _idcs(snapshot: Snapshot, what_if: Hypothetical) -> Idcs:
+    statuses = list(snapshot.idcs.statuses)
+    for pointer, idc in _each(what_if.idcs, "idcs"):
+        row = _row(snapshot, idc.code, f"{pointer}/code")
+        statuses[row] = idc.status or statuses[row]
+    online = np.array([status == "online" for status in statuses], dtype=np.bool_)
+    return replace(snapshot.idcs, statuses=tuple(statuses), online=online)
+
+
+def _taints(snapshot: Snapshot, what_if: Hypothetical) -> Taints:
+    old = snapshot.taints
+    keep = np.ones(old.idc.size, dtype=np.bool_)
+    for pointer, ignored in _each(what_if.ignore_taints, "ignore_taints"):
+        keep &= ~_ignored(old, _row(snapshot, ignored.idc, f"{pointer}/idc"), ignored)
+    added = [
+        (_row(snapshot, taint.idc, f"{pointer}/idc"), _kind(taint))
+        for pointer, taint in _each(what_if.taints, "taints")
+    ]
+    kinds = tuple(sorted({*old.kinds, *(kind for _, kind in added)}))
+    number = {kind: position for position, kind in enumerate(kinds)}
+    renumbered = np.array([number[kind] for kind in old.kinds], dtype=np.int64)
+    return Taints(
+        idc=np.concatenate([old.idc[keep], np.array([row for row, _ in added], dtype=np.intp)]),
+        kind=np.concatenate(
+            [renumbered[old.kind[keep]], np.array([number[kind] for _, kind in added], dtype=np.int64)]
+        ),
+        kinds=kinds,
+        starts=np.concatenate([old.starts[keep], np.full(len(added), -np.inf)]),
+        ends=np.concatenate([old.ends[keep], np.full(len(added), np.inf)]),
+    )
+
+
+def _kind(taint: HypotheticalTaint) -> tuple[str, str, str]:
+    return taint.key, taint.value or "", taint.effect
+
+
+def _ignored(taints: Taints, row: int, ignored: IgnoredTaint) -> Mask:
+    """Which taints of the row go: those of the key, and of the effect if one is named."""
+    kinds = np.array(
+        [key == ignored.key and ignored.effect in (None, effect) for key, _, effect in taints.kinds], dtype=np.bool_
+    )
+    ignored_ones: Mask = kinds[taints.kind] & (taints.idc == row)
+    return ignored_ones
+
+
+def _metrics(snapshot: Snapshot, what_if: Hypothetical, now: float) -> dict[str, MetricColumn]:
+    """The metrics with the supposed values in place, as of `now`."""
+    columns = dict(snapshot.metrics)
+    copied: set[str] = set()
+    for pointer, scope, subject, code, value in _values(snapshot, what_if):
+        column = columns.get(code)
+        if column is None or column.fact.scope != scope:
+            raise Invalid("unknown_metric", "there is no {scope} metric {name}", pointer, scope=scope, name=code)
+        if code not in copied:
+            copied.add(code)
+            column = columns[code] = replace(column, values=column.values.copy(), at=column.at.copy())
+        column.values[subject], column.at[subject] = (np.nan, np.nan) if value is None else (value, now)
+    return columns
+
+
+def _values(snapshot: Snapshot, what_if: Hypothetical) -> Iterator[tuple[str, str, int, str, float | None]]:
+    """Every supposed value: (pointer, scope, row or line, metric, value)."""
+    for pointer, idc in _each(what_if.idcs, "idcs"):
+        row = _row(snapshot, idc.code, f"{pointer}/code")
+        for code, value in (idc.metrics or {}).items():
+            yield f"{pointer}/metrics/{pointer_token(code)}", "idc", row, code, value
+        for inner, line, number in _supposed_lines(snapshot, idc, row, pointer):
+            for code, value in (line.metrics or {}).items():
+                yield f"{inner}/metrics/{pointer_token(code)}", "line", number, code, value
+
+
+def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
+    lines = snapshot.lines
+    columns = {name: getattr(lines, name).copy() for name in (*_LINE_COLUMNS.values(), "price")}
+    for pointer, idc in _each(what_if.idcs, "idcs"):
+        row = snapshot.idcs.row_of[idc.code]
+        for _, line, number in _supposed_lines(snapshot, idc, row, pointer):
+            for field, column in _LINE_COLUMNS.items():
+                if (value := getattr(line, field)) is not None:
+                    columns[column][number] = value
+            columns["price"][number] = _price(lines, columns, number)
+    bandwidth = snapshot.metrics.get(BANDWIDTH)
+    return lines_with_room(replace(lines, **columns), bandwidth, snapshot.usage)
+
+
+def _price(lines: Lines, columns: dict[str, Floats], number: int) -> float:
+    per_mbps, per_gb = (float(columns[name][number]) for name in ("price_per_mbps", "price_per_gb"))
+    price = monthly_price(lines.charge_types[number], _known(per_mbps), _known(per_gb))
+    return np.nan if price is None else price
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def _supposed_lines(
+    snapshot: Snapshot, idc: HypotheticalIdc, row: int, pointer: str
+) -> Iterator[tuple[str, HypotheticalLine, int]]:
+    first, last = snapshot.lines.first[row : row + 2].tolist()
+    codes = snapshot.lines.codes[first:last]
+    for position, line in enumerate(idc.lines or ()):
+        inner = f"{pointer}/lines/{position}"
+        if line.line not in codes:
+            raise Invalid("unknown_line", "{idc} has no line {name}", f"{inner}/line", idc=idc.code, name=line.line)
+        yield inner, line, first + codes.index(line.line)
+
+
+def _row(snapshot: Snapshot, code: str, pointer: str) -> int:
+    row = snapshot.idcs.row_of.get(code)
+    if row is None:
+        raise Invalid("unknown_idc", "there is no {kind} {name}", pointer, kind="idc", name=code)
+    return row
+
+
+def _each(parts: tuple[T, ...] | None, field: str) -> Iterator[tuple[str, T]]:
+    """The parts with their JSON pointers."""
+    for position, part in enumerate(parts or ()):
+        yield f"/hypothetical/{field}/{position}", part

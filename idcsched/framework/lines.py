@@ -1,0 +1,145 @@
+"""Which line each IDC would use: decided once, before any plugin that scores.
+
+A line is eligible if its ISP is wanted; none wanted: every line. With `bgp_substitutes` a BGP line stands in
+where the ISP's own lines do not carry the need. With `all`, every wanted ISP has a line of its own, or they
+share a BGP line, which then is counted once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from .labels import Mask, Rows
+from .normalize import Floats
+from .snapshot import Snapshot
+
+__all__ = ["BGP", "NO_LINE", "LineChoice", "LinePolicy", "choose_lines"]
+
+BGP = "bgp"
+NO_LINE = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinePolicy:
+    """What profile and request say about lines. `unknown`: what a line of unknown use means to the filter."""
+
+    wanted: tuple[str, ...] = ()
+    match: Literal["any", "all"] = "any"
+    need: float = 0.0
+    choice: Literal["roomiest", "cheapest"] = "roomiest"
+    bgp_substitutes: bool = False
+    unknown: Literal["reject", "pass", "last"] = "reject"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineChoice:
+    """For every row the chosen line of each group (one group, or one per ISP of an `all`); NO_LINE: none eligible.
+
+    `carries` says that every group's line can take the need, `has_line` that every group has one at all.
+    """
+
+    groups: tuple[Rows, ...]
+    has_line: Mask
+    carries: Mask
+    known: Mask
+
+    def take(self, positions: Rows) -> "LineChoice":
+        return LineChoice(
+            groups=tuple(group.take(positions) for group in self.groups),
+            has_line=self.has_line.take(positions),
+            carries=self.carries.take(positions),
+            known=self.known.take(positions),
+        )
+
+    def of(self, position: int) -> tuple[int, ...]:
+        """The distinct lines of one row."""
+        return tuple(dict.fromkeys(int(group[position]) for group in self.groups if group[position] != NO_LINE))
+
+
+def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> LineChoice:
+    """The lines that `rows` would use; `fresh` says of every line whether its use is known now."""
+    wants: Sequence[tuple[str, ...]] = [(isp,) for isp in policy.wanted] if policy.match == "all" else [policy.wanted]
+    picks = [_pick(snapshot, rows, fresh, policy, isps) for isps in wants]
+    return LineChoice(
+        groups=tuple(pick.line for pick in picks),
+        has_line=np.logical_and.reduce([pick.line != NO_LINE for pick in picks]),
+        carries=np.logical_and.reduce([pick.carries for pick in picks]),
+        known=np.logical_and.reduce([pick.known for pick in picks]),
+    )
+
+
+@dataclass(slots=True)
+class _Pick:
+    """The best line so far of each row, while the planes go by."""
+
+    line: Rows
+    keys: tuple[Floats, Floats]
+    carries: Mask
+    known: Mask
+
+    @classmethod
+    def none(cls, size: int) -> "_Pick":
+        nothing = np.zeros(size, dtype=np.bool_)
+        keys = (np.full(size, -np.inf), np.full(size, -np.inf))
+        return cls(np.full(size, NO_LINE, dtype=np.intp), keys, nothing, nothing.copy())
+
+    def replace(self, where: Mask, other: "_Pick") -> None:
+        """Take over `other` in those rows."""
+        for mine, theirs in zip(self.columns(), other.columns(), strict=True):
+            np.copyto(mine, theirs, where=where)
+
+    def order(self) -> tuple[Mask | Floats, ...]:
+        """What ranks lines against each other, more first."""
+        return (self.carries, self.known, *self.keys)
+
+    def columns(self) -> tuple[Rows | Floats | Mask, ...]:
+        return (self.line, *self.keys, self.carries, self.known)
+
+
+def _pick(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy, isps: tuple[str, ...]) -> _Pick:
+    own = _best(snapshot, rows, fresh, policy, isps or (None,))
+    if isps and policy.bgp_substitutes and BGP not in isps:
+        substitute = _best(snapshot, rows, fresh, policy, (BGP,))
+        better = substitute.carries & ~own.carries | (own.line == NO_LINE)
+        own.replace(better, substitute)
+    return own
+
+
+def _best(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy, isps: Sequence[str | None]) -> _Pick:
+    planes = [plane[rows] for isp in isps for plane in snapshot.planes(isp)]
+    size = len(range(*rows.indices(snapshot.size))) if isinstance(rows, slice) else rows.size
+    best = _Pick.none(size)
+    for plane in planes:
+        found = _weighed(snapshot, plane, fresh, policy)
+        best.replace(_better(found, best), found)
+    return best
+
+
+def _weighed(snapshot: Snapshot, plane: Rows, fresh: Mask, policy: LinePolicy) -> _Pick:
+    """One plane's lines with what orders them: carrying first, then known, then the keys."""
+    lines, there = snapshot.lines, plane != NO_LINE
+    room = lines.room.take(plane)
+    seen = ~np.isnan(room)
+    known = fresh.take(plane) & seen & there
+    usable = known | seen & there if policy.unknown == "last" else known
+    carries = usable & (room >= policy.need)
+    if policy.unknown == "pass" or not policy.need:
+        carries |= there & ~known if policy.need else there
+    roomiest = np.where(seen, room, -np.inf)
+    cheapest = (
+        np.zeros(plane.size) if policy.choice == "roomiest" else -np.nan_to_num(lines.price.take(plane), nan=np.inf)
+    )
+    return _Pick(plane, (cheapest, roomiest), carries, known)
+
+
+def _better(new: _Pick, old: _Pick) -> Mask:
+    """Where the new line goes first: carrying, then known, then the keys, then (lines are sorted so) the lower code."""
+    first: Mask = old.line == NO_LINE
+    same = ~first
+    for mine, theirs in zip(new.order(), old.order(), strict=True):
+        first, same = first | same & (mine > theirs), same & (mine == theirs)
+    first |= same & (new.line < old.line)
+    first &= new.line != NO_LINE
+    return first

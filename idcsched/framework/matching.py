@@ -1,0 +1,168 @@
+"""Selectors over labels, taints and tolerations: the words that requests and operators match IDCs with.
+
+A term is `match_labels` AND every one of `match_expressions`; a list of terms is ORed. A missing label
+matches `NotIn` and `DoesNotExist` only. An empty term or list is refused: half of the world reads it as
+everything and half as nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from .decoding import convert
+from .errors import Invalid
+
+__all__ = [
+    "EFFECTS",
+    "EMPTY_SELECTOR_HINT",
+    "FACT_PREFIX",
+    "HARD_EFFECTS",
+    "Expression",
+    "LabelKey",
+    "Labels",
+    "Term",
+    "Toleration",
+    "empty_selector",
+    "parse_terms",
+    "term_matches",
+    "terms_match",
+    "tolerated",
+]
+
+FACT_PREFIX = "idc/"
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+HARD_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
+MAX_DIGITS = 18  # what 64 bits hold
+EMPTY_SELECTOR_HINT = '{"key": "idc/code", "operator": "Exists"}'
+
+Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
+LabelKey = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+LabelValue = Annotated[str, msgspec.Meta(max_length=256)]
+Labels = Mapping[str, str | frozenset[str]]
+
+
+class Expression(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One condition on one label."""
+
+    key: LabelKey
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
+    values: Annotated[tuple[LabelValue, ...], msgspec.Meta(max_length=1000)] | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.values or ())
+        if self.operator in ("In", "NotIn") and not count:
+            raise Invalid("values_required", "{operator} takes at least one value", "/values", operator=self.operator)
+        if self.operator in ("Exists", "DoesNotExist") and count:
+            raise Invalid("values_not_allowed", "{operator} takes no values", "/values", operator=self.operator)
+        if self.operator in ("Gt", "Lt") and (count != 1 or label_integer(self.operand) is None):
+            raise Invalid("integer_required", "{operator} takes exactly one integer", "/values", operator=self.operator)
+
+    @property
+    def operand(self) -> str:
+        return self.values[0] if self.values else ""
+
+
+class Term(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Labels that must be there as they are, and conditions that must all hold."""
+
+    match_labels: dict[LabelKey, LabelValue] | None = None
+    match_expressions: Annotated[tuple[Expression, ...], msgspec.Meta(max_length=100)] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.match_labels and not self.match_expressions:
+            raise empty_selector()
+
+    def expressions(self) -> Iterable[Expression]:
+        """The whole term as expressions; a matched label is an `In` of one value."""
+        for key, value in (self.match_labels or {}).items():
+            yield Expression(key=key, operator="In", values=(value,))
+        yield from self.match_expressions or ()
+
+
+class Toleration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Which taints a request puts up with. No effect: every effect; no key (with `Exists`): every key."""
+
+    key: Annotated[str, msgspec.Meta(max_length=128)] | None = None
+    operator: Literal["Equal", "Exists"] | None = None
+    value: LabelValue | None = None
+    effect: Effect | Literal[""] | None = None
+
+    def __post_init__(self) -> None:
+        exists = self.operator == "Exists"
+        if not self.key and not exists:
+            raise Invalid("exists_required", "an empty key needs the operator Exists", "/operator")
+        if exists and self.value:
+            raise Invalid("value_not_allowed", "Exists takes no value", "/value")
+
+    def tolerates(self, key: str, value: str, effect: str) -> bool:
+        if self.effect and self.effect != effect:
+            return False
+        if self.key and self.key != key:
+            return False
+        return self.operator == "Exists" or (self.value or "") == value
+
+
+def empty_selector(pointer: str = "") -> Invalid:
+    return Invalid(
+        "empty_selector",
+        "an empty selector is ambiguous; to match every IDC say {hint}",
+        pointer,
+        hint=EMPTY_SELECTOR_HINT,
+    )
+
+
+def parse_terms(document: Any, pointer: str = "") -> tuple[Term, ...]:
+    """One term or a list of terms, checked; raises Invalid with pointers below `pointer`."""
+    if isinstance(document, list | tuple):
+        if not document:
+            raise empty_selector(pointer)
+        return convert(document, tuple[Term, ...], pointer)
+    return (convert(document, Term, pointer),)
+
+
+def terms_match(terms: Iterable[Term], labels: Labels) -> bool:
+    """Whether one of the terms matches."""
+    return any(term_matches(term, labels) for term in terms)
+
+
+def term_matches(term: Term, labels: Labels) -> bool:
+    """Whether every part of the term holds. On a many-valued label `In` means any, `NotIn` none."""
+    return all(_expression_matches(expression, labels) for expression in term.expressions())
+
+
+def _expression_matches(expression: Expression, labels: Labels) -> bool:
+    found = labels.get(expression.key)
+    if not found and found != "":
+        return expression.operator in ("NotIn", "DoesNotExist")
+    held = found if isinstance(found, frozenset) else frozenset((found,))
+    match expression.operator:
+        case "In":
+            return not held.isdisjoint(expression.values or ())
+        case "NotIn":
+            return held.isdisjoint(expression.values or ())
+        case "Exists":
+            return True
+        case "DoesNotExist":
+            return False
+        case order:
+            bound = label_integer(expression.operand)
+            return any(integer_passes(order, label_integer(value), bound) for value in held)
+
+
+def integer_passes(order: str, value: int | None, bound: int | None) -> bool:
+    """`Gt` or `Lt`; what is no integer never passes."""
+    if value is None or bound is None:
+        return False
+    return value > bound if order == "Gt" else value < bound
+
+
+def label_integer(text: str) -> int | None:
+    """The label's value as an integer, or None; no blanks, underscores or signs other than a minus."""
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= MAX_DIGITS else None
+
+
+def tolerated(tolerations: Iterable[Toleration], key: str, value: str, effect: str) -> bool:
+    """Whether one of the tolerations puts up with this taint."""
+    return any(toleration.tolerates(key, value, effect) for toleration in tolerations)

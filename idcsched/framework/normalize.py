@@ -1,0 +1,113 @@
+"""Raw values → scores of 0..100, where more is better.
+
+"Less is better" is turned round here and nowhere else. Every normaliser takes the known values of the
+survivors and gives as many scores; the laws that it keeps stand in docs/normalising.md and are
+property-tested.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["DECIMALS", "KINDS", "Floats", "NormalizerKind", "Scale", "normalize", "sound_range", "within_bounds"]
+
+Floats = npt.NDArray[np.float64]
+NormalizerKind = Literal["fixed", "share", "min_max", "max_ratio", "none"]
+Better = Literal["more", "less"]
+
+DECIMALS = 6
+_TOP = 100.0
+_HUGE = 1e150  # beyond this, sums and differences of values may overflow
+_SCALE_FREE = frozenset({"share", "min_max", "max_ratio"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How a scorer's raw values become scores: which normaliser, which way is better, and over which range."""
+
+    kind: NormalizerKind
+    better: Better = "more"
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.kind == "fixed" and not sound_range(self.low, self.high):
+            raise ValueError(
+                f"a fixed range needs low < high, neither too near nor too far, got {self.low}..{self.high}"
+            )
+
+
+def sound_range(low: float, high: float) -> bool:
+    """Whether scores can be told on this range: it is not empty, and arithmetic neither overflows nor drowns on it."""
+    return low < high and 0.0 < _TOP / (high - low) < np.inf
+
+
+def normalize(values: Floats, scale: Scale) -> Floats:
+    """The scores of `values`, which must all be finite; never NaN, and within 0..100 but for `none`."""
+    if not values.size:
+        return values
+    if scale.kind in _SCALE_FREE and (most := float(np.abs(values).max())) > _HUGE:
+        values = values / most
+    scores = KINDS[scale.kind](values, scale).round(DECIMALS)
+    return scores + 0.0  # a nought without a sign
+
+
+def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
+    """Whether scores are what `kind` may give: finite, and 0..100 unless nothing is normalised."""
+    if not scores.size:
+        return True
+    low, high = float(scores.min()), float(scores.max())
+    if kind == "none":
+        return bool(np.isfinite(low) and np.isfinite(high))
+    return low >= 0.0 and high <= _TOP
+
+
+def _fixed(values: Floats, scale: Scale) -> Floats:
+    scores = (values.clip(scale.low, scale.high) - scale.low) * (_TOP / (scale.high - scale.low))
+    return _turned(scores, scale)
+
+
+def _share(values: Floats, scale: Scale) -> Floats:
+    low = float(values.min())
+    shifted = values - low if low < 0 else values
+    if scale.better == "less":
+        shifted = shifted.max() + shifted.min() - shifted
+    total = float(shifted.sum())
+    if not 0.0 < total < np.inf:
+        return np.full(values.size, _TOP / values.size)
+    return (shifted / total * _TOP).clip(0.0, _TOP)
+
+
+def _min_max(values: Floats, scale: Scale) -> Floats:
+    low, high = float(values.min()), float(values.max())
+    span = high - low
+    if span <= 0.0:
+        return np.full(values.size, _TOP)
+    return _turned(((values - low) / span * _TOP).clip(0.0, _TOP), scale)
+
+
+def _max_ratio(values: Floats, scale: Scale) -> Floats:
+    positive = np.maximum(values, 0.0)
+    most = float(positive.max())
+    scores = positive / most * _TOP if most > 0.0 else np.zeros(values.size)
+    return _turned(scores, scale)
+
+
+def _none(values: Floats, scale: Scale) -> Floats:
+    return values.copy() if scale.better == "more" else 0.0 - values
+
+
+def _turned(scores: Floats, scale: Scale) -> Floats:
+    return scores if scale.better == "more" else _TOP - scores
+
+
+KINDS: dict[NormalizerKind, Callable[[Floats, Scale], Floats]] = {
+    "fixed": _fixed,
+    "share": _share,
+    "min_max": _min_max,
+    "max_ratio": _max_ratio,
+    "none": _none,
+}

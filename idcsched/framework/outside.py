@@ -1,0 +1,30 @@
+"""What a decision may ask of the outside, as values: the engine asks nobody itself.
+
+A plugin that gathers returns Queries; whoever runs the engine gets them answered, keeps the Replies with the
+inputs, and decides with them. So a replay needs nobody to ask.
+"""
+
+from typing import Any
+
+import msgspec
+
+__all__ = ["Query", "Reply"]
+
+
+class Query(msgspec.Struct, frozen=True, kw_only=True):
+    """One call to an external service: a JSON document, POSTed. `plugin` is the name of the profile's entry."""
+
+    plugin: str
+    url: str
+    body: dict[str, Any]
+    timeout_seconds: float
+    retries: int = 0
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What came back: a JSON document, or why none did."""
+
+    plugin: str
+    document: Any = None
+    error: str | None = None
+    seconds: float = 0.0

@@ -1,0 +1,192 @@
+"""The one base class of all scheduling plugins, and what its methods may return.
+
+A plugin is a class with a `name`, an optional `Args` struct, and whichever of the life cycle's methods it
+overrides; a method that is not overridden costs nothing. Every method takes one context object
+(`context.Cycle`) and works on all its rows at once. A plugin holds its checked arguments and nothing else:
+the same instance serves all requests and threads.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import msgspec
+import numpy as np
+
+from .labels import Mask, Rows
+from .normalize import Floats, Scale
+from .outside import Query
+from .snapshot import Reading, Span
+
+if TYPE_CHECKING:
+    from .context import Cycle
+    from .one_by_one import IdcView
+
+__all__ = ["POINTS", "Missing", "NoArgs", "Note", "Plugin", "Reason", "Rejection", "Universe", "Verdict"]
+
+POINTS = (
+    "gather",
+    "pre_filter",
+    "filter",
+    "post_filter",
+    "pre_score",
+    "score",
+    "normalize",
+    "reserve",
+    "permit",
+    "post_bind",
+)
+
+Detail = Callable[[int], Mapping[str, Any]]
+OnMissingFilter = Literal["reject", "pass", "last"]
+OnMissingScore = Literal["worst", "neutral", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why IDCs are rejected, once for all requests.
+
+    `label` is the noun phrase that is counted ("2 not enough bandwidth"); `sentence` says it of one IDC, with
+    `{fields}` from the verdict's detail. Both are English and translated on reading. `cures` names the kinds
+    of change that may let the IDC pass.
+    """
+
+    code: str
+    label: str
+    sentence: str
+    cures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why one IDC goes; `detail` fills the reason's sentence."""
+
+    reason: Reason
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A filter's word on all rows: which to keep, and why the others go.
+
+    `detail(i)` gives the numbers behind the rejection of the i-th row; where it holds `need`, `free` and
+    `short_by`, the IDC can be told as a near miss.
+    """
+
+    keep: Mask
+    reason: Reason
+    detail: Detail | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence in English with `{fields}`, and what fills them."""
+
+    sentence: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Universe:
+    """The rows that a request is about at all; others are not even counted. Only `narrows` plugins may return it."""
+
+    spans: tuple[Span, ...]
+
+    def rows(self) -> slice | Rows:
+        """One slice, or, for several regions, the sorted rows without repetition."""
+        if len(self.spans) == 1:
+            return slice(*self.spans[0])
+        return np.unique(np.concatenate([np.arange(*span, dtype=np.intp) for span in self.spans]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """What a missing or stale value means to a plugin."""
+
+    filter: OnMissingFilter = "pass"
+    score: OnMissingScore = "neutral"
+
+
+class NoArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """For plugins without arguments."""
+
+
+class Plugin:
+    """Judges all candidates at once. May raise: the profile's `on_error` decides what that means."""
+
+    name: ClassVar[str]
+    """What profiles call it: lower case, unique among the registered."""
+    version: ClassVar[str] = "1"
+    Args: ClassVar[type[msgspec.Struct]] = NoArgs
+    """The arguments that a profile may give; decoded strictly, `__post_init__` may raise Invalid."""
+    scale: ClassVar[Scale] = Scale(kind="min_max")
+    """How its raw values become scores unless the profile or `scale_for` says otherwise."""
+    missing: ClassVar[Missing] = Missing()
+    """What missing data means unless the profile says otherwise."""
+    narrows: ClassVar[bool] = False
+    """Its pre_filter returns a Universe and runs before all others."""
+    metrics: ClassVar[tuple[str, ...]] = ()
+    """The metrics that it reads."""
+
+    def __init__(self, args: msgspec.Struct | None = None) -> None:
+        self.args: Any = self.Args() if args is None else args
+
+    def scale_for(self, ctx: "Cycle") -> Scale:
+        """The scale for this decision, where it depends on arguments or on what is known."""
+        return self.scale
+
+    def gather(self, ctx: "Cycle") -> Query | None:
+        """What to ask of the outside about the survivors of the other filters; later `ctx.reply` has the answer."""
+
+    def pre_filter(self, ctx: "Cycle") -> Universe | Verdict | tuple[Verdict, ...] | None:
+        """Narrow down what could ever fit. Several verdicts are tried in order; None keeps all."""
+
+    def filter(self, ctx: "Cycle") -> Verdict | tuple[Verdict, ...] | None:
+        """Take out what must not be used. Several verdicts are tried in order; None keeps all."""
+
+    def post_filter(self, ctx: "Cycle") -> Any:
+        """Nothing is left: what would have helped."""
+
+    def pre_score(self, ctx: "Cycle") -> None:
+        """Gather in `ctx.state` what `score` needs, for all survivors at once."""
+
+    def score(self, ctx: "Cycle") -> Floats | Reading | None:
+        """One raw value per row of `ctx`: an array (all known), a Reading, or None: nothing to say of this request."""
+        raise NotImplementedError
+
+    def filter_one(self, ctx: "Cycle", idc: "IdcView") -> Rejection | None:
+        """Judge one IDC instead of all at once; None keeps it. Called after all filters, for the promising first."""
+
+    def score_one(self, ctx: "Cycle", idc: "IdcView") -> float | None:
+        """The raw value of one IDC instead of all at once; None: it is not known."""
+
+    def note(self, ctx: "Cycle", position: int) -> Note | None:
+        """A sentence about the raw value of one survivor, for the explanation; asked only for those shown."""
+
+    def normalize(self, ctx: "Cycle", values: Floats) -> Floats:
+        """Known raw values → 0..100; overriding it replaces the profile's normaliser."""
+        raise NotImplementedError
+
+    def reserve(self, ctx: "Cycle") -> Any:
+        """The claims on capacity that the picked IDC needs, as values."""
+
+    def permit(self, ctx: "Cycle") -> Any:
+        """Allow, reject with a reason, or wait a while."""
+
+    def post_bind(self, ctx: "Cycle") -> None:
+        """Be told how it went."""
+
+    @classmethod
+    def points(cls) -> tuple[str, ...]:
+        """The points that this class joins: the methods that it overrides."""
+        return tuple(point for point in POINTS if cls.joins(point) or cls.joins(f"{point}_one"))
+
+    @classmethod
+    def scores(cls) -> bool:
+        """Whether it gives raw values, for all at once or one by one."""
+        return cls.joins("score") or cls.joins("score_one")
+
+    @classmethod
+    def joins(cls, point: str) -> bool:
+        own = getattr(Plugin, point, None)
+        return own is not None and getattr(cls, point) is not own

@@ -1,0 +1,306 @@
+"""Which plugins take part in a decision, in which order, with which weights and arguments.
+
+A `ProfileBody` is the document that operators write. `compile_profile` checks it against the registry and
+gives the `Profile` that the cycle runs: plugin instances, sorted into the tuples that each point needs.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from .decoding import convert, pointer_token
+from .errors import FieldError, Invalid, PluginBroken
+from .matching import Term, empty_selector
+from .normalize import NormalizerKind, Scale, sound_range
+from .plugin import Missing, OnMissingFilter, OnMissingScore, Plugin
+from .registry import Registry
+
+__all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "compile_profile"]
+
+ALWAYS = ("region", "isp", "tier", "partition", "labels")
+"""Plugins that hold whatever the request names, whether a profile lists them or not."""
+HEADROOM = "headroom"
+_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
+_TIE_BREAKERS = ("affinity", HEADROOM)
+
+Text = Annotated[str, Meta(max_length=255)]
+Weight = Annotated[float, Meta(ge=0, le=10_000)]
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How all parts of a profile are decoded."""
+
+
+class Normalizer(_Part, frozen=True, kw_only=True):
+    kind: NormalizerKind
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.low is None) != (self.high is None):
+            raise Invalid("incomplete_range", "low and high go together")
+        if self.low is not None and self.high is not None and not sound_range(self.low, self.high):
+            raise Invalid("empty_range", "low must be less than high", "/high")
+
+
+class DynamicWeight(_Part, frozen=True, kw_only=True):
+    """The weight in force follows the aggregate of a metric over the survivors."""
+
+    metric: Text
+    reference: float
+    factor: float
+    aggregate: Literal["mean", "min", "max", "median", "sum"] = "mean"
+    min: Weight = 0.0
+    max: Weight = 10_000.0
+
+    def __post_init__(self) -> None:
+        if self.reference == 0:
+            raise Invalid("zero_reference", "a reference of 0 gives no ratio", "/reference")
+        if self.min > self.max:
+            raise Invalid("empty_range", "min must not exceed max", "/min")
+
+
+class OnMissing(_Part, frozen=True, kw_only=True):
+    filter: OnMissingFilter | None = None
+    score: OnMissingScore | None = None
+
+
+class PluginEntry(_Part, frozen=True, kw_only=True):
+    name: Text
+    plugin: Text
+    weight: Weight | None = None
+    dynamic_weight: DynamicWeight | None = None
+    normalizer: Normalizer | None = None
+    args: dict[str, Any] | None = None
+    on_missing: OnMissing | Literal["reject", "pass", "last", "worst", "neutral"] | None = None
+    on_error: Literal["fail", "skip_filter", "ignore"] | None = None
+
+    def __post_init__(self) -> None:
+        if not _NAME.match(self.name):
+            raise Invalid("invalid_name", "a name is 1 to 63 letters, digits, dots, dashes or underscores", "/name")
+
+
+class Pick(_Part, frozen=True, kw_only=True):
+    kind: Literal["best", "near_best"] = "best"
+    epsilon: Annotated[float, Meta(ge=0, le=10_000_000)] = 1.0
+
+
+class ProfileBody(_Part, frozen=True, kw_only=True):
+    """The document; `code` and `name` belong to the profile itself and stand outside."""
+
+    plugins: Annotated[tuple[PluginEntry, ...], Meta(max_length=200)]
+    tie_breakers: Annotated[tuple[Text, ...], Meta(max_length=20)] | None = None
+    fallback: Annotated[tuple[Term, ...], Meta(max_length=100)] | None = None
+    pick: Pick | None = None
+    line_choice: Literal["roomiest", "cheapest"] | None = None
+    bgp_substitutes: bool | None = None
+    overridable: Annotated[tuple[Text, ...], Meta(max_length=200)] | None = None
+    candidates_percent: Annotated[float, Meta(gt=0, le=100)] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One plugin as a profile uses it."""
+
+    name: str
+    plugin: Plugin
+    weight: float
+    dynamic_weight: DynamicWeight | None
+    normalizer: Normalizer | None
+    missing: Missing
+    on_error_filter: Literal["fail", "skip_filter"]
+    on_error_score: Literal["fail", "ignore"]
+    implied: bool = False
+
+    def scale(self, natural: Scale) -> Scale:
+        """The plugin's own scale, as far as the profile does not say otherwise."""
+        chosen = self.normalizer
+        if chosen is None:
+            return natural
+        low, high = (
+            (natural.low, natural.high) if chosen.low is None or chosen.high is None else (chosen.low, chosen.high)
+        )
+        return Scale(kind=chosen.kind, better=natural.better, low=low, high=high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A checked profile revision, ready to run."""
+
+    code: str
+    revision: int
+    entries: tuple[Entry, ...]
+    pre_filters: tuple[Entry, ...]
+    filters: tuple[Entry, ...]
+    filters_one: tuple[Entry, ...]
+    gatherers: tuple[Entry, ...]
+    scorers: tuple[Entry, ...]
+    tie_breakers: tuple[str, ...] = _TIE_BREAKERS
+    fallback: tuple[Term, ...] = ()
+    pick: Pick = field(default_factory=Pick)
+    line_choice: Literal["roomiest", "cheapest"] = "roomiest"
+    bgp_substitutes: bool = False
+    overridable: frozenset[str] = frozenset({"*"})
+    candidates_percent: float | None = None
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether a plugin thinks in one IDC at a time, so that not all need to be looked at."""
+        return bool(self.filters_one) or any(not entry.plugin.joins("score") for entry in self.scorers)
+
+    def entry(self, name: str) -> Entry | None:
+        return next((entry for entry in self.entries if entry.name == name), None)
+
+    def of_plugin(self, plugin: str) -> Entry | None:
+        """The first entry of a registered plugin."""
+        return next((entry for entry in self.entries if entry.plugin.name == plugin), None)
+
+    def check_weights(self, weights: Iterable[str]) -> None:
+        """That a request may override these; raises Invalid."""
+        scorers = {entry.name for entry in self.scorers}
+        for name in weights:
+            pointer = f"/weights/{pointer_token(name)}"
+            if name not in scorers:
+                raise Invalid("unknown_scorer", "the profile has no scorer {name}", pointer, name=name)
+            if not self.overridable & {"*", name}:
+                raise Invalid("not_overridable", "the profile does not let requests weigh {name}", pointer, name=name)
+
+
+def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revision: int) -> Profile:
+    """The profile that `body` describes; raises Invalid with every plugin, argument or name that is wrong."""
+    errors: list[FieldError] = []
+    entries = [entry for i, part in enumerate(body.plugins) if (entry := _compiled(part, registry, i, errors))]
+    _check_names(body, registry, errors)
+    if errors:
+        raise Invalid.of(errors)
+    listed = {entry.plugin.name for entry in entries}
+    implied = [_implied(registry, name) for name in ALWAYS if name not in listed]
+    everything = (*implied, *entries)
+    return Profile(
+        code=code,
+        revision=revision,
+        entries=everything,
+        pre_filters=_joining(sorted(everything, key=lambda entry: not entry.plugin.narrows), "pre_filter"),
+        filters=_joining(everything, "filter"),
+        filters_one=_joining(entries, "filter_one"),
+        gatherers=_joining(entries, "gather"),
+        scorers=_joining(entries, "score", "score_one"),
+        tie_breakers=_TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers,
+        fallback=body.fallback or (),
+        pick=body.pick or Pick(),
+        line_choice=body.line_choice or "roomiest",
+        bgp_substitutes=bool(body.bgp_substitutes),
+        overridable=frozenset(("*",) if body.overridable is None else body.overridable),
+        candidates_percent=body.candidates_percent,
+    )
+
+
+def _joining(entries: Iterable[Entry], *points: str) -> tuple[Entry, ...]:
+    return tuple(entry for entry in entries if any(entry.plugin.joins(point) for point in points))
+
+
+def _implied(registry: Registry, name: str) -> Entry:
+    kind = registry.get(name)
+    if kind is None:  # what the request names would be passed over in silence
+        raise PluginBroken("plugin_missing", "the built-in plugin {name} could not be loaded", name=name)
+    plugin = kind()
+    return Entry(
+        name=name,
+        plugin=plugin,
+        weight=0.0,
+        dynamic_weight=None,
+        normalizer=None,
+        missing=plugin.missing,
+        on_error_filter="fail",
+        on_error_score="ignore",
+        implied=True,
+    )
+
+
+def _compiled(part: PluginEntry, registry: Registry, index: int, errors: list[FieldError]) -> Entry | None:
+    pointer = f"/plugins/{index}"
+    kind = registry.get(part.plugin)
+    if kind is None:
+        errors.append(
+            FieldError(
+                f"{pointer}/plugin",
+                "unknown_plugin",
+                "there is no plugin {plugin}; there are {known}",
+                {"plugin": part.plugin, "known": ", ".join(sorted(registry.plugins))},
+            )
+        )
+        return None
+    try:
+        plugin = kind(convert(part.args or {}, kind.Args, f"{pointer}/args"))
+    except Invalid as refusal:
+        errors.extend(
+            FieldError(
+                error.pointer,
+                error.code,
+                "plugin {plugin}: {problem}",
+                {"plugin": part.plugin, "problem": str(FieldError("", error.code, error.detail, error.params))},
+            )
+            for error in refusal.errors
+        )
+        return None
+    if problem := _unfit(part, kind):
+        errors.append(FieldError(f"{pointer}/{problem[0]}", problem[1], problem[2], {"plugin": part.plugin}))
+        return None
+    return Entry(
+        name=part.name,
+        plugin=plugin,
+        weight=part.weight or 0.0,
+        dynamic_weight=part.dynamic_weight,
+        normalizer=part.normalizer,
+        missing=_missing(part.on_missing, kind.missing),
+        on_error_filter="skip_filter" if part.on_error == "skip_filter" else "fail",
+        on_error_score="fail" if part.on_error == "fail" else "ignore",
+    )
+
+
+def _unfit(part: PluginEntry, kind: type[Plugin]) -> tuple[str, str, str] | None:
+    """What the entry asks of a plugin that it cannot do, as (field, code, detail)."""
+    if not kind.scores():
+        if part.weight:
+            return "weight", "not_a_scorer", "plugin {plugin} does not score and takes no weight"
+        if part.dynamic_weight is not None:
+            return "dynamic_weight", "not_a_scorer", "plugin {plugin} does not score and takes no weight"
+        if part.normalizer is not None:
+            return "normalizer", "not_a_scorer", "plugin {plugin} does not score and normalises nothing"
+    return None
+
+
+def _missing(said: OnMissing | str | None, own: Missing) -> Missing:
+    """One word means whichever of the two points it is a policy of; `last` means both."""
+    if said is None:
+        return own
+    if isinstance(said, OnMissing):
+        return Missing(filter=said.filter or own.filter, score=said.score or own.score)
+    return Missing(
+        filter=said if said in ("reject", "pass", "last") else own.filter,  # type: ignore[arg-type]
+        score=said if said in ("worst", "neutral", "last") else own.score,  # type: ignore[arg-type]
+    )
+
+
+def _check_names(body: ProfileBody, registry: Registry, errors: list[FieldError]) -> None:
+    names = [part.name for part in body.plugins]
+    scorers = {part.name for part in body.plugins if (kind := registry.get(part.plugin)) is None or kind.scores()}
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            errors.append(
+                FieldError(f"/plugins/{index}/name", "duplicate_name", "the name {name} is taken", {"name": name})
+            )
+    for field_name, known in (("tie_breakers", {*scorers, *_TIE_BREAKERS}), ("overridable", {*scorers, "*"})):
+        for index, name in enumerate(getattr(body, field_name) or ()):
+            if name not in known:
+                errors.append(
+                    FieldError(
+                        f"/{field_name}/{index}", "unknown_scorer", "the profile has no scorer {name}", {"name": name}
+                    )
+                )
+    if body.fallback == ():
+        errors.extend(empty_selector("/fallback").errors)

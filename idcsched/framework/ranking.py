@@ -1,0 +1,105 @@
+"""The order of the survivors: totals, named tie-breakers, and a hash where all else is equal."""
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .capacity import headroom
+from .decision import PluginError, Ranking, ScoreColumn
+from .labels import Rows
+from .lines import NO_LINE
+from .normalize import DECIMALS, Floats
+from .profile import HEADROOM, Entry
+from .scoring import prepare, read_raw, scorer_failed
+from .snapshot import Reading
+
+if TYPE_CHECKING:
+    from .context import Cycle
+
+__all__ = ["HASH", "hash_keys", "line_headroom", "rank", "seed_of", "total_scores"]
+
+HASH = "hash"
+Hashes = np.ndarray[Any, np.dtype[np.uint64]]
+
+
+def seed_of(reference: str) -> int:
+    return int.from_bytes(blake2b(reference.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def hash_keys(codes: Hashes, seed: int) -> Hashes:
+    """One number per IDC that is stable for a request and fair over many (SplitMix64's finaliser)."""
+    mixed = codes ^ np.uint64(seed)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def rank(ctx: "Cycle", columns: list[ScoreColumn], hashes: Hashes, errors: list[PluginError]) -> Ranking:
+    """Best first. Which of the tied goes first is looked at only if somebody ties."""
+    totals = total_scores(ctx, columns)
+    order = np.argsort(-totals, kind="stable")
+    ordered = totals[order]
+    keys: dict[str, Floats] = {}
+    if (ordered[1:] == ordered[:-1]).any():
+        keys = {name: _tie_key(ctx, columns, name, errors) for name in ctx.profile.tie_breakers}
+        order = np.lexsort((hashes, *(-key for key in reversed(list(keys.values()))), -totals))
+    picked = _picked(ctx, order, totals, hashes)
+    return Ranking(totals=totals, order=order, tie_keys=keys, hashes=hashes, picked=picked)
+
+
+def total_scores(ctx: "Cycle", columns: list[ScoreColumn]) -> Floats:
+    """Σ weight × score of each row, summed in the profile's order."""
+    totals = np.zeros(ctx.size)
+    for column in columns:
+        totals += column.weight * column.scores
+    return totals.round(DECIMALS)
+
+
+def _picked(ctx: "Cycle", order: Rows, totals: Floats, hashes: Hashes) -> int:
+    """Position of the IDC to take; −1 without survivors."""
+    if not order.size:
+        return -1
+    pick = ctx.profile.pick
+    if pick.kind == "best":
+        return int(order[0])
+    near = np.flatnonzero(totals >= totals[order[0]] - pick.epsilon)
+    return int(near[np.argmin(hashes[near])])
+
+
+def _tie_key(ctx: "Cycle", columns: list[ScoreColumn], name: str, errors: list[PluginError]) -> Floats:
+    """More goes first; unknown sorts last."""
+    if name == HEADROOM:
+        return np.where(ctx.lines.known, line_headroom(ctx), -np.inf)
+    entry = ctx.profile.entry(name) or ctx.profile.of_plugin(name)
+    if entry is None or not entry.plugin.scores():
+        return np.zeros(ctx.size)
+    done = next((column.raw for column in columns if column.entry is entry), None)
+    try:
+        raw = done or _raw_of_idle(ctx, entry)
+        better = entry.plugin.scale_for(ctx).better
+    except Exception as error:  # noqa: BLE001  # a plugin may raise anything; the profile says what it means
+        scorer_failed(entry, "tie_breaker", error, errors)
+        return np.zeros(ctx.size)
+    if raw is None:
+        return np.zeros(ctx.size)
+    values = raw.values if better == "more" else -raw.values
+    return np.where(raw.known, values, -np.inf)
+
+
+def _raw_of_idle(ctx: "Cycle", entry: Entry) -> Reading | None:
+    """The raw values of a scorer that is not in the sum."""
+    prepare(ctx, entry)
+    return read_raw(ctx, entry)
+
+
+def line_headroom(ctx: "Cycle") -> Floats:
+    """Of each row's chosen lines the least share left after placing; NaN where a line is missing or unknown."""
+    lines, choice = ctx.snapshot.lines, ctx.lines
+    least = np.full(ctx.size, np.inf)
+    if not lines.purchased.size:
+        return np.full(ctx.size, np.nan)
+    for group in choice.groups:
+        left = headroom(lines.room.take(group) - ctx.request.bandwidth, lines.purchased.take(group))
+        least = np.minimum(least, np.where(group == NO_LINE, np.nan, left))
+    return least.round(DECIMALS)

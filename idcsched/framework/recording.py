@@ -1,0 +1,197 @@
+"""The inputs of a decision as bytes, so that it can be made again: today, next year, or with other weights.
+
+Only what the decision could see is kept: the rows of the regions asked for and those that the request names.
+`decide` on the unpacked inputs gives the same answer as on the whole snapshot, bit for bit.
+"""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from .building import build_snapshot
+from .facts import STOCK_RESOURCES, AffinityFact, IdcFact, LineFact, Samples, TaintFact, World
+from .labels import Mask, Rows
+from .normalize import Floats
+from .request import Request
+from .snapshot import Snapshot
+
+__all__ = ["Inputs", "inputs_of", "pack", "unpack"]
+
+FORMAT = 1
+_KINDS = {"f": np.float64, "i": np.int64}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """All that a decision depends on, but for the profile, whose revisions are kept for themselves."""
+
+    request: Request
+    world: World
+    snapshot_id: str
+    built_at: float
+    now: float
+    reference: str
+    labels: Mapping[str, str]
+    format: int = FORMAT
+
+    def snapshot(self) -> Snapshot:
+        """The picture that the decision was made on, as far as it could see it."""
+        return build_snapshot(self.world, id=self.snapshot_id, built_at=self.built_at)
+
+
+def inputs_of(request: Request, snapshot: Snapshot, *, now: float, reference: str, labels: Mapping[str, str]) -> Inputs:
+    """What `decide` was given, less what it could not see."""
+    return Inputs(
+        request=request,
+        world=_seen(snapshot, _rows_seen(request, snapshot)),
+        snapshot_id=snapshot.id,
+        built_at=snapshot.built_at,
+        now=now,
+        reference=reference,
+        labels=labels,
+    )
+
+
+def pack(inputs: Inputs) -> bytes:
+    return zlib.compress(msgspec.msgpack.encode(inputs, enc_hook=_encode_array), level=1)
+
+
+def unpack(data: bytes) -> Inputs:
+    """What `pack` was given; raises ValueError for anything else."""
+    try:
+        return msgspec.msgpack.decode(zlib.decompress(data), type=Inputs, dec_hook=_decode_array)
+    except (zlib.error, msgspec.DecodeError) as error:
+        raise ValueError(f"these are no recorded inputs: {error}") from error
+
+
+def _encode_array(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return {"kind": value.dtype.kind, "shape": value.shape, "data": value.tobytes()}
+    raise NotImplementedError(f"{type(value).__name__} cannot be recorded")
+
+
+def _decode_array(kind: type, value: Any) -> Any:
+    flat: npt.NDArray[Any] = np.frombuffer(value["data"], dtype=_KINDS[value["kind"]])
+    return flat.reshape(value["shape"])
+
+
+def _rows_seen(request: Request, snapshot: Snapshot) -> Rows:
+    """The rows of the regions asked for, and those that the request names."""
+    seen = np.zeros(snapshot.size, dtype=np.bool_)
+    for region in request.regions:
+        seen[slice(*snapshot.spans[region])] = True
+    row_of = snapshot.idcs.row_of
+    seen[[row_of[code] for code in _named(request)]] = True
+    return np.flatnonzero(seen)
+
+
+def _named(request: Request) -> list[str]:
+    what_if = request.hypothetical
+    supposed = (what_if.taints or (), what_if.ignore_taints or ()) if what_if else ()
+    return [
+        *(request.only or ()),
+        *(request.exclude or ()),
+        *(taint.idc for taints in supposed for taint in taints),
+        *(idc.code for idc in (what_if.idcs or () if what_if else ())),
+    ]
+
+
+def _seen(snapshot: Snapshot, rows: Rows) -> World:
+    kept = np.zeros(snapshot.size, dtype=np.bool_)
+    kept[rows] = True
+    lines = np.flatnonzero(kept[snapshot.lines.idc])
+    codes = snapshot.idcs.codes
+    return World(
+        regions=tuple(snapshot.regions.values()),
+        isps=snapshot.isps,
+        idcs=tuple(_idc(snapshot, row) for row in rows.tolist()),
+        lines=tuple(_line(snapshot, line) for line in lines.tolist()),
+        taints=tuple(_taints(snapshot, kept)),
+        affinities=tuple(fact for fact in snapshot.affinities if _matters(fact, snapshot, kept)),
+        samples=tuple(_samples(snapshot, rows, lines)),
+        headcounts=tuple(fact for fact in snapshot.headcounts if fact.idc in {codes[row] for row in rows.tolist()}),
+        hourly=np.where(snapshot.lines.busiest[lines], 1.0, np.nan),
+        usage=snapshot.usage,
+        currency=snapshot.currency,
+        dearest_price=snapshot.dearest_price,
+    )
+
+
+def _matters(fact: AffinityFact, snapshot: Snapshot, kept: Mask) -> bool:
+    """Whoever must stand elsewhere may not stand here, so that a requirement counts wherever its IDC is."""
+    return fact.idc is None or fact.kind == "require" or bool(kept[snapshot.idcs.row_of[fact.idc]])
+
+
+def _idc(snapshot: Snapshot, row: int) -> IdcFact:
+    idcs = snapshot.idcs
+    return IdcFact(
+        code=idcs.codes[row],
+        region=idcs.regions[row],
+        name=idcs.names[row],
+        tier=idcs.tiers[row],
+        status=idcs.statuses[row],
+        partition=idcs.partitions[row],
+        provider=idcs.providers[row],
+        labels=idcs.labels[row],
+        latitude=_known(idcs.latitude, row),
+        longitude=_known(idcs.longitude, row),
+        stock={name: stock for name in STOCK_RESOURCES if (stock := _known(idcs.stock[name], row)) is not None},
+        taken={name: float(idcs.taken[name][row]) for name in STOCK_RESOURCES},
+    )
+
+
+def _line(snapshot: Snapshot, line: int) -> LineFact:
+    lines = snapshot.lines
+    return LineFact(
+        idc=snapshot.idcs.codes[int(lines.idc[line])],
+        code=lines.codes[line],
+        isp=lines.isps[line],
+        purchased_mbps=float(lines.purchased[line]),
+        commit_mbps=_known(lines.commit, line),
+        max_level=float(lines.max_level[line]),
+        charge_type=lines.charge_types[line],
+        price_per_mbps=_known(lines.price_per_mbps, line),
+        price_per_gb=_known(lines.price_per_gb, line),
+        percentile_mbps=_known(lines.percentile, line),
+        pending_mbps=float(lines.pending[line]),
+        ordered_mbps=float(lines.ordered[line]),
+    )
+
+
+def _taints(snapshot: Snapshot, kept: Mask) -> list[TaintFact]:
+    taints = snapshot.taints
+    found = []
+    for entry in np.flatnonzero(kept[taints.idc]).tolist():
+        key, value, effect = taints.kinds[int(taints.kind[entry])]
+        starts, ends = float(taints.starts[entry]), float(taints.ends[entry])
+        found.append(
+            TaintFact(
+                idc=snapshot.idcs.codes[int(taints.idc[entry])],
+                key=key,
+                value=value,
+                effect=effect,
+                starts_at=starts if np.isfinite(starts) else None,
+                ends_at=ends if np.isfinite(ends) else None,
+            )
+        )
+    return found
+
+
+def _samples(snapshot: Snapshot, rows: Rows, lines: Rows) -> list[Samples]:
+    found = []
+    for column in snapshot.metrics.values():
+        of = rows if column.fact.scope == "idc" else lines
+        values, at = column.values.take(of), column.at.take(of)
+        there = np.flatnonzero(~np.isnan(values))
+        found.append(Samples(metric=column.fact, subjects=there.astype(np.int64), values=values[there], at=at[there]))
+    return found
+
+
+def _known(column: Floats, index: int) -> float | None:
+    value = float(column[index])
+    return None if np.isnan(value) else value

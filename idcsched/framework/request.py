@@ -1,0 +1,189 @@
+"""What is asked: the body of a scheduling request, decoded and checked as far as that needs no data.
+
+A JSON null is an absent field. Names (regions, ISPs, profiles, scorers) are checked against the snapshot
+and the profile when the decision begins.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from .errors import Invalid
+from .matching import Effect, LabelKey, LabelValue, Term, Toleration, empty_selector
+
+__all__ = [
+    "Client",
+    "Hypothetical",
+    "HypotheticalIdc",
+    "HypotheticalLine",
+    "HypotheticalTaint",
+    "IgnoredTaint",
+    "Machine",
+    "Preference",
+    "Request",
+]
+
+Code = Annotated[str, Meta(min_length=1, max_length=63)]
+Codes = Annotated[tuple[Code, ...], Meta(min_length=1, max_length=10_000)]
+Text = Annotated[str, Meta(max_length=255)]
+Amount = Annotated[float, Meta(ge=0, le=1e9)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Weight = Annotated[float, Meta(ge=0, le=10_000)]
+LabelMap = Annotated[dict[LabelKey, LabelValue], Meta(max_length=100)]
+
+
+class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How all parts of a request are decoded."""
+
+
+class Machine(_Body, frozen=True, kw_only=True):
+    """`count` machines of one shape; `spec` to `params` are the provider's business."""
+
+    count: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    bandwidth_mbps: Amount | None = None
+    cpu: Amount | None = None
+    memory_gib: Amount | None = None
+    disk_gib: Amount | None = None
+    gpu: Amount | None = None
+    spec: Text | None = None
+    image: Text | None = None
+    name: Text | None = None
+    params: dict[str, Any] | None = None
+
+    def total(self, resource: str) -> float:
+        """What all machines of this entry need together."""
+        return float(getattr(self, resource) or 0.0) * (1 if self.count is None else self.count)
+
+
+class Client(_Body, frozen=True, kw_only=True):
+    """Where the traffic comes from."""
+
+    region: Code | None = None
+    latitude: Annotated[float, Meta(ge=-90, le=90)] | None = None
+    longitude: Annotated[float, Meta(ge=-180, le=180)] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.latitude is None) != (self.longitude is None):
+            raise Invalid("incomplete_coordinates", "latitude and longitude go together")
+
+
+class Preference(Term, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A term that draws (weight > 0) or keeps off (weight < 0)."""
+
+    weight: Annotated[int, Meta(ge=-100, le=100)]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.weight == 0:
+            raise Invalid("zero_weight", "a preference's weight may not be 0", "/weight")
+
+
+class HypotheticalTaint(_Body, frozen=True, kw_only=True):
+    idc: Code
+    key: Annotated[str, Meta(min_length=1, max_length=128)]
+    effect: Effect
+    value: LabelValue | None = None
+
+
+class IgnoredTaint(_Body, frozen=True, kw_only=True):
+    idc: Code
+    key: Annotated[str, Meta(min_length=1, max_length=128)]
+    effect: Effect | None = None
+
+
+class HypotheticalLine(_Body, frozen=True, kw_only=True):
+    line: Code
+    purchased_mbps: Annotated[float, Meta(gt=0, le=1e9)] | None = None
+    commit_mbps: Amount | None = None
+    max_level: Annotated[float, Meta(gt=0, le=1)] | None = None
+    price_per_mbps: Amount | None = None
+    price_per_gb: Amount | None = None
+    metrics: Annotated[dict[str, float | None], Meta(max_length=1000)] | None = None
+
+
+class HypotheticalIdc(_Body, frozen=True, kw_only=True):
+    """One IDC as if it were otherwise; a metric of null is missing."""
+
+    code: Code
+    status: Literal["online", "offline", "draining", "retired"] | None = None
+    lines: Annotated[tuple[HypotheticalLine, ...], Meta(max_length=1000)] | None = None
+    metrics: Annotated[dict[str, float | None], Meta(max_length=1000)] | None = None
+
+
+class Hypothetical(_Body, frozen=True, kw_only=True):
+    taints: Annotated[tuple[HypotheticalTaint, ...], Meta(max_length=10_000)] | None = None
+    ignore_taints: Annotated[tuple[IgnoredTaint, ...], Meta(max_length=10_000)] | None = None
+    idcs: Annotated[tuple[HypotheticalIdc, ...], Meta(max_length=10_000)] | None = None
+
+
+class Request(_Body, frozen=True, kw_only=True):
+    """One question: where should these machines stand?"""
+
+    action: Literal["recommend", "reserve", "provision"] | None = None
+    request_id: Text | None = None
+    profile: Code | None = None
+    region: Code | Codes | None = None
+    only: Codes | None = None
+    exclude: Annotated[tuple[Code, ...], Meta(max_length=10_000)] | None = None
+    isp: Code | Codes | None = None
+    isp_match: Literal["any", "all"] | None = None
+    tier: Literal["edge", "center"] | None = None
+    partition: Text | None = None
+    selector: Term | Annotated[tuple[Term, ...], Meta(max_length=100)] | None = None
+    prefer: Annotated[tuple[Preference, ...], Meta(max_length=100)] | None = None
+    tolerations: Annotated[tuple[Toleration, ...], Meta(max_length=1000)] | None = None
+    labels: LabelMap | None = None
+    machines: Annotated[tuple[Machine, ...], Meta(max_length=1000)] | None = None
+    client: Client | None = None
+    shape: tuple[Share, ...] | None = None
+    weights: Annotated[dict[Text, Weight], Meta(max_length=1000)] | None = None
+    fallback: Annotated[tuple[Term, ...], Meta(max_length=100)] | None = None
+    spread: dict[str, Any] | None = None
+    hypothetical: Hypothetical | None = None
+    top: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    explain: Literal["none", "summary", "full"] | None = None
+    tenant: Code | None = None
+    ttl_seconds: Annotated[int, Meta(ge=1, le=86_400)] | None = None
+    wait_seconds: Annotated[int, Meta(ge=0, le=86_400)] | None = None
+    priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] | None = None
+    callback_url: Annotated[str, Meta(max_length=2000)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.region is None and self.only is None:
+            raise Invalid("region_required", "say where: `region` or `only` must be given", "/region")
+        for name in ("selector", "fallback"):
+            if getattr(self, name) == ():
+                raise empty_selector(f"/{name}")
+        if self.shape is not None and len(self.shape) not in (24, 168):
+            raise Invalid(
+                "invalid_shape", "a shape has 24 or 168 numbers, not {count}", "/shape", count=len(self.shape)
+            )
+        for key in self.labels or ():
+            if key == "tenant":
+                raise Invalid("reserved_label", "the label `tenant` is set from the token", "/labels/tenant")
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        return _listed(self.region)
+
+    @property
+    def wanted_isps(self) -> tuple[str, ...]:
+        return _listed(self.isp)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return (self.selector,) if isinstance(self.selector, Term) else (self.selector or ())
+
+    def need(self, resource: str) -> float:
+        """What all machines of the request need together."""
+        return sum((machine.total(resource) for machine in self.machines or ()), 0.0)
+
+    @property
+    def bandwidth(self) -> float:
+        """Σ count × bandwidth, in Mbps."""
+        return self.need("bandwidth_mbps")
+
+
+def _listed(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else (value or ())

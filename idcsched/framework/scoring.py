@@ -1,0 +1,169 @@
+"""From raw values to what each scorer adds to the sum, with what was missing put in place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .decision import PluginError, ScoreColumn
+from .errors import PluginFailed
+from .labels import Mask
+from .normalize import DECIMALS, Floats, Scale, normalize, within_bounds
+from .plugin import Plugin
+from .profile import DynamicWeight, Entry
+from .snapshot import Reading
+
+if TYPE_CHECKING:
+    from .context import Cycle
+
+__all__ = ["prepare", "read_raw", "score_all", "scorer_failed"]
+
+_AGGREGATES: dict[str, Callable[[Floats], Any]] = {
+    "mean": np.mean,
+    "min": np.min,
+    "max": np.max,
+    "median": np.median,
+    "sum": np.sum,
+}
+_NEUTRAL_AT_MOST = 50.0
+
+
+def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool = False) -> list[ScoreColumn]:
+    """The columns of every scorer in the sum, in the profile's order."""
+    if not ctx.size:
+        return []
+    scorers = (entry for entry in ctx.profile.scorers if entry.plugin.joins("score") or not vectorised_only)
+    weighed = [(entry, _weights(ctx, entry)) for entry in scorers]
+    taking_part = [(entry, weights) for entry, weights in weighed if weights.now > 0]
+    _pre_score(ctx, [entry for entry, _ in taking_part], errors)
+    broken = {error.plugin for error in errors if error.point == "pre_score"}
+    columns = []
+    for entry, weights in taking_part:
+        if entry.name in broken:
+            continue
+        try:
+            column = _column(ctx, entry, weights)
+        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; the profile says what it means
+            scorer_failed(entry, "score", error, errors)
+        else:
+            columns.extend([column] if column else [])
+    return columns
+
+
+def read_raw(ctx: "Cycle", entry: Entry) -> Reading | None:
+    """The plugin's raw values for the survivors, checked; raises whatever the plugin raises."""
+    ctx.entry = entry
+    raw = entry.plugin.score(ctx) if entry.plugin.joins("score") else _score_one_by_one(ctx, entry.plugin)
+    if raw is None:
+        return None
+    if not isinstance(raw, Reading):
+        values = np.asarray(raw, dtype=np.float64)
+        raw = Reading(metric="", values=values, at=np.full(values.shape, np.nan), known=np.ones(values.shape, np.bool_))
+    if raw.values.shape != (ctx.size,) or raw.known.shape != (ctx.size,):
+        raise ValueError(f"gave {raw.values.shape} values for {ctx.size} candidates")
+    if not np.isfinite(raw.values[raw.known]).all():
+        raise ValueError("gave a value that is not finite")
+    return raw
+
+
+def _score_one_by_one(ctx: "Cycle", plugin: Plugin) -> Reading:
+    """What `score_one` says of each row; None is a missing value."""
+    said = [plugin.score_one(ctx, idc) for idc in ctx.views()]
+    values = np.array([np.nan if value is None else value for value in said], dtype=np.float64)
+    known = np.array([value is not None for value in said], dtype=np.bool_)
+    return Reading(metric="", values=values, at=np.full(ctx.size, np.nan), known=known)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    nominal: float
+    now: float
+
+
+def _weights(ctx: "Cycle", entry: Entry) -> _Weights:
+    nominal = (ctx.request.weights or {}).get(entry.name, entry.weight)
+    dynamic = entry.dynamic_weight
+    return _Weights(nominal, nominal if dynamic is None else _adjusted(ctx, nominal, dynamic))
+
+
+def _adjusted(ctx: "Cycle", nominal: float, dynamic: DynamicWeight) -> float:
+    """clamp(w × (1 + factor × (value − reference) ÷ reference)); nobody's value known leaves w."""
+    reading = ctx.metric(dynamic.metric)
+    known = reading.values[reading.known]
+    if not known.size:
+        return nominal
+    value = float(_AGGREGATES[dynamic.aggregate](known))
+    moved = nominal * (1 + dynamic.factor * (value - dynamic.reference) / dynamic.reference)
+    return round(min(max(moved, dynamic.min), dynamic.max), DECIMALS)
+
+
+def _pre_score(ctx: "Cycle", entries: list[Entry], errors: list[PluginError]) -> None:
+    for entry in entries:
+        try:
+            prepare(ctx, entry)
+        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; the profile says what it means
+            scorer_failed(entry, "pre_score", error, errors)
+
+
+def prepare(ctx: "Cycle", entry: Entry) -> None:
+    """Let the plugin gather what its `score` needs; raises whatever the plugin raises."""
+    ctx.entry = entry
+    entry.plugin.pre_score(ctx)
+
+
+def scorer_failed(entry: Entry, point: str, error: Exception, errors: list[PluginError]) -> None:
+    """What the entry's `on_error` makes of a scorer's failure: raises PluginFailed, or puts it on record."""
+    if entry.on_error_score == "fail":
+        raise PluginFailed(entry.name, point, f"{type(error).__name__}: {error}") from error
+    errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
+
+
+def _column(ctx: "Cycle", entry: Entry, weights: _Weights) -> ScoreColumn | None:
+    raw = read_raw(ctx, entry)
+    if raw is None:
+        return None
+    scale = entry.scale(entry.plugin.scale_for(ctx))
+    policy = entry.missing.score
+    known = raw.known | ~np.isnan(raw.values) if policy == "last" else raw.known
+    left_out = not known.any()
+    scores = np.zeros(ctx.size) if left_out else _scores(ctx, entry, raw, known, scale)
+    if not raw.known.all():
+        _note(ctx, entry, raw, known, left_out)
+    return ScoreColumn(
+        entry=entry,
+        raw=raw,
+        known=known,
+        scores=scores,
+        nominal_weight=weights.nominal,
+        weight=0.0 if left_out else weights.now,
+        left_out=left_out,
+    )
+
+
+def _scores(ctx: "Cycle", entry: Entry, raw: Reading, known: Mask, scale: Scale) -> Floats:
+    """0..100 for every survivor: known values normalised among themselves, the others by policy."""
+    values = raw.values[known]
+    own = entry.normalizer is None and entry.plugin.joins("normalize")
+    found = np.asarray(entry.plugin.normalize(ctx, values) if own else normalize(values, scale), dtype=np.float64)
+    if found.shape != values.shape or not within_bounds(found, "min_max" if own else scale.kind):
+        raise ValueError("gave a score out of bounds")
+    scores = np.full(ctx.size, _stand_in(found, entry, scale))
+    scores[known] = found
+    return scores.round(DECIMALS)
+
+
+def _stand_in(found: Floats, entry: Entry, scale: Scale) -> float:
+    """The score of a value that is missing; never looks like good."""
+    if entry.missing.score == "neutral":
+        middle = float(np.median(found))
+        return min(middle, _NEUTRAL_AT_MOST) if scale.kind == "fixed" else middle
+    return float(found.min()) if scale.kind == "none" else 0.0
+
+
+def _note(ctx: "Cycle", entry: Entry, raw: Reading, known: Mask, left_out: bool) -> None:
+    if left_out:
+        ctx.note_missing(raw, ~raw.known, "left_out")
+        return
+    ctx.note_missing(raw, known & ~raw.known, "last")
+    ctx.note_missing(raw, ~known, "worst" if entry.missing.score == "last" else entry.missing.score)

@@ -1,0 +1,230 @@
+"""What is known at one moment: immutable columns over IDCs and lines.
+
+Rows are IDCs, sorted by region in pre-order, so that a region with its sub-regions is one slice. Lines
+are sorted by IDC, then code; those of row r are `lines.first[r]:lines.first[r + 1]`. Nothing here
+changes once built; what is derived on demand is kept in `derived`, where recomputing gives the same.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import takewhile
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .capacity import Usage
+from .facts import AffinityFact, HeadcountFact, Ints, MetricFact, RegionFact
+from .labels import LabelColumn, Mask, Rows, rows_matching
+from .matching import FACT_PREFIX, HARD_EFFECTS, Term
+from .normalize import Floats
+
+__all__ = ["HOURS_A_WEEK", "Idcs", "Lines", "MetricColumn", "Reading", "Snapshot", "Span", "Taints", "sealed"]
+
+T = TypeVar("T")
+Span = tuple[int, int]
+HOURS_A_WEEK = 168
+
+
+def sealed(value: T) -> T:
+    """The same value, its arrays read-only: an array, a tuple or mapping of arrays, or a dataclass of such.
+
+    Who writes into what all share then fails instead of bending somebody else's decision.
+    """
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    elif is_dataclass(value):
+        for part in fields(value):
+            sealed(getattr(value, part.name))
+    elif isinstance(value, tuple | Mapping):
+        parts = value.values() if isinstance(value, Mapping) else value
+        for array in takewhile(lambda part: isinstance(part, np.ndarray), parts):
+            sealed(array)
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idcs:
+    """One entry a row. NaN in `stock`: unlimited."""
+
+    codes: tuple[str, ...]
+    names: tuple[str, ...]
+    regions: tuple[str, ...]
+    tiers: tuple[str, ...]
+    statuses: tuple[str, ...]
+    partitions: tuple[str, ...]
+    providers: tuple[str, ...]
+    labels: tuple[Mapping[str, str], ...]
+    online: Mask
+    latitude: Floats
+    longitude: Floats
+    stock: Mapping[str, Floats]
+    taken: Mapping[str, Floats]
+    hashes: np.ndarray[Any, np.dtype[np.uint64]]
+    row_of: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """One entry a line. `used` and `room` are NaN where the line's bandwidth was never seen, `price` (per billed
+    Mbps and month) where none is known. `busiest` marks each line's busiest hours of the week (none: no history).
+    """
+
+    first: Rows
+    idc: Rows
+    codes: tuple[str, ...]
+    isps: tuple[str, ...]
+    charge_types: tuple[str, ...]
+    purchased: Floats
+    commit: Floats
+    max_level: Floats
+    price_per_mbps: Floats
+    price_per_gb: Floats
+    price: Floats
+    percentile: Floats
+    pending: Floats
+    ordered: Floats
+    used: Floats
+    room: Floats
+    busiest: Mask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taints:
+    """One entry a taint; `kinds` are the distinct (key, value, effect), `kind` says which one an entry is."""
+
+    idc: Rows
+    kind: Ints
+    kinds: tuple[tuple[str, str, str], ...]
+    starts: Floats
+    ends: Floats
+
+    def in_force(self, now: float) -> Mask:
+        return (self.starts <= now) & (now < self.ends)
+
+    def hard(self) -> Mask:
+        return np.array([effect in HARD_EFFECTS for _, _, effect in self.kinds], dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricColumn:
+    """The latest value of one metric for every IDC or line, with its time; NaN where there is none."""
+
+    fact: MetricFact
+    values: Floats
+    at: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A metric as read for some rows: values, when they were taken, and which are fresh enough to be known.
+
+    A stale value stands in `values` all the same, for `on_missing: last`; NaN: there is none at all.
+    `lines` names, where a value is a line's, the line.
+    """
+
+    metric: str
+    values: Floats
+    at: Floats
+    known: Mask
+    lines: Rows | None = None
+
+    def with_values(self, values: Floats) -> "Reading":
+        return replace(self, values=values)
+
+    def take(self, positions: Rows) -> "Reading":
+        lines = None if self.lines is None else self.lines.take(positions)
+        return replace(
+            self,
+            values=self.values.take(positions),
+            at=self.at.take(positions),
+            known=self.known.take(positions),
+            lines=lines,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """One consistent picture; every decision is made on exactly one."""
+
+    id: str
+    built_at: float
+    idcs: Idcs
+    lines: Lines
+    taints: Taints
+    affinities: tuple[AffinityFact, ...]
+    metrics: Mapping[str, MetricColumn]
+    regions: Mapping[str, RegionFact]
+    spans: Mapping[str, Span]
+    isps: Mapping[str, str]
+    headcounts: tuple[HeadcountFact, ...]
+    usage: Usage
+    currency: str
+    dearest_price: float
+    """The highest monthly price of a Mbps in the inventory; 0 where nobody has one."""
+    derived: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def size(self) -> int:
+        return len(self.idcs.codes)
+
+    def derive(self, key: Any, compute: Callable[[], T]) -> T:
+        """What `compute` gives, kept with the snapshot; the key must name all that it depends on."""
+        try:
+            return self.derived[key]  # type: ignore[no-any-return]
+        except KeyError:
+            value = self.derived[key] = sealed(compute())
+            return value
+
+    def lineage(self, region: str) -> tuple[str, ...]:
+        """The region and its ancestors, nearest first."""
+        found = []
+        here: str | None = region
+        while here is not None:
+            found.append(here)
+            here = self.regions[here].parent
+        return tuple(found)
+
+    def label(self, key: str) -> LabelColumn:
+        """A label, or an `idc/…` fact, over all rows."""
+        return self.derive(("label", key), lambda: LabelColumn.of(self._label_values(key)))
+
+    def _label_values(self, key: str) -> list[Any]:
+        if not key.startswith(FACT_PREFIX):
+            return [labels.get(key) for labels in self.idcs.labels]
+        if key == "idc/region":
+            return [self.lineage(region) for region in self.idcs.regions]
+        if key == "idc/isp":
+            return self._line_isps()
+        facts = {
+            "idc/code": self.idcs.codes,
+            "idc/tier": self.idcs.tiers,
+            "idc/partition": self.idcs.partitions,
+            "idc/provider": self.idcs.providers,
+        }
+        return [value or None for value in facts.get(key, ("",) * self.size)]
+
+    def _line_isps(self) -> list[frozenset[str]]:
+        first, isps = self.lines.first.tolist(), self.lines.isps
+        return [frozenset(isps[first[row] : first[row + 1]]) for row in range(self.size)]
+
+    def matching(self, terms: tuple[Term, ...]) -> Mask:
+        """The rows that one of the terms matches."""
+        return rows_matching(terms, self.label, self.size)
+
+    def planes(self, isp: str | None) -> tuple[Rows, ...]:
+        """The lines of one ISP (None: of all) as dense columns over rows: the k-th plane holds each row's
+        k-th such line by code, or −1."""
+        return self.derive(("planes", isp), lambda: self._planes(isp))
+
+    def _planes(self, isp: str | None) -> tuple[Rows, ...]:
+        lines = self.lines
+        chosen = [i for i, own in enumerate(lines.isps) if isp is None or own == isp]
+        rank = np.zeros(self.size, dtype=np.intp)
+        planes: list[Rows] = []
+        for line in chosen:
+            row = lines.idc[line]
+            if rank[row] == len(planes):
+                planes.append(np.full(self.size, -1, dtype=np.intp))
+            planes[rank[row]][row] = line
+            rank[row] += 1
+        return tuple(planes)

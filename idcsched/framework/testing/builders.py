@@ -1,0 +1,296 @@
+"""Builders: a world, a profile and a decision in as few words as a test can have."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, NamedTuple, TypedDict
+
+import numpy as np
+
+from idcsched.framework.building import BANDWIDTH, build_snapshot
+from idcsched.framework.capacity import Usage
+from idcsched.framework.cycle import decide
+from idcsched.framework.decision import Answer, Decision, Score
+from idcsched.framework.decoding import convert
+from idcsched.framework.explain import answer
+from idcsched.framework.facts import (
+    AffinityFact,
+    HeadcountFact,
+    IdcFact,
+    LineFact,
+    MetricFact,
+    RegionFact,
+    Samples,
+    TaintFact,
+    World,
+)
+from idcsched.framework.matching import parse_terms
+from idcsched.framework.outside import Reply
+from idcsched.framework.plugin import Plugin
+from idcsched.framework.profile import Profile, ProfileBody, compile_profile
+from idcsched.framework.registry import Registry, load_registry
+from idcsched.framework.request import Request
+from idcsched.framework.snapshot import HOURS_A_WEEK, Snapshot
+
+__all__ = [
+    "ISPS",
+    "NOW",
+    "IdcSpec",
+    "LineSpec",
+    "Outcome",
+    "Value",
+    "affinity",
+    "decide_for",
+    "profile",
+    "request",
+    "snapshot",
+    "world",
+]
+
+NOW = 1_750_000_000.0
+"""The time at which tests decide, unless they say otherwise."""
+
+ISPS: Mapping[str, str] = {"ct": "ct", "telecom": "ct", "cu": "cu", "unicom": "cu", "cm": "cm", "bgp": "bgp"}
+
+Value = float | tuple[float, float] | None
+"""What was measured: a value as of now, or a value and its age in seconds; None: nothing."""
+
+EntrySpec = str | tuple[str, str] | tuple[str, str, Mapping[str, Any]]
+"""A plugin of a profile: `"taint"`, `("x", "metric")`, or `("x", "metric", {"weight": 10, …})`."""
+
+
+class LineSpec(TypedDict, total=False):
+    """A line; its ISP is its code and it has 1000 Mbps unless said otherwise. `used_mbps`: the bandwidth measured,
+    `hourly`: that of each hour of the week."""
+
+    isp: str
+    purchased_mbps: float
+    commit_mbps: float
+    max_level: float
+    charge_type: str
+    price_per_mbps: float
+    price_per_gb: float
+    percentile_mbps: float
+    pending_mbps: float
+    ordered_mbps: float
+    used_mbps: Value
+    metrics: Mapping[str, Value]
+    hourly: Sequence[float]
+
+
+class IdcSpec(TypedDict, total=False):
+    """An IDC, online and in region A unless said otherwise; a taint is `key=value:Effect`, or its fields."""
+
+    region: str
+    name: str
+    tier: str
+    status: str
+    partition: str
+    provider: str
+    labels: Mapping[str, str]
+    latitude: float
+    longitude: float
+    stock: Mapping[str, float]
+    taken: Mapping[str, float]
+    metrics: Mapping[str, Value]
+    lines: Mapping[str, LineSpec]
+    taints: Sequence[str | Mapping[str, Any]]
+
+
+class Outcome(NamedTuple):
+    """A decision, and how the contract tells it; with what tests most often ask of a fully explained one."""
+
+    decision: Decision
+    answer: Answer
+
+    @property
+    def winner(self) -> str | None:
+        """The IDC that was picked."""
+        return self.answer.idc.code if self.answer.idc else None
+
+    @property
+    def totals(self) -> dict[str, float]:
+        """The score of every IDC that fits, best first."""
+        return {candidate.idc: candidate.score for candidate in self.answer.candidates or ()}
+
+    @property
+    def rejections(self) -> dict[str, str]:
+        """The code of the reason why each other IDC does not."""
+        return {rejected.idc: rejected.code for rejected in self.answer.rejected or ()}
+
+    def scores(self, scorer: str) -> dict[str, Score]:
+        """What one scorer found of every IDC that fits; empty where it is out of the sum."""
+        told = {candidate.idc: candidate.scores.get(scorer) for candidate in self.answer.candidates or ()}
+        return {idc: score for idc, score in told.items() if score}
+
+
+def world(
+    idcs: Mapping[str, IdcSpec],
+    *,
+    regions: Mapping[str, str | RegionFact | None] | None = None,
+    isps: Mapping[str, str] = ISPS,
+    affinities: Iterable[AffinityFact] = (),
+    metrics: Iterable[MetricFact] = (),
+    headcounts: Iterable[HeadcountFact] = (),
+    usage: Usage | None = None,
+) -> World:
+    """The facts about these IDCs, by code.
+
+    `regions` gives each region's parent (or the whole fact); without it the IDCs' regions stand side by side.
+    `metrics` defines those that are more than a name.
+    """
+    lines = [(idc, code, line) for idc, spec in idcs.items() for code, line in spec.get("lines", {}).items()]
+    facts = {fact.code: fact for fact in metrics}
+    return World(
+        regions=tuple(_regions(idcs, regions)),
+        isps=isps,
+        idcs=tuple(_idc(code, spec) for code, spec in idcs.items()),
+        lines=tuple(_line(idc, code, spec) for idc, code, spec in lines),
+        taints=tuple(_taint(code, taint) for code, spec in idcs.items() for taint in spec.get("taints", ())),
+        affinities=tuple(affinities),
+        samples=(
+            *_samples("idc", [spec.get("metrics", {}) for spec in idcs.values()], facts),
+            *_samples("line", [_line_metrics(spec) for _, _, spec in lines], facts),
+        ),
+        headcounts=tuple(headcounts),
+        usage=usage or Usage(),
+        hourly=_hourly([spec for _, _, spec in lines]),
+    )
+
+
+def affinity(
+    kind: Literal["prefer", "require", "forbid"],
+    idc: str | None = None,
+    *,
+    weight: int = 0,
+    selector: Any = None,
+    request_selector: Any = None,
+    starts_at: float | None = None,
+    ends_at: float | None = None,
+) -> AffinityFact:
+    """An operator's affinity about one IDC or a selector's, for all requests or those that a selector matches."""
+    return AffinityFact(
+        kind=kind,
+        idc=idc,
+        weight=weight,
+        terms=None if selector is None else parse_terms(selector),
+        request_terms=None if request_selector is None else parse_terms(request_selector),
+        starts_at=starts_at,
+        ends_at=ends_at,
+    )
+
+
+def snapshot(known: World) -> Snapshot:
+    """The picture of a world, taken now."""
+    return build_snapshot(known, id="test", built_at=NOW)
+
+
+def profile(*entries: EntrySpec, plugins: Iterable[type[Plugin]] = (), **body: Any) -> Profile:
+    """A profile of these entries, in this order. `plugins` are known beside the registered ones (and before them)."""
+    known = {**_registered().plugins, **{plugin.name: plugin for plugin in plugins}}
+    document = {"plugins": [_entry(entry) for entry in entries], **body}
+    return compile_profile(convert(document, ProfileBody), Registry(known), code="test", revision=1)
+
+
+def request(known: World | Snapshot, **fields: Any) -> Request:
+    """A request with these fields; with neither `region` nor `only` it is about all regions there are."""
+    if "region" not in fields and "only" not in fields:
+        regions = known.regions.values() if isinstance(known, Snapshot) else known.regions
+        fields["region"] = [region.code for region in regions if region.parent is None]
+    return convert(fields, Request)
+
+
+def decide_for(
+    known: World | Snapshot,
+    policy: Profile | None = None,
+    *,
+    now: float = NOW,
+    reference: str = "",
+    replies: Mapping[str, Reply] | None = None,
+    **fields: Any,
+) -> Outcome:
+    """The decision for a request with these fields (see `request`), under `policy` (else one without plugins).
+
+    `explain` is `full` unless the request says otherwise; a `tenant` is put among its labels, as the server does.
+    """
+    asked = request(known, **fields)
+    labels = {**(asked.labels or {}), **({"tenant": asked.tenant} if asked.tenant else {})}
+    picture = known if isinstance(known, Snapshot) else snapshot(known)
+    decision = decide(asked, picture, policy or profile(), now=now, reference=reference, labels=labels, replies=replies)
+    return Outcome(decision, answer(decision, explain=asked.explain or "full", top=asked.top or 5))
+
+
+@cache
+def _registered() -> Registry:
+    return load_registry()
+
+
+def _entry(entry: EntrySpec) -> dict[str, Any]:
+    if isinstance(entry, str):
+        return {"name": entry, "plugin": entry}
+    name, plugin, *more = entry
+    return {"name": name, "plugin": plugin, **(more[0] if more else {})}
+
+
+def _regions(
+    idcs: Mapping[str, IdcSpec], regions: Mapping[str, str | RegionFact | None] | None
+) -> Iterator[RegionFact]:
+    named = dict.fromkeys(_region(spec) for spec in idcs.values()) if regions is None else regions
+    for code, parent in named.items():
+        yield parent if isinstance(parent, RegionFact) else RegionFact(code=code, parent=parent)
+
+
+def _region(spec: IdcSpec) -> str:
+    return spec.get("region", "A")
+
+
+def _idc(code: str, spec: IdcSpec) -> IdcFact:
+    elsewhere = ("region", "metrics", "lines", "taints")
+    fields: dict[str, Any] = {name: value for name, value in spec.items() if name not in elsewhere}
+    return IdcFact(code=code, region=_region(spec), **fields)
+
+
+def _line(idc: str, code: str, spec: LineSpec) -> LineFact:
+    elsewhere = ("used_mbps", "metrics", "hourly")
+    fields: dict[str, Any] = {"isp": code, "purchased_mbps": 1000.0, **spec}
+    return LineFact(idc=idc, code=code, **{name: value for name, value in fields.items() if name not in elsewhere})
+
+
+def _line_metrics(spec: LineSpec) -> Mapping[str, Value]:
+    return {BANDWIDTH: spec.get("used_mbps"), **spec.get("metrics", {})}
+
+
+def _taint(idc: str, taint: str | Mapping[str, Any]) -> TaintFact:
+    if not isinstance(taint, str):
+        return TaintFact(idc=idc, **taint)
+    marked, _, effect = taint.rpartition(":")
+    key, _, value = marked.partition("=")
+    return TaintFact(idc=idc, key=key, value=value, effect=effect)
+
+
+def _samples(
+    scope: Literal["idc", "line"], measured: Sequence[Mapping[str, Value]], facts: Mapping[str, MetricFact]
+) -> Iterator[Samples]:
+    """The columns of every metric that somebody has or that is defined for this scope."""
+    defined = [fact.code for fact in facts.values() if fact.scope == scope]
+    for code in dict.fromkeys([*defined, *(code for values in measured for code in values)]):
+        pairs = [_dated(values.get(code)) for values in measured]
+        there = [position for position, (value, _) in enumerate(pairs) if value is not None]
+        yield Samples(
+            metric=facts.get(code) or MetricFact(code=code, scope=scope),
+            subjects=np.array(there, dtype=np.int64),
+            values=np.array([pairs[position][0] for position in there], dtype=np.float64),
+            at=np.array([pairs[position][1] for position in there], dtype=np.float64),
+        )
+
+
+def _dated(value: Value) -> tuple[float | None, float]:
+    if isinstance(value, tuple):
+        return value[0], NOW - value[1]
+    return value, NOW
+
+
+def _hourly(lines: Sequence[LineSpec]) -> Any:
+    """The hours of the week of every line, or None where no line says any."""
+    if not any("hourly" in spec for spec in lines):
+        return None
+    return np.array([spec.get("hourly", [np.nan] * HOURS_A_WEEK) for spec in lines], dtype=np.float64)

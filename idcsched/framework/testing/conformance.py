@@ -1,0 +1,161 @@
+"""The laws that every plugin keeps, tried on the sample worlds and requests."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from itertools import product
+from typing import Any, NoReturn
+
+import msgspec
+import numpy as np
+
+from idcsched.framework.decision import Answer, Decision
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import Invalid, PluginBroken, PluginFailed
+from idcsched.framework.facts import World
+from idcsched.framework.plugin import Plugin, Reason
+from idcsched.framework.profile import Profile
+from idcsched.framework.registry import Registry
+from idcsched.framework.registry import check_plugin as check_class
+from idcsched.framework.snapshot import Snapshot
+
+from .builders import Outcome, decide_for, profile, snapshot
+from .samples import SAMPLE_REQUESTS, bare_world, sample_world
+
+__all__ = ["check_plugin"]
+
+POLICIES: tuple[Any, ...] = (
+    None,
+    {"filter": "reject", "score": "worst"},
+    {"filter": "pass", "score": "neutral"},
+    "last",
+)
+_UNKNOWN = "no_such_argument"
+
+
+def check_plugin(
+    plugin: type[Plugin],
+    *,
+    args: Mapping[str, Any] | None = None,
+    worlds: Iterable[World] | None = None,
+    requests: Iterable[Mapping[str, Any]] = SAMPLE_REQUESTS,
+) -> None:
+    """Raises AssertionError, naming the plugin and the law, unless the plugin, with these arguments:
+
+    - keeps the contract of its class, and takes its arguments strictly and unchanged;
+    - never raises, and gives masks of the right type and length, finite raw values, scores within bounds,
+      for many candidates, for one and for none, whatever is missing;
+    - is deterministic: the same inputs give the same answer, on a fresh snapshot and on a used one,
+      and wherever its rows come from;
+    - changes nothing, neither the snapshot nor itself;
+    - rejects for declared reasons, whose sentences its details fill.
+    """
+    _check_class(plugin)
+    _check_args(plugin, dict(args or {}))
+    for known, asked, missing in product(tuple(worlds or (sample_world(), bare_world())), requests, POLICIES):
+        _check_decisions(plugin, _policy(plugin, dict(args or {}), missing), known, asked)
+
+
+def _check_class(plugin: type[Plugin]) -> None:
+    try:
+        check_class(plugin)
+    except PluginBroken as broken:
+        raise AssertionError(str(broken)) from broken
+    _law(plugin, bool(plugin.__doc__), "its class has a docstring")
+
+
+def _check_args(plugin: type[Plugin], args: dict[str, Any]) -> None:
+    """Strict, frozen, and the same after a round trip."""
+    decoded = convert(args, plugin.Args)
+    _law(plugin, convert(msgspec.to_builtins(decoded), plugin.Args) == decoded, "its arguments survive a round trip")
+    _law(plugin, bool(plugin.Args.__struct_config__.frozen), "its arguments are frozen")
+    try:
+        convert({**args, _UNKNOWN: 1}, plugin.Args)
+    except Invalid:
+        return
+    _broken(plugin, "an unknown argument is refused")
+
+
+def _policy(plugin: type[Plugin], args: dict[str, Any], missing: Any) -> Profile:
+    """The plugin alone, in the sum where it scores, and among the tie-breakers too."""
+    scoring = {"weight": 10, "on_error": "fail"} if plugin.scores() else {}
+    entry = {"args": args, "on_missing": missing, **scoring}
+    idle = [("tie-breaker", plugin.name, {**entry, "weight": 0})] if scoring else []
+    tie_breakers = [name for name, *_ in idle]
+    return profile((plugin.name, plugin.name, entry), *idle, plugins=[plugin], tie_breakers=tie_breakers)
+
+
+def _check_decisions(plugin: type[Plugin], policy: Profile, known: World, asked: Mapping[str, Any]) -> None:
+    """One question in every way in which it can be put."""
+    picture, kept = snapshot(known), _kept(policy)
+    columns = _columns(picture)
+    codes = [idc.code for idc in known.idcs]
+    outcome = _decide(plugin, policy, picture, asked)
+    _check_reasons(plugin, outcome.decision)
+    _law(plugin, not outcome.answer.plugin_errors, f"it never fails: {outcome.answer.plugin_errors}")
+    same = _told(outcome.answer)
+    _law(plugin, _told(_decide(plugin, policy, picture, asked).answer) == same, "asked twice, it answers the same")
+    by_name = _decide(plugin, policy, snapshot(known), {**asked, "only": codes, "exclude": asked.get("exclude", [])})
+    _law(plugin, _told(by_name.answer) == same, "its answer is the same wherever its rows come from")
+    for few in ({"only": codes[:1]}, {"exclude": codes}):
+        _decide(plugin, policy, picture, {**asked, **few})
+    _law(plugin, _columns(picture) == columns, "it changes nothing of the snapshot")
+    _law(plugin, _kept(policy) == kept, "it keeps nothing but its arguments")
+
+
+def _decide(plugin: type[Plugin], policy: Profile, picture: Snapshot, asked: Mapping[str, Any]) -> Outcome:
+    try:
+        return decide_for(picture, policy, **asked)
+    except PluginFailed as failure:
+        raise AssertionError(f"{plugin.name}: it never fails: {failure}") from failure
+
+
+def _kept(policy: Profile) -> list[dict[str, Any]]:
+    return [vars(entry.plugin).copy() for entry in policy.entries]
+
+
+def _told(answer: Answer) -> bytes:
+    return msgspec.json.encode(answer)
+
+
+def _check_reasons(plugin: type[Plugin], decision: Decision) -> None:
+    declared = {reason for name, reason in Registry({plugin.name: plugin}).reasons() if name == plugin.name}
+    for judgement in decision.judgements:
+        if judgement.plugin != plugin.name:
+            continue
+        _law(plugin, judgement.reason in declared, f"its module declares the reason {judgement.reason.code}")
+        for position in np.flatnonzero(~judgement.keep).tolist():
+            _check_sentence(plugin, judgement.reason, judgement.numbers(position))
+
+
+def _check_sentence(plugin: type[Plugin], reason: Reason, numbers: Mapping[str, Any]) -> None:
+    try:
+        reason.sentence.format_map(numbers)
+        msgspec.json.encode(numbers)
+    except (KeyError, TypeError, ValueError) as error:
+        raise AssertionError(f"{plugin.name}: the details of {reason.code} fill its sentence: {error!r}") from error
+
+
+def _columns(picture: Snapshot) -> list[bytes]:
+    return [array.tobytes() for array in _arrays(picture)]
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """Every array of a snapshot's columns, memo aside."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif is_dataclass(value):
+        for part in fields(value):
+            if part.compare:
+                yield from _arrays(getattr(value, part.name))
+    elif isinstance(value, Mapping):
+        for part_value in value.values():
+            yield from _arrays(part_value)
+
+
+def _law(plugin: type[Plugin], kept: bool, law: str) -> None:
+    if not kept:
+        _broken(plugin, law)
+
+
+def _broken(plugin: type[Plugin], law: str) -> NoReturn:
+    raise AssertionError(f"{plugin.name}: {law}")

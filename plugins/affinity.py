@@ -1,0 +1,78 @@
+"""`affinity` (Filter, Score): what draws requests to an IDC, or keeps them off.
+
+Operators' rows: `require` (such requests may go only to IDCs that some such row names), `forbid` (they may not
+go there), `prefer` (adds its weight). The request's own `prefer` terms add theirs. Raw value: Σ weights, more is
+better, fixed on −100..100. No arguments, no metric.
+"""
+
+import numpy as np
+
+from idcsched.framework.context import Cycle
+from idcsched.framework.facts import AffinityFact
+from idcsched.framework.labels import Mask
+from idcsched.framework.matching import terms_match
+from idcsched.framework.normalize import Floats, Scale
+from idcsched.framework.plugin import Plugin, Reason, Verdict
+
+NOT_REQUIRED = Reason(
+    "affinity_required",
+    "not where affinity requires",
+    "an operator's affinity sends such requests elsewhere",
+    ("affinities",),
+)
+FORBIDDEN = Reason(
+    "affinity_forbidden", "forbidden by affinity", "an operator's affinity keeps such requests off", ("affinities",)
+)
+
+
+class Affinity(Plugin):
+    """Hard rows filter, soft rows score; also the first tie-breaker, with its raw sum."""
+
+    name = "affinity"
+    scale = Scale(kind="fixed", low=-100.0, high=100.0)
+
+    def filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
+        verdicts = []
+        if required := self._rows(ctx, "require"):
+            verdicts.append(Verdict(ctx.take(np.logical_or.reduce(required)), NOT_REQUIRED))
+        if forbidden := self._rows(ctx, "forbid"):
+            verdicts.append(Verdict(ctx.take(~np.logical_or.reduce(forbidden)), FORBIDDEN))
+        return tuple(verdicts)
+
+    def score(self, ctx: Cycle) -> Floats:
+        total = np.zeros(ctx.snapshot.size)
+        for fact in self._about(ctx, "prefer"):
+            total += self._named(ctx, fact) * float(fact.weight)
+        for preference in ctx.request.prefer or ():
+            total += ctx.snapshot.matching((preference,)) * float(preference.weight)
+        return ctx.take(total)
+
+    def _rows(self, ctx: Cycle, kind: str) -> list[Mask]:
+        return [self._named(ctx, fact) for fact in self._about(ctx, kind)]
+
+    @staticmethod
+    def _about(ctx: Cycle, kind: str) -> list[AffinityFact]:
+        """The rows of one kind that are in force and about this request."""
+        return [
+            fact
+            for fact in ctx.snapshot.affinities
+            if fact.kind == kind
+            and fact.in_force(ctx.now)
+            and (fact.request_terms is None or terms_match(fact.request_terms, ctx.labels))
+        ]
+
+    @staticmethod
+    def _named(ctx: Cycle, fact: AffinityFact) -> Mask:
+        """The IDCs that a row names; one that this snapshot knows nothing of is none of them."""
+        snapshot = ctx.snapshot
+
+        def compute() -> Mask:
+            if fact.terms is not None:
+                return snapshot.matching(fact.terms)
+            named = np.zeros(snapshot.size, dtype=np.bool_)
+            row = snapshot.idcs.row_of.get(fact.idc or "")
+            if row is not None:
+                named[row] = True
+            return named
+
+        return snapshot.derive(("affinity", id(fact)), compute)

@@ -1,0 +1,71 @@
+"""`locality` (Score): near the client is better.
+
+Arguments: `by`: `distance` (default: great-circle km from the client to the IDC, fixed on 0..3000) or `rtt` (the
+IDC metric `metric`, by default `rtt_ms`, fixed on 0..100 ms). The client is where the request says: coordinates, or
+those of a region. Missing data: neutral. A request that does not say where its client is is not scored by distance.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+
+from idcsched.framework.context import Cycle
+from idcsched.framework.normalize import Floats, Scale
+from idcsched.framework.plugin import Plugin
+from idcsched.framework.snapshot import Reading
+
+EARTH_RADIUS_KM = 6371.0088
+KILOMETRES = Scale(kind="fixed", better="less", low=0.0, high=3000.0)
+MILLISECONDS = Scale(kind="fixed", better="less", low=0.0, high=100.0)
+
+
+class LocalityArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Measured latency or distance."""
+
+    by: Literal["distance", "rtt"] = "distance"
+    metric: Annotated[str, msgspec.Meta(min_length=1, max_length=63)] = "rtt_ms"
+
+
+class Locality(Plugin):
+    """Distance needs nothing but coordinates; latency is better where somebody measures it."""
+
+    name = "locality"
+    Args = LocalityArgs
+    scale = KILOMETRES
+    metrics = ("rtt_ms",)
+
+    def scale_for(self, ctx: Cycle) -> Scale:
+        return MILLISECONDS if self.args.by == "rtt" else KILOMETRES
+
+    def score(self, ctx: Cycle) -> Reading | None:
+        if self.args.by == "rtt":
+            return ctx.metric(self.args.metric)
+        place = client_place(ctx)
+        if place is None:
+            return None
+        idcs = ctx.snapshot.idcs
+        km = great_circle_km(*place, ctx.take(idcs.latitude), ctx.take(idcs.longitude))
+        return Reading(metric="coordinates", values=km, at=np.full(ctx.size, np.nan), known=~np.isnan(km))
+
+
+def client_place(ctx: Cycle) -> tuple[float, float] | None:
+    """Latitude and longitude of the client, or None where the request does not say or nobody knows."""
+    client = ctx.request.client
+    if client is None:
+        return None
+    if client.latitude is not None and client.longitude is not None:
+        return client.latitude, client.longitude
+    region = ctx.snapshot.regions[client.region] if client.region else None
+    if region is None or region.latitude is None or region.longitude is None:
+        return None
+    return region.latitude, region.longitude
+
+
+def great_circle_km(latitude: float, longitude: float, latitudes: Floats, longitudes: Floats) -> Floats:
+    """The haversine distance from one point to many."""
+    phi, phis = np.radians(latitude), np.radians(latitudes)
+    half_lat, half_long = (phis - phi) / 2, np.radians(longitudes - longitude) / 2
+    chord = np.sin(half_lat) ** 2 + np.cos(phi) * np.cos(phis) * np.sin(half_long) ** 2
+    km: Floats = 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(chord.clip(0.0, 1.0)))
+    return km

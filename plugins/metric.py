@@ -1,0 +1,70 @@
+"""`metric` (Score, optional Filter): any named IDC metric, as often as a profile likes.
+
+Arguments: `metric` (its code), `better` (`more` or `less`; else the metric's own direction), `at_least` and
+`at_most` (limits: IDCs beyond them are taken out). Normalised on the metric's range where it has one, else by
+min_max. Missing data: the filter passes, the score is neutral.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+
+from idcsched.framework.context import Cycle
+from idcsched.framework.normalize import Scale
+from idcsched.framework.plugin import Plugin, Reason, Verdict
+from idcsched.framework.snapshot import Reading
+
+BEYOND_LIMIT = Reason(
+    "metric_limit", "metric beyond its limit", "{metric} is {value:g}, the limit is {limit:g}", ("metrics",)
+)
+UNKNOWN = Reason("metric_unknown", "metric unknown", "the value of {metric} is not known", ("metrics",))
+
+
+class MetricArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which metric, which way, and between which limits."""
+
+    metric: Annotated[str, msgspec.Meta(min_length=1, max_length=63)]
+    better: Literal["more", "less"] | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+
+
+class Metric(Plugin):
+    """Third-party values need no code."""
+
+    name = "metric"
+    Args = MetricArgs
+
+    def scale_for(self, ctx: Cycle) -> Scale:
+        column = ctx.snapshot.metrics.get(self.args.metric)
+        fact = column.fact if column else None
+        better: Literal["more", "less"] = self.args.better or ("less" if fact and fact.direction == "lower" else "more")
+        if fact is None or fact.low is None or fact.high is None:
+            return Scale(kind="min_max", better=better)
+        return Scale(kind="fixed", better=better, low=fact.low, high=fact.high)
+
+    def filter(self, ctx: Cycle) -> tuple[Verdict, ...] | None:
+        low, high = self.args.at_least, self.args.at_most
+        if low is None and high is None:
+            return None
+        reading = ctx.metric(self.args.metric)
+        usable = ctx.usable(reading)
+        within = np.ones(ctx.size, dtype=np.bool_)
+        if low is not None:
+            within &= reading.values >= low
+        if high is not None:
+            within &= reading.values <= high
+        passing = np.ones(ctx.size, dtype=np.bool_) if ctx.entry.missing.filter == "pass" else usable
+        return (
+            Verdict(passing, UNKNOWN, lambda i: {"metric": self.args.metric}),
+            Verdict(within | ~usable, BEYOND_LIMIT, lambda i: self._shortfall(reading, i)),
+        )
+
+    def score(self, ctx: Cycle) -> Reading:
+        return ctx.metric(self.args.metric)
+
+    def _shortfall(self, reading: Reading, i: int) -> dict[str, float | str]:
+        value, low, high = float(reading.values[i]), self.args.at_least, self.args.at_most
+        limit = low if low is not None and value < low else high
+        return {"metric": self.args.metric, "value": value, "limit": limit, "short_by": round(abs(value - limit), 6)}

@@ -1,0 +1,95 @@
+"""`network_flow` (PreFilter, Score): the chosen lines must carry the bandwidth; more room left is better.
+
+Reads the line metric `bandwidth_mbps`. Raw value: of the chosen lines the least share of the purchased
+bandwidth that is left after placing, fixed on 0..1. Missing data: the filter rejects (`pass` lets such lines
+through after all known ones, `last` uses the stale value), the score is the worst. A request that needs no
+bandwidth is not filtered; an IDC without a line scores the worst.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from idcsched.framework.building import BANDWIDTH
+from idcsched.framework.capacity import shortfall
+from idcsched.framework.context import Cycle
+from idcsched.framework.labels import Rows
+from idcsched.framework.lines import NO_LINE
+from idcsched.framework.normalize import Scale
+from idcsched.framework.plugin import Missing, Plugin, Reason, Verdict
+from idcsched.framework.ranking import line_headroom
+from idcsched.framework.snapshot import Reading
+
+NO_LINE_AT_ALL = Reason("no_line", "no line", "has no line that could carry {need:.10g} Mbps", ("lines",))
+UNKNOWN = Reason(
+    "bandwidth_unknown",
+    "bandwidth unknown",
+    "how much {line} is used is not known, and {need:.10g} Mbps are needed",
+    ("metrics",),
+)
+NOT_ENOUGH = Reason(
+    "not_enough_bandwidth",
+    "not enough bandwidth",
+    "needs {need:.10g} Mbps on {line}, {free:.10g} left",
+    ("metrics", "ledger", "lines"),
+)
+
+
+class NetworkFlow(Plugin):
+    """Keeps IDCs whose chosen line (with `all`: each) can carry Σ count × bandwidth; scores the headroom left."""
+
+    name = "network_flow"
+    scale = Scale(kind="fixed", low=0.0, high=1.0)
+    missing = Missing(filter="reject", score="worst")
+    metrics = (BANDWIDTH,)
+
+    def pre_filter(self, ctx: Cycle) -> tuple[Verdict, ...] | None:
+        need = ctx.request.bandwidth
+        if not need:
+            return None
+        choice = ctx.lines
+        unseen = self._unseen(ctx)
+        seen = choice.carries | (unseen == NO_LINE)
+        codes = ctx.snapshot.lines.codes
+        return (
+            Verdict(choice.has_line, NO_LINE_AT_ALL, lambda i: {"need": need}),
+            Verdict(seen, UNKNOWN, lambda i: {"need": need, "line": codes[unseen[i]]}),
+            Verdict(choice.carries | ~seen | ~choice.has_line, NOT_ENOUGH, lambda i: self._shortfall(ctx, i, need)),
+        )
+
+    def score(self, ctx: Cycle) -> Reading:
+        left = line_headroom(ctx)
+        reading = ctx.line_metric(BANDWIDTH, self._oldest(ctx))
+        return Reading(
+            metric=BANDWIDTH, values=left, at=reading.at, known=ctx.lines.known & ~np.isnan(left), lines=reading.lines
+        )
+
+    @staticmethod
+    def _unseen(ctx: Cycle) -> Rows:
+        """Of each row that has all its lines one whose unknown use keeps it out; NO_LINE: there is none such."""
+        unseen, choice, rooms = np.full(ctx.size, NO_LINE, dtype=np.intp), ctx.lines, ctx.snapshot.lines.room
+        if choice.known.all():
+            return unseen
+        for group in choice.groups if rooms.size else ():
+            reading = ctx.line_metric(BANDWIDTH, group).with_values(rooms.take(group))
+            usable = ctx.usable(reading, among=choice.has_line)
+            if ctx.entry.missing.filter != "pass":
+                unseen = np.where(choice.has_line & ~usable, group, unseen)
+        return unseen
+
+    @staticmethod
+    def _oldest(ctx: Cycle) -> Rows:
+        """Of each row's lines the one seen longest ago: its age is the score's."""
+        oldest, *others = ctx.lines.groups
+        for group in others:
+            at, than = (ctx.line_metric(BANDWIDTH, lines).at for lines in (group, oldest))
+            oldest = np.where(~(at >= than), group, oldest)
+        return oldest
+
+    @staticmethod
+    def _shortfall(ctx: Cycle, i: int, need: float) -> dict[str, Any]:
+        """How far the tightest of the row's lines is off."""
+        lines = ctx.snapshot.lines
+        seen = [line for line in ctx.lines.of(i) if not np.isnan(lines.room[line])]
+        room, line = min((float(lines.room[line]), lines.codes[line]) for line in seen)
+        return {"line": line, **shortfall(need, room)}

@@ -1,0 +1,25 @@
+"""`partition` (PreFilter): keeps IDCs of the operator's own partition that the request names."""
+
+from idcsched.framework.context import Cycle
+from idcsched.framework.matching import Expression, Term
+from idcsched.framework.plugin import Plugin, Reason, Verdict
+
+OTHER_PARTITION = Reason("other_partition", "another partition", "its partition is {partition}, not {wanted}")
+
+
+class Partition(Plugin):
+    """No arguments, no metric."""
+
+    name = "partition"
+
+    def pre_filter(self, ctx: Cycle) -> Verdict | None:
+        wanted = ctx.request.partition
+        if not wanted:
+            return None
+        term = Term(match_expressions=(Expression(key="idc/partition", operator="In", values=(wanted,)),))
+        partitions, rows = ctx.snapshot.idcs.partitions, ctx.row_numbers
+        return Verdict(
+            ctx.matching((term,)),
+            OTHER_PARTITION,
+            lambda i: {"partition": partitions[rows[i]] or "none", "wanted": wanted},
+        )

@@ -1,0 +1,114 @@
+"""`resource` (Filter, Score): takes out overloaded IDCs and those whose stock can't hold the machines; scores load.
+
+Reads `cpu_load`, `memory_load` and `disk_load` (0..1). Arguments: `cpu`, `memory`, `disk` (limits, 0.9 each) and
+`strategy`: `least` loaded first (default), `most` (pack), or `balanced` (the loads of one IDC close together).
+Raw value: the highest load (`balanced`: the highest less the lowest), fixed on 0..1. A load that nobody
+in question reports plays no part. Missing data: the filter passes, the score is the worst. No stock given: unlimited.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+
+from idcsched.framework.capacity import shortfall
+from idcsched.framework.context import Cycle
+from idcsched.framework.facts import STOCK_RESOURCES
+from idcsched.framework.labels import Mask
+from idcsched.framework.normalize import DECIMALS, Floats, Scale
+from idcsched.framework.plugin import Missing, Plugin, Reason, Verdict
+from idcsched.framework.snapshot import Reading
+
+LOADS = {"cpu": "cpu_load", "memory": "memory_load", "disk": "disk_load"}
+
+OVERLOADED = Reason(
+    "overloaded", "overloaded", "its {resource} load is {value:.0%}, the limit is {limit:.0%}", ("metrics",)
+)
+UNKNOWN = Reason("load_unknown", "load unknown", "its {resource} load is not known", ("metrics",))
+NOT_ENOUGH = Reason(
+    "not_enough_stock", "not enough stock", "needs {need:g} {resource}, {free:g} left", ("ledger", "stock")
+)
+
+Limit = Annotated[float, msgspec.Meta(gt=0, le=1)]
+
+
+class ResourceArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The limits of the loads, and which load is good."""
+
+    cpu: Limit = 0.9
+    memory: Limit = 0.9
+    disk: Limit = 0.9
+    strategy: Literal["least", "most", "balanced"] = "least"
+
+
+class Resource(Plugin):
+    """One overload or one scarce resource is enough to be out."""
+
+    name = "resource"
+    Args = ResourceArgs
+    missing = Missing(filter="pass", score="worst")
+    metrics = tuple(LOADS.values())
+
+    def scale_for(self, ctx: Cycle) -> Scale:
+        return Scale(kind="fixed", better="more" if self.args.strategy == "most" else "less", low=0.0, high=1.0)
+
+    def filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
+        return (*self._load_verdicts(ctx), *self._stock_verdicts(ctx))
+
+    def score(self, ctx: Cycle) -> Reading | None:
+        readings = list(self._readings(ctx).values())
+        if not readings:
+            return None
+        loads = np.array([reading.values for reading in readings])
+        raw = loads.max(axis=0) - (loads.min(axis=0) if self.args.strategy == "balanced" else 0.0)
+        return Reading(
+            metric=readings[int(np.argmin([reading.known.sum() for reading in readings]))].metric,
+            values=raw,
+            at=np.min([reading.at for reading in readings], axis=0),
+            known=np.logical_and.reduce([reading.known for reading in readings]),
+        )
+
+    @staticmethod
+    def _readings(ctx: Cycle) -> dict[str, Reading]:
+        """The loads that anybody in question reports, by resource."""
+        readings = {name: ctx.metric(metric) for name, metric in LOADS.items()}
+        return {name: reading for name, reading in readings.items() if not np.isnan(reading.values).all()}
+
+    def _load_verdicts(self, ctx: Cycle) -> list[Verdict]:
+        verdicts, policy = [], ctx.entry.missing.filter
+        for name, reading in self._readings(ctx).items():
+            usable = ctx.usable(reading)
+            if policy != "pass":
+                verdicts.append(Verdict(usable, UNKNOWN, lambda _, name=name: {"resource": name}))  # type: ignore[misc]
+            limit = getattr(self.args, name)
+            verdicts.append(
+                Verdict(~(usable & (reading.values > limit)), OVERLOADED, _overload(name, reading.values, limit))
+            )
+        return verdicts
+
+    @staticmethod
+    def _stock_verdicts(ctx: Cycle) -> list[Verdict]:
+        verdicts, idcs = [], ctx.snapshot.idcs
+        for name in STOCK_RESOURCES:
+            if need := ctx.request.need(name):
+                free = ctx.take((idcs.stock[name] - idcs.taken[name]).round(DECIMALS))
+                verdicts.append(Verdict(_holds(free, need), NOT_ENOUGH, _shortage(name, free, need)))
+        return verdicts
+
+
+def _holds(free: Floats, need: float) -> Mask:
+    """Unlimited (NaN) holds everything."""
+    return ~(free < need)
+
+
+def _overload(resource: str, loads: Floats, limit: float) -> Any:
+    return lambda i: {
+        "resource": resource,
+        "value": float(loads[i]),
+        "limit": limit,
+        "short_by": round(float(loads[i]) - limit, 6),
+    }
+
+
+def _shortage(resource: str, free: Floats, need: float) -> Any:
+    return lambda i: {"resource": resource, **shortfall(need, float(free[i]))}

@@ -1,0 +1,68 @@
+"""`spread` (Score, optional Filter): a tenant's or a business's machines apart, or together.
+
+Reads the ledger. Arguments: `of`: `tenant` (default) or `business` (the request's label `business`); `strategy`:
+`disperse` (default, fewer machines there are better) or `concentrate` (more are); `at_most`: IDCs that would hold
+more than so many with this request are taken out. Raw value: machines there already, fixed on 0..10. A request
+that does not say whose it is is not judged.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+
+from idcsched.framework.context import Cycle
+from idcsched.framework.normalize import Floats, Scale
+from idcsched.framework.plugin import Plugin, Reason, Verdict
+
+TOO_MANY = Reason(
+    "too_many_machines",
+    "too many machines of one owner",
+    "would hold {total:g} of {owner}'s machines, at most {limit} may stand in one IDC",
+    ("ledger",),
+)
+
+
+class SpreadArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose machines, and which way."""
+
+    of: Literal["tenant", "business"] = "tenant"
+    strategy: Literal["disperse", "concentrate"] = "disperse"
+    at_most: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+class Spread(Plugin):
+    """Counts what stands, not what is merely recommended."""
+
+    name = "spread"
+    Args = SpreadArgs
+    scale = Scale(kind="fixed", better="less", low=0.0, high=10.0)
+
+    def scale_for(self, ctx: Cycle) -> Scale:
+        better: Literal["more", "less"] = "more" if self.args.strategy == "concentrate" else "less"
+        return Scale(kind="fixed", better=better, low=0.0, high=10.0)
+
+    def filter(self, ctx: Cycle) -> Verdict | None:
+        limit, owner = self.args.at_most, self._owner(ctx)
+        if limit is None or owner is None:
+            return None
+        asked = sum(1 if machine.count is None else machine.count for machine in ctx.request.machines or ())
+        total = self._machines(ctx, owner) + asked
+        return Verdict(total <= limit, TOO_MANY, lambda i: {"owner": owner, "total": float(total[i]), "limit": limit})
+
+    def score(self, ctx: Cycle) -> Floats | None:
+        owner = self._owner(ctx)
+        return None if owner is None else self._machines(ctx, owner)
+
+    def _owner(self, ctx: Cycle) -> str | None:
+        return ctx.labels.get(self.args.of)
+
+    def _machines(self, ctx: Cycle, owner: str) -> Floats:
+        def compute() -> Floats:
+            counts = np.zeros(ctx.snapshot.size)
+            for fact in ctx.snapshot.headcounts:
+                if getattr(fact, self.args.of) == owner:
+                    counts[ctx.snapshot.idcs.row_of[fact.idc]] += fact.machines
+            return counts
+
+        return ctx.take(ctx.snapshot.derive(("machines", self.args.of, owner), compute))

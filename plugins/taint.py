@@ -1,0 +1,50 @@
+"""`taint` (Filter, Score): hard taints that the request does not tolerate keep it off; soft ones count against.
+
+Raw value: the number of untolerated `PreferNoSchedule` taints in force, fewer is better, fixed on 0..3. A taint
+outside its window does not exist. No arguments, no metric.
+"""
+
+import numpy as np
+
+from idcsched.framework.context import Cycle
+from idcsched.framework.labels import Mask
+from idcsched.framework.matching import tolerated
+from idcsched.framework.normalize import Floats, Scale
+from idcsched.framework.plugin import Plugin, Reason, Verdict
+
+UNTOLERATED = Reason("untolerated_taint", "untolerated taint", "untolerated taint {taint}", ("taints",))
+
+
+class Taint(Plugin):
+    """An IDC is out as soon as one hard taint (`NoSchedule`, `NoExecute`) in force is untolerated."""
+
+    name = "taint"
+    scale = Scale(kind="fixed", better="less", low=0.0, high=3.0)
+
+    def filter(self, ctx: Cycle) -> Verdict | None:
+        taints = ctx.snapshot.taints
+        against = self._untolerated(ctx, hard=True)
+        if not against.any():
+            return None
+        keep = np.ones(ctx.snapshot.size, dtype=np.bool_)
+        keep[taints.idc[against]] = False
+        rows = ctx.row_numbers
+
+        def detail(i: int) -> dict[str, str]:
+            first = np.flatnonzero(against & (taints.idc == rows[i]))[0]
+            key, value, effect = taints.kinds[taints.kind[first]]
+            return {"taint": f"{key}={value}:{effect}" if value else f"{key}:{effect}"}
+
+        return Verdict(ctx.take(keep), UNTOLERATED, detail)
+
+    def score(self, ctx: Cycle) -> Floats:
+        soft = ctx.snapshot.taints.idc[self._untolerated(ctx, hard=False)]
+        counts = np.bincount(soft, minlength=ctx.snapshot.size).astype(np.float64)
+        return ctx.take(counts)
+
+    @staticmethod
+    def _untolerated(ctx: Cycle, *, hard: bool) -> Mask:
+        taints, tolerations = ctx.snapshot.taints, ctx.request.tolerations or ()
+        against = np.array([not tolerated(tolerations, *kind) for kind in taints.kinds], dtype=np.bool_)
+        against &= taints.hard() == hard
+        return against[taints.kind] & taints.in_force(ctx.now)

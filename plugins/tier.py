@@ -1,0 +1,21 @@
+"""`tier` (PreFilter): keeps IDCs of the tier that the request names, `edge` or `center`."""
+
+from idcsched.framework.context import Cycle
+from idcsched.framework.matching import Expression, Term
+from idcsched.framework.plugin import Plugin, Reason, Verdict
+
+OTHER_TIER = Reason("other_tier", "another tier", "its tier is {tier}, not {wanted}")
+
+
+class Tier(Plugin):
+    """No arguments, no metric."""
+
+    name = "tier"
+
+    def pre_filter(self, ctx: Cycle) -> Verdict | None:
+        wanted = ctx.request.tier
+        if wanted is None:
+            return None
+        term = Term(match_expressions=(Expression(key="idc/tier", operator="In", values=(wanted,)),))
+        tiers, rows = ctx.snapshot.idcs.tiers, ctx.row_numbers
+        return Verdict(ctx.matching((term,)), OTHER_TIER, lambda i: {"tier": tiers[rows[i]], "wanted": wanted})

@@ -1,0 +1,1 @@
+"""Mirrors the packages; `python -m tests` runs it all."""

@@ -1,0 +1,212 @@
+"""`check_plugin`: every law that it promises is one that a plugin can be caught breaking."""
+
+from collections.abc import Mapping
+from itertools import count
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from idcsched.framework.context import Cycle
+from idcsched.framework.errors import Invalid
+from idcsched.framework.plugin import Plugin, Reason, Verdict
+from idcsched.framework.snapshot import Reading
+from idcsched.framework.testing import check_plugin, world
+
+TOO_LOUD = Reason("too_loud", "too loud", "{noise:g} dB is more than {limit:g}", ("metrics",))
+COUNTER = count()
+
+
+class NoiseArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How loud it may be."""
+
+    limit: Annotated[float, msgspec.Meta(ge=0)] = 50.0
+
+
+class Noise(Plugin):
+    """Keeps the quiet ones, the quieter the better."""
+
+    name = "noise"
+    Args = NoiseArgs
+
+    def filter(self, ctx: Cycle) -> Any:
+        reading, limit = ctx.metric("x"), self.args.limit
+        return Verdict(
+            ~(reading.values > limit), TOO_LOUD, lambda i: {"noise": float(reading.values[i]), "limit": limit}
+        )
+
+    def score(self, ctx: Cycle) -> Any:
+        return ctx.metric("x")
+
+
+def noise(**methods: Any) -> type[Plugin]:
+    """The same plugin, with some methods otherwise."""
+    return type("Noise", (Noise,), {"__doc__": "A variant.", "__module__": __name__, **methods})
+
+
+def keep(ctx: Cycle, reason: Reason = TOO_LOUD, numbers: Mapping[str, Any] | None = None) -> Verdict:
+    """Throws everybody out for a reason with these numbers."""
+    told = {"noise": 1.0, "limit": 2.0} if numbers is None else numbers
+    return Verdict(np.zeros(ctx.size, dtype=np.bool_), reason, lambda _: told)
+
+
+def overwrite_values(_: Plugin, ctx: Cycle) -> None:
+    ctx.snapshot.metrics["x"].values[0] = 1.0
+
+
+def overwrite_what_is_derived(_: Plugin, ctx: Cycle) -> None:
+    ctx.snapshot.label("idc/tier").present[:] = False
+
+
+def overwrite_a_mapping(_: Plugin, ctx: Cycle) -> None:
+    ctx.snapshot.metrics.pop("x", None)  # type: ignore[attr-defined]
+
+
+def overwrite_a_part(_: Plugin, ctx: Cycle) -> None:
+    ctx.take(ctx.snapshot.idcs.online)[:] = True
+
+
+def remember(self: Plugin, ctx: Cycle) -> None:
+    self.last = ctx.now
+
+
+def one_place(_: Plugin, ctx: Cycle) -> Any:
+    return Verdict(np.full(ctx.size, isinstance(ctx.rows, slice)), TOO_LOUD, lambda i: {"noise": 1.0, "limit": 2.0})
+
+
+def known_but_nothing(_: Plugin, ctx: Cycle) -> Any:
+    nothing = np.full(ctx.size, np.nan)
+    return Reading(metric="x", values=nothing, at=nothing, known=np.ones(ctx.size, dtype=np.bool_))
+
+
+def test_it_works() -> None:
+    check_plugin(Noise)
+    check_plugin(Noise, args={"limit": 1})
+
+
+def test_worlds_and_requests_may_be_ones_own() -> None:
+    asked: list[str | None] = []
+    listening = noise(filter=lambda _, ctx: asked.append(ctx.request.request_id))
+    check_plugin(listening, worlds=[world({"a": {}})], requests=[{"request_id": "mine"}])
+    assert set(asked) == {"mine"}
+
+
+@pytest.mark.parametrize(
+    ("methods", "law"),
+    [
+        pytest.param({"name": "No Name"}, "needs a lower-case identifier", id="the contract of its class"),
+        pytest.param({"__doc__": None}, "its class has a docstring", id="a docstring"),
+        pytest.param(
+            {"filter": lambda _, ctx: 1 / 0}, "it never fails: .*ZeroDivisionError", id="a filter that raises"
+        ),
+        pytest.param({"score": lambda _, ctx: 1 / 0}, "it never fails: .*ZeroDivisionError", id="a scorer that raises"),
+        pytest.param(
+            {"score": lambda _, ctx: ctx.snapshot.lines.room[:1].repeat(ctx.size)},
+            "it never fails: .*gave .* values for",
+            id="falls over where nothing is known",
+        ),
+        pytest.param(
+            {"filter": lambda _, ctx: Verdict(np.ones(3, dtype=np.bool_), TOO_LOUD)},
+            "it never fails",
+            id="a wrong length",
+        ),
+        pytest.param(
+            {"filter": lambda _, ctx: Verdict(np.ones(ctx.size), TOO_LOUD)}, "it never fails", id="a mask of floats"
+        ),
+        pytest.param({"score": known_but_nothing}, "it never fails: .*not finite", id="NaN that is called known"),
+        pytest.param(
+            {"normalize": lambda _, ctx, values: values}, "it never fails: .*out of bounds", id="scores out of bounds"
+        ),
+        pytest.param(
+            {"score": lambda _, ctx: np.array([1.0 / (ctx.size - 1)] * ctx.size)},
+            "it never fails",
+            id="falls over one candidate",
+        ),
+        pytest.param(
+            {
+                "filter": lambda _, ctx: Verdict(
+                    np.full(ctx.size, next(COUNTER) % 3 == 0), TOO_LOUD, lambda i: {"noise": 1, "limit": 2}
+                )
+            },
+            "asked twice, it answers the same",
+            id="not deterministic",
+        ),
+        pytest.param({"pre_score": overwrite_values}, "it never fails: .*read-only", id="overwrites a column"),
+        pytest.param(
+            {"pre_score": overwrite_what_is_derived}, "it never fails: .*read-only", id="overwrites what is derived"
+        ),
+        pytest.param({"pre_filter": overwrite_a_part}, "it never fails: .*read-only", id="overwrites part of a column"),
+        pytest.param(
+            {"pre_score": overwrite_a_mapping},
+            "it never fails|answers the same|changes nothing",
+            id="takes a column away",
+        ),
+        pytest.param({"pre_score": remember}, "it keeps nothing but its arguments", id="keeps something"),
+        pytest.param({"filter": one_place}, "the same wherever its rows come from", id="depends on how rows are named"),
+        pytest.param(
+            {"filter": lambda _, ctx: keep(ctx, Reason("own", "own", "own"))},
+            "its module declares the reason own",
+            id="an undeclared reason",
+        ),
+        pytest.param(
+            {"filter": lambda _, ctx: keep(ctx, numbers={"noise": 1.0})},
+            "the details of too_loud fill its sentence: KeyError",
+            id="a detail that is missing",
+        ),
+        pytest.param(
+            {"filter": lambda _, ctx: keep(ctx, numbers={"noise": "loud", "limit": 1.0})},
+            "the details of too_loud fill its sentence: ValueError",
+            id="a detail of the wrong kind",
+        ),
+        pytest.param(
+            {"filter": lambda _, ctx: keep(ctx, numbers={"noise": 1.0, "limit": 1.0, "who": object()})},
+            "the details of too_loud fill its sentence: TypeError",
+            id="a detail that is no JSON",
+        ),
+    ],
+)
+def test_a_broken_law_is_named(methods: dict[str, Any], law: str) -> None:
+    with pytest.raises(AssertionError, match=law):
+        check_plugin(noise(**methods))
+
+
+class LooseArgs(msgspec.Struct, frozen=True):
+    """Takes anything."""
+
+    limit: float = 50.0
+
+
+class ThawedArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """May be changed."""
+
+    limit: float = 50.0
+
+
+class ForgetfulArgs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Is another one every time."""
+
+    limit: float = 50.0
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("args", "law"),
+    [
+        pytest.param(LooseArgs, "an unknown argument is refused", id="strict"),
+        pytest.param(ThawedArgs, "its arguments are frozen", id="frozen"),
+        pytest.param(ForgetfulArgs, "its arguments survive a round trip", id="round trip"),
+    ],
+)
+def test_arguments_have_laws_too(args: type[msgspec.Struct], law: str) -> None:
+    with pytest.raises(AssertionError, match=f"noise: {law}"):
+        check_plugin(noise(Args=args))
+
+
+def test_arguments_that_the_plugin_refuses_are_refused() -> None:
+    with pytest.raises(Invalid):
+        check_plugin(Noise, args={"limit": -1})

@@ -1,0 +1,203 @@
+"""Which line: decided once, among the eligible lines that carry the need."""
+
+from typing import Any
+
+import pytest
+
+from idcsched.framework.facts import MetricFact
+from idcsched.framework.testing import LineSpec, Outcome, decide_for, profile, world
+
+
+def line(room: float, **more: Any) -> LineSpec:
+    """A line with so much room left."""
+    return {"purchased_mbps": 1000, "max_level": 1.0, "used_mbps": 1000 - room, **more}
+
+
+def outcome(lines: dict[str, LineSpec], need: float = 100, *, policy: Any = None, **fields: Any) -> Outcome:
+    """The decision about one IDC with these lines, whose bandwidth goes stale after ten minutes."""
+    bandwidth = MetricFact(code="bandwidth_mbps", scope="line", max_age=600)
+    known = world({"a": {"lines": lines}}, metrics=[bandwidth])
+    return decide_for(known, policy or profile("network_flow"), machines=[{"bandwidth_mbps": need}], **fields)
+
+
+def chosen(*args: Any, **more: Any) -> list[str] | None:
+    """The lines taken; None where the IDC does not fit."""
+    answer = outcome(*args, **more).answer
+    return [use.line for use in answer.lines] if answer.idc else None
+
+
+CHEAPEST = profile("network_flow", line_choice="cheapest")
+SUBSTITUTES = profile("network_flow", bgp_substitutes=True)
+
+
+def test_it_works() -> None:
+    answer = outcome({"ct": line(300), "cu": line(500)}, 120).answer
+    (use,) = answer.lines
+    assert (use.line, use.isp, use.bandwidth_mbps) == ("cu", "cu", 120)
+    assert answer.candidates[0].lines == answer.lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "fields", "expected"),
+    [
+        pytest.param({"ct": line(300), "cu": line(500)}, {}, ["cu"], id="no ISP wanted: every line is eligible"),
+        pytest.param({"ct": line(300), "cu": line(500)}, {"isp": "ct"}, ["ct"], id="the wanted ISP's only"),
+        pytest.param({"ct": line(300), "cu": line(500)}, {"isp": "telecom"}, ["ct"], id="by an alias"),
+        pytest.param(
+            {"ct": line(300), "cu": line(500), "cm": line(900)}, {"isp": ["ct", "cu"]}, ["cu"], id="any of several"
+        ),
+        pytest.param({"b": line(300), "a": line(300), "c": line(300)}, {}, ["a"], id="equal room: by line code"),
+        pytest.param(
+            {"2": line(500, isp="ct"), "1": line(500, isp="cu")}, {"isp": ["cu", "ct"]}, ["1"], id="… across ISPs too"
+        ),
+        pytest.param(
+            {"big": line(300, purchased_mbps=9000, used_mbps=8700), "small": line(400)},
+            {},
+            ["small"],
+            id="Mbps left count, not size",
+        ),
+        pytest.param({"ct": line(99.9)}, {}, None, id="too little room is too little"),
+        pytest.param({"ct": line(100)}, {}, ["ct"], id="just enough is enough"),
+        pytest.param(
+            {"1": line(60, isp="ct"), "2": line(60, isp="ct")}, {"isp": "ct"}, None, id="the need is never split"
+        ),
+        pytest.param({"1": line(60), "2": line(60)}, {}, None, id="… nor without an ISP"),
+        pytest.param({"ct": line(500, pending_mbps=450), "cu": line(200)}, {}, ["cu"], id="what is pending is taken"),
+        pytest.param({"ct": line(-20), "cu": line(-10)}, {"need": 0}, ["cu"], id="no need: the roomiest even so"),
+    ],
+)
+def test_roomiest(lines: dict[str, LineSpec], fields: dict[str, Any], expected: list[str] | None) -> None:
+    assert chosen(lines, **fields) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        pytest.param(
+            {"ct": line(900, price_per_mbps=20), "cu": line(100, price_per_mbps=12)}, ["cu"], id="the lowest price"
+        ),
+        pytest.param(
+            {"ct": line(900, price_per_mbps=20), "cu": line(99, price_per_mbps=12)}, ["ct"], id="of those that carry it"
+        ),
+        pytest.param({"ct": line(100, price_per_mbps=20), "cu": line(900)}, ["ct"], id="an unknown price comes last"),
+        pytest.param(
+            {
+                "ct": line(100, price_per_mbps=20),
+                "cu": line(900, price_per_mbps=0.7, charge_type="daily_peak"),
+            },
+            ["ct"],
+            id="daily prices count for a month",
+        ),
+        pytest.param(
+            {"ct": line(100, price_per_mbps=20), "cu": line(200, price_per_mbps=20)}, ["cu"], id="equal: the roomier"
+        ),
+        pytest.param(
+            {"b": line(100, price_per_mbps=20), "a": line(100, price_per_mbps=20)}, ["a"], id="… then the line code"
+        ),
+        pytest.param({"b": line(100), "a": line(200)}, ["a"], id="no price at all: the roomiest"),
+    ],
+)
+def test_cheapest(lines: dict[str, LineSpec], expected: list[str]) -> None:
+    assert chosen(lines, policy=CHEAPEST) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        pytest.param({"ct": line(300), "cu": line(200)}, ["ct", "cu"], id="a line of each"),
+        pytest.param({"ct": line(300), "cu": line(99)}, None, id="each must carry the whole need"),
+        pytest.param({"ct": line(300)}, None, id="each must be there"),
+        pytest.param(
+            {"1": line(150, isp="ct"), "2": line(300, isp="ct"), "3": line(120, isp="cu")},
+            ["2", "3"],
+            id="the roomiest of each",
+        ),
+        pytest.param({"ct": line(300), "bgp": line(900)}, None, id="BGP stands for nobody unless the profile says so"),
+    ],
+)
+def test_all_of_several_isps(lines: dict[str, LineSpec], expected: list[str] | None) -> None:
+    assert chosen(lines, isp=["ct", "cu"], isp_match="all") == expected
+
+
+def test_all_rejections_say_whether_a_line_or_room_is_missing() -> None:
+    no_line = outcome({"ct": line(300)}, isp=["ct", "cu"], isp_match="all")
+    assert no_line.rejections == {"a": "no_isp_line"}
+    no_room = outcome({"ct": line(300), "cu": line(99)}, isp=["ct", "cu"], isp_match="all")
+    assert no_room.rejections == {"a": "not_enough_bandwidth"}
+    assert no_room.answer.rejected[0].reason == "needs 100 Mbps on cu, 99 left"
+
+
+@pytest.mark.parametrize(
+    ("lines", "fields", "expected"),
+    [
+        pytest.param({"bgp": line(300)}, {"isp": "ct"}, ["bgp"], id="BGP stands in for an ISP that is not there"),
+        pytest.param({"ct": line(100), "bgp": line(900)}, {"isp": "ct"}, ["ct"], id="own lines first"),
+        pytest.param({"ct": line(99), "bgp": line(100)}, {"isp": "ct"}, ["bgp"], id="… as long as they carry it"),
+        pytest.param({"ct": line(99), "bgp": line(99)}, {"isp": "ct"}, None, id="neither carries it"),
+        pytest.param(
+            {"cm": line(100), "bgp": line(900)}, {"isp": ["ct", "cm"]}, ["cm"], id="any: after the lines of all wanted"
+        ),
+        pytest.param(
+            {"1": line(100, isp="bgp"), "2": line(200, isp="bgp")}, {"isp": "ct"}, ["2"], id="the roomiest BGP line"
+        ),
+        pytest.param({"ct": line(900), "bgp": line(100)}, {"isp": "bgp"}, ["bgp"], id="nothing stands in for BGP"),
+        pytest.param({"ct": line(900), "bgp": line(300)}, {}, ["ct"], id="no ISP wanted: a line like any"),
+        pytest.param(
+            {"bgp": line(100)}, {"isp": ["ct", "cu"], "isp_match": "all"}, ["bgp"], id="all: for several, counted once"
+        ),
+        pytest.param(
+            {"ct": line(300), "bgp": line(100)},
+            {"isp": ["ct", "cu"], "isp_match": "all"},
+            ["ct", "bgp"],
+            id="all: for the one that is missing",
+        ),
+        pytest.param(
+            {"ct": line(300), "cu": line(50), "bgp": line(100)},
+            {"isp": ["ct", "cu"], "isp_match": "all"},
+            ["ct", "bgp"],
+            id="all: for the one that is full",
+        ),
+        pytest.param(
+            {"bgp": line(300)}, {"isp": ["ct", "bgp"], "isp_match": "all"}, ["bgp"], id="all: BGP for itself and others"
+        ),
+        pytest.param({"ct": line(300)}, {"isp": ["ct", "cu"], "isp_match": "all"}, None, id="all: nobody stands in"),
+    ],
+)
+def test_bgp_substitutes(lines: dict[str, LineSpec], fields: dict[str, Any], expected: list[str] | None) -> None:
+    assert chosen(lines, policy=SUBSTITUTES, **fields) == expected
+
+
+def test_where_nothing_carries_it_the_idcs_own_line_is_told() -> None:
+    told = outcome({"ct": line(99), "bgp": line(98)}, policy=SUBSTITUTES, isp="ct").answer.rejected[0]
+    assert told.reason == "needs 100 Mbps on ct, 99 left"
+
+
+@pytest.mark.parametrize(
+    ("lines", "on_missing", "expected"),
+    [
+        pytest.param({"ct": line(300), "cu": {}}, "reject", ["ct"], id="reject: an unknown line carries nothing"),
+        pytest.param({"cu": {}}, "reject", None, id="reject: nor does it alone"),
+        pytest.param({"ct": line(100), "cu": {}}, "pass", ["ct"], id="pass: known before unknown"),
+        pytest.param({"ct": line(99), "cu": {}}, "pass", ["cu"], id="pass: unknown before too small"),
+        pytest.param(
+            {"ct": line(100), "cu": line(0, used_mbps=(10, 900))}, "last", ["ct"], id="last: known before stale"
+        ),
+        pytest.param(
+            {"ct": line(99), "cu": line(0, used_mbps=(10, 900))}, "last", ["cu"], id="last: stale before too small"
+        ),
+        pytest.param({"cu": line(0, used_mbps=(950, 900))}, "last", None, id="last: the stale value is too small"),
+        pytest.param({"cu": {}}, "last", None, id="last: none at all carries nothing"),
+    ],
+)
+def test_unknown_use(lines: dict[str, LineSpec], on_missing: str, expected: list[str] | None) -> None:
+    policy = profile(("flow", "network_flow", {"on_missing": on_missing}))
+    assert chosen(lines, policy=policy) == expected
+
+
+def test_an_idc_without_lines_has_none() -> None:
+    answer = decide_for(world({"a": {}, "b": {"lines": {"ct": {}}}}), only=["a"]).answer
+    assert (answer.idc.code, answer.lines) == ("a", ())
+
+
+def test_a_world_without_lines_has_none() -> None:
+    assert decide_for(world({"a": {}})).answer.lines == ()

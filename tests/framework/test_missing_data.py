@@ -1,0 +1,163 @@
+"""What a missing or stale value means to a scorer, and that the answer says so. Unknown never looks like good."""
+
+from typing import Any
+
+import pytest
+
+from idcsched.framework.facts import MetricFact
+from idcsched.framework.testing import NOW, Outcome, Value, decide_for, profile, world
+
+X = MetricFact(code="x", max_age=600)
+STALE = 601.0
+
+
+def decided(
+    values: dict[str, Value], on_missing: Any = None, normalizer: dict[str, Any] | None = None, **fields: Any
+) -> Outcome:
+    """The decision by one metric, on a fixed 0..10 unless said otherwise."""
+    normalizer = normalizer or {"kind": "fixed", "low": 0, "high": 10}
+    entry = {"weight": 1, "args": {"metric": "x"}, "normalizer": normalizer, "on_missing": on_missing}
+    known = world({code: {"metrics": {"x": value}} for code, value in values.items()}, metrics=[X])
+    return decide_for(known, profile(("x", "metric", entry)), **fields)
+
+
+def normalized(*args: Any, **more: Any) -> dict[str, float | None]:
+    return {idc: score.normalized for idc, score in decided(*args, **more).scores("x").items()}
+
+
+def test_it_works() -> None:
+    outcome = decided({"a": 4, "b": None}, "worst")
+    assert outcome.totals == {"a": 40.0, "b": 0.0}
+    assert outcome.scores("x")["b"].missing == "worst"
+    (entry,) = outcome.answer.stale
+    assert (entry.idc, entry.line, entry.metric, entry.age_seconds, entry.used_as) == ("b", None, "x", None, "worst")
+
+
+@pytest.mark.parametrize(
+    ("age", "known"),
+    [
+        pytest.param(0.0, True, id="just measured"),
+        pytest.param(600.0, True, id="as old as may be"),
+        pytest.param(600.5, False, id="older than max_age"),
+        pytest.param(-30.0, True, id="from a clock that is ahead"),
+    ],
+)
+def test_stale(age: float, *, known: bool) -> None:
+    outcome = decided({"a": (4.0, age)})
+    score = outcome.scores("x")["a"]
+    assert (score.missing is None) is known
+    assert score.age_seconds == age
+    assert (outcome.answer.stale == ()) is known
+
+
+def test_staleness_is_judged_when_the_decision_is_made() -> None:
+    missing = [decided({"a": 4.0, "b": 4.0}, now=NOW + later).scores("x")["a"].missing for later in (600, 601)]
+    assert missing == [None, "left_out"]
+
+
+def test_without_max_age_a_metric_never_goes_stale() -> None:
+    known = world({"a": {"metrics": {"y": (4.0, 1e9)}}})
+    outcome = decide_for(known, profile(("y", "metric", {"weight": 1, "args": {"metric": "y"}})))
+    assert outcome.scores("y")["a"].missing is None
+
+
+KNOWN: dict[str, Value] = {"lo": 1, "mid": 3, "hi": 4, "top": 8}
+
+
+@pytest.mark.parametrize(
+    ("values", "policy", "normalizer", "score", "missing"),
+    [
+        pytest.param(KNOWN, "worst", {"kind": "fixed", "low": 0, "high": 10}, 0, "worst", id="worst: 0"),
+        pytest.param(KNOWN, "worst", {"kind": "min_max"}, 0, "worst", id="worst under min_max: 0"),
+        pytest.param(KNOWN, "worst", {"kind": "none"}, 1, "worst", id="worst under none: the lowest known score"),
+        pytest.param(KNOWN, "neutral", {"kind": "max_ratio"}, 43.75, "neutral", id="neutral: the median, not the mean"),
+        pytest.param(KNOWN, "neutral", {"kind": "none"}, 3.5, "neutral", id="neutral under none: the median"),
+        pytest.param(
+            KNOWN,
+            "neutral",
+            {"kind": "fixed", "low": 0, "high": 10},
+            35,
+            "neutral",
+            id="neutral under fixed: the median",
+        ),
+        pytest.param(KNOWN, "neutral", {"kind": "fixed", "low": 0, "high": 5}, 50, "neutral", id="… but at most 50"),
+        pytest.param(KNOWN, "neutral", {"kind": "min_max"}, 250 / 7, "neutral", id="neutral under min_max: the median"),
+        pytest.param({"lo": 9, "hi": 10}, "neutral", {"kind": "max_ratio"}, 95, "neutral", id="… of whatever height"),
+        pytest.param(KNOWN, None, {"kind": "fixed", "low": 0, "high": 5}, 50, "neutral", id="neutral is the default"),
+        pytest.param(
+            KNOWN, "last", {"kind": "fixed", "low": 0, "high": 10}, 0, "worst", id="last: none at all is worst"
+        ),
+        pytest.param(KNOWN, "last", {"kind": "none"}, 1, "worst", id="last under none: none at all is the lowest"),
+        pytest.param(KNOWN, {"score": "worst"}, {"kind": "min_max"}, 0, "worst", id="said for the score alone"),
+        pytest.param(KNOWN, {"filter": "last"}, {"kind": "none"}, 3.5, "neutral", id="said for the filter alone"),
+        pytest.param(KNOWN, "reject", {"kind": "none"}, 3.5, "neutral", id="a word that only filters know"),
+    ],
+)
+def test_nothing_known(
+    values: dict[str, Value], policy: Any, normalizer: dict[str, Any], score: float, missing: str
+) -> None:
+    outcome = decided({**values, "?": None}, policy, normalizer)
+    found = outcome.scores("x")["?"]
+    assert found.normalized == pytest.approx(score, abs=1e-6)
+    assert (found.raw, found.missing) == (None, missing)
+    assert [entry.used_as for entry in outcome.answer.stale] == [missing]
+
+
+def test_the_known_are_scored_among_themselves() -> None:
+    assert normalized({"a": 10, "b": 20, "?": (1000, STALE)}, "worst", {"kind": "min_max"}) == {
+        "b": 100,
+        "a": 0,
+        "?": 0,
+    }
+
+
+def test_last_uses_the_stale_value() -> None:
+    outcome = decided({"a": 4, "b": (6, STALE), "c": None}, "last")
+    found = {idc: (score.raw, score.normalized, score.missing) for idc, score in outcome.scores("x").items()}
+    assert found == {"b": (6.0, 60.0, "last"), "a": (4.0, 40.0, None), "c": (None, 0.0, "worst")}
+    assert {(entry.idc, entry.age_seconds, entry.used_as) for entry in outcome.answer.stale} == {
+        ("b", STALE, "last"),
+        ("c", None, "worst"),
+    }
+
+
+def test_last_may_be_all_there_is() -> None:
+    assert normalized({"a": (6, STALE)}, "last") == {"a": 60.0}
+
+
+@pytest.mark.parametrize("policy", ["worst", "neutral"])
+def test_a_stale_value_does_not_count_though_it_is_shown(policy: str) -> None:
+    score = decided({"a": 4, "b": (10, STALE)}, policy).scores("x")["b"]
+    assert (score.raw, score.age_seconds, score.missing) == (10.0, STALE, policy)
+    assert score.normalized <= 40
+
+
+@pytest.mark.parametrize("policy", ["worst", "neutral", "last"])
+def test_where_nobodys_value_is_known_the_scorer_leaves_the_sum(policy: str) -> None:
+    outcome = decided({"a": None, "b": None}, policy)
+    assert outcome.totals.keys() == {"a", "b"}
+    for score in outcome.scores("x").values():
+        assert (score.raw, score.normalized, score.weight, score.nominal_weight) == (None, None, 0.0, 1.0)
+        assert (score.contribution, score.missing) == (0.0, "left_out")
+    assert outcome.answer.score_mean == 0.0
+    assert outcome.answer.margin.flips == ()
+    assert {entry.used_as for entry in outcome.answer.stale} == {"left_out"}
+
+
+@pytest.mark.parametrize("policy", ["worst", "neutral"])
+def test_stale_everywhere_is_known_nowhere(policy: str) -> None:
+    assert decided({"a": (4, STALE)}, policy).scores("x")["a"].missing == "left_out"
+
+
+@pytest.mark.parametrize("kind", ["fixed", "share", "min_max", "max_ratio", "none"])
+@pytest.mark.parametrize("policy", ["worst", "neutral", "last"])
+def test_unknown_is_never_better_than_the_best_known(kind: str, policy: str) -> None:
+    found = normalized({"a": 3, "b": 5, "c": 9, "?": None}, policy, {"kind": kind})
+    assert found["?"] < found["c"]
+
+
+def test_a_value_that_two_scorers_miss_is_listed_once() -> None:
+    entry = {"weight": 1, "args": {"metric": "x"}, "on_missing": "worst"}
+    known = world({"a": {"metrics": {"x": 1}}, "b": {}}, metrics=[X])
+    outcome = decide_for(known, profile(("one", "metric", entry), ("two", "metric", entry)))
+    assert [(entry.idc, entry.metric) for entry in outcome.answer.stale] == [("b", "x")]

@@ -1,0 +1,84 @@
+"""Recorded inputs give the same decision again, byte for byte, though only a part of the world is kept."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+
+from idcsched.framework.cycle import decide
+from idcsched.framework.explain import answer
+from idcsched.framework.facts import World
+from idcsched.framework.profile import Profile
+from idcsched.framework.recording import Inputs, inputs_of, pack, unpack
+from idcsched.framework.request import Request
+from idcsched.framework.snapshot import Snapshot
+from idcsched.framework.testing import NOW, profile, request, sample_world, snapshot
+
+from .fleets import questions
+
+Question = tuple[World, Profile, dict[str, Any]]
+
+
+def recorded(asked: Request, picture: Snapshot) -> Inputs:
+    return unpack(pack(inputs_of(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})))
+
+
+def told(asked: Request, picture: Snapshot, policy: Profile) -> bytes:
+    decision = decide(asked, picture, policy, now=NOW, reference="http-1", labels={"business": "live"})
+    return msgspec.json.encode(answer(decision, explain="full"))
+
+
+def again(inputs: Inputs, policy: Profile) -> bytes:
+    decision = decide(
+        inputs.request,
+        inputs.snapshot(),
+        policy,
+        now=inputs.now,
+        reference=inputs.reference,
+        labels=inputs.labels,
+    )
+    return msgspec.json.encode(answer(decision, explain="full"))
+
+
+def test_it_works() -> None:
+    picture = snapshot(sample_world())
+    policy = profile("taint", ("bill", "billing_cost", {"weight": 10}), ("load", "resource", {"weight": 1}))
+    asked = request(picture, machines=[{"bandwidth_mbps": 40}], shape=[n / 24 for n in range(24)])
+
+    assert again(recorded(asked, picture), policy) == told(asked, picture, policy)
+
+
+@given(questions())
+def test_for_any_question(question: Question) -> None:
+    known, policy, fields = question
+    picture = snapshot(known)
+    asked = request(picture, **fields)
+
+    assert again(recorded(asked, picture), policy) == told(asked, picture, policy)
+
+
+def test_only_what_could_be_seen_is_kept() -> None:
+    picture = snapshot(sample_world())
+    region = picture.idcs.regions[0]
+    elsewhere = next(code for code, own in zip(picture.idcs.codes, picture.idcs.regions, strict=True) if own != region)
+
+    kept = recorded(request(picture, region=region), picture).world.idcs
+    named = recorded(request(picture, region=region, exclude=[elsewhere]), picture).world.idcs
+
+    assert {idc.region for idc in kept} == {region}
+    assert elsewhere in {idc.code for idc in named}
+
+
+def test_the_dearest_line_elsewhere_still_counts() -> None:
+    """`billing_cost` is scaled on the dearest price of the whole inventory, not of the rows that were kept."""
+    picture = snapshot(sample_world())
+    region = picture.idcs.regions[0]
+
+    assert recorded(request(picture, region=region), picture).snapshot().dearest_price == picture.dearest_price > 0
+
+
+@pytest.mark.parametrize("data", [b"", b"nonsense", pack.__name__.encode()])
+def test_what_is_no_record(data: bytes) -> None:
+    with pytest.raises(ValueError, match="no recorded inputs"):
+        unpack(data)

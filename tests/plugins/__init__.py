@@ -1,0 +1,1 @@
+"""The built-in plugins, each by what it does."""

@@ -1,0 +1,217 @@
+"""`billing_cost`: what this request would add to the bill of the chosen lines, in money per Mbps and month."""
+
+from typing import Any
+
+import pytest
+
+from idcsched.framework.capacity import Usage
+from idcsched.framework.errors import Invalid
+from idcsched.framework.facts import MetricFact
+from idcsched.framework.testing import LineSpec, Outcome, decide_for, profile, world
+
+BANDWIDTH = MetricFact(code="bandwidth_mbps", scope="line", max_age=600)
+EVENING = [0.0] * 16 + [1.0] * 8
+BUSY_EVENINGS = ([100.0] * 18 + [900.0] * 6) * 7
+
+
+def decided(idcs: dict[str, dict[str, LineSpec]], need: float = 100, **fields: Any) -> Outcome:
+    entry = {"weight": 1, "args": fields.pop("args", {})}
+    body = {name: fields.pop(name) for name in ("bgp_substitutes",) if name in fields}
+    known = world(
+        {code: {"lines": lines} for code, lines in idcs.items()}, metrics=[BANDWIDTH], usage=fields.pop("usage", None)
+    )
+    machines = [{"bandwidth_mbps": need}] if need else []
+    return decide_for(known, profile(("bill", "billing_cost", entry), **body), machines=machines, **fields)
+
+
+def raw(line: LineSpec, need: float = 100, **fields: Any) -> float | None:
+    return decided({"a": {"ct": line}}, need, **fields).scores("bill")["a"].raw
+
+
+def test_it_works() -> None:
+    lines: dict[str, dict[str, LineSpec]] = {
+        "cheap": {"ct": {"used_mbps": 100, "price_per_mbps": 20}},
+        "dear": {"ct": {"used_mbps": 100, "price_per_mbps": 50}},
+    }
+    outcome = decided(lines)
+    assert outcome.totals == {"cheap": 60.0, "dear": 0.0}
+    score = outcome.scores("bill")["cheap"]
+    assert score.raw == 20.0
+    assert score.note == (
+        "100 % of it flows in the line's busiest hours; 100 % lies above the commit; the commit is 100 % used: "
+        "2000 CNY a month"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        pytest.param({}, 20, id="no commit: all of it is billed"),
+        pytest.param({"commit_mbps": 200}, 20, id="above the commit: all of it"),
+        pytest.param({"commit_mbps": 300}, 20 * 0.25, id="just under the commit: it is used up"),
+        pytest.param({"commit_mbps": 600}, 20 * 0.25 * 0.5**2, id="half of the commit used: a quarter of that"),
+        pytest.param({"commit_mbps": 240}, 20 * (0.6 + 0.25 * 0.4), id="partly above: the rest uses it up"),
+        pytest.param({"pending_mbps": 100, "commit_mbps": 400}, 20 * 0.25, id="what is pending is used"),
+        pytest.param({"charge_type": "fixed"}, 20 * 0.25 * (300 / 900) ** 2, id="fixed: 0.9 of it is the commit"),
+        pytest.param({"charge_type": "fixed", "commit_mbps": 1}, 20 * 0.25 / 9, id="fixed: whatever the commit says"),
+        pytest.param({"charge_type": "daily_peak", "commit_mbps": 900, "price_per_mbps": 1}, 30, id="daily peak: all"),
+        pytest.param(
+            {"charge_type": "volume", "price_per_gb": 0.1, "commit_mbps": 900}, 16.2, id="volume: 162 GB, no commit"
+        ),
+        pytest.param({"charge_type": "fourth_peak_month", "commit_mbps": 300}, 5, id="fourth peak: as the 95th"),
+        pytest.param({"used_mbps": 600}, 20, id="at 70 % nothing is scarce yet"),
+        pytest.param({"used_mbps": 700}, 20 * (1 + 0.5 * 0.5**2), id="at 80 % it begins"),
+        pytest.param({"used_mbps": 800}, 20 * (1 + 0.5), id="at 90 % it is dear"),
+        pytest.param({"used_mbps": 1500}, 20 * (1 + 0.5 * 1.5**2), id="above 100 % it gets no dearer"),
+    ],
+)
+def test_the_formula(line: LineSpec, expected: float) -> None:
+    full: LineSpec = {"used_mbps": 200, "price_per_mbps": 20, **line}
+    assert raw(full) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("args", "line", "expected"),
+    [
+        pytest.param({"free": 0}, {"commit_mbps": 300}, 0, id="free 0: what is paid costs nothing"),
+        pytest.param({"free": 1}, {"commit_mbps": 300}, 20, id="free 1: it costs like any other"),
+        pytest.param({"scarcity": 0}, {"used_mbps": 800}, 20, id="scarcity 0: the last room like the first"),
+        pytest.param({"scarcity": 2}, {"used_mbps": 800}, 60, id="scarcity 2: three times the price"),
+    ],
+)
+def test_arguments(args: dict[str, float], line: LineSpec, expected: float) -> None:
+    full: LineSpec = {"used_mbps": 200, "price_per_mbps": 20, **line}
+    assert raw(full, args=args) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("shape", "hourly", "expected"),
+    [
+        pytest.param(None, BUSY_EVENINGS, 20, id="no shape: flat, all in the busiest hours"),
+        pytest.param(EVENING, None, 20, id="no history of the line: all in the busiest hours"),
+        pytest.param([0.0] * 24, BUSY_EVENINGS, 0, id="nothing in the busiest hours"),
+        pytest.param([1.0] * 24, BUSY_EVENINGS, 20, id="always"),
+        pytest.param([0.0] * 18 + [0.5] * 6, BUSY_EVENINGS, 10, id="half its weight in the busiest hours"),
+        pytest.param([0.0] * 18 + [1.0] * 3 + [0.0] * 3, BUSY_EVENINGS, 10, id="half of the busiest hours"),
+        pytest.param([1.0] * 24 + [0.0] * 144, [900.0] * 9 + [100.0] * 159, 20, id="hours of the week, from Monday"),
+        pytest.param([0.0] * 24 + [1.0] * 144, [900.0] * 9 + [100.0] * 159, 0, id="… not on Monday"),
+    ],
+)
+def test_only_the_lines_busiest_hours_count(
+    shape: list[float] | None, hourly: list[float] | None, expected: float
+) -> None:
+    line: LineSpec = {"used_mbps": 200, "price_per_mbps": 20}
+    if hourly is not None:
+        line["hourly"] = hourly
+    fields = {} if shape is None else {"shape": shape}
+    assert raw(line, **fields) == pytest.approx(expected, abs=1e-6)
+
+
+def test_scarcity_does_not_depend_on_the_hour() -> None:
+    line: LineSpec = {"used_mbps": 800, "price_per_mbps": 20, "hourly": BUSY_EVENINGS}
+    assert raw(line, shape=[0.0] * 24) == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    ("lines", "fields", "expected"),
+    [
+        pytest.param(
+            {"ct": {"used_mbps": 0, "price_per_mbps": 20}, "cu": {"used_mbps": 0, "price_per_mbps": 12}},
+            {"isp": ["ct", "cu"], "isp_match": "all"},
+            32,
+            id="all: the bills of both lines",
+        ),
+        pytest.param(
+            {"bgp": {"used_mbps": 0, "price_per_mbps": 80}},
+            {"isp": ["ct", "cu"], "isp_match": "all", "bgp_substitutes": True},
+            80,
+            id="all: a shared BGP line is billed once",
+        ),
+        pytest.param(
+            {"ct": {"used_mbps": 0, "price_per_mbps": 20}, "cu": {"used_mbps": 50, "price_per_mbps": 1}},
+            {},
+            20,
+            id="any: the chosen line's bill",
+        ),
+    ],
+)
+def test_several_lines(lines: dict[str, LineSpec], fields: dict[str, Any], expected: float) -> None:
+    assert decided({"a": lines}, **fields).scores("bill")["a"].raw == pytest.approx(expected)
+
+
+def test_where_orders_count_they_are_what_is_used() -> None:
+    line: LineSpec = {
+        "used_mbps": 0,
+        "ordered_mbps": 200,
+        "pending_mbps": 999,
+        "price_per_mbps": 20,
+        "commit_mbps": 600,
+    }
+    assert raw(line, usage=Usage(count="ordered")) == pytest.approx(20 * 0.25 * 0.5**2)
+
+
+def test_fixed_up_to_the_dearest_price_of_the_whole_inventory() -> None:
+    known = world(
+        {
+            "a": {"lines": {"ct": {"used_mbps": 0, "price_per_mbps": 20}}},
+            "b": {"region": "B", "lines": {"ct": {"price_per_mbps": 40}, "cu": {"price_per_gb": 9}}},
+        }
+    )
+    policy = profile(("bill", "billing_cost", {"weight": 1}))
+    asked = {"region": "A", "machines": [{"bandwidth_mbps": 1}]}
+    assert decide_for(known, policy, **asked).scores("bill")["a"].normalized == 50.0
+
+
+@pytest.mark.parametrize("price", [None, 0.0], ids=["no price", "all free"])
+def test_a_free_inventory_has_a_scale_too(price: float | None) -> None:
+    line: LineSpec = {"used_mbps": 0} if price is None else {"used_mbps": 0, "price_per_mbps": price}
+    outcome = decided({"a": {"ct": line}})
+    assert outcome.answer.plugin_errors == ()
+    assert outcome.totals == {"a": 0.0 if price is None else 100.0}
+
+
+@pytest.mark.parametrize(
+    ("lines", "need"),
+    [
+        pytest.param({"ct": LineSpec(used_mbps=0, price_per_mbps=20)}, 0, id="no bandwidth is needed"),
+        pytest.param({"ct": LineSpec(used_mbps=0)}, 100, id="no survivor has a price"),
+        pytest.param({}, 100, id="no survivor has a line"),
+    ],
+)
+def test_it_leaves_the_sum(lines: dict[str, LineSpec], need: float) -> None:
+    assert decided({"a": lines}, need).scores("bill") == {}
+
+
+def test_missing_is_neutral() -> None:
+    idcs: dict[str, dict[str, LineSpec]] = {
+        "cheap": {"ct": {"used_mbps": 0, "price_per_mbps": 10}},
+        "dear": {"ct": {"used_mbps": 0, "price_per_mbps": 100}},
+        "no price": {"ct": {"used_mbps": 0}},
+        "stale": {"ct": {"used_mbps": (0, 601), "price_per_mbps": 1}},
+        "no line": {},
+    }
+    scores = decided(idcs).scores("bill")
+    assert {idc: (score.normalized, score.missing) for idc, score in scores.items()} == {
+        "cheap": (90.0, None),
+        "dear": (0.0, None),
+        "no price": (45.0, "neutral"),
+        "stale": (45.0, "neutral"),
+        "no line": (45.0, "neutral"),
+    }
+    assert [score.note for score in (scores["no price"], scores["no line"])] == [scores["no line"].note] * 2
+
+
+def test_the_sentence_tells_the_parts() -> None:
+    line: LineSpec = {"used_mbps": 200, "price_per_mbps": 10, "commit_mbps": 240, "hourly": BUSY_EVENINGS}
+    note = decided({"a": {"ct": line}}, shape=[0.0] * 18 + [1.0] * 3 + [0.0] * 3).scores("bill")["a"].note
+    assert note == (
+        "50 % of it flows in the line's busiest hours; 60 % lies above the commit; the commit is 100 % used: "
+        "350 CNY a month"
+    )
+
+
+@pytest.mark.parametrize(("args", "code"), [({"free": -1}, "out_of_range"), ({"fee": 1}, "unknown_field")])
+def test_arguments_are_checked(args: dict[str, float], code: str) -> None:
+    with pytest.raises(Invalid, match="plugin billing_cost: ") as refusal:
+        decided({"a": {}}, args=args)
+    assert refusal.value.code == code

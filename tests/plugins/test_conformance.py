@@ -1,0 +1,52 @@
+"""Every registered plugin keeps the laws; one that stands in no table here fails."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from idcsched.framework.registry import load_registry
+from idcsched.framework.testing import check_plugin
+
+ARGUMENTS: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "affinity": ({},),
+    "available": ({},),
+    "billing_cost": ({}, {"free": 0, "scarcity": 0}),
+    "cost": ({},),
+    "isp": ({},),
+    "labels": ({},),
+    "locality": ({}, {"by": "rtt"}),
+    "metric": ({"metric": "x"}, {"metric": "x", "better": "less", "at_least": 0, "at_most": 60}, {"metric": "unheard"}),
+    "network_flow": ({},),
+    "partition": ({},),
+    "region": ({},),
+    "resource": ({}, {"strategy": "most", "cpu": 0.5}, {"strategy": "balanced"}),
+    "spread": ({}, {"of": "business", "strategy": "concentrate", "at_most": 5}),
+    "taint": ({},),
+    "tier": ({},),
+}
+
+REGISTRY = load_registry()
+
+
+def test_it_works() -> None:
+    assert REGISTRY.broken == {}
+
+
+def test_every_plugin_has_its_conformance_entry() -> None:
+    assert set(ARGUMENTS) == set(REGISTRY.plugins)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"), [(name, args) for name, cases in ARGUMENTS.items() for args in cases], ids=str
+)
+def test_laws(name: str, args: dict[str, Any]) -> None:
+    check_plugin(REGISTRY.plugins[name], args=args)
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY.plugins))
+def test_its_module_says_what_it_does(name: str) -> None:
+    plugin = REGISTRY.plugins[name]
+    module = __import__(plugin.__module__, fromlist=["*"])
+    assert module.__doc__.startswith(f"`{name}` (")
+    assert plugin.__module__ == f"plugins.{name}"
