@@ -1,0 +1,1 @@
+"""Who may do what: tenants, users with their roles, API tokens."""

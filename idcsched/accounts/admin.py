@@ -1,0 +1,107 @@
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.models import Group
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from . import services
+from .administration import RowServices, ServiceAdmin
+from .models import ApiToken, Tenant, User
+
+__all__ = ["ApiTokenAdmin", "TenantAdmin", "UserAdmin"]
+
+admin.site.unregister(Group)  # a user's role decides, and nothing else
+
+
+@admin.register(Tenant)
+class TenantAdmin(ServiceAdmin):
+    reads, writes = "read_accounts", "write_tenants"
+    services = RowServices(
+        create=services.tenant_create,
+        update=lambda row, changes: services.tenant_update(tenant=row, changes=changes),
+        delete=lambda row: services.tenant_delete(tenant=row),
+    )
+    list_display = ["code", "name", "default_profile", "quota_bandwidth_mbps", "quota_machines"]
+    search_fields = ["code", "name"]
+
+
+class UserForm(ModelForm):
+    password = forms.CharField(
+        label=gettext_lazy("new password"),
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=gettext_lazy("Empty: the one that is; for a new user, none: only tokens let in."),
+    )
+
+    class Meta:
+        model = User
+        fields = ["username", "first_name", "last_name", "email", "role", "tenant", "language"]
+
+
+class ActiveUserForm(UserForm):
+    """One that exists can also be locked out."""
+
+    class Meta(UserForm.Meta):
+        fields = [*UserForm.Meta.fields, "is_active"]
+
+
+@admin.register(User)
+class UserAdmin(ServiceAdmin):
+    reads, writes = "read_accounts", "write_users"
+    services = RowServices(
+        create=services.user_create,
+        update=lambda row, changes: services.user_update(user=row, changes=changes),
+        delete=lambda row: services.user_delete(user=row),
+    )
+    list_display = ["username", "first_name", "last_name", "role", "tenant", "is_active", "last_login"]
+    list_filter = ["role", "is_active", "tenant"]
+    list_select_related = ["tenant"]
+    search_fields = ["username", "first_name", "last_name", "email"]
+    autocomplete_fields = ["tenant"]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        return super().get_form(request, obj, change, form=ActiveUserForm if obj else UserForm, **kwargs)
+
+    def creation(self, form: ModelForm) -> dict[str, Any]:
+        fields = super().creation(form)
+        return fields | {"password": fields["password"] or None}
+
+    def changes(self, form: ModelForm) -> dict[str, Any]:
+        changes = super().changes(form)
+        if not changes.get("password"):
+            changes.pop("password", None)
+        return changes
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ServiceAdmin):
+    """A token is made and revoked; what it is does not change."""
+
+    reads, writes = "read_accounts", "write_tokens"
+    services = RowServices(create=services.token_issue)  # type: ignore[arg-type]  # save_model takes it apart
+    list_display = ["name", "prefix", "user", "tenant", "read_only", "expires_at", "last_used_at", "revoked_at"]
+    list_filter = ["read_only", "revoked_at", "expires_at"]
+    list_select_related = ["user", "tenant"]
+    search_fields = ["name", "prefix", "user__username"]
+    autocomplete_fields = ["user", "tenant"]
+    actions = ["revoke"]
+
+    def save_model(self, request: HttpRequest, obj: Any, form: ModelForm, change: bool) -> None:
+        issued = services.token_issue(**self.creation(form))
+        obj.__dict__.update(issued.token.__dict__)
+        text = _("Copy the token now, it can't be shown again: %(token)s") % {"token": issued.text}
+        self.message_user(request, text, messages.WARNING)
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return self._may(request, self.writes)
+
+    @admin.action(description=gettext_lazy("Revoke the selected tokens"), permissions=["revoke"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        for token in queryset:
+            services.token_revoke(token=token)
+        self.message_user(request, _("The tokens are revoked."), messages.SUCCESS)

@@ -1,0 +1,187 @@
+"""Admin pages whose every write is a service, and whose permissions are the roles.
+
+What a service refuses is shown in the form, with all that was filled in.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.forms import BaseModelFormSet, ModelForm
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from idcsched.accounts.models import User
+from idcsched.accounts.roles import role_can
+from idcsched.audit.context import origin_set
+from idcsched.framework.errors import IdcschedError, Invalid
+
+__all__ = ["RoleMixin", "RowServices", "ServiceAdmin", "ServiceInline", "admin_origin"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowServices:
+    """The services behind a page; what has none can't be done there."""
+
+    create: Callable[..., Model] | None = None
+    update: Callable[[Any, Mapping[str, Any]], Model] | None = None
+    delete: Callable[[Any], object] | None = None
+
+
+@contextmanager
+def admin_origin(request: HttpRequest) -> Iterator[None]:
+    """Changes made inside are recorded as the logged-in user's, made in the admin."""
+    request_id = str(getattr(request, "request_id", ""))
+    with origin_set(actor=request.user.get_username(), via="admin", request_id=request_id):
+        yield
+
+
+class RoleMixin:
+    """Django's questions about permissions, answered by the role and by what there is a service for."""
+
+    reads: ClassVar[str] = "read"
+    writes: ClassVar[str]
+    services: ClassVar[RowServices]
+
+    def _may(self, request: HttpRequest, capability: str) -> bool:
+        user = request.user
+        return isinstance(user, User) and user.is_active and user.is_staff and role_can(user.role, capability)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self._may(request, self.reads)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._may(request, self.reads)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.services.create is not None and self._may(request, self.writes)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.services.update is not None and self._may(request, self.writes)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.services.delete is not None and self._may(request, self.writes)
+
+
+class ServiceInline(RoleMixin, admin.TabularInline):
+    """Rows that are edited on another row's page, by their own services."""
+
+    extra = 0
+
+
+class ServiceAdmin(RoleMixin, admin.ModelAdmin):
+    """A page per row, written by `services`."""
+
+    def check_scope(self, request: HttpRequest, row: Any) -> None:
+        """Raises Forbidden where this user may not write this row; here every row is fine."""
+
+    def save_model(self, request: HttpRequest, obj: Any, form: ModelForm, change: bool) -> None:
+        self.check_scope(request, obj)
+        if change:
+            saved = _required(self.services.update)(obj, self.changes(form))
+        else:
+            saved = _required(self.services.create)(**self.creation(form))
+        obj.__dict__.update(saved.__dict__)
+
+    def creation(self, form: ModelForm) -> dict[str, Any]:
+        """What the service that creates is called with."""
+        return {name: form.cleaned_data[name] for name in form.fields if name in form.cleaned_data}
+
+    def changes(self, form: ModelForm) -> dict[str, Any]:
+        """What the service that updates is told to change."""
+        return {name: form.cleaned_data[name] for name in form.changed_data}
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        self.check_scope(request, obj)
+        _required(self.services.delete)(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for row in queryset:
+            self.delete_model(request, row)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: BaseModelFormSet, change: bool) -> None:
+        services = next(inline.services for inline in self._service_inlines() if inline.model is formset.model)
+        formset.save(commit=False)
+        for row in formset.deleted_objects:
+            _required(services.delete)(row)
+        for row, changed in formset.changed_objects:
+            _required(services.update)(row, {name: getattr(row, name) for name in changed})
+        for row in formset.new_objects:
+            saved = _required(services.create)(**_editable(row))
+            row.__dict__.update(saved.__dict__)
+
+    def _service_inlines(self) -> list[type[ServiceInline]]:
+        return [inline for inline in self.inlines if issubclass(inline, ServiceInline)]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change=change, **kwargs)
+        refusal = getattr(request, "refusal", None)
+        return form if refusal is None else _refused(form, refusal)
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        show = super().changeform_view
+        with admin_origin(request):
+            try:
+                with transaction.atomic():
+                    return show(request, object_id, form_url, extra_context)
+            except IdcschedError as error:
+                request.refusal = error  # type: ignore[attr-defined]  # the form is shown again and says so
+                return show(request, object_id, form_url, extra_context)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return self._guarded(request, lambda: super(ServiceAdmin, self).delete_view(request, object_id, extra_context))
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return self._guarded(request, lambda: super(ServiceAdmin, self).changelist_view(request, extra_context))
+
+    def _guarded(self, request: HttpRequest, show: Callable[[], HttpResponse]) -> HttpResponse:
+        """Show the page; where a service refuses, do nothing and say so on the same page."""
+        with admin_origin(request):
+            try:
+                with transaction.atomic():
+                    return show()
+            except IdcschedError as error:
+                self.message_user(request, str(error), messages.ERROR)
+                return HttpResponseRedirect(request.get_full_path())
+
+
+def _required(service: Callable[..., Any] | None) -> Callable[..., Any]:
+    if service is None:
+        raise TypeError("there is no service for this")  # the permissions have refused it before
+    return service
+
+
+def _editable(row: Model) -> dict[str, Any]:
+    fields = row._meta.concrete_fields
+    return {field.name: getattr(row, field.name) for field in fields if field.editable and not field.primary_key}
+
+
+def _refused(form: type[ModelForm], refusal: IdcschedError) -> type[ModelForm]:
+    """The form with the refusal in it, at the fields that it names."""
+
+    def clean(self: ModelForm) -> dict[str, Any] | None:
+        cleaned = super(refused, self).clean()
+        for pointer, detail in _details(refusal):
+            name = pointer.removeprefix("/").split("/", 1)[0]
+            self.add_error(name if name in self.fields else None, detail)
+        return cleaned
+
+    refused = cast("type[ModelForm]", type(form.__name__, (form,), {"clean": clean}))
+    return refused
+
+
+def _details(refusal: IdcschedError) -> list[tuple[str, str]]:
+    if isinstance(refusal, Invalid):
+        return [(item.pointer, str(item).removeprefix(f"{item.pointer}: ")) for item in refusal.errors]
+    return [("", refusal.detail)]

@@ -1,0 +1,101 @@
+"""What each role may do, in one table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
+from idcsched.framework.errors import Forbidden
+
+if TYPE_CHECKING:
+    from .models import User
+
+__all__ = ["CAPABILITIES", "READING", "Principal", "Role", "principal_of", "role_can"]
+
+
+class Role(TextChoices):
+    """From the least to the most powerful; each may do what the ones before it may."""
+
+    VIEWER = "viewer", _("viewer")
+    PORTAL = "portal", _("portal")
+    OPERATOR = "operator", _("operator")
+    ADMIN = "admin", _("administrator")
+
+    @property
+    def rank(self) -> int:
+        return list(type(self)).index(self)
+
+
+CAPABILITIES: Mapping[str, Role] = MappingProxyType(
+    {
+        "read": Role.VIEWER,
+        "schedule": Role.PORTAL,
+        "read_all_tenants": Role.OPERATOR,
+        "write_taints": Role.OPERATOR,
+        "write_affinities": Role.OPERATOR,
+        "write_profiles": Role.OPERATOR,
+        "write_metrics": Role.OPERATOR,
+        "write_samples": Role.OPERATOR,
+        "write_sources": Role.OPERATOR,
+        "read_accounts": Role.ADMIN,
+        "write_inventory": Role.ADMIN,
+        "write_tenants": Role.ADMIN,
+        "write_tokens": Role.ADMIN,
+        "write_users": Role.ADMIN,
+    }
+)
+"""Each capability and the least role that has it."""
+
+READING = frozenset({"read", "read_all_tenants", "read_accounts"})
+"""The capabilities that a read-only token leaves."""
+
+
+def role_can(role: Role | str, capability: str) -> bool:
+    """Whether the role has the capability; raises KeyError for one that does not exist."""
+    return Role(role).rank >= CAPABILITIES[capability].rank
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """Who is asking, with all that decides what they may do.
+
+    `tenant` is whom they act for unless they say otherwise; `all_tenants`: they may see and act for every other, too.
+    `regions` are the codes of the regions in which they may write, sub-regions included; None: everywhere. `token_id`
+    None: they came with a session.
+    """
+
+    user_id: int
+    username: str
+    role: Role
+    tenant: str | None = None
+    all_tenants: bool = False
+    token_id: int | None = None
+    read_only: bool = False
+    regions: tuple[str, ...] | None = None
+
+    def can(self, capability: str) -> bool:
+        if self.read_only and capability not in READING:
+            return False
+        return role_can(self.role, capability)
+
+    def require(self, capability: str) -> None:
+        """Raises Forbidden where `can` says no."""
+        if self.can(capability):
+            return
+        if self.read_only and role_can(self.role, capability):
+            raise Forbidden("read_only_token", "this token may only read")
+        raise Forbidden("role_not_allowed", "the role {role} may not do this", role=self.role.value)
+
+
+def principal_of(user: "User") -> Principal:
+    """Somebody who came with a session. Region scopes are added by `inventory.scope.scoped`."""
+    return Principal(
+        user_id=user.pk,
+        username=user.username,
+        role=Role(user.role),
+        tenant=None if user.tenant is None else user.tenant.code,
+        all_tenants=user.tenant is None,
+    )

@@ -1,0 +1,19 @@
+"""Every write of this room, and the check of a token."""
+
+from .tenant import tenant_create, tenant_delete, tenant_update
+from .token import IssuedToken, token_authenticate, token_issue, token_revoke, token_touch
+from .user import user_create, user_delete, user_update
+
+__all__ = [
+    "IssuedToken",
+    "tenant_create",
+    "tenant_delete",
+    "tenant_update",
+    "token_authenticate",
+    "token_issue",
+    "token_revoke",
+    "token_touch",
+    "user_create",
+    "user_delete",
+    "user_update",
+]

@@ -1,0 +1,44 @@
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from idcsched.accounts.models import Tenant
+from idcsched.audit.writing import row_create, row_delete, row_update, write
+
+__all__ = ["tenant_create", "tenant_delete", "tenant_update"]
+
+FIELDS = frozenset({"code", "name", "default_profile", "callback_hosts", "quota_bandwidth_mbps", "quota_machines"})
+
+
+@write()
+def tenant_create(
+    *,
+    code: str,
+    name: str = "",
+    default_profile: str = "",
+    callback_hosts: Sequence[str] = (),
+    quota_bandwidth_mbps: float | None = None,
+    quota_machines: int | None = None,
+) -> Tenant:
+    """A new tenant; raises Invalid, Conflict. Whether the profile exists is for the room that has profiles to say."""
+    return row_create(
+        Tenant(
+            code=code,
+            name=name,
+            default_profile=default_profile,
+            callback_hosts=list(callback_hosts),
+            quota_bandwidth_mbps=quota_bandwidth_mbps,
+            quota_machines=quota_machines,
+        )
+    )
+
+
+@write()
+def tenant_update(*, tenant: Tenant, changes: Mapping[str, Any]) -> Tenant:
+    """Set those fields; raises Invalid, NotFound, Conflict."""
+    return row_update(tenant, changes, allowed=FIELDS)
+
+
+@write()
+def tenant_delete(*, tenant: Tenant) -> None:
+    """Remove a tenant that nobody belongs to; raises NotFound, Conflict `in_use`."""
+    row_delete(tenant)

@@ -1,0 +1,93 @@
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+
+from idcsched.accounts.models import Tenant, User
+from idcsched.accounts.roles import Role
+from idcsched.audit.services import change_record
+from idcsched.audit.writing import row_create, row_delete, row_update, write
+from idcsched.framework.errors import Conflict, FieldError, Invalid
+
+__all__ = ["user_create", "user_delete", "user_update"]
+
+FIELDS = frozenset(
+    {"username", "first_name", "last_name", "email", "role", "tenant", "language", "is_active", "password"}
+)
+DERIVED = frozenset({"is_staff", "is_superuser"})
+
+
+@write()
+def user_create(
+    *,
+    username: str,
+    password: str | None = None,
+    role: Role | str = Role.VIEWER,
+    tenant: Tenant | None = None,
+    email: str = "",
+    first_name: str = "",
+    last_name: str = "",
+    language: str = "",
+) -> User:
+    """A new user; without a password one that only its tokens can be. Raises Invalid, Conflict."""
+    user = User(
+        username=username,
+        role=role,
+        tenant=tenant,
+        email=email,
+        first_name=first_name,
+        last_name=last_name,
+        language=language,
+        **_derived(role),
+    )
+    _set_password(user, password)
+    return row_create(user)
+
+
+@write()
+def user_update(*, user: User, changes: Mapping[str, Any]) -> User:
+    """Set those fields; a new password ends the user's sessions. Raises Invalid, NotFound, Conflict.
+
+    The last active administrator stays one.
+    """
+    changes = dict(changes)
+    password = changes.pop("password", None)
+    if "role" in changes:
+        changes |= _derived(changes["role"])
+    user = row_update(user, changes, allowed=FIELDS | DERIVED if "role" in changes else FIELDS)
+    if password is not None:
+        _set_password(user, password)
+        user.save(update_fields=["password"])
+        change_record(kind=user.audit_kind, key=user.audit_key, before={}, after={"password": "changed"})
+    _require_administrator()
+    return user
+
+
+@write()
+def user_delete(*, user: User) -> None:
+    """Remove a user with all of its tokens; raises NotFound, Conflict."""
+    row_delete(user)
+    _require_administrator()
+
+
+def _derived(role: Role | str) -> dict[str, bool]:
+    """Django's own flags, which decide who may enter the admin at all: everybody but portals, which are programs."""
+    return {"is_staff": role != Role.PORTAL, "is_superuser": role == Role.ADMIN}
+
+
+def _set_password(user: User, password: str | None) -> None:
+    if password is not None:
+        try:
+            validate_password(password, user)
+        except ValidationError as error:
+            raise Invalid.of(
+                FieldError("/password", one.code or "invalid", " ".join(one.messages)) for one in error.error_list
+            ) from None
+    user.set_password(password)
+
+
+def _require_administrator() -> None:
+    administrators = User.objects.filter(role=Role.ADMIN, is_active=True)
+    if not administrators.exists():
+        raise Conflict("last_admin", "somebody must remain an active administrator")

@@ -1,0 +1,1 @@
+"""Who changed what, when and why; and the feed that tells snapshots what has moved."""

@@ -1,0 +1,126 @@
+from typing import Any, ClassVar
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from idcsched.columns import one_of
+
+__all__ = ["Action", "Change", "FeedEntry", "Recorded", "Topic", "Via"]
+
+
+class Via(models.TextChoices):
+    """The way by which a change came in."""
+
+    API = "api", _("API")
+    ADMIN = "admin", _("admin")
+    COMMAND = "command", _("command")
+    TASK = "task", _("task")
+    IMPORT = "import", _("import")
+
+
+class Action(models.TextChoices):
+    CREATE = "create", _("created")
+    UPDATE = "update", _("updated")
+    DELETE = "delete", _("deleted")
+
+
+class Topic(models.TextChoices):
+    """What a snapshot may have to look at again."""
+
+    INVENTORY = "inventory", _("inventory")
+    TAINTS = "taints", _("taints")
+    AFFINITIES = "affinities", _("affinities")
+    METRICS = "metrics", _("metric values")
+    METRIC_DEFINITIONS = "metric_definitions", _("metric definitions")
+    LEDGER = "ledger", _("ledger")
+    PROFILES = "profiles", _("profiles")
+    TOKENS = "tokens", _("tokens")
+
+
+class Change(models.Model):
+    """One thing that was created, changed or deleted. Written once, with the change itself, and never again."""
+
+    at = models.DateTimeField(_("at"), default=timezone.now)
+    actor = models.CharField(_("actor"), max_length=150)
+    via = models.CharField(_("via"), max_length=10, choices=Via.choices)
+    action = models.CharField(_("action"), max_length=10, choices=Action.choices)
+    kind = models.CharField(_("kind"), max_length=30)
+    key = models.CharField(_("key"), max_length=255)
+    before = models.JSONField(
+        _("before"), null=True, encoder=DjangoJSONEncoder, help_text=_("What was changed, as it was.")
+    )
+    after = models.JSONField(
+        _("after"), null=True, encoder=DjangoJSONEncoder, help_text=_("What was changed, as it is now.")
+    )
+    request_id = models.CharField(_("request id"), max_length=128, blank=True)
+    message = models.TextField(_("message"), blank=True)
+
+    class Meta:
+        verbose_name = _("change")
+        verbose_name_plural = _("changes")
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["kind", "key", "-id"], name="change_of_what"),
+            models.Index(fields=["actor", "-id"], name="change_by_whom"),
+            models.Index(fields=["at"], name="change_when"),
+            models.Index(fields=["request_id"], name="change_by_which_request", condition=~models.Q(request_id="")),
+        ]
+        constraints = [
+            one_of("via", Via, name="change_via_known"),
+            models.CheckConstraint(
+                condition=models.Q(action=Action.CREATE, before__isnull=True, after__isnull=False)
+                | models.Q(action=Action.UPDATE, before__isnull=False, after__isnull=False)
+                | models.Q(action=Action.DELETE, before__isnull=False, after__isnull=True),
+                name="change_shape",
+                violation_error_message=_("A creation has no before, a deletion no after, an update both."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.actor} {self.get_action_display()} {self.kind} {self.key}"
+
+
+class FeedEntry(models.Model):
+    """Says that something moved, for whoever keeps a picture of it. Read it through `audit.feed.FeedReader` only.
+
+    `xid` is the writing transaction's number where the database has such numbers (PostgreSQL).
+    """
+
+    at = models.DateTimeField(_("at"), default=timezone.now)
+    topic = models.CharField(_("topic"), max_length=30, choices=Topic.choices)
+    key = models.CharField(
+        _("key"), max_length=255, blank=True, help_text=_("What moved; empty: anything of the topic.")
+    )
+    xid = models.BigIntegerField(_("transaction"), null=True, editable=False)
+
+    class Meta:
+        verbose_name = _("feed entry")
+        verbose_name_plural = _("feed entries")
+        ordering = ["id"]
+        indexes = [
+            models.Index(fields=["xid"], name="feed_by_transaction"),
+            models.Index(fields=["at"], name="feed_when"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.topic} {self.key}".rstrip()
+
+
+class Recorded(models.Model):
+    """A row whose every change stands in the history and in the feed (see `audit.writing`)."""
+
+    audit_kind: ClassVar[str]
+    feed_topic: ClassVar[Topic]
+    unrecorded: ClassVar[frozenset[str]] = frozenset()
+    """Fields that the history must not or need not show: secrets, and what changes by itself."""
+
+    class Meta:
+        abstract = True
+
+    @property
+    def audit_key(self) -> str:
+        """What people call this row."""
+        code: Any = getattr(self, "code", None)
+        return str(self.pk if code is None else code)

@@ -1,0 +1,87 @@
+"""What the database refuses, in this project's words: those of the constraint that was violated."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from django.apps import apps
+from django.db import IntegrityError
+from django.db.models import BaseConstraint, CheckConstraint, Model, ProtectedError, Q, UniqueConstraint
+
+from idcsched.framework.errors import Conflict, IdcschedError, Invalid
+
+__all__ = ["constraint_refusal", "protected_refusal"]
+
+FOREIGN_KEY_VIOLATION = "23503"
+UNIQUE_VIOLATION = "23505"
+EXAMPLES = 3
+SQLITE_CHECK = re.compile(r"^CHECK constraint failed: (?P<name>\w+)")
+SQLITE_UNIQUE = re.compile(r"^UNIQUE constraint failed: (?P<columns>[\w., ]+)")
+
+
+def constraint_refusal(error: IntegrityError) -> IdcschedError:
+    """Conflict for a row that is there already or is referred to, Invalid for one that breaks a rule.
+
+    An error that no constraint of a model explains is a bug, and raised again as it is.
+    """
+    constraint = _constraint(error)
+    if constraint is not None:
+        detail = str(constraint.violation_error_message)
+        code = constraint.violation_error_code or "invalid"
+        if isinstance(constraint, UniqueConstraint):
+            return Conflict(code, detail)
+        return Invalid(code, detail, _pointer(constraint))
+    if _is(error, UNIQUE_VIOLATION, "UNIQUE"):
+        return Conflict("already_exists", "there is one of this name already")
+    if _is(error, FOREIGN_KEY_VIOLATION, "FOREIGN KEY"):
+        return Conflict("in_use", "this is still referred to, or refers to something that is gone")
+    raise error
+
+
+def protected_refusal(error: ProtectedError) -> Conflict:
+    """Who still needs what was to be deleted."""
+    found = sorted(f"{item._meta.verbose_name} {item}" for item in error.protected_objects)
+    shown = ", ".join(found[:EXAMPLES])
+    return Conflict("in_use", "in use by {examples}", examples=shown if len(found) <= EXAMPLES else f"{shown}, …")
+
+
+def _constraint(error: IntegrityError) -> BaseConstraint | None:
+    diagnosis = getattr(error.__cause__, "diag", None)
+    name = getattr(diagnosis, "constraint_name", None)
+    if diagnosis is None and (found := SQLITE_CHECK.match(str(error))):
+        name = found["name"]
+    if name:
+        return next((item for _, item in _constraints() if item.name == name), None)
+    if found := SQLITE_UNIQUE.match(str(error)):
+        return _unique_constraint(frozenset(found["columns"].split(", ")))
+    return None
+
+
+def _unique_constraint(columns: frozenset[str]) -> UniqueConstraint | None:
+    """SQLite names the columns (`table.column`) and not the constraint."""
+    for model, item in _constraints():
+        if isinstance(item, UniqueConstraint):
+            own = (model._meta.get_field(name) for name in item.fields)
+            if columns == {f"{model._meta.db_table}.{field.column}" for field in own if hasattr(field, "column")}:
+                return item
+    return None
+
+
+def _constraints() -> Iterator[tuple[type[Model], BaseConstraint]]:
+    return ((model, item) for model in apps.get_models() for item in model._meta.constraints)
+
+
+def _is(error: IntegrityError, sqlstate: str, sqlite_text: str) -> bool:
+    return getattr(error.__cause__, "pgcode", None) == sqlstate or str(error).startswith(sqlite_text)
+
+
+def _pointer(constraint: BaseConstraint) -> str:
+    """The first field that the rule is about."""
+    if not isinstance(constraint, CheckConstraint) or not isinstance(constraint.condition, Q):
+        return ""
+    return f"/{_first_field(constraint.condition)}"
+
+
+def _first_field(condition: Q) -> str:
+    child: Any = condition.children[0]
+    return _first_field(child) if isinstance(child, Q) else str(child[0]).split("__", 1)[0]

@@ -1,0 +1,69 @@
+"""What can be said about a row without asking the database: types, lengths, choices, the fields' own validators."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import Field, Model
+
+from idcsched.framework.errors import FieldError, Invalid
+
+__all__ = ["row_check"]
+
+CODES = {
+    "null": "required",
+    "blank": "required",
+    "invalid": "wrong_type",
+    "invalid_date": "wrong_type",
+    "invalid_datetime": "wrong_type",
+    "min_value": "out_of_range",
+    "max_value": "out_of_range",
+    "max_length": "too_long",
+    "min_length": "too_short",
+    "choices": "invalid_choice",
+}
+"""Django's names of errors → this project's, where they differ."""
+
+
+def row_check(row: Model) -> None:
+    """Clean the row's fields in place; raises Invalid with everything that is wrong."""
+    errors: list[FieldError] = []
+    for field in row._meta.concrete_fields:
+        if field.is_relation:
+            if not field.null and getattr(row, field.attname) is None:
+                errors.append(FieldError(f"/{field.name}", "required", "this is required"))
+        elif not field.primary_key:
+            errors += _field_check(row, field)
+    if errors:
+        raise Invalid.of(errors)
+
+
+def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:
+    value, pointer = getattr(row, field.attname), f"/{field.name}"
+    if value is not None and field.blank and value in field.empty_values:
+        return []
+    try:
+        setattr(row, field.attname, field.clean(value, row) if value is not None or not field.null else None)
+    except ValidationError as error:
+        return [FieldError(pointer, *_said(one)) for one in error.error_list]
+    except OverflowError:
+        return [FieldError(pointer, "out_of_range", "this number is out of its range")]
+    if not storable(value):
+        return [FieldError(pointer, "invalid_text", "this text holds characters that can't be stored")]
+    return []
+
+
+def _said(error: ValidationError) -> tuple[str, str]:
+    code = error.code or "invalid"
+    return CODES.get(code, code), " ".join(error.messages)
+
+
+def storable(value: Any) -> bool:
+    """Whether every text in there can be stored everywhere: no NUL, nothing that is not Unicode."""
+    match value:
+        case str():
+            return "\x00" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
+        case dict():
+            return all(storable(key) and storable(item) for key, item in value.items())
+        case list() | tuple():
+            return all(storable(item) for item in value)
+    return True

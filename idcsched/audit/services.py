@@ -1,0 +1,76 @@
+"""The writes of this room: what every other room's services call inside their transactions."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from .context import origin
+from .models import Action, Change, FeedEntry, Topic
+from .transactions import TransactionNumber
+
+__all__ = ["change_record", "creations_record", "feed_append", "feed_prune"]
+
+
+def change_record(
+    *, kind: str, key: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+) -> Change | None:
+    """Keep what has changed, with its origin; None where nothing has.
+
+    `before` None: it was created; `after` None: it was deleted; else only what differs is kept of either.
+    """
+    change = _change(kind, key, before, after)
+    if change is not None:
+        change.save(force_insert=True)
+    return change
+
+
+def creations_record(*, kind: str, created: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+    """Keep, as `change_record` does, that all of these (key, after) were created."""
+    changes = (_change(kind, key, None, after) for key, after in created)
+    Change.objects.bulk_create((change for change in changes if change is not None), batch_size=1000)
+
+
+def _change(kind: str, key: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Change | None:
+    if before is None and after is None:
+        raise ValueError("a change needs a before or an after")
+    action, before, after = _difference(before, after)
+    if action is Action.UPDATE and not before and not after:
+        return None
+    source = origin()
+    return Change(
+        actor=source.actor,
+        via=source.via,
+        request_id=source.request_id,
+        message=source.message,
+        action=action,
+        kind=kind,
+        key=key,
+        before=before,
+        after=after,
+    )
+
+
+def _difference(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+) -> tuple[Action, dict[str, Any] | None, dict[str, Any] | None]:
+    if before is None:
+        return Action.CREATE, None, dict(after or {})
+    if after is None:
+        return Action.DELETE, dict(before), None
+    missing = object()
+    differing = [name for name in {**before, **after} if before.get(name, missing) != after.get(name, missing)]
+    return (
+        Action.UPDATE,
+        {name: before[name] for name in differing if name in before},
+        {name: after[name] for name in differing if name in after},
+    )
+
+
+def feed_append(*, topic: str, key: str = "") -> None:
+    """Say that something of the topic moved: `key`, or, without one, anything of it. Seen once this commits."""
+    FeedEntry.objects.create(topic=Topic(topic), key=key, xid=TransactionNumber())
+
+
+def feed_prune(*, before: datetime) -> int:
+    """Forget entries written before then; says how many. A reader that was away for longer starts anew."""
+    return FeedEntry.objects.filter(at__lt=before).delete()[0]

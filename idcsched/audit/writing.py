@@ -1,0 +1,154 @@
+"""One way to write a row: checked, saved, recorded in the history, announced in the feed.
+
+The services of the rooms above are made of these. What a table's own constraints refuse is said in the
+constraint's words, so that a rule stands in one place: the model.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Model, ProtectedError
+
+from idcsched.framework.errors import FieldError, Invalid, NotFound
+
+from .models import Recorded
+from .refusals import constraint_refusal, protected_refusal
+from .row_check import row_check
+from .services import change_record, creations_record, feed_append
+
+__all__ = [
+    "below",
+    "described",
+    "locked",
+    "refuse_unknown",
+    "row_check",
+    "row_create",
+    "row_delete",
+    "row_update",
+    "rows_create",
+    "table_locked",
+    "write",
+]
+
+Row = TypeVar("Row", bound=Recorded)
+
+
+@contextmanager
+def write() -> Iterator[None]:
+    """A service's transaction (also as a decorator); what the database refuses comes out as an IdcschedError."""
+    try:
+        with transaction.atomic():
+            yield
+    except ProtectedError as error:
+        raise protected_refusal(error) from error
+    except IntegrityError as error:
+        raise constraint_refusal(error) from error
+
+
+@contextmanager
+def below(pointer: str) -> Iterator[None]:
+    """Field errors raised inside are about what stands at `pointer` of the caller's document."""
+    try:
+        yield
+    except Invalid as error:
+        raise Invalid.of(
+            FieldError(pointer + item.pointer, item.code, item.detail, item.params) for item in error.errors
+        ) from error
+
+
+def row_create(row: Row) -> Row:
+    """Insert a new row; raises Invalid, Conflict."""
+    row_check(row)
+    row.save(force_insert=True)
+    _record(row, before=None, after=described(row))
+    return row
+
+
+def rows_create(rows: Sequence[Row]) -> list[Row]:
+    """Insert new rows of one kind in a few statements, all or none; raises Invalid, Conflict."""
+    for row in rows:
+        row_check(row)
+    if not rows:
+        return []
+    first = rows[0]
+    created = type(first)._default_manager.bulk_create(rows, batch_size=1000)
+    creations_record(kind=first.audit_kind, created=((row.audit_key, described(row)) for row in created))
+    feed_append(topic=first.feed_topic, key=first.audit_key if len(created) == 1 else "")
+    return created
+
+
+def row_update(row: Row, changes: Mapping[str, Any], *, allowed: Set[str]) -> Row:
+    """Set those fields of the row as it stands in the database now; a change to nothing is none.
+
+    Gives the fresh row; the one passed in is left alone. Raises Invalid, also for a field that is not
+    `allowed`, NotFound, Conflict.
+    """
+    refuse_unknown(changes, allowed)
+    fresh = locked(row)
+    before, key = described(fresh), fresh.audit_key
+    for name, value in changes.items():
+        setattr(fresh, name, value)
+    row_check(fresh)
+    after = described(fresh)
+    if before != after:
+        fresh.save(update_fields=sorted(changes))
+        _record(fresh, before=before, after=after, key=key)
+    return fresh
+
+
+def row_delete(row: Recorded) -> None:
+    """Delete the row as it stands in the database now; raises NotFound, Conflict `in_use`."""
+    fresh = locked(row)
+    before, key = described(fresh), fresh.audit_key
+    fresh.delete()
+    _record(fresh, before=before, after=None, key=key)
+
+
+def locked(row: Row) -> Row:
+    """The row as it stands in the database, held until the transaction ends; raises NotFound."""
+    found = type(row)._default_manager.select_for_update().filter(pk=row.pk).first()
+    if found is None:
+        raise NotFound("not_found", "there is no such {kind} any more", kind=row.audit_kind)
+    return found
+
+
+def table_locked(model: type[Model]) -> None:
+    """Let no other transaction write this small table until this one ends: for rules that span its rows."""
+    if connection.vendor == "postgresql":
+        table = connection.ops.quote_name(model._meta.db_table)
+        with connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
+
+
+def refuse_unknown(changes: Mapping[str, Any], allowed: Set[str]) -> None:
+    """Raises Invalid for each name that is no field, or none that may be set here."""
+    unknown = [name for name in changes if name not in allowed]
+    if unknown:
+        detail = "there is no field {name} that can be set"
+        raise Invalid.of(FieldError(f"/{name}", "unknown_field", detail, {"name": name}) for name in unknown)
+
+
+def described(row: Recorded) -> dict[str, Any]:
+    """The row as the history shows it: its fields by name, other rows by what people call them."""
+    hidden = row.unrecorded
+    return {
+        field.name: _readable(getattr(row, field.name))
+        for field in row._meta.concrete_fields
+        if not field.primary_key and field.name not in hidden
+    }
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, Recorded):
+        return value.audit_key
+    return value.copy() if isinstance(value, dict | list) else value
+
+
+def _record(row: Recorded, *, before: dict[str, Any] | None, after: dict[str, Any] | None, key: str = "") -> None:
+    """Into history and feed, under the name that the row had before; under a new name into the feed, too."""
+    old = key or row.audit_key
+    change_record(kind=row.audit_kind, key=old, before=before, after=after)
+    for name in dict.fromkeys((old, row.audit_key if after is not None else old)):
+        feed_append(topic=row.feed_topic, key=name)

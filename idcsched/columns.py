@@ -1,0 +1,95 @@
+"""What the tables of all rooms are made of: readable codes, finite numbers, and constraints that say what is wrong."""
+
+import math
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+__all__ = [
+    "ENORMOUS",
+    "AmountField",
+    "CodeField",
+    "DocumentField",
+    "NumberField",
+    "between",
+    "finite",
+    "one_of",
+    "unique",
+]
+
+ENORMOUS = 1e12
+"""More than any Mbps, GiB, price or load; a constraint with this bound keeps NaN and infinity out, too."""
+
+code_shaped = RegexValidator(
+    r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z",
+    _("A code starts with a letter or a digit and has up to 63 letters, digits, dots, hyphens and underscores."),
+    code="invalid_code",
+)
+
+
+def finite(value: float) -> None:
+    """Refuse NaN and the infinities, which databases and clients understand each in their own way."""
+    if not math.isfinite(value):
+        raise ValidationError(_("This must be a finite number."), code="not_finite")
+
+
+class CodeField(models.CharField):
+    """A short name for people and programs, such as `gz-ct-01`."""
+
+    default_validators = [code_shaped]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 63)
+        super().__init__(*args, **kwargs)
+
+
+class NumberField(models.FloatField):
+    """A finite number."""
+
+    default_validators = [finite, MinValueValidator(-ENORMOUS), MaxValueValidator(ENORMOUS)]
+
+
+class AmountField(models.FloatField):
+    """A finite number from 0 on."""
+
+    default_validators = [finite, MinValueValidator(0), MaxValueValidator(ENORMOUS)]
+
+
+class DocumentField(models.JSONField):
+    """A JSON document whose validators also see an empty object or list; only None counts as empty."""
+
+    empty_values = (None,)
+
+
+def between(field: str, low: float, high: float = ENORMOUS, *, name: str) -> models.CheckConstraint:
+    """`field`, if it has a value at all, lies between the two bounds, both included."""
+    return models.CheckConstraint(
+        condition=models.Q((f"{field}__gte", low), (f"{field}__lte", high)),
+        name=name,
+        violation_error_code="out_of_range",
+        violation_error_message=_("This number is out of its range."),
+    )
+
+
+def one_of(field: str, choices: type[models.TextChoices], *, name: str) -> models.CheckConstraint:
+    """`field` holds one of the choices."""
+    return models.CheckConstraint(
+        condition=models.Q((f"{field}__in", choices.values)),
+        name=name,
+        violation_error_code="invalid_choice",
+        violation_error_message=_("This is not one of the choices."),
+    )
+
+
+def unique(*fields: str, name: str, where: models.Q | None = None, message: Any = None) -> models.UniqueConstraint:
+    """No two rows (of those that `where` describes) agree in all the fields."""
+    return models.UniqueConstraint(
+        fields=fields,
+        condition=where,
+        name=name,
+        violation_error_code="already_exists",
+        violation_error_message=message or _("There is one of this name already."),
+    )

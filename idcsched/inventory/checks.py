@@ -1,0 +1,70 @@
+"""What labels, aliases and selectors must look like; the field validators of this room."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from idcsched.framework.errors import Invalid
+from idcsched.framework.matching import FACT_PREFIX, parse_terms
+
+__all__ = ["MAX_LABELS", "alias_list", "label_map", "selector_document", "taint_key"]
+
+MAX_LABELS = 100
+MAX_ALIASES = 100
+MAX_ALIAS = 63
+MAX_KEY = 128
+MAX_VALUE = 256
+
+
+def label_map(value: Any) -> None:
+    """A JSON object of texts, bounded, without keys that stand for facts."""
+    if not isinstance(value, dict) or not all(isinstance(text, str) for pair in value.items() for text in pair):
+        raise ValidationError(_("Labels are an object of texts."), code="wrong_type")
+    if len(value) > MAX_LABELS:
+        raise ValidationError(
+            _("There may be at most %(limit)s labels."), code="too_many", params={"limit": MAX_LABELS}
+        )
+    for key, text in value.items():
+        _label(key, text)
+
+
+def _label(key: str, text: str) -> None:
+    if key.startswith(FACT_PREFIX):
+        raise ValidationError(
+            _("Labels that begin with %(prefix)s stand for facts and can't be set."),
+            code="label_reserved",
+            params={"prefix": FACT_PREFIX},
+        )
+    if not 1 <= len(key) <= MAX_KEY or len(text) > MAX_VALUE:
+        raise ValidationError(
+            _("A label's key has 1 to %(key)s characters, its value up to %(value)s."),
+            code="label_length",
+            params={"key": MAX_KEY, "value": MAX_VALUE},
+        )
+
+
+def alias_list(value: Any) -> None:
+    """A JSON list of other names, all different."""
+    if not isinstance(value, list) or not all(isinstance(item, str) and 1 <= len(item) <= MAX_ALIAS for item in value):
+        raise ValidationError(_("Aliases are a list of texts of 1 to 63 characters."), code="wrong_type")
+    if len(value) > MAX_ALIASES:
+        raise ValidationError(
+            _("There may be at most %(limit)s aliases."), code="too_many", params={"limit": MAX_ALIASES}
+        )
+    if len(set(value)) < len(value):
+        raise ValidationError(_("An alias stands here twice."), code="alias_twice")
+
+
+def selector_document(value: Any) -> None:
+    """A term or a list of terms (see `framework.matching`)."""
+    try:
+        parse_terms(value)
+    except Invalid as error:
+        raise ValidationError([ValidationError(str(item), code=item.code) for item in error.errors]) from None
+
+
+def taint_key(value: str) -> None:
+    """A taint's key can be anything that a toleration can name, but blank."""
+    if value != value.strip() or not value:
+        raise ValidationError(_("A key must not begin or end with a blank."), code="invalid_key")

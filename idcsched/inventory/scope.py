@@ -1,0 +1,41 @@
+"""Where somebody may write: everywhere, or in the regions that an administrator named, with their sub-regions."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from idcsched.accounts.roles import Principal, Role
+from idcsched.framework.errors import Forbidden
+
+from .labels import RegionTree
+from .models import Idc, Region, RegionScope
+
+__all__ = ["scope_check", "scope_check_many", "scoped"]
+
+
+def scoped(principal: Principal) -> Principal:
+    """The principal with its regions. Administrators have none; nor has an operator for whom none was named."""
+    if principal.role != Role.OPERATOR:
+        return principal
+    found = RegionScope.objects.filter(user_id=principal.user_id).order_by("region__code")
+    codes = tuple(found.values_list("region__code", flat=True))
+    return replace(principal, regions=codes or None)
+
+
+def scope_check(principal: Principal, target: Idc | Region | None) -> None:
+    """Raises Forbidden `region_not_allowed` where the target lies outside; None stands for every IDC there is."""
+    if principal.regions is None:
+        return
+    if target is None:
+        raise Forbidden("region_not_allowed", "this concerns IDCs outside of your regions")
+    scope_check_many(principal, [target])
+
+
+def scope_check_many(principal: Principal, targets: Iterable[Idc | Region]) -> None:
+    """The same for many, with one query; IDCs bring their regions with them."""
+    if principal.regions is None:
+        return
+    tree, allowed = RegionTree.read(), frozenset(principal.regions)
+    for target in targets:
+        region = target.region if isinstance(target, Idc) else target
+        if allowed.isdisjoint(tree.lineage(region.code)):
+            raise Forbidden("region_not_allowed", "{name} lies outside of your regions", name=target.code)

@@ -1,0 +1,32 @@
+"""Every write of this room, one function each."""
+
+from .affinity import affinity_create, affinity_delete, affinity_update
+from .idc import idc_create, idc_delete, idc_update
+from .isp import isp_create, isp_delete, isp_update
+from .line import line_create, line_delete, line_update
+from .region import region_create, region_delete, region_update
+from .region_scope import region_scope_create, region_scope_delete
+from .taint import taint_create, taint_delete, taint_update
+
+__all__ = [
+    "affinity_create",
+    "affinity_delete",
+    "affinity_update",
+    "idc_create",
+    "idc_delete",
+    "idc_update",
+    "isp_create",
+    "isp_delete",
+    "isp_update",
+    "line_create",
+    "line_delete",
+    "line_update",
+    "region_create",
+    "region_delete",
+    "region_scope_create",
+    "region_scope_delete",
+    "region_update",
+    "taint_create",
+    "taint_delete",
+    "taint_update",
+]

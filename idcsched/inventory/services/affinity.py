@@ -1,0 +1,60 @@
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from idcsched.audit.writing import row_create, row_delete, row_update, write
+from idcsched.inventory.models import Affinity, Idc
+from idcsched.inventory.selectors import idc_named
+
+__all__ = ["affinity_create", "affinity_delete", "affinity_update"]
+
+FIELDS = frozenset({"idc", "selector", "kind", "weight", "request_selector", "reason", "starts_at", "ends_at"})
+
+
+@write()
+def affinity_create(
+    *,
+    kind: str,
+    idc: Idc | str | None = None,
+    selector: Any = None,
+    weight: int | None = None,
+    request_selector: Any = None,
+    reason: str = "",
+    starts_at: datetime | None = None,
+    ends_at: datetime | None = None,
+) -> Affinity:
+    """An affinity to one IDC, or to all that the selector matches, today and later; raises Invalid."""
+    return row_create(
+        Affinity(
+            idc=_idc(idc),
+            selector=selector,
+            kind=kind,
+            weight=weight,
+            request_selector=request_selector,
+            reason=reason,
+            starts_at=starts_at,
+            ends_at=ends_at,
+        )
+    )
+
+
+@write()
+def affinity_update(*, affinity: Affinity, changes: Mapping[str, Any]) -> Affinity:
+    """Set those fields; naming an IDC drops the selector, and the other way round. Raises Invalid, NotFound."""
+    changes = dict(changes)
+    if "idc" in changes:
+        changes["idc"] = _idc(changes["idc"])
+    for mine, other in (("idc", "selector"), ("selector", "idc")):
+        if changes.get(mine) is not None:
+            changes.setdefault(other, None)
+    return row_update(affinity, changes, allowed=FIELDS)
+
+
+@write()
+def affinity_delete(*, affinity: Affinity) -> None:
+    """Remove an affinity; raises NotFound."""
+    row_delete(affinity)
+
+
+def _idc(idc: Idc | str | None) -> Idc | None:
+    return idc_named(idc, "/idc") if isinstance(idc, str) else idc

@@ -1,0 +1,1 @@
+"""What is taken of each line and stock, and how many machines of whom stand where."""

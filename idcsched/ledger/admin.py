@@ -1,0 +1,31 @@
+from django.contrib import admin
+
+from idcsched.audit.admin import ReadOnlyAdmin
+
+from .models import Claim, Headcount, Holding
+
+__all__ = ["ClaimAdmin", "HeadcountAdmin", "HoldingAdmin"]
+
+
+@admin.register(Holding)
+class HoldingAdmin(ReadOnlyAdmin):
+    list_display = ["idc", "line", "resource", "taken", "ordered"]
+    list_filter = ["resource"]
+    list_select_related = ["idc", "line__idc"]
+    search_fields = ["idc__code", "line__code"]
+
+
+@admin.register(Claim)
+class ClaimAdmin(ReadOnlyAdmin):
+    list_display = ["placement", "holding", "amount", "remaining", "created_at", "released_at"]
+    list_filter = ["holding__resource", "released_at"]
+    list_select_related = ["holding__idc", "holding__line__idc"]
+    search_fields = ["placement", "holding__idc__code"]
+
+
+@admin.register(Headcount)
+class HeadcountAdmin(ReadOnlyAdmin):
+    list_display = ["idc", "tenant", "business", "machines"]
+    list_filter = ["tenant"]
+    list_select_related = ["idc", "tenant"]
+    search_fields = ["idc__code", "tenant__code", "business"]

@@ -1,0 +1,38 @@
+from django.contrib import admin
+
+from idcsched.accounts.administration import RowServices, ServiceAdmin
+from idcsched.audit.admin import ReadOnlyAdmin
+
+from . import services
+from .models import BandwidthRollup, Latest, Metric
+
+__all__ = ["BandwidthRollupAdmin", "LatestAdmin", "MetricAdmin"]
+
+
+@admin.register(Metric)
+class MetricAdmin(ServiceAdmin):
+    writes = "write_metrics"
+    services = RowServices(
+        create=services.metric_create,
+        update=lambda row, changes: services.metric_update(metric=row, changes=changes),
+        delete=lambda row: services.metric_delete(metric=row),
+    )
+    list_display = ["code", "name", "unit", "direction", "scope", "max_age_seconds", "low", "high", "builtin"]
+    list_filter = ["scope", "direction", "builtin"]
+    search_fields = ["code", "name"]
+
+
+@admin.register(Latest)
+class LatestAdmin(ReadOnlyAdmin):
+    list_display = ["metric", "idc", "line", "value", "at"]
+    list_filter = ["metric", "at"]
+    list_select_related = ["metric", "idc", "line__idc"]
+    search_fields = ["idc__code", "line__code"]
+    show_full_result_count = False
+
+
+@admin.register(BandwidthRollup)
+class BandwidthRollupAdmin(ReadOnlyAdmin):
+    list_display = ["line", "p95_mbps", "window_seconds", "covered_slots", "computed_at"]
+    list_select_related = ["line__idc"]
+    search_fields = ["line__idc__code", "line__code"]

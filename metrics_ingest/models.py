@@ -1,0 +1,160 @@
+from typing import Final
+
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from idcsched.audit.models import Recorded, Topic
+from idcsched.columns import ENORMOUS, CodeField, NumberField, between, one_of, unique
+from idcsched.inventory.models import Idc, Line
+
+__all__ = ["BandwidthRollup", "Direction", "Latest", "Metric", "SampleDay", "Scope"]
+
+NO_LINE: Final = Q(line__isnull=True)
+
+
+class Direction(models.TextChoices):
+    HIGHER = "higher", _("higher is better")
+    LOWER = "lower", _("lower is better")
+
+
+class Scope(models.TextChoices):
+    IDC = "idc", _("an IDC")
+    LINE = "line", _("a line")
+
+
+class Metric(Recorded):
+    """What a number means: its unit, whether more of it is better, its range, and how long a sample stays fresh."""
+
+    audit_kind = "metric"
+    feed_topic = Topic.METRIC_DEFINITIONS
+    unrecorded = frozenset({"builtin"})
+
+    code = CodeField(_("code"))
+    name = models.CharField(_("name"), max_length=200, blank=True)
+    unit = models.CharField(_("unit"), max_length=30, blank=True)
+    direction = models.CharField(_("direction"), max_length=10, choices=Direction.choices)
+    scope = models.CharField(_("about"), max_length=10, choices=Scope.choices)
+    max_age_seconds = models.PositiveIntegerField(
+        _("stays fresh for (seconds)"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text=_("Empty: for ever."),
+    )
+    low = NumberField(_("lowest value"), null=True, blank=True)
+    high = NumberField(_("highest value"), null=True, blank=True)
+    builtin = models.BooleanField(_("built-in"), default=False, editable=False)
+
+    class Meta:
+        verbose_name = _("metric")
+        verbose_name_plural = _("metrics")
+        ordering = ["code"]
+        constraints = [
+            unique("code", name="metric_code_unique"),
+            one_of("direction", Direction, name="metric_direction_known"),
+            one_of("scope", Scope, name="metric_scope_known"),
+            between("max_age_seconds", 1, name="metric_max_age_positive"),
+            between("low", -ENORMOUS, name="metric_low_range"),
+            between("high", -ENORMOUS, name="metric_high_range"),
+            models.CheckConstraint(
+                condition=Q(low__isnull=True) | Q(high__isnull=True) | Q(low__lt=F("high")),
+                name="metric_low_below_high",
+                violation_error_code="range_order",
+                violation_error_message=_("The lowest value must be below the highest."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.name}".rstrip()
+
+
+class Subject(models.Model):
+    """What a value is about: an IDC, or, for a metric of that scope, one of its lines."""
+
+    metric = models.ForeignKey(Metric, models.PROTECT, verbose_name=_("metric"), related_name="+")
+    idc = models.ForeignKey(Idc, models.CASCADE, verbose_name=_("IDC"), related_name="+")
+    line = models.ForeignKey(Line, models.CASCADE, verbose_name=_("line"), null=True, blank=True, related_name="+")
+
+    class Meta:
+        abstract = True
+
+
+class Latest(Subject):
+    """The newest value of a metric about one thing, with its time."""
+
+    value = NumberField(_("value"))
+    at = models.DateTimeField(_("at"))
+
+    class Meta:
+        verbose_name = _("latest value")
+        verbose_name_plural = _("latest values")
+        ordering = ["id"]
+        constraints = [
+            unique("metric", "line", name="latest_line_unique"),
+            unique("metric", "idc", where=NO_LINE, name="latest_idc_unique"),
+            between("value", -ENORMOUS, name="latest_value_range"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.line or self.idc} {self.metric.code} {self.value:g}"
+
+
+class SampleDay(Subject):
+    """One UTC day of a metric about one thing: 288 little-endian float32, one per five minutes, NaN where none came.
+
+    A slot holds one of the samples taken in its five minutes: while it is the newest slot, the newest; what comes
+    in for it once it is over (a source that catches up) replaces what it held.
+    """
+
+    day = models.DateField(_("day"))
+    values = models.BinaryField(_("values"))
+
+    class Meta:
+        verbose_name = _("day of samples")
+        verbose_name_plural = _("days of samples")
+        ordering = ["id"]
+        constraints = [
+            unique("metric", "line", "day", name="sample_day_line_unique"),
+            unique("metric", "idc", "day", where=NO_LINE, name="sample_day_idc_unique"),
+        ]
+        indexes = [models.Index(fields=["day"], name="sample_day_by_day")]
+
+    def __str__(self) -> str:
+        return f"{self.line or self.idc} {self.metric.code} {self.day}"
+
+
+class BandwidthRollup(models.Model):
+    """What the history of a line's bandwidth comes to.
+
+    `busy_profile` holds 168 little-endian float32: the mean Mbps of each hour of the week from Monday 00:00 in
+    the billing zone. `hours` holds 168 more: the hourly means of the hours that end at `hours_until`, oldest
+    first. NaN stands for hours of which nothing is known.
+    """
+
+    line = models.OneToOneField(Line, models.CASCADE, verbose_name=_("line"), related_name="bandwidth")
+    p95_mbps = models.FloatField(_("95th percentile (Mbps)"), null=True)
+    window_seconds = models.PositiveIntegerField(_("window (seconds)"))
+    covered_slots = models.PositiveIntegerField(_("five-minute values in it"))
+    busy_profile = models.BinaryField(_("profile of the week"))
+    hours = models.BinaryField(_("hourly means"))
+    hours_until = models.DateTimeField(_("end of the hours"))
+    computed_at = models.DateTimeField(_("computed"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("bandwidth roll-up")
+        verbose_name_plural = _("bandwidth roll-ups")
+        ordering = ["line"]
+        constraints = [
+            between("p95_mbps", 0, name="rollup_p95_range"),
+            models.CheckConstraint(
+                condition=Q(p95_mbps__isnull=False, covered_slots__gt=0) | Q(p95_mbps__isnull=True, covered_slots=0),
+                name="rollup_p95_needs_values",
+                violation_error_message=_("A percentile is known where there are values, and only there."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.line}: {self.p95_mbps}"

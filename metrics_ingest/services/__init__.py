@@ -1,0 +1,17 @@
+"""Every write of this room."""
+
+from .history import history_store
+from .metric import metric_create, metric_delete, metric_update
+from .rollups import rollups_refresh
+from .samples import MAX_SAMPLES, Sample, samples_store
+
+__all__ = [
+    "MAX_SAMPLES",
+    "Sample",
+    "history_store",
+    "metric_create",
+    "metric_delete",
+    "metric_update",
+    "rollups_refresh",
+    "samples_store",
+]

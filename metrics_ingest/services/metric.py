@@ -1,0 +1,68 @@
+from collections.abc import Mapping
+from typing import Any
+
+from idcsched.audit.writing import locked, row_create, row_delete, row_update, write
+from idcsched.framework.errors import Conflict
+from metrics_ingest.models import Latest, Metric, SampleDay
+
+__all__ = ["metric_create", "metric_delete", "metric_update"]
+
+FIELDS = frozenset({"code", "name", "unit", "direction", "scope", "max_age_seconds", "low", "high"})
+FIXED = ("code", "direction", "scope")
+
+
+@write()
+def metric_create(
+    *,
+    code: str,
+    direction: str,
+    scope: str,
+    name: str = "",
+    unit: str = "",
+    max_age_seconds: int | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> Metric:
+    """A new metric; without `max_age_seconds` it never goes stale. Raises Invalid, Conflict."""
+    return row_create(
+        Metric(
+            code=code,
+            name=name,
+            unit=unit,
+            direction=direction,
+            scope=scope,
+            max_age_seconds=max_age_seconds,
+            low=low,
+            high=high,
+        )
+    )
+
+
+@write()
+def metric_update(*, metric: Metric, changes: Mapping[str, Any]) -> Metric:
+    """Set those fields; raises Invalid, NotFound, Conflict.
+
+    What a built-in metric is called and means stays, and so does what a metric is about once it has values.
+    """
+    there = locked(metric)
+    turned = [name for name in FIXED if name in changes and changes[name] != getattr(there, name)]
+    if there.builtin and turned:
+        raise Conflict("builtin_metric", "{name} of a built-in metric can't be changed", name=turned[0])
+    if "scope" in turned and _has_values(there):
+        raise Conflict("in_use", "there are values already; what they are about can't be changed")
+    return row_update(there, changes, allowed=FIELDS)
+
+
+@write()
+def metric_delete(*, metric: Metric) -> None:
+    """Remove a metric without values; raises NotFound, Conflict."""
+    there = locked(metric)
+    if there.builtin:
+        raise Conflict("builtin_metric", "a built-in metric can't be deleted")
+    if _has_values(there):
+        raise Conflict("in_use", "there are values of this metric")
+    row_delete(there)
+
+
+def _has_values(metric: Metric) -> bool:
+    return any(model.objects.filter(metric=metric).exists() for model in (Latest, SampleDay))

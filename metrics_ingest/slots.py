@@ -1,0 +1,74 @@
+"""Five-minute slots: how a day of samples is cut up, and how days become one stretch of time."""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "EMPTY_DAY",
+    "HOURS_A_WEEK",
+    "SLOT",
+    "SLOTS_AN_HOUR",
+    "SLOTS_A_DAY",
+    "Values",
+    "slot_floor",
+    "slot_of_day",
+    "slots_between",
+    "stored",
+    "stretch",
+    "unpacked",
+    "utc_midnight",
+]
+
+Values = npt.NDArray[np.float32]
+
+SLOT: Final = timedelta(minutes=5)
+SLOTS_AN_HOUR: Final = 12
+SLOTS_A_DAY: Final = 288
+HOURS_A_WEEK: Final = 168
+STORED: Final = np.dtype("<f4")
+EMPTY_DAY: Final = np.full(SLOTS_A_DAY, np.nan, dtype=STORED).tobytes()
+
+
+def utc_midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def slot_floor(at: datetime) -> datetime:
+    """The start of the slot in which the moment lies, in UTC."""
+    at = at.astimezone(UTC)
+    return at.replace(minute=at.minute - at.minute % 5, second=0, microsecond=0)
+
+
+def slot_of_day(at: datetime) -> tuple[date, int]:
+    """The UTC day of a moment, and its slot there."""
+    at = at.astimezone(UTC)
+    return at.date(), at.hour * SLOTS_AN_HOUR + at.minute // 5
+
+
+def slots_between(start: datetime, end: datetime) -> int:
+    """How many whole slots lie between two moments."""
+    return (end - start) // SLOT
+
+
+def stored(values: Values) -> bytes:
+    """Values as the columns hold them."""
+    return values.astype(STORED, copy=False).tobytes()
+
+
+def unpacked(column: bytes | memoryview) -> Values:
+    """A column's values; not to be written to."""
+    return np.frombuffer(column, dtype=STORED)
+
+
+def stretch(days: Iterable[tuple[date, bytes | memoryview]], first: date, count: int) -> Values:
+    """Days of samples as one array of `count` days from `first` on; NaN where there are none."""
+    found = np.full((count, SLOTS_A_DAY), np.nan, dtype=np.float32)
+    for day, column in days:
+        place = (day - first).days
+        if 0 <= place < count:
+            found[place] = unpacked(column)
+    return found.reshape(-1)

@@ -1,0 +1,165 @@
+"""The feed: what was committed is reported once, what was not never."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from idcsched.audit.feed import FeedReader, Moved
+from idcsched.audit.models import FeedEntry, Topic
+from idcsched.audit.services import feed_append, feed_prune
+
+
+@pytest.fixture
+def reader() -> FeedReader:
+    """One that has seen everything so far."""
+    reader = FeedReader()
+    reader.poll()
+    return reader
+
+
+class Writer:
+    """A transaction of its own, on a connection of its own, that ends when it is told to."""
+
+    def __init__(self, topic: str, *, fail: bool = False) -> None:
+        self._appended, self._end = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(topic, fail))
+        self._thread.start()
+        assert self._appended.wait(10)
+
+    def _run(self, topic: str, fail: bool) -> None:
+        try:
+            with transaction.atomic():
+                feed_append(topic=topic)
+                self._appended.set()
+                self._end.wait(10)
+                transaction.set_rollback(fail)
+        finally:
+            connection.close()
+
+    def finish(self) -> None:
+        self._end.set()
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_works(reader):
+    assert reader.poll() == frozenset()
+    feed_append(topic="taints", key="gz-ct-01")
+    feed_append(topic="inventory")
+    assert reader.poll_entries() == (Moved("taints", "gz-ct-01"), Moved("inventory", ""))
+    assert reader.poll() == frozenset()
+
+
+@pytest.mark.django_db
+def test_the_first_poll_reports_every_topic():
+    assert FeedReader().poll() == frozenset(Topic.values)
+
+
+@pytest.mark.django_db
+def test_an_unknown_topic_is_a_mistake():
+    with pytest.raises(ValueError, match="weather"):
+        feed_append(topic="weather")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_readers_do_not_disturb_each_other(reader):
+    feed_append(topic="taints")
+    late = FeedReader()
+    late.poll()
+    assert reader.poll() == {"taints"}
+    assert late.poll() <= {"taints"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_poll_is_one_query(reader, django_assert_num_queries):
+    feed_append(topic="taints")
+    with django_assert_num_queries(1):
+        reader.poll()
+    with django_assert_num_queries(1):
+        FeedReader().poll()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_rolled_back_is_not_reported(reader):
+    with transaction.atomic():
+        feed_append(topic="taints")
+        transaction.set_rollback(True)
+    feed_append(topic="metrics")
+    assert reader.poll() == {"metrics"}
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_late_committer_is_not_skipped(reader):
+    late = Writer("taints")
+    feed_append(topic="metrics")
+    assert reader.poll() == {"metrics"}, "the later row is committed already"
+    assert reader.poll() == frozenset(), "and is not reported again while the earlier one is open"
+    late.finish()
+    assert reader.poll() == {"taints"}
+    assert reader.poll() == frozenset()
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_late_one_that_was_open_when_the_reader_began_is_not_skipped():
+    late = Writer("taints")
+    reader = FeedReader()
+    reader.poll()
+    late.finish()
+    assert reader.poll() == {"taints"}
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_late_one_that_is_rolled_back_is_not_invented(reader):
+    late = Writer("taints", fail=True)
+    feed_append(topic="metrics")
+    assert reader.poll() == {"metrics"}
+    late.finish()
+    assert reader.poll() == frozenset()
+    assert not FeedEntry.objects.filter(topic="taints").exists()
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_many_transactions_that_end_in_another_order_are_each_reported_once(reader):
+    topics = Topic.values[:5]
+    writers = {topic: Writer(topic, fail=topic == topics[3]) for topic in topics}
+    found: list[str] = []
+    for topic in (topics[4], topics[2], topics[3], topics[0], topics[1]):
+        writers[topic].finish()
+        found += sorted(reader.poll())
+    assert found == [topics[4], topics[2], topics[0], topics[1]]
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_the_reader_forgets_what_can_not_come_again(reader):
+    for _ in range(20):
+        feed_append(topic="taints")
+        reader.poll()
+    reader.poll()
+    assert len(reader._seen) <= 1
+
+
+@pytest.mark.django_db
+def test_pruning_leaves_what_is_young():
+    feed_append(topic="taints")
+    old = FeedEntry.objects.create(topic="metrics", at=timezone.now() - timedelta(days=8))
+    assert feed_prune(before=timezone.now() - timedelta(days=7)) == 1
+    assert not FeedEntry.objects.filter(pk=old.pk).exists()
+    assert str(FeedEntry.objects.get()) == "taints"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reader_goes_on_after_pruning(reader):
+    feed_append(topic="taints")
+    reader.poll()
+    feed_prune(before=timezone.now() + timedelta(days=1))
+    feed_append(topic="metrics")
+    assert reader.poll() == {"metrics"}

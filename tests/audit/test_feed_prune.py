@@ -1,0 +1,22 @@
+"""What every process has long since read goes; what it may not have read stays."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from idcsched.audit.models import FeedEntry
+from idcsched.audit.services import feed_append
+from idcsched.audit.tasks import KEPT, feed_prune
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_works() -> None:
+    feed_append(topic="taints", key="old")
+    FeedEntry.objects.filter(key="old").update(at=timezone.now() - KEPT - timedelta(minutes=1))
+    feed_append(topic="taints", key="new")
+
+    assert feed_prune()["pruned"] >= 1
+    assert set(FeedEntry.objects.filter(topic="taints").values_list("key", flat=True)) == {"new"}
+    assert feed_prune() == {"pruned": 0}, "safe to run twice"

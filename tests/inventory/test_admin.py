@@ -1,0 +1,211 @@
+"""The inventory's admin pages: every write is a service, permissions are the roles."""
+
+import pytest
+from django.contrib.messages import get_messages
+from django.test import Client
+
+from idcsched.accounts.models import User
+from idcsched.accounts.roles import Role
+from idcsched.accounts.services import user_create
+from idcsched.audit.models import Change
+from idcsched.inventory.models import Affinity, Idc, Region, RegionScope, Taint
+from idcsched.inventory.services import (
+    affinity_create,
+    idc_create,
+    region_create,
+    region_scope_create,
+    taint_create,
+)
+
+pytestmark = pytest.mark.django_db
+
+MODELS = ["region", "isp", "idc", "line", "taint", "affinity"]
+
+
+def login(client: Client, role: str) -> User:
+    user = user_create(username=f"the-{role}", role=role)
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    login(client, Role.ADMIN)
+    return client
+
+
+@pytest.fixture
+def operator(client: Client) -> User:
+    return login(client, Role.OPERATOR)
+
+
+def idc_form(region: Region, **fields: object) -> dict[str, object]:
+    """The page of an IDC as a browser sends it, with its one line."""
+    sent = {"code": "gz-ct-01", "region": region.pk, "tier": "edge", "status": "online", "labels": "{}"}
+    management = {"lines-TOTAL_FORMS": 0, "lines-INITIAL_FORMS": 0}
+    return sent | management | fields
+
+
+def messages_of(response: object) -> list[str]:
+    return [str(message) for message in get_messages(response.wsgi_request)]
+
+
+def test_it_works(admin, guangzhou, ct):
+    lines = {
+        "lines-TOTAL_FORMS": 1,
+        "lines-0-code": "",
+        "lines-0-isp": ct.pk,
+        "lines-0-purchased_mbps": 1000,
+        "lines-0-charge_type": "p95_month",
+    }
+    assert admin.post("/admin/inventory/idc/add/", idc_form(guangzhou, **lines)).status_code == 302
+    idc = Idc.objects.get()
+    line = idc.lines.get()
+    assert (line.code, line.purchased_mbps) == ("ct", 1000)
+    assert set(Change.objects.filter(via="admin").values_list("actor", "action", "kind", "key")) == {
+        ("the-admin", "create", "idc", "gz-ct-01"),
+        ("the-admin", "create", "line", "gz-ct-01/ct"),
+    }
+
+    lines |= {"lines-INITIAL_FORMS": 1, "lines-0-id": line.pk, "lines-0-idc": idc.pk, "lines-0-purchased_mbps": 2000}
+    changed = idc_form(guangzhou, status="draining", **lines)
+    assert admin.post(f"/admin/inventory/idc/{idc.pk}/change/", changed).status_code == 302
+    idc.refresh_from_db()
+    assert (idc.status, idc.lines.get().purchased_mbps) == ("draining", 2000)
+    recorded = Change.objects.filter(action="update").order_by("kind").values_list("kind", "after")
+    assert list(recorded) == [("idc", {"status": "draining"}), ("line", {"purchased_mbps": 2000.0})]
+
+    gone = {**changed, "lines-0-DELETE": "on"}
+    assert admin.post(f"/admin/inventory/idc/{idc.pk}/change/", gone).status_code == 302
+    assert not idc.lines.exists()
+    assert admin.post(f"/admin/inventory/idc/{idc.pk}/delete/", {"post": "yes"}).status_code == 302
+    assert not Idc.objects.exists()
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("role", "may_see", "may_write"),
+    [
+        ("viewer", MODELS, []),
+        ("operator", MODELS, ["taint", "affinity"]),
+        ("admin", MODELS, MODELS),
+        ("portal", [], []),
+    ],
+)
+def test_a_role_may(client, model, role, may_see, may_write):
+    login(client, role)
+    seen, write = (client.get(f"/admin/inventory/{model}/{page}").status_code for page in ("", "add/"))
+    refused = {302, 403}
+    assert (seen == 200) if model in may_see else (seen in refused)
+    assert (write == 200) if model in may_write else (write in refused)
+
+
+def test_region_scopes_are_for_administrators(client, operator):
+    assert client.get("/admin/inventory/regionscope/").status_code == 403
+
+
+def test_every_page_shows(admin, idc):
+    taint_create(idc=idc, key="k")
+    affinity_create(idc=idc, kind="prefer", weight=1)
+    for model in MODELS:
+        rows = {"region": Region, "idc": Idc, "taint": Taint, "affinity": Affinity}.get(model)
+        row = rows.objects.first() if rows else (idc.lines.get() if model == "line" else idc.lines.get().isp)
+        for page in ("?q=gz", f"{row.pk}/change/", f"{row.pk}/delete/"):
+            assert admin.get(f"/admin/inventory/{model}/{page}").status_code == 200
+
+
+def test_a_viewer_sees_without_touching(client, idc):
+    login(client, Role.VIEWER)
+    page = client.get(f"/admin/inventory/idc/{idc.pk}/change/")
+    assert page.status_code == 200
+    assert b'name="_save"' not in page.content
+    assert client.post(f"/admin/inventory/idc/{idc.pk}/change/", {}).status_code == 403
+
+
+def test_what_a_service_refuses_is_shown_in_the_form_with_what_was_filled_in(admin, south, guangzhou):
+    sent = {"code": "south", "name": "filled in", "parent": guangzhou.pk, "labels": "{}"}
+    page = admin.post(f"/admin/inventory/region/{south.pk}/change/", sent)
+    assert page.status_code == 200
+    assert page.context["adminform"].form.errors == {"parent": ["440100 is the region itself or lies in it"]}
+    assert b"filled in" in page.content
+    south.refresh_from_db()
+    assert south.name == ""
+
+
+def test_what_names_no_field_of_the_form_is_shown_above_it(admin, ct, cu):
+    page = admin.post(f"/admin/inventory/isp/{cu.pk}/change/", {"code": "cu", "aliases": '["telecom"]'})
+    assert page.context["adminform"].form.errors == {"aliases": ["telecom means ct already"]}
+
+
+def test_what_a_form_can_check_it_checks(admin, guangzhou):
+    page = admin.post("/admin/inventory/idc/add/", idc_form(guangzhou, code="no code", latitude="1", labels="[]"))
+    assert set(page.context["adminform"].form.errors) == {"code", "labels", "__all__"}
+
+
+def test_what_is_needed_is_not_deleted(admin, guangzhou, idc):
+    admin.post(f"/admin/inventory/region/{guangzhou.pk}/delete/", {"post": "yes"})
+    assert Region.objects.filter(pk=guangzhou.pk).exists()
+
+
+def test_many_are_deleted_by_the_service(admin, idc):
+    idc_create(code="b", region="440100")
+    chosen = {"action": "delete_selected", "_selected_action": [one.pk for one in Idc.objects.all()], "post": "yes"}
+    assert admin.post("/admin/inventory/idc/", chosen).status_code == 302
+    assert not Idc.objects.exists()
+    assert Change.objects.filter(kind="idc", action="delete", via="admin").count() == 2
+
+
+def test_an_operator_taints_and_lifts(client, operator, idc):
+    sent = {"idc": idc.pk, "key": "maintenance", "effect": "NoSchedule", "reason": "disks"}
+    assert client.post("/admin/inventory/taint/add/", sent).status_code == 302
+    taint = Taint.objects.get()
+    assert client.post(f"/admin/inventory/taint/{taint.pk}/change/", sent | {"value": "x"}).status_code == 302
+    assert Taint.objects.get().value == "x"
+    assert client.post(f"/admin/inventory/taint/{taint.pk}/delete/", {"post": "yes"}).status_code == 302
+    actions = Change.objects.filter(kind="taint", actor="the-operator", via="admin").order_by("id")
+    assert list(actions.values_list("action", flat=True)) == ["create", "update", "delete"]
+
+
+def test_an_operator_prefers(client, operator, idc):
+    sent = {"kind": "prefer", "weight": 5, "idc": idc.pk, "selector": "null", "request_selector": "null"}
+    assert client.post("/admin/inventory/affinity/add/", sent).status_code == 302
+    assert (Affinity.objects.get().weight, Affinity.objects.get().selector) == (5, None)
+
+
+def test_an_operator_stays_in_his_regions(client, operator, idc):
+    north = region_create(code="north")
+    region_scope_create(user=operator, region=north)
+    page = client.post("/admin/inventory/taint/add/", {"idc": idc.pk, "key": "k", "effect": "NoSchedule"})
+    assert page.context["adminform"].form.non_field_errors() == ["gz-ct-01 lies outside of your regions"]
+    (taint,) = taint_create(idc=idc, key="k")
+    page = client.post(f"/admin/inventory/taint/{taint.pk}/delete/", {"post": "yes"})
+    assert messages_of(page) == ["gz-ct-01 lies outside of your regions"]
+    assert Taint.objects.count() == 1
+
+
+def test_a_line_is_edited_on_its_own_page_too(admin, idc, cu):
+    sent = {"idc": idc.pk, "isp": cu.pk, "purchased_mbps": 5, "charge_type": "fixed"}
+    assert admin.post("/admin/inventory/line/add/", sent).status_code == 302
+    line = idc.lines.get(code="cu")
+    assert admin.post(f"/admin/inventory/line/{line.pk}/change/", sent | {"code": "cu", "purchased_mbps": 6})
+    line.refresh_from_db()
+    assert line.purchased_mbps == 6
+
+
+def test_scopes_are_given_and_taken(admin, south):
+    operator = user_create(username="olga", role=Role.OPERATOR)
+    sent = {"user": operator.pk, "region": south.pk}
+    assert admin.post("/admin/inventory/regionscope/add/", sent).status_code == 302
+    scope = RegionScope.objects.get()
+    assert admin.post(f"/admin/inventory/regionscope/{scope.pk}/delete/", {"post": "yes"}).status_code == 302
+    assert not RegionScope.objects.exists()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_lists_take_a_bounded_number_of_queries(admin, guangzhou, ct, model, django_assert_max_num_queries):
+    for number in range(30):
+        idc = idc_create(code=f"i-{number}", region=guangzhou, lines=[{"isp": ct, "purchased_mbps": 1}])
+        taint_create(idc=idc, key="k")
+        affinity_create(idc=idc, kind="forbid")
+    with django_assert_max_num_queries(12):
+        assert admin.get(f"/admin/inventory/{model}/").status_code == 200
