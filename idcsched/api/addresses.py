@@ -1,0 +1,30 @@
+"""Where a request comes from: the peer, or what a trusted proxy says of it."""
+
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from django.conf import settings
+from django.http import HttpRequest
+from rest_framework.request import Request
+
+__all__ = ["client_address"]
+
+
+def client_address(request: HttpRequest | Request) -> str:
+    """The address of the client. `X-Forwarded-For` counts only behind a trusted proxy, from the right."""
+    peer = request.META.get("REMOTE_ADDR", "")
+    hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if hop.strip()]
+    while hops and _trusted(peer):
+        peer = hops.pop()
+    return str(peer)
+
+
+def _trusted(address: str) -> bool:
+    parsed = _parsed(address)
+    return parsed is not None and any(parsed in ip_network(network) for network in settings.TRUSTED_PROXIES)
+
+
+def _parsed(address: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(address)
+    except ValueError:
+        return None

@@ -1,0 +1,41 @@
+"""Who is asking: a bearer token, or the session of somebody logged in to the admin."""
+
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.request import Request
+
+from idcsched.accounts.models import User
+from idcsched.accounts.roles import Principal, principal_of
+from idcsched.accounts.services import token_authenticate
+from idcsched.accounts.token_use import token_use
+from idcsched.inventory.scope import scoped
+
+from .addresses import client_address
+
+__all__ = ["BearerAuthentication", "SessionPrincipal"]
+
+
+class BearerAuthentication(BaseAuthentication):
+    """`Authorization: Bearer <token>`. `request.auth` becomes the Principal."""
+
+    keyword = "bearer"
+
+    def authenticate(self, request: Request) -> tuple[User, Principal] | None:
+        scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != self.keyword:
+            return None
+        now = timezone.now()
+        principal = scoped(token_authenticate(text=text.strip(), address=client_address(request), now=now))
+        token_use.note(principal.token_id, now)
+        return User(pk=principal.user_id, username=principal.username, role=principal.role), principal
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class SessionPrincipal(SessionAuthentication):
+    """Browsers use the Django session, with its CSRF check."""
+
+    def authenticate(self, request: Request) -> tuple[User, Principal] | None:
+        found = super().authenticate(request)
+        return None if found is None else (found[0], scoped(principal_of(found[0])))

@@ -1,0 +1,32 @@
+"""Every response says which request it answers: in its header, in logs, and in what the request left behind."""
+
+import re
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponseBase
+from rest_framework.request import Request
+from uuid_utils.compat import uuid7
+
+__all__ = ["HEADER", "RequestIdMiddleware", "request_id_of"]
+
+HEADER = "X-Request-ID"
+_SANE = re.compile(r"^[A-Za-z0-9._:/+=-]{1,128}$")
+
+
+class RequestIdMiddleware:
+    """Keeps the client's own id, if it sent a sane one, else makes one up."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        given = request.headers.get(HEADER, "")
+        request.request_id = given if _SANE.match(given) else str(uuid7())  # type: ignore[attr-defined]
+        response = self.get_response(request)
+        response[HEADER] = request_id_of(request)
+        return response
+
+
+def request_id_of(request: HttpRequest | Request) -> str:
+    """The id of this HTTP request."""
+    return str(getattr(request, "request_id", ""))

@@ -1,0 +1,191 @@
+"""Every refusal is one shape: `application/problem+json` (RFC 9457) with a stable code.
+
+DRF's and Django's own exceptions and this project's error tree all come out of `problem_response`.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import IntegrityError, InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from idcsched.framework.errors import (
+    Conflict,
+    FieldError,
+    Forbidden,
+    IdcschedError,
+    Invalid,
+    NotFound,
+    Unauthenticated,
+    Unavailable,
+)
+
+__all__ = [
+    "CONTENT_TYPE",
+    "bad_request",
+    "escaped",
+    "exception_handler",
+    "field_errors",
+    "not_found",
+    "problem",
+    "server_error",
+]
+
+logger = logging.getLogger(__name__)
+
+CONTENT_TYPE = "application/problem+json"
+RETRY_SECONDS = 5
+_STATUS = (
+    (Invalid, HTTPStatus.BAD_REQUEST),
+    (Unauthenticated, HTTPStatus.UNAUTHORIZED),
+    (Forbidden, HTTPStatus.FORBIDDEN),
+    (NotFound, HTTPStatus.NOT_FOUND),
+    (Conflict, HTTPStatus.CONFLICT),
+    (Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+_CODES = {
+    "permission_denied": "forbidden",
+    "not_authenticated": "token_missing",
+    "authentication_failed": "token_invalid",
+    "parse_error": "malformed_json",
+    "error": "bad_request",
+    "blank": "required",
+    "null": "required",
+    "does_not_exist": "unknown",
+}
+
+
+def problem(
+    status: int, code: str, detail: str, errors: list[dict[str, str]] | None = None, **extra: Any
+) -> dict[str, Any]:
+    """The document itself."""
+    title = HTTPStatus(status).phrase
+    return {
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        "errors": errors or [],
+        **extra,
+    }
+
+
+def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """DRF's hook: what any exception looks like to the client. None: not ours, a bug."""
+    view = context.get("view")
+    answered = _answered(error)
+    if answered is None:
+        return None
+    status, document, headers = answered
+    if status == HTTPStatus.UNAUTHORIZED and view is not None:
+        headers["WWW-Authenticate"] = "Bearer"
+    response = Response(document, status=status, headers=headers, content_type=CONTENT_TYPE)
+    response.exception = True
+    return response
+
+
+def _answered(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]] | None:
+    if isinstance(error, IdcschedError):
+        return _own(error)
+    if isinstance(error, Http404):
+        error = exceptions.NotFound()
+    elif isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied()
+    elif isinstance(error, RequestDataTooBig):
+        return _plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body_too_large", gettext("the body is too large"))
+    elif isinstance(error, IntegrityError):
+        return _plain(HTTPStatus.CONFLICT, "conflict", gettext("it contradicts the state of things"))
+    elif isinstance(error, OperationalError | InterfaceError):
+        logger.error("the database failed", exc_info=error)
+        headers = {"Retry-After": str(RETRY_SECONDS)}
+        return (
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            problem(503, "database_unavailable", gettext("the database is away")),
+            headers,
+        )
+    return _rest_framework(error) if isinstance(error, exceptions.APIException) else None
+
+
+def _own(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, str]]:
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    errors = [_field(field) for field in error.errors] if isinstance(error, Invalid) else []
+    return status, problem(status, error.code, said(error.template, error.params), errors), headers
+
+
+def _field(error: FieldError) -> dict[str, str]:
+    return {"pointer": error.pointer, "code": error.code, "detail": said(error.detail, error.params)}
+
+
+def said(template: str, params: Mapping[str, Any] | None) -> str:
+    """The sentence in the language of the request."""
+    text = gettext(template)
+    return text.format_map(params) if params else text
+
+
+def _plain(status: HTTPStatus, code: str, detail: str) -> tuple[int, dict[str, Any], dict[str, str]]:
+    return status, problem(status, code, detail), {}
+
+
+def _rest_framework(error: exceptions.APIException) -> tuple[int, dict[str, Any], dict[str, str]]:
+    headers = {}
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(int(wait) + 1)
+    if isinstance(error, exceptions.ValidationError):
+        return _own(Invalid.of(field_errors(error)))
+    codes = error.get_codes()
+    code = _CODES.get(str(codes), str(codes)) if isinstance(codes, str) else "invalid"
+    return error.status_code, problem(error.status_code, code, str(error.detail)), headers
+
+
+def field_errors(error: exceptions.ValidationError) -> Iterator[FieldError]:
+    """What DRF found wrong, with JSON pointers."""
+    return _flattened(error.get_full_details(), "")
+
+
+def _flattened(details: Any, pointer: str) -> Iterator[FieldError]:
+    if _is_leaf(details):
+        code = str(details["code"])
+        yield FieldError(pointer, _CODES.get(code, code), "{reason}", {"reason": str(details["message"])})
+    elif isinstance(details, Mapping):
+        for key, value in details.items():
+            yield from _flattened(value, pointer if key == "non_field_errors" else f"{pointer}/{escaped(key)}")
+    elif isinstance(details, list):
+        whole = all(_is_leaf(value) for value in details)
+        for index, value in enumerate(details):
+            yield from _flattened(value, pointer if whole else f"{pointer}/{index}")
+
+
+def _is_leaf(details: Any) -> bool:
+    return isinstance(details, Mapping) and set(details) == {"message", "code"}
+
+
+def escaped(step: object) -> str:
+    """One step of a JSON pointer."""
+    return str(step).replace("~", "~0").replace("/", "~1")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler400."""
+    return _bare(HTTPStatus.BAD_REQUEST, "bad_request", gettext("the request could not be understood"))
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler404, for paths that no view has."""
+    return _bare(HTTPStatus.NOT_FOUND, "not_found", gettext("there is nothing here"))
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's handler500: a bug; its traceback is in the log under the request's id."""
+    return _bare(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", gettext("something failed on our side"))
+
+
+def _bare(status: HTTPStatus, code: str, detail: str) -> JsonResponse:
+    return JsonResponse(problem(status, code, detail), status=status, content_type=CONTENT_TYPE)

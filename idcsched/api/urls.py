@@ -1,0 +1,31 @@
+"""The addresses under `/api/v1/`."""
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from rest_framework.routers import SimpleRouter
+
+from .views.decisions import DecisionViewSet
+from .views.inventory import IdcViewSet, IspViewSet, LineViewSet, RegionViewSet
+from .views.marks import AffinityViewSet, TaintViewSet
+from .views.metrics import MetricViewSet, SamplesView
+from .views.profiles import ProfileViewSet
+from .views.schedule import ScheduleView
+
+router = SimpleRouter()
+router.register("regions", RegionViewSet)
+router.register("isps", IspViewSet)
+router.register("idcs", IdcViewSet)
+router.register("lines", LineViewSet)
+router.register("taints", TaintViewSet)
+router.register("affinities", AffinityViewSet)
+router.register("metrics", MetricViewSet)
+router.register("profiles", ProfileViewSet)
+router.register("decisions", DecisionViewSet)
+
+urlpatterns = [
+    path("schedule/", ScheduleView.as_view(), name="schedule"),
+    path("samples/", SamplesView.as_view(), name="samples"),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    *router.urls,
+]

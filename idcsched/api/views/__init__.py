@@ -1,0 +1,1 @@
+"""One file per resource; a view declares, services do."""

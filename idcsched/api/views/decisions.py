@@ -1,0 +1,99 @@
+"""`/api/v1/decisions/`: what was answered, as it was answered, and the same question answered again."""
+
+from typing import Annotated, Any, Literal
+
+import django_filters
+import msgspec
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+
+from idcsched.api.bodies import body_bytes
+from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.permissions import principal_of_request
+from idcsched.api.resources import ReadOnlyResource, struct_response
+from idcsched.framework.decoding import decode_json
+from idcsched.scheduling.models import Decision
+from idcsched.scheduling.replay import Replayed, replay
+from idcsched.scheduling.schedule import Scheduled
+
+__all__ = ["DecisionViewSet"]
+
+
+class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to change; nothing: answer as then."""
+
+    weights: dict[str, Annotated[float, msgspec.Meta(ge=0, le=10_000)]] | None = None
+    profile: str | None = None
+    data: Literal["then", "now"] | None = None
+
+
+class DecisionSerializer(serializers.BaseSerializer[Decision]):
+    """The recorded answer, with who asked what and when."""
+
+    def to_representation(self, instance: Decision) -> dict[str, Any]:
+        return {
+            **instance.answer,
+            "created_at": serializers.DateTimeField().to_representation(instance.created_at),
+            "tenant": instance.tenant.code if instance.tenant else None,
+            "actor": instance.actor,
+            "request": instance.request,
+        }
+
+
+class DecisionFilters(FilterSet):
+    request_id = AnyOf(field_name="request_id")
+    idc = AnyOf(field_name="idc")
+    profile = AnyOf(field_name="profile")
+    result = AnyOf(field_name="result")
+    tenant = AnyOf(field_name="tenant__code")
+    created_at__gte = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
+    created_at__lte = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lte")
+
+    class Meta:
+        model = Decision
+        fields = ("request_id", "idc", "profile", "result")
+        searched = ("request_id", "http_request_id", "idc")
+
+
+class NewestFirst(CursorPagination):
+    """Pages that stay put while new decisions arrive."""
+
+    ordering = "-id"
+    page_size = 100
+    page_size_query_param = "limit"
+    max_page_size = 1000
+
+
+@extend_schema_view(list=extend_schema(responses=Scheduled), retrieve=extend_schema(responses=Scheduled))
+class DecisionViewSet(ReadOnlyResource):
+    """Portals and tenants' viewers see their own tenant's, everybody else all."""
+
+    capability = "read"
+    queryset = Decision.objects.select_related("tenant")
+    serializer_class = DecisionSerializer
+    filterset_class = DecisionFilters
+    pagination_class = NewestFirst
+    lookup_field = "id"
+    lookup_value_regex = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+
+    def get_queryset(self) -> QuerySet[Decision]:
+        found: QuerySet[Decision] = super().get_queryset()
+        if self.action == "list":
+            found = found.defer("inputs")
+        principal = principal_of_request(self.request)
+        return found if principal.all_tenants else found.filter(tenant__code=principal.tenant)
+
+    @extend_schema(request=ReplayRequest, responses=Replayed)
+    @action(detail=True, methods=["post"])
+    def replay(self, request: Request, id: str) -> HttpResponse:
+        """The same question again: on the inputs of then or now, with other weights or another profile."""
+        asked = decode_json(body_bytes(request) or b"{}", ReplayRequest)
+        decision: Decision = self.get_object()
+        return struct_response(
+            replay(decision=decision, weights=asked.weights, profile=asked.profile, data=asked.data or "then")
+        )

@@ -1,0 +1,195 @@
+"""`regions/ isps/ idcs/ lines/`: what exists."""
+
+from rest_framework import serializers
+
+from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer, StrictSerializer
+from idcsched.inventory import services
+from idcsched.inventory.choices import ChargeType
+from idcsched.inventory.models import Idc, Isp, Line, Region
+
+__all__ = ["IdcViewSet", "IspViewSet", "LineViewSet", "RegionViewSet"]
+
+
+class RegionSerializer(StrictModelSerializer):
+    parent = CodeOf(required=False, allow_null=True)  # type: ignore[assignment]  # no serializer, but a field's name
+
+    class Meta:
+        model = Region
+        fields = ("code", "name", "parent", "latitude", "longitude", "labels")
+
+
+class RegionFilters(FilterSet):
+    code = AnyOf(field_name="code")
+    parent = AnyOf(field_name="parent__code")
+
+    class Meta:
+        model = Region
+        fields = ("code", "parent")
+        searched = ("code", "name")
+
+
+class RegionViewSet(Resource):
+    """Scheduling areas; a request for one takes in its sub-regions."""
+
+    capability = "write_inventory"
+    noun = "region"
+    queryset = Region.objects.select_related("parent")
+    serializer_class = RegionSerializer
+    filterset_class = RegionFilters
+    ordering_fields = ("code", "name")
+    create_service = staticmethod(services.region_create)
+    update_service = staticmethod(services.region_update)
+    delete_service = staticmethod(services.region_delete)
+
+
+class IspSerializer(StrictModelSerializer):
+    class Meta:
+        model = Isp
+        fields = ("code", "name", "aliases")
+
+
+class IspFilters(FilterSet):
+    code = AnyOf(field_name="code")
+
+    class Meta:
+        model = Isp
+        fields = ("code",)
+        searched = ("code", "name")
+
+
+class IspViewSet(Resource):
+    """Carriers; an alias is accepted wherever a code is."""
+
+    capability = "write_inventory"
+    noun = "isp"
+    queryset = Isp.objects.all()
+    serializer_class = IspSerializer
+    filterset_class = IspFilters
+    ordering_fields = ("code", "name")
+    create_service = staticmethod(services.isp_create)
+    update_service = staticmethod(services.isp_update)
+    delete_service = staticmethod(services.isp_delete)
+
+
+LINE_FIELDS = (
+    "code",
+    "isp",
+    "purchased_mbps",
+    "commit_mbps",
+    "max_level",
+    "charge_type",
+    "price_per_mbps",
+    "price_per_gb",
+)
+
+
+class NestedLineSerializer(StrictModelSerializer):
+    """A line as part of its IDC. Without a code it is called like its ISP."""
+
+    code = serializers.CharField(max_length=63, required=False)
+    isp = CodeOf()
+    charge_type = serializers.ChoiceField(choices=ChargeType.choices, default=ChargeType.P95_MONTH)
+
+    class Meta:
+        model = Line
+        fields = LINE_FIELDS
+
+
+class StockSerializer(StrictSerializer):
+    """What may be sold; null or left out: unlimited."""
+
+    cpu = serializers.FloatField(source="stock_cpu", min_value=0, allow_null=True, required=False)
+    memory_gib = serializers.FloatField(source="stock_memory_gib", min_value=0, allow_null=True, required=False)
+    disk_gib = serializers.FloatField(source="stock_disk_gib", min_value=0, allow_null=True, required=False)
+    gpu = serializers.FloatField(source="stock_gpu", min_value=0, allow_null=True, required=False)
+
+
+class IdcSerializer(StrictModelSerializer):
+    region = CodeOf()
+    stock = StockSerializer(source="*", required=False)
+    lines = NestedLineSerializer(many=True, required=False)
+
+    class Meta:
+        model = Idc
+        fields = (
+            "code",
+            "name",
+            "region",
+            "tier",
+            "status",
+            "partition",
+            "labels",
+            "provider",
+            "latitude",
+            "longitude",
+            "stock",
+            "lines",
+        )
+
+
+class IdcFilters(FilterSet):
+    code = AnyOf(field_name="code")
+    region = AnyOf(field_name="region__code")
+    tier = AnyOf(field_name="tier")
+    status = AnyOf(field_name="status")
+    partition = AnyOf(field_name="partition")
+    provider = AnyOf(field_name="provider")
+    isp = AnyOf(field_name="lines__isp__code", distinct=True)
+
+    class Meta:
+        model = Idc
+        fields = ("code", "region", "tier", "status", "partition", "provider")
+        searched = ("code", "name")
+
+
+class IdcViewSet(Resource):
+    """Data centres with their lines. A PUT or PATCH with `lines` makes these the lines of the IDC, by code."""
+
+    capability = "write_inventory"
+    noun = "idc"
+    queryset = Idc.objects.select_related("region").prefetch_related("lines__isp")
+    serializer_class = IdcSerializer
+    filterset_class = IdcFilters
+    ordering_fields = ("code", "name", "status", "tier")
+    create_service = staticmethod(services.idc_create)
+    update_service = staticmethod(services.idc_update)
+    delete_service = staticmethod(services.idc_delete)
+
+
+class LineSerializer(NestedLineSerializer):
+    idc = CodeOf()
+
+    class Meta:
+        model = Line
+        fields = ("id", "idc", *LINE_FIELDS)
+        read_only_fields = ("id",)
+
+
+class LineFilters(FilterSet):
+    idc = AnyOf(field_name="idc__code")
+    code = AnyOf(field_name="code")
+    isp = AnyOf(field_name="isp__code")
+    charge_type = AnyOf(field_name="charge_type")
+
+    class Meta:
+        model = Line
+        fields = ("idc", "code", "isp", "charge_type")
+        searched = ("code", "idc__code", "idc__name")
+
+
+class LineViewSet(Resource):
+    """The uplinks of all IDCs."""
+
+    capability = "write_inventory"
+    noun = "line"
+    fixed = ("idc",)
+    lookup_field = "id"
+    lookup_value_regex = r"\d{1,18}"
+    queryset = Line.objects.select_related("idc", "isp")
+    serializer_class = LineSerializer
+    filterset_class = LineFilters
+    ordering_fields = ("id", "code", "purchased_mbps")
+    create_service = staticmethod(services.line_create)
+    update_service = staticmethod(services.line_update)
+    delete_service = staticmethod(services.line_delete)

@@ -1,0 +1,120 @@
+"""`taints/` and `affinities/`: what operators say about IDCs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import django_filters
+from rest_framework import serializers
+
+from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.permissions import principal_of_request
+from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer
+from idcsched.inventory import services
+from idcsched.inventory.models import Affinity, Taint
+from idcsched.inventory.scope import scope_check, scope_check_many
+
+__all__ = ["AffinityViewSet", "TaintViewSet"]
+
+
+class Scoped(Resource):
+    """Operators may be bound to some regions; a row about IDCs anywhere takes one who is not."""
+
+    def check_rows(self, rows: Sequence[Any]) -> None:
+        principal = principal_of_request(self.request)
+        if any(row.idc is None for row in rows):
+            scope_check(principal, None)
+        scope_check_many(principal, [row.idc for row in rows if row.idc is not None])
+
+
+class TaintSerializer(StrictModelSerializer):
+    idc = CodeOf(required=False)
+    selector = serializers.JSONField(
+        required=False, write_only=True, help_text="Instead of `idc`: one taint on each match."
+    )
+
+    class Meta:
+        model = Taint
+        fields = ("id", "idc", "selector", "key", "value", "effect", "reason", "starts_at", "ends_at", "created_at")
+        read_only_fields = ("id", "created_at")
+
+
+class TaintFilters(FilterSet):
+    idc = AnyOf(field_name="idc__code")
+    region = AnyOf(field_name="idc__region__code")
+    key = AnyOf(field_name="key")
+    value = AnyOf(field_name="value")
+    effect = AnyOf(field_name="effect")
+    starts_at__gte = django_filters.IsoDateTimeFilter(field_name="starts_at", lookup_expr="gte")
+    starts_at__lte = django_filters.IsoDateTimeFilter(field_name="starts_at", lookup_expr="lte")
+    ends_at__gte = django_filters.IsoDateTimeFilter(field_name="ends_at", lookup_expr="gte")
+    ends_at__lte = django_filters.IsoDateTimeFilter(field_name="ends_at", lookup_expr="lte")
+
+    class Meta:
+        model = Taint
+        fields = ("idc", "key", "value", "effect")
+        searched = ("key", "value", "reason", "idc__code", "idc__name")
+
+
+class TaintViewSet(Scoped):
+    """Marks that keep requests off. A POST with `selector` makes one on every IDC that matches now, and lists them."""
+
+    capability = "write_taints"
+    noun = "taint"
+    fixed = ("idc",)
+    lookup_field = "id"
+    lookup_value_regex = r"\d{1,18}"
+    queryset = Taint.objects.select_related("idc__region")
+    serializer_class = TaintSerializer
+    filterset_class = TaintFilters
+    ordering_fields = ("id", "key", "starts_at", "ends_at", "created_at")
+    create_service = staticmethod(services.taint_create)
+    update_service = staticmethod(services.taint_update)
+    delete_service = staticmethod(services.taint_delete)
+
+
+class AffinitySerializer(StrictModelSerializer):
+    idc = CodeOf(required=False, allow_null=True)
+    selector = serializers.JSONField(required=False, allow_null=True)
+    request_selector = serializers.JSONField(required=False, allow_null=True)
+
+    class Meta:
+        model = Affinity
+        fields = (
+            "id",
+            "idc",
+            "selector",
+            "kind",
+            "weight",
+            "request_selector",
+            "reason",
+            "starts_at",
+            "ends_at",
+            "created_at",
+        )
+        read_only_fields = ("id", "created_at")
+
+
+class AffinityFilters(FilterSet):
+    idc = AnyOf(field_name="idc__code")
+    kind = AnyOf(field_name="kind")
+
+    class Meta:
+        model = Affinity
+        fields = ("idc", "kind")
+        searched = ("reason", "idc__code", "idc__name")
+
+
+class AffinityViewSet(Scoped):
+    """What draws requests to IDCs, or keeps them off; a selector stays alive."""
+
+    capability = "write_affinities"
+    noun = "affinity"
+    lookup_field = "id"
+    lookup_value_regex = r"\d{1,18}"
+    queryset = Affinity.objects.select_related("idc__region")
+    serializer_class = AffinitySerializer
+    filterset_class = AffinityFilters
+    ordering_fields = ("id", "kind", "weight", "created_at")
+    create_service = staticmethod(services.affinity_create)
+    update_service = staticmethod(services.affinity_update)
+    delete_service = staticmethod(services.affinity_delete)

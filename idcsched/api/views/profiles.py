@@ -1,0 +1,234 @@
+"""`/api/v1/profiles/`: policies as versioned documents."""
+
+from typing import Annotated, Any
+
+import msgspec
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.openapi import list_of
+from idcsched.api.resources import ReadOnlyResource, struct_response
+from idcsched.audit.writing import below
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import Invalid
+from idcsched.framework.profile import ProfileBody
+from idcsched.scheduling.differences import differences
+from idcsched.scheduling.models import Profile, ProfileRevision
+from idcsched.scheduling.replay import Preview, preview
+from idcsched.scheduling.selectors import revision_named
+from idcsched.scheduling.services import profile_activate, profile_create, profile_delete, profile_revise
+
+__all__ = ["ProfileViewSet"]
+
+
+class ProfileDocument(ProfileBody, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A profile as clients write it."""
+
+    code: str
+    name: str | None = None
+    message: str | None = None
+
+
+class ShownProfile(ProfileBody, frozen=True, kw_only=True, omit_defaults=True):
+    """A profile with its active revision."""
+
+    code: str
+    name: str
+    revision: int
+    created_at: str
+    message: str
+
+
+class Draft(ProfileBody, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A profile's document without its name; `message` says why."""
+
+    message: str | None = None
+
+
+class ShownRevision(ProfileBody, frozen=True, kw_only=True, omit_defaults=True):
+    """One state of a profile."""
+
+    revision: int
+    active: bool
+    created_at: str
+    created_by: str
+    message: str
+
+
+class PreviewRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A draft or a revision, and how many of the profile's last decisions to look at."""
+
+    body: dict[str, Any] | None = None
+    revision: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    last: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """One value that differs; null where there is none."""
+
+    pointer: str
+    before: Any
+    after: Any
+
+
+class ProfileSerializer(serializers.BaseSerializer[Profile]):
+    """The active revision's document, with what names it."""
+
+    def to_representation(self, instance: Profile) -> dict[str, Any]:
+        active = instance.active
+        return {
+            "code": instance.code,
+            "name": instance.name,
+            **(active.body if active else {}),
+            "revision": active.number if active else None,
+            "created_at": serializers.DateTimeField().to_representation(active.created_at) if active else None,
+            "message": active.message if active else "",
+        }
+
+
+class ProfileFilters(FilterSet):
+    code = AnyOf(field_name="code")
+
+    class Meta:
+        model = Profile
+        fields = ("code",)
+        searched = ("code", "name")
+
+
+@extend_schema_view(list=extend_schema(responses=ShownProfile), retrieve=extend_schema(responses=ShownProfile))
+class ProfileViewSet(ReadOnlyResource):
+    """Every change makes a new active revision; decisions name the one they used."""
+
+    capability = "write_profiles"
+    queryset = Profile.objects.select_related("active")
+    serializer_class = ProfileSerializer
+    filterset_class = ProfileFilters
+
+    @extend_schema(request=ProfileDocument, responses={201: ShownProfile})
+    def create(self, request: Request) -> Response:
+        many = isinstance(request.data, list)
+        with self.writing():
+            made = [
+                _created(document, f"/{index}" if many else "")
+                for index, document in enumerate(request.data if many else [request.data])
+            ]
+        shown = self.get_serializer(made if many else made[0], many=many)
+        return Response(shown.data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=ProfileDocument, responses=ShownProfile)
+    def update(self, request: Request, code: str) -> Response:
+        return self._revised(self.get_object(), request.data, {})
+
+    @extend_schema(request=ProfileDocument, responses=ShownProfile)
+    def partial_update(self, request: Request, code: str) -> Response:
+        profile: Profile = self.get_object()
+        return self._revised(profile, request.data, profile.active.body if profile.active else {})
+
+    def destroy(self, request: Request, code: str) -> Response:
+        profile = self.get_object()
+        with self.writing():
+            profile_delete(profile=profile)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        methods=["GET"], operation_id="profile_revisions_list", request=None, responses=list_of(ShownRevision)
+    )
+    @extend_schema(
+        methods=["POST"], operation_id="profile_revisions_create", request=Draft, responses={201: ShownRevision}
+    )
+    @action(detail=True, methods=["get", "post"])
+    def revisions(self, request: Request, code: str) -> Response:
+        """All states of the profile, the latest first; a POST adds one that is not in force yet."""
+        profile: Profile = self.get_object()
+        if request.method == "GET":
+            return Response([_revision(profile, revision) for revision in profile.revisions.all()])
+        draft = convert(request.data, Draft)
+        with self.writing():
+            made = profile_revise(profile=profile, body=_body(draft), message=draft.message or "", activate=False)
+        return Response(_revision(profile, made), status=status.HTTP_201_CREATED)
+
+    @extend_schema(operation_id="profile_revisions_activate", request=None, responses=ShownRevision)
+    @action(detail=True, methods=["post"], url_path=r"revisions/(?P<number>\d{1,9})/activate")
+    def activate(self, request: Request, code: str, number: str) -> Response:
+        """Put a revision in force, an earlier one, too."""
+        with self.writing():
+            profile_activate(profile=self.get_object(), number=int(number))
+        profile: Profile = self.get_object()
+        return Response(_revision(profile, profile.revisions.get(number=int(number))))
+
+    @extend_schema(
+        operation_id="profile_revisions_diff",
+        request=None,
+        responses=list_of(Difference),
+        parameters=[OpenApiParameter("to", int, description="Default: the active revision.")],
+    )
+    @action(detail=True, methods=["get"], url_path=r"revisions/(?P<number>\d{1,9})/diff")
+    def diff(self, request: Request, code: str, number: str) -> Response:
+        """What differs between this revision and another, by JSON pointer."""
+        profile: Profile = self.get_object()
+        before = revision_named(profile, int(number))
+        to = request.query_params.get("to")
+        after = profile.active if to is None else revision_named(profile, _whole_number(to, "/to"))
+        found = differences(before.body, after.body if after else {})
+        return Response([{"pointer": each.pointer, "before": each.before, "after": each.after} for each in found])
+
+    @extend_schema(operation_id="profile_preview", request=PreviewRequest, responses=Preview)
+    @action(detail=True, methods=["post"])
+    def preview(self, request: Request, code: str) -> HttpResponse:
+        """Which of the last decisions would have gone elsewhere under a draft or a revision."""
+        profile: Profile = self.get_object()
+        asked = convert(request.data, PreviewRequest)
+        if (asked.body is None) == (asked.revision is None):
+            raise Invalid("body_or_revision", "give either a body or the number of a revision", "/body")
+        if asked.revision is None:
+            with below("/body"):
+                body = _body(convert(asked.body, Draft))
+                return struct_response(preview(profile=profile, body=body, last=asked.last))
+        body = revision_named(profile, asked.revision, "/revision").body
+        return struct_response(preview(profile=profile, body=body, last=asked.last))
+
+    def _revised(self, profile: Profile, document: Any, base: dict[str, Any]) -> Response:
+        merged = {"code": profile.code, **base, **document} if isinstance(document, dict) else document
+        parsed = convert(merged, ProfileDocument)
+        if parsed.code != profile.code:
+            raise Invalid("read_only", "a profile keeps its code", "/code")
+        with self.writing():
+            profile_revise(profile=profile, body=_body(parsed), name=parsed.name, message=parsed.message or "")
+        return Response(self.get_serializer(self.get_object()).data)
+
+
+def _created(document: Any, pointer: str) -> Profile:
+    with below(pointer):
+        parsed = convert(document, ProfileDocument)
+        return profile_create(
+            code=parsed.code, name=parsed.name or "", body=_body(parsed), message=parsed.message or ""
+        )
+
+
+def _revision(profile: Profile, revision: ProfileRevision) -> dict[str, Any]:
+    return {
+        **revision.body,
+        "revision": revision.number,
+        "active": profile.active_id == revision.pk,
+        "created_at": serializers.DateTimeField().to_representation(revision.created_at),
+        "created_by": revision.created_by,
+        "message": revision.message,
+    }
+
+
+def _whole_number(text: str, pointer: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004  # what fits 32 bits
+        raise Invalid("wrong_type", "this must be a whole number", pointer)
+    return int(text)
+
+
+def _body(document: ProfileBody) -> dict[str, Any]:
+    """The part of the document that a revision keeps."""
+    fields = {name: getattr(document, name) for name in ProfileBody.__struct_fields__}
+    body: dict[str, Any] = msgspec.to_builtins(ProfileBody(**fields))
+    return body

@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+from django.utils.translation import gettext_lazy as _
+
+
+class SchedulingConfig(AppConfig):
+    name = "idcsched.scheduling"
+    label = "scheduling"
+    verbose_name = _("scheduling")
+
+    def ready(self) -> None:
+        from . import checks, shipped  # noqa: F401, PLC0415  # needs the app registry
+
+        post_migrate.connect(shipped.shipped_profiles_ensure, sender=self)

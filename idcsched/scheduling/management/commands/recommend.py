@@ -1,0 +1,168 @@
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from uuid import uuid4
+
+import msgspec
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from idcsched.accounts.roles import Principal, Role
+from idcsched.framework.decoding import convert, decode_json
+from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.framework.matching import EFFECTS
+from idcsched.framework.request import Request
+from idcsched.scheduling.schedule import schedule
+from idcsched.scheduling.table import render
+
+LOCAL: Final = Principal(user_id=0, username="recommend", role=Role.ADMIN, all_tenants=True)
+"""Whoever may run commands on this machine may ask for every tenant."""
+UNSCHEDULABLE: Final = 2
+
+MACHINE: Final = {
+    "count": "count",
+    "bandwidth": "bandwidth_mbps",
+    "cpu": "cpu",
+    "memory": "memory_gib",
+    "disk": "disk_gib",
+}
+ONE_OR_MANY: Final = frozenset({"region", "isp"})
+PLAIN: Final = ("region", "isp", "isp_match", "only", "exclude", "tier", "partition", "profile", "tenant", "request_id")
+
+
+class Command(BaseCommand):
+    help = (
+        "Say where machines should stand, and why. The request is given as options, or as the API's JSON on standard "
+        "input. Exit status: 0 found, 1 refused, 2 nothing fits."
+    )
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        return super().create_parser(prog_name, subcommand, usage=f"{prog_name} {subcommand} [options] | -", **kwargs)
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """As usual, but a wrong option is said in one line and leaves with 1, as every refusal does."""
+        try:
+            self.create_parser(argv[0], argv[1]).parse_args(argv[2:])
+        except CommandError as refusal:
+            self.stderr.write(str(refusal))
+            sys.exit(1)
+        super().run_from_argv(argv)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("source", nargs="?", metavar="-", help="read the request as JSON")
+        _add_where(parser)
+        _add_what(parser)
+        _add_how(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            scheduled = schedule(request=_request(options), principal=LOCAL, http_request_id=str(uuid4()))
+        except Invalid as refusal:
+            raise CommandError("; ".join(str(error) for error in refusal.errors)) from refusal
+        except IdcschedError as refusal:
+            raise CommandError(str(refusal)) from refusal
+        if options["json"]:
+            self.stdout.write(msgspec.json.format(msgspec.json.encode(scheduled), indent=2).decode())
+        else:
+            self.stdout.write(render(scheduled))
+        if scheduled.idc is None:
+            sys.exit(UNSCHEDULABLE)
+
+
+def _add_where(parser: ArgumentParser) -> None:
+    where = parser.add_argument_group("where")
+    where.add_argument("--region", action="append", metavar="CODE", help="sub-regions included; may be repeated")
+    where.add_argument("--only", action="append", metavar="IDC", help="one of these; may be repeated")
+    where.add_argument("--exclude", action="append", metavar="IDC", help="none of these; may be repeated")
+    where.add_argument("--isp", action="append", metavar="CODE", help="may be repeated")
+    where.add_argument("--isp-match", choices=["any", "all"], help="one of several ISPs, or each of them")
+    where.add_argument("--tier", choices=["edge", "center"])
+    where.add_argument("--partition")
+    where.add_argument(
+        "--tolerate", action="append", metavar="KEY[=VALUE][:EFFECT]", help="put up with a taint; may be repeated"
+    )
+
+
+def _add_what(parser: ArgumentParser) -> None:
+    what = parser.add_argument_group("what")
+    what.add_argument("--count", type=int, help="how many machines of this shape")
+    what.add_argument("--bandwidth", type=float, metavar="MBPS", help="of each machine, as the next three")
+    what.add_argument("--cpu", type=float, metavar="CORES")
+    what.add_argument("--memory", type=float, metavar="GIB")
+    what.add_argument("--disk", type=float, metavar="GIB")
+    what.add_argument("--label", action="append", metavar="KEY=VALUE", help="about the request; may be repeated")
+    what.add_argument("--tenant", metavar="CODE", help="whom it is for")
+    what.add_argument("--request-id", metavar="TEXT", help="your own reference; also decides ties")
+
+
+def _add_how(parser: ArgumentParser) -> None:
+    how = parser.add_argument_group("how")
+    how.add_argument("--profile", metavar="CODE")
+    how.add_argument(
+        "--weight", action="append", metavar="SCORER=NUMBER", help="instead of the profile's; may be repeated"
+    )
+    how.add_argument("--top", type=int, metavar="N", help="candidates shown (5)")
+    how.add_argument("--explain", action="store_true", help="show every score's way, and why the others were rejected")
+    how.add_argument("--json", action="store_true", help="print the API's answer")
+
+
+def _request(options: Mapping[str, Any]) -> Request:
+    """What is asked; raises Invalid, or CommandError for what only a command line can get wrong."""
+    document, source = _document(options), options["source"]
+    if source is None:
+        return convert(document | _telling(options), Request)
+    if source != "-":
+        raise CommandError(f"the request is given as options, or as - for JSON on standard input, not as {source}")
+    if document:
+        raise CommandError("give the request as options or as JSON, not as both")
+    request = decode_json(sys.stdin.buffer.read(), Request)
+    return msgspec.structs.replace(request, **_telling(options))
+
+
+def _document(options: Mapping[str, Any]) -> dict[str, Any]:
+    machine = {field: options[name] for name, field in MACHINE.items() if options[name] is not None}
+    found = {name: _unlisted(name, options[name]) for name in PLAIN if options[name] is not None}
+    if machine:
+        found["machines"] = [machine]
+    if options["label"]:
+        found["labels"] = dict(_pairs("--label", options["label"]))
+    if options["weight"]:
+        found["weights"] = {name: _number(text) for name, text in _pairs("--weight", options["weight"])}
+    if options["tolerate"]:
+        found["tolerations"] = [_toleration(text) for text in options["tolerate"]]
+    return found
+
+
+def _unlisted(name: str, value: Any) -> Any:
+    """A code given once as itself where the request allows it: then an error is about it and not about a list."""
+    return value[0] if name in ONE_OR_MANY and len(value) == 1 else value
+
+
+def _telling(options: Mapping[str, Any]) -> dict[str, Any]:
+    """How much of the answer to tell."""
+    found: dict[str, Any] = {"explain": "full"} if options["explain"] else {}
+    return found if options["top"] is None else {**found, "top": options["top"]}
+
+
+def _pairs(option: str, texts: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for text in texts:
+        key, sign, value = text.partition("=")
+        if not key or not sign:
+            raise CommandError(f"{option} takes KEY=VALUE, not {text}")
+        yield key, value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise CommandError(f"a weight is a number, not {text}") from None
+
+
+def _toleration(text: str) -> dict[str, str]:
+    """`key`: whatever its value; `key=value`: that very one; `:Effect` narrows either."""
+    head, _, last = text.rpartition(":")
+    effect = last if head and last in EFFECTS else ""
+    key, sign, value = (head if effect else text).partition("=")
+    found = {"key": key, "value": value} if sign else {"key": key, "operator": "Exists"}
+    return found | ({"effect": effect} if effect else {})

@@ -1,0 +1,96 @@
+"""Policies with their history, and the record of what was decided."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+from uuid_utils.compat import uuid7
+
+from idcsched.accounts.models import Tenant
+from idcsched.columns import CodeField
+
+__all__ = ["Decision", "Profile", "ProfileRevision"]
+
+
+class Profile(models.Model):
+    """A named policy. What it says stands in its revisions; one of them is in force."""
+
+    code = CodeField(_("code"), unique=True)
+    name = models.CharField(_("name"), max_length=200, blank=True)
+    active = models.OneToOneField(
+        "ProfileRevision",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="active_of",
+        verbose_name=_("active revision"),
+    )
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        ordering = ("code",)
+        verbose_name = _("profile")
+        verbose_name_plural = _("profiles")
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class ProfileRevision(models.Model):
+    """One state of a profile. Never changed once written: decisions name it."""
+
+    profile = models.ForeignKey(Profile, models.CASCADE, related_name="revisions", verbose_name=_("profile"))
+    number = models.PositiveIntegerField(_("number"))
+    body = models.JSONField(_("body"))
+    message = models.CharField(_("message"), max_length=500, blank=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    created_by = models.CharField(_("created by"), max_length=150, blank=True)
+
+    class Meta:
+        ordering = ("profile", "-number")
+        verbose_name = _("profile revision")
+        verbose_name_plural = _("profile revisions")
+        constraints = (
+            models.UniqueConstraint(fields=("profile", "number"), name="scheduling_revision_number_once"),
+            models.CheckConstraint(condition=models.Q(number__gte=1), name="scheduling_revision_number_from_1"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.profile.code}#{self.number}"
+
+
+class Decision(models.Model):
+    """An answer that was given, as it was given. Never changed; expires."""
+
+    class Result(models.TextChoices):
+        SCHEDULED = "scheduled", _("scheduled")
+        UNSCHEDULABLE = "unschedulable", _("unschedulable")
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created_at = models.DateTimeField(_("decided at"), db_index=True)
+    tenant = models.ForeignKey(
+        Tenant, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("tenant")
+    )
+    actor = models.CharField(_("asked by"), max_length=150, blank=True)
+    request_id = models.CharField(_("request id"), max_length=255, blank=True, db_index=True)
+    http_request_id = models.CharField(_("HTTP request id"), max_length=128, blank=True)
+    result = models.CharField(_("result"), max_length=16, choices=Result)
+    reason_code = models.CharField(_("reason"), max_length=32, blank=True)
+    idc = models.CharField(_("IDC"), max_length=63, blank=True, db_index=True)
+    profile = models.CharField(_("profile"), max_length=63)
+    profile_revision = models.PositiveIntegerField(_("profile revision"))
+    request = models.JSONField(_("request"))
+    answer = models.JSONField(_("answer"))
+    inputs = models.BinaryField(_("inputs"), null=True, help_text=_("What it was decided on, packed; empty: not kept."))
+
+    class Meta:
+        ordering = ("-id",)
+        verbose_name = _("decision")
+        verbose_name_plural = _("decisions")
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(result="scheduled", idc__gt="") | models.Q(result="unschedulable", idc=""),
+                name="scheduling_decision_idc_iff_scheduled",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return str(self.id)

@@ -1,0 +1,254 @@
+"""The pages of `docs/plugins/`: what each built-in plugin says of itself, for people who write profiles."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import cleandoc, getdoc, getmodule
+from typing import Any, Final
+
+import msgspec
+
+from idcsched.framework.normalize import Scale
+from idcsched.framework.plugin import Plugin, Reason
+from idcsched.framework.profile import ALWAYS
+from idcsched.framework.registry import BUILT_IN, Registry
+
+from .shipped import SHIPPED, shipped_document
+
+__all__ = ["INDEX", "POINT_NAMES", "plugin_pages"]
+
+INDEX: Final = "README.md"
+POINT_NAMES: Final = {
+    "gather": "Gather",
+    "pre_filter": "PreFilter",
+    "filter": "Filter",
+    "post_filter": "PostFilter",
+    "pre_score": "PreScore",
+    "score": "Score",
+    "normalize": "Normalize",
+    "reserve": "Reserve",
+    "permit": "Permit",
+    "post_bind": "PostBind",
+}
+CURES: Final = {
+    "affinities": "an operator changes the affinity",
+    "labels": "other labels of the IDC",
+    "ledger": "placements there are released",
+    "lines": "another line, or one with more bandwidth or another limit",
+    "metrics": "newer or other measurements",
+    "profile": "another profile",
+    "status": "the IDC comes back online",
+    "stock": "more stock",
+    "taints": "the taint is removed or ends",
+}
+OPENING: Final = re.compile(r"^`\w+` \([^)]*\): (?P<summary>.*?)(?:\n\n(?P<rest>.*))?$", re.DOTALL)
+FORMAT: Final = re.compile(r"{(\w+)[^}]*}")
+KINDS: Final = {"number": "a number", "integer": "a whole number", "string": "text", "boolean": "true or false"}
+BOUNDS: Final = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "minLength": "at least {} long",
+    "maxLength": "at most {} long",
+}
+HEAD: Final = """\
+# The built-in plugins
+
+A profile lists plugins by these names ([profiles](../profiles.md)). A *filter* takes IDCs out and says why; a *scorer*
+gives each of the rest a raw value, which becomes a score of 0 to 100 ([normalising](../normalising.md)). One of your
+own takes a few lines of Python ([writing a plugin](../plugins.md)).
+"""
+FOOT: Final = """\
+Those that are marked * hold whatever a request names, whether the profile lists them or not.
+
+These pages are made from the plugins themselves by `python manage.py plugin_pages`, and a test holds them together.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A plugin's module docstring, taken apart."""
+
+    summary: str
+    rest: str
+
+
+def plugin_pages(registry: Registry) -> dict[str, str]:
+    """The text of each page by file name: one for every built-in plugin, and the index."""
+    built_in = {name: plugin for name, plugin in sorted(registry.plugins.items()) if _is_built_in(plugin)}
+    pages = {f"{name}.md": _page(plugin, registry) for name, plugin in built_in.items()}
+    return {INDEX: _index(built_in.values()), **pages}
+
+
+def _is_built_in(plugin: type[Plugin]) -> bool:
+    return plugin.__module__.partition(".")[0] == BUILT_IN
+
+
+def _index(plugins: Iterable[type[Plugin]]) -> str:
+    rows = [[_link(plugin), _points(plugin), " ".join(_opening(plugin).summary.split())] for plugin in plugins]
+    return "\n".join((HEAD, *_table(["plugin", "takes part in", "what it does"], rows), "", FOOT))
+
+
+def _page(plugin: type[Plugin], registry: Registry) -> str:
+    opening = _opening(plugin)
+    sections = (
+        [f"# `{plugin.name}`"],
+        [opening.summary],
+        [opening.rest] if opening.rest else [],
+        [getdoc(plugin) or ""],
+        _table(["in short", ""], _facts(plugin)),
+        ["## Arguments"],
+        _arguments(plugin),
+        ["## Reasons why it rejects"],
+        _reasons(plugin, registry),
+        ["## In a profile"],
+        ["```json", json.dumps(_entry(plugin)), "```"],
+        _use(plugin),
+        [f"All plugins: [index]({INDEX}). What the fields of an entry mean: [profiles](../profiles.md)."],
+    )
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _opening(plugin: type[Plugin]) -> Opening:
+    found = OPENING.match(cleandoc(getattr(getmodule(plugin), "__doc__", None) or ""))
+    if found is None:
+        raise ValueError(f"the module of {plugin.name} does not begin with: `{plugin.name}` (its points): what it does")
+    summary = found["summary"]
+    return Opening(summary[0].upper() + summary[1:], found["rest"] or "")
+
+
+def _link(plugin: type[Plugin]) -> str:
+    return f"[`{plugin.name}`]({plugin.name}.md){'*' if plugin.name in ALWAYS else ''}"
+
+
+def _points(plugin: type[Plugin]) -> str:
+    return ", ".join(POINT_NAMES[point] for point in plugin.points())
+
+
+def _facts(plugin: type[Plugin]) -> Iterator[list[str]]:
+    """What the class declares, each as a row of two cells."""
+    yield ["takes part in", _points(plugin)]
+    yield ["version", plugin.version]
+    if plugin.metrics:
+        yield ["reads the metrics", ", ".join(f"`{metric}`" for metric in plugin.metrics)]
+    if plugin.scores():
+        yield ["raw values become scores by", _scale(plugin)]
+    if plugin.metrics or "metric" in plugin.Args.__struct_fields__:
+        yield ["missing data, unless the profile says otherwise", _missing(plugin)]
+    if plugin.name in ALWAYS:
+        yield ["without being listed", "holds whatever the request names"]
+
+
+def _scale(plugin: type[Plugin]) -> str:
+    if plugin.joins("normalize"):
+        return "a way of its own"
+    if plugin.scale_for is not Plugin.scale_for:
+        return "what arguments and data say, as told above"
+    return _scale_phrase(plugin.scale)
+
+
+def _scale_phrase(scale: Scale) -> str:
+    on = f" on {scale.low:g}..{scale.high:g}" if scale.kind == "fixed" else ""
+    return f"`{scale.kind}`{on}, {scale.better} is better"
+
+
+def _missing(plugin: type[Plugin]) -> str:
+    filters = {"pre_filter", "filter"} & set(plugin.points())
+    parts = [f"filter `{plugin.missing.filter}`"] if filters else []
+    return ", ".join([*parts, f"score `{plugin.missing.score}`"] if plugin.scores() else parts)
+
+
+def _arguments(plugin: type[Plugin]) -> list[str]:
+    """A table of what the JSON schema of `Args` allows."""
+    schema = _schema(plugin)
+    properties: Mapping[str, Any] = schema["properties"]
+    if not properties:
+        return ["It takes none."]
+    rows = [
+        [f"`{name}`", _allowed(part), "– (must be given)" if name in schema.get("required", ()) else _default(part)]
+        for name, part in properties.items()
+    ]
+    told = schema.get("description", "")
+    return [told, "", *_table(["argument", "what is allowed", "default"], rows), "", "Any other argument is refused."]
+
+
+def _schema(plugin: type[Plugin]) -> dict[str, Any]:
+    """The schema of the arguments themselves, not wrapped in a reference."""
+    (schema,), components = msgspec.json.schema_components([plugin.Args], ref_template="{name}")
+    found: dict[str, Any] = components[schema["$ref"]]
+    return found
+
+
+def _allowed(part: Mapping[str, Any]) -> str:
+    if "enum" in part:
+        return ", ".join(_code(value) for value in part["enum"] if value is not None)
+    if "anyOf" in part:
+        return " or ".join(_allowed(each) for each in part["anyOf"] if each.get("type") != "null")
+    if part.get("type") == "array":
+        return f"a list: {_allowed(part.get('items', {}))}"
+    bounds = [phrase.format(f"{part[name]:g}") for name, phrase in BOUNDS.items() if name in part]
+    return ", ".join([KINDS.get(part.get("type", ""), "an object"), *bounds])
+
+
+def _default(part: Mapping[str, Any]) -> str:
+    value = part.get("default")
+    return "none" if value is None else _code(value)
+
+
+def _code(value: Any) -> str:
+    return f"`{json.dumps(value)}`"
+
+
+def _reasons(plugin: type[Plugin], registry: Registry) -> list[str]:
+    found = [reason for name, reason in registry.reasons() if name == plugin.name]
+    if not found:
+        return ["None: it takes no IDC out."] if not plugin.narrows else ["None: IDCs elsewhere are not even counted."]
+    rows = [[f"`{reason.code}`", reason.label, _sentence(reason), _cures(reason)] for reason in found]
+    return _table(["code", "counted as", "said of one IDC", "what may change it"], rows)
+
+
+def _sentence(reason: Reason) -> str:
+    """The sentence with its fields as words; how many decimals they have is nobody's business here."""
+    return FORMAT.sub(r"‹\1›", reason.sentence)
+
+
+def _cures(reason: Reason) -> str:
+    return "; ".join(CURES.get(kind, kind) for kind in reason.cures) or "another request"
+
+
+def _entry(plugin: type[Plugin]) -> dict[str, Any]:
+    """The shortest entry that a profile may hold."""
+    entry: dict[str, Any] = {"name": plugin.name, "plugin": plugin.name}
+    if plugin.scores():
+        entry["weight"] = 10
+    if required := _schema(plugin).get("required"):
+        properties = _schema(plugin)["properties"]
+        entry["args"] = {name: properties[name].get("examples", [f"<{name}>"])[0] for name in required}
+    return entry
+
+
+def _use(plugin: type[Plugin]) -> list[str]:
+    """Which shipped profiles list it, and how."""
+    rows = [
+        [f"[`{code}`](../profiles.md#{code})", _weight(plugin, part.get("weight", 0))]
+        for code in SHIPPED
+        for part in shipped_document(code)["plugins"]
+        if part["plugin"] == plugin.name
+    ]
+    return _table(["shipped profile", "weight there"], rows) if rows else ["No shipped profile lists it."]
+
+
+def _weight(plugin: type[Plugin], weight: float) -> str:
+    if not plugin.scores():
+        return "takes none: it only filters"
+    return f"{weight:g}" if weight else "0: out of the sum"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [_row(head), "|" + "---|" * len(head), *map(_row, rows)]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

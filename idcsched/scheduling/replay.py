@@ -1,0 +1,145 @@
+"""Decisions made again: on the inputs of then or on what is known now, with other weights or another policy."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import msgspec
+
+from idcsched.framework.cycle import decide
+from idcsched.framework.decision import Answer
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import Conflict, IdcschedError, Invalid
+from idcsched.framework.explain import answer
+from idcsched.framework.profile import Profile as Policy
+from idcsched.framework.profile import ProfileBody, compile_profile
+from idcsched.framework.recording import Inputs, unpack
+
+from .live import live
+from .models import Decision, Profile, ProfileRevision
+from .plugins import registry
+from .wording import say
+
+__all__ = ["Moved", "Preview", "Replayed", "preview", "replay"]
+
+Data = Literal["then", "now"]
+
+
+class Replayed(msgspec.Struct, frozen=True, kw_only=True):
+    """A recorded answer and the same question answered again, side by side.
+
+    `identical`: every part of the answer that the engine gives is the same.
+    """
+
+    decision_id: str
+    then: dict[str, Any]
+    again: Answer
+    profile: str
+    revision: int
+    same_idc: bool
+    identical: bool
+
+
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
+    """One decision that would have gone elsewhere; null: nothing fitted, or would fit."""
+
+    decision_id: str
+    request_id: str | None
+    idc: str | None
+    score: float | None
+    would_be_idc: str | None
+    would_be_score: float | None
+
+
+class Preview(msgspec.Struct, frozen=True, kw_only=True):
+    """What a draft would have changed in the last decisions of a profile.
+
+    `without_inputs` of them could not be examined since their inputs were not kept, `failed` since the draft
+    does not know a scorer that the request weighs, or one of its plugins raised.
+    """
+
+    examined: int
+    without_inputs: int
+    failed: int
+    changed: tuple[Moved, ...]
+
+
+def replay(
+    *,
+    decision: Decision,
+    weights: Mapping[str, float] | None = None,
+    profile: str | None = None,
+    data: Data = "then",
+) -> Replayed:
+    """Answer a recorded question again; raises Conflict `inputs_not_kept`, Invalid."""
+    if decision.inputs is None:
+        raise Conflict("inputs_not_kept", "what this decision was made on was not kept")
+    inputs = unpack(bytes(decision.inputs))
+    if weights is not None:
+        inputs = replace(inputs, request=msgspec.structs.replace(inputs.request, weights=dict(weights)))
+    policy = _revision(decision.profile, decision.profile_revision) if profile is None else _active(profile)
+    again = _answered(inputs, policy, data)
+    fields = msgspec.json.decode(msgspec.json.encode(again))  # as the record holds them
+    return Replayed(
+        decision_id=str(decision.id),
+        then=decision.answer,
+        again=again,
+        profile=policy.code,
+        revision=policy.revision,
+        same_idc=(again.idc.code if again.idc else "") == decision.idc,
+        identical=all(decision.answer.get(name) == value for name, value in fields.items()),
+    )
+
+
+def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
+    """Decide the last decisions of a profile again under a draft; raises Invalid where it cannot run."""
+    draft = compile_profile(convert(dict(body), ProfileBody), registry(), code=profile.code, revision=0)
+    decisions = Decision.objects.filter(profile=profile.code).order_by("-id")[:last]
+    changed, examined, without_inputs, failed = [], 0, 0, 0
+    for decision in decisions.iterator(chunk_size=100):
+        if decision.inputs is None:
+            without_inputs += 1
+            continue
+        try:
+            again = _answered(unpack(bytes(decision.inputs)), draft, "then", told=False)
+        except IdcschedError:
+            failed += 1
+            continue
+        examined += 1
+        if (again.idc.code if again.idc else "") != decision.idc:
+            changed.append(_moved(decision, again))
+    return Preview(examined=examined, without_inputs=without_inputs, failed=failed, changed=tuple(changed))
+
+
+def _moved(decision: Decision, again: Answer) -> Moved:
+    return Moved(
+        decision_id=str(decision.id),
+        request_id=decision.request_id or None,
+        idc=decision.idc or None,
+        score=decision.answer["score"],
+        would_be_idc=again.idc.code if again.idc else None,
+        would_be_score=again.score,
+    )
+
+
+def _answered(inputs: Inputs, policy: Policy, data: Data, *, told: bool = True) -> Answer:
+    request = inputs.request
+    now, snapshot = (inputs.now, inputs.snapshot()) if data == "then" else (time.time(), live.current().snapshot)
+    decision = decide(request, snapshot, policy, now=now, reference=inputs.reference, labels=inputs.labels)
+    explain = (request.explain or "summary") if told else "none"
+    return answer(decision, explain=explain, top=request.top or 5, say=say)
+
+
+def _revision(code: str, number: int) -> Policy:
+    revision = ProfileRevision.objects.filter(profile__code=code, number=number).first()
+    if revision is None:
+        raise Conflict("inputs_not_kept", "revision {number} of profile {name} is gone", number=number, name=code)
+    return compile_profile(convert(revision.body, ProfileBody), registry(), code=code, revision=number)
+
+
+def _active(code: str) -> Policy:
+    policy = live.current().profiles.get(code)
+    if policy is None:
+        raise Invalid("unknown_profile", "there is no profile {profile}", "/profile", profile=code)
+    return policy

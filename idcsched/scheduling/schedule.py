@@ -1,0 +1,180 @@
+"""`schedule()`: a request, the live picture and a profile go in; the contract's answer comes out, on record."""
+
+import time
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+from django.conf import settings
+from django.core import signing
+from uuid_utils.compat import uuid7
+
+from idcsched.accounts.roles import Principal
+from idcsched.framework.cycle import decide
+from idcsched.framework.decision import (
+    Answer,
+    Candidate,
+    Decision,
+    FallbackGroup,
+    IdcBrief,
+    LineUse,
+    Margin,
+    NearMiss,
+    PluginError,
+    Rejected,
+    RejectedCount,
+    Stale,
+    Tie,
+)
+from idcsched.framework.errors import Forbidden, Invalid
+from idcsched.framework.explain import answer
+from idcsched.framework.profile import Profile
+from idcsched.framework.recording import inputs_of, pack
+from idcsched.framework.request import Request
+
+from .live import Picture, live
+from .services import decision_record
+from .wording import say
+
+__all__ = ["COMMIT_SALT", "ProfileBrief", "Scheduled", "SnapshotBrief", "schedule"]
+
+COMMIT_SALT = "idcsched.scheduling.commit"
+
+
+class ProfileBrief(msgspec.Struct, frozen=True):
+    code: str
+    revision: int
+
+
+class SnapshotBrief(msgspec.Struct, frozen=True):
+    id: str
+    age_seconds: float
+
+
+class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
+    """The contract's answer, field by field."""
+
+    decision_id: str
+    request_id: str | None
+    http_request_id: str
+    result: str
+    reason_code: str | None
+    idc: IdcBrief | None
+    lines: tuple[LineUse, ...]
+    score: float | None
+    score_mean: float | None
+    candidates: tuple[Candidate, ...] | None
+    tie: Tie | None
+    margin: Margin | None
+    rejected: tuple[Rejected, ...] | None
+    rejected_counts: tuple[RejectedCount, ...] | None
+    near_misses: tuple[NearMiss, ...] | None
+    summary: str
+    evaluated: int
+    feasible: int
+    not_visited: int
+    picked: str
+    fallback_group: FallbackGroup | None
+    stale: tuple[Stale, ...] | None
+    plugin_errors: tuple[PluginError, ...]
+    degraded: bool
+    profile: ProfileBrief
+    snapshot: SnapshotBrief
+    commit_token: str | None
+    elapsed_ms: float
+    truncated: Literal[True] | msgspec.UnsetType = msgspec.UNSET
+
+
+def schedule(*, request: Request, principal: Principal, http_request_id: str) -> Scheduled:
+    """The best IDC for `request`, recorded; raises Invalid, Forbidden or PluginFailed."""
+    started = time.perf_counter()
+    _check_supported(request)
+    picture = live.current()
+    tenant = _tenant(request, principal, picture)
+    profile = _profile(request, tenant, picture)
+    now = time.time()
+    labels = {**(request.labels or {}), **({"tenant": tenant} if tenant else {})}
+    decision = decide(request, picture.snapshot, profile, now=now, reference=http_request_id, labels=labels)
+    told = answer(decision, explain=request.explain or "summary", top=request.top or 5, say=say)
+    scheduled = _answered(request, decision, told, picture, now=now, http_request_id=http_request_id, started=started)
+    kept = _inputs_kept(scheduled.decision_id)
+    inputs = inputs_of(request, picture.snapshot, now=now, reference=http_request_id, labels=labels) if kept else None
+    decision_record(
+        scheduled=scheduled,
+        request=request,
+        tenant=tenant,
+        actor=principal.username,
+        at=now,
+        inputs=pack(inputs) if inputs else None,
+    )
+    return scheduled
+
+
+def _inputs_kept(decision_id: str) -> bool:
+    """Of so many in a hundred, chosen by chance."""
+    return UUID(decision_id).int % 100 < settings.RECORD_INPUTS
+
+
+def _answered(
+    request: Request,
+    decision: Decision,
+    told: Answer,
+    picture: Picture,
+    *,
+    now: float,
+    http_request_id: str,
+    started: float,
+) -> Scheduled:
+    decision_id = str(uuid7())
+    profile = decision.cycle.profile
+    return Scheduled(
+        decision_id=decision_id,
+        request_id=request.request_id,
+        http_request_id=http_request_id,
+        **_fields(told),
+        degraded=bool(told.plugin_errors),
+        profile=ProfileBrief(profile.code, profile.revision),
+        snapshot=SnapshotBrief(picture.snapshot.id, round(max(now - picture.snapshot.built_at, 0.0), 3)),
+        commit_token=_commit_token(decision_id, request, told),
+        elapsed_ms=round((time.perf_counter() - started) * 1e3, 3),
+    )
+
+
+def _fields(told: Answer) -> dict[str, Any]:
+    return {name: getattr(told, name) for name in told.__struct_fields__}
+
+
+def _commit_token(decision_id: str, request: Request, told: Answer) -> str | None:
+    """What turns this recommendation into a placement within ten minutes; signed, and dated by the signature."""
+    if told.idc is None or request.hypothetical is not None:
+        return None
+    return signing.dumps({"decision": decision_id}, salt=COMMIT_SALT)
+
+
+def _check_supported(request: Request) -> None:
+    """What this version does not do yet is refused, not ignored."""
+    if request.action not in (None, "recommend"):
+        raise Invalid(
+            "unsupported_action", "this version recommends only; it can't {action}", "/action", action=request.action
+        )
+    if request.spread is not None:
+        raise Invalid("unsupported_field", "this version does not spread one request over IDCs", "/spread")
+
+
+def _tenant(request: Request, principal: Principal, picture: Picture) -> str | None:
+    """The tenant that the request is for: the one named, if the caller may act for it, else the token's."""
+    if request.tenant is None or request.tenant == principal.tenant:
+        return principal.tenant
+    if not principal.all_tenants:
+        raise Forbidden("tenant_not_allowed", "you may not act for the tenant {tenant}", tenant=request.tenant)
+    if request.tenant not in picture.default_profiles:
+        raise Invalid("unknown_tenant", "there is no tenant {tenant}", "/tenant", tenant=request.tenant)
+    return request.tenant
+
+
+def _profile(request: Request, tenant: str | None, picture: Picture) -> Profile:
+    code = request.profile or picture.default_profiles.get(tenant or "") or "default"
+    profile = picture.profiles.get(code)
+    if profile is None:
+        raise Invalid("unknown_profile", "there is no profile {profile}", "/profile", profile=code)
+    return profile

@@ -1,0 +1,18 @@
+"""Finding rows by the names that clients know."""
+
+from idcsched.framework.errors import Invalid, NotFound
+
+from .models import Profile, ProfileRevision
+
+__all__ = ["revision_named"]
+
+
+def revision_named(profile: Profile, number: int, pointer: str | None = None) -> ProfileRevision:
+    """The profile's revision of that number; raises NotFound or, where a body names it, Invalid."""
+    found = profile.revisions.filter(number=number).first()
+    if found is not None:
+        return found
+    sentence, params = "profile {name} has no revision {number}", {"name": profile.code, "number": number}
+    if pointer is None:
+        raise NotFound("not_found", sentence, **params)
+    raise Invalid("unknown_revision", sentence, pointer, **params)

@@ -1,0 +1,145 @@
+"""Every write of this room: profiles as immutable revisions, and the records of decisions."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from idcsched.accounts.models import Tenant
+from idcsched.audit.context import origin
+from idcsched.audit.services import change_record, feed_append
+from idcsched.audit.writing import row_check, write
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import Conflict
+from idcsched.framework.profile import ProfileBody, compile_profile
+from idcsched.framework.request import Request
+
+from .models import Decision, Profile, ProfileRevision
+from .plugins import registry
+from .selectors import revision_named
+
+if TYPE_CHECKING:
+    from .schedule import Scheduled
+
+__all__ = [
+    "decision_record",
+    "decisions_expire",
+    "profile_activate",
+    "profile_create",
+    "profile_delete",
+    "profile_revise",
+]
+
+DEFAULT_PROFILE = "default"
+
+
+@write()
+def profile_create(*, code: str, name: str = "", body: Mapping[str, Any], message: str = "") -> Profile:
+    """A new profile with its first revision in force; raises Invalid or Conflict."""
+    _check_body(code, body)
+    if Profile.objects.filter(code=code).exists():
+        raise Conflict("already_exists", "there is a profile {name} already", name=code)
+    profile = Profile(code=code, name=name)
+    row_check(profile)
+    profile.save()
+    profile.active = _revision(profile, 1, body, message)
+    profile.save(update_fields=["active"])
+    change_record(kind="profile", key=code, before=None, after={"name": name, "revision": 1, **body})
+    feed_append(topic="profiles", key=code)
+    return profile
+
+
+@write()
+def profile_revise(
+    *, profile: Profile, body: Mapping[str, Any], name: str | None = None, message: str = "", activate: bool = True
+) -> ProfileRevision:
+    """The next revision of a profile, in force at once unless `activate` is false; raises Invalid."""
+    profile = Profile.objects.select_for_update(of=("self",)).select_related("active").get(pk=profile.pk)
+    _check_body(profile.code, body)
+    before = {"name": profile.name, **(profile.active.body if profile.active else {})}
+    latest = profile.revisions.order_by("-number").values_list("number", flat=True).first() or 0
+    revision = _revision(profile, latest + 1, body, message)
+    after = {"name": profile.name if name is None else name, **body}
+    if name is not None:
+        profile.name = name
+        row_check(profile)
+    if activate:
+        profile.active = revision
+    profile.save(update_fields=["name", "active"])
+    change_record(
+        kind="profile",
+        key=profile.code,
+        before=before,
+        after={**after, "revision": revision.number, "active": activate},
+    )
+    feed_append(topic="profiles", key=profile.code)
+    return revision
+
+
+@write()
+def profile_activate(*, profile: Profile, number: int) -> ProfileRevision:
+    """Put a revision in force, an earlier one too; raises NotFound, or Invalid where its plugins are gone."""
+    profile = Profile.objects.select_for_update(of=("self",)).select_related("active").get(pk=profile.pk)
+    revision = revision_named(profile, number)
+    _check_body(profile.code, revision.body)
+    before = profile.active.number if profile.active else None
+    profile.active = revision
+    profile.save(update_fields=["active"])
+    change_record(kind="profile", key=profile.code, before={"revision": before}, after={"revision": number})
+    feed_append(topic="profiles", key=profile.code)
+    return revision
+
+
+@write()
+def profile_delete(*, profile: Profile) -> None:
+    """Remove a profile that nothing needs; raises Conflict."""
+    used = Tenant.objects.filter(default_profile=profile.code).exists()
+    if profile.code == DEFAULT_PROFILE or used or Decision.objects.filter(profile=profile.code).exists():
+        raise Conflict("in_use", "profile {name} is in use: decisions or tenants name it", name=profile.code)
+    body = dict(profile.active.body) if profile.active else {}
+    Profile.objects.filter(pk=profile.pk).update(active=None)
+    profile.delete()
+    change_record(kind="profile", key=profile.code, before={"name": profile.name, **body}, after=None)
+    feed_append(topic="profiles", key=profile.code)
+
+
+def decision_record(
+    *, scheduled: "Scheduled", request: Request, tenant: str | None, actor: str, at: float, inputs: bytes | None
+) -> Decision:
+    """Keep an answer as it was given, with what it was decided on if that is to be kept."""
+    return Decision.objects.create(
+        id=scheduled.decision_id,
+        created_at=datetime.fromtimestamp(at, UTC),
+        tenant=Tenant.objects.get(code=tenant) if tenant else None,
+        actor=actor,
+        request_id=request.request_id or "",
+        http_request_id=scheduled.http_request_id,
+        result=scheduled.result,
+        reason_code=scheduled.reason_code or "",
+        idc=scheduled.idc.code if scheduled.idc else "",
+        profile=scheduled.profile.code,
+        profile_revision=scheduled.profile.revision,
+        request=msgspec.to_builtins(request),
+        answer=msgspec.to_builtins(msgspec.structs.replace(scheduled, commit_token=None)),
+        inputs=inputs,
+    )
+
+
+def decisions_expire(*, before: datetime, batch: int = 1000) -> int:
+    """Forget decisions made before `before`, a batch at a time so that nothing waits long; says how many."""
+    gone = 0
+    while ids := list(Decision.objects.filter(created_at__lt=before).values_list("pk", flat=True)[:batch]):
+        gone += Decision.objects.filter(pk__in=ids).delete()[0]
+    return gone
+
+
+def _check_body(code: str, body: Mapping[str, Any]) -> None:
+    """That the document is a profile which the registered plugins can run; raises Invalid."""
+    compile_profile(convert(dict(body), ProfileBody), registry(), code=code, revision=0)
+
+
+def _revision(profile: Profile, number: int, body: Mapping[str, Any], message: str) -> ProfileRevision:
+    return ProfileRevision.objects.create(
+        profile=profile, number=number, body=dict(body), message=message, created_by=origin().actor
+    )

@@ -1,0 +1,184 @@
+"""An answer as a person reads it in a terminal."""
+
+from collections.abc import Collection, Iterator, Sequence
+from unicodedata import east_asian_width
+
+from idcsched.framework.decision import Candidate, Flip, LineUse, Margin, Score, Stale, Tie
+
+from .schedule import Scheduled
+
+__all__ = ["aligned", "amount", "flip_phrases", "line_uses", "render"]
+
+PRECISE_BELOW = 1000  # from here on decimals are noise
+
+
+def render(scheduled: Scheduled) -> str:
+    """The whole answer; with `explain: full` also how each score came about and why each IDC was rejected."""
+    sections = (
+        _headline(scheduled),
+        _ranking(scheduled),
+        [*_tie(scheduled.tie), *_margin(scheduled)],
+        _ways(scheduled.candidates or ()) if scheduled.rejected is not None else [],
+        _rejections(scheduled),
+        _near_misses(scheduled),
+        _warnings(scheduled),
+        [_footer(scheduled)],
+    )
+    return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines)
+
+
+def aligned(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> list[str]:
+    """The rows as columns two blanks apart; those numbered in `right` end flush. Wide characters count twice."""
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(_padded(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip() for row in rows]
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    blanks = " " * (width - _width(text))
+    return blanks + text if right else text + blanks
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def amount(value: float | None) -> str:
+    """A number as short as it can be without hiding anything that matters."""
+    if value is None:
+        return "-"
+    if abs(value) >= PRECISE_BELOW:
+        return f"{value:,.0f}"
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def line_uses(lines: Sequence[LineUse]) -> str:
+    return "+".join(use.line for use in lines) or "-"
+
+
+def flip_phrases(flips: Sequence[Flip], candidate: Candidate) -> list[str]:
+    """What would have to weigh what for the runner-up to draw level, the smallest change first."""
+    now = {name: score.weight for name, score in candidate.scores.items()}
+    found = [(flip.scorer, flip.weight) for flip in flips if flip.weight is not None]
+    found.sort(key=lambda pair: abs(pair[1] - now.get(pair[0], 0.0)))
+    return [f"{scorer} weighed {amount(weight)} instead of {amount(now.get(scorer))}" for scorer, weight in found]
+
+
+def _headline(scheduled: Scheduled) -> Iterator[str]:
+    if scheduled.idc is None:
+        yield f"Nothing fits: {scheduled.reason_code}"
+    else:
+        lines = ", ".join(_use(use) for use in scheduled.lines)
+        name = "" if scheduled.idc.name == scheduled.idc.code else f" {scheduled.idc.name}"
+        yield f"{scheduled.idc.code}{name}, region {scheduled.idc.region}{f': {lines}' if lines else ''}"
+    yield scheduled.summary
+
+
+def _use(use: LineUse) -> str:
+    return f"{amount(use.bandwidth_mbps)} Mbps on {use.line}" if use.bandwidth_mbps else f"line {use.line}"
+
+
+def _ranking(scheduled: Scheduled) -> list[str]:
+    """Who, how much, and what each scorer added."""
+    candidates = scheduled.candidates or ()
+    if not candidates:
+        return []
+    scores = candidates[0].scores
+    head = ["#", "IDC", "lines", "score", *scores]
+    weights = ["", "", "", "", *(f"×{amount(score.weight)}" for score in scores.values())]
+    rows = [
+        [str(each.rank), each.idc, line_uses(each.lines), amount(each.score), *_contributions(each, list(scores))]
+        for each in candidates
+    ]
+    return aligned([head, weights, *rows], right=[0, *range(3, len(head))])
+
+
+def _contributions(candidate: Candidate, scorers: Sequence[str]) -> list[str]:
+    return [amount(candidate.scores[name].contribution) for name in scorers]
+
+
+def _tie(tie: Tie | None) -> Iterator[str]:
+    if tie is not None:
+        values = ", ".join(f"{idc} {amount(tie.values[idc])}" for idc in tie.between)
+        yield f"Tie between {', '.join(tie.between)}, broken by {tie.broken_by}: {values}."
+
+
+def _margin(scheduled: Scheduled) -> Iterator[str]:
+    margin, winner = scheduled.margin, _winner(scheduled)
+    if margin is None or winner is None:
+        return
+    yield f"{margin.runner_up} is next, {amount(margin.score)} behind.{_flips(margin, winner)}"
+
+
+def _flips(margin: Margin, winner: Candidate) -> str:
+    phrases = flip_phrases(margin.flips, winner)
+    if phrases:
+        return f" It would draw level if {' or '.join(phrases)}."
+    return " No change of a single weight would let it draw level." if margin.score else ""
+
+
+def _winner(scheduled: Scheduled) -> Candidate | None:
+    picked = scheduled.idc.code if scheduled.idc else None
+    return next((each for each in scheduled.candidates or () if each.idc == picked), None)
+
+
+def _ways(candidates: Sequence[Candidate]) -> Iterator[str]:
+    """Each score's way from raw value to contribution."""
+    for candidate in candidates:
+        rows = [_way(name, score) for name, score in candidate.scores.items()]
+        if rows:
+            yield f"{candidate.idc}:"
+            yield from (f"  {line}" for line in aligned(rows, right=[1, 2, 3, 4]))
+
+
+def _way(name: str, score: Score) -> list[str]:
+    age = "" if score.age_seconds is None else f"{amount(score.age_seconds)} s old"
+    missing = "" if score.missing is None else f"missing: {score.missing}"
+    return [
+        name,
+        f"raw {amount(score.raw)}",
+        f"→ {amount(score.normalized)}",
+        f"× {amount(score.weight)}",
+        f"= {amount(score.contribution)}",
+        "; ".join(part for part in (age, missing, score.note or "") if part),
+    ]
+
+
+def _rejections(scheduled: Scheduled) -> list[str]:
+    rows = [
+        [f"  {each.idc}", each.plugin, each.reason + (f" (also {', '.join(each.also)})" if each.also else "")]
+        for each in scheduled.rejected or ()
+    ]
+    return ["Rejected:", *aligned(rows)] if rows else []
+
+
+def _near_misses(scheduled: Scheduled) -> list[str]:
+    rows = [[f"  {each.idc}", each.plugin, each.reason] for each in scheduled.near_misses or ()]
+    return ["Near misses:", *aligned(rows)] if rows else []
+
+
+def _warnings(scheduled: Scheduled) -> Iterator[str]:
+    """What was not as it should be: failing plugins, stale and missing values, a fallback group."""
+    for error in scheduled.plugin_errors:
+        yield f"Plugin {error.plugin} failed at {error.point}: {error.error}"
+    for (metric, used_as), where in _missing(scheduled.stale or ()).items():
+        yield f"{metric} ({used_as}): {', '.join(where)}"
+    if scheduled.fallback_group is not None and scheduled.fallback_group.index is not None:
+        yield f"From fallback group {scheduled.fallback_group.index + 1}."
+
+
+def _missing(stale: Sequence[Stale]) -> dict[tuple[str, str], list[str]]:
+    """Where a value was missing or stale, by metric and by what was done about it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for each in stale:
+        where = f"{each.idc}/{each.line}" if each.line else each.idc
+        age = "missing" if each.age_seconds is None else f"{amount(each.age_seconds)} s old"
+        found.setdefault((each.metric, each.used_as), []).append(f"{where} {age}")
+    return found
+
+
+def _footer(scheduled: Scheduled) -> str:
+    profile, age = scheduled.profile, scheduled.snapshot.age_seconds
+    return (
+        f"Profile {profile.code}, revision {profile.revision}; data {amount(age)} s old; "
+        f"decision {scheduled.decision_id} in {amount(scheduled.elapsed_ms)} ms"
+    )

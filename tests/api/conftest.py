@@ -1,0 +1,120 @@
+"""A client for each role, and the seed example to ask about."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from idcsched.accounts.models import Tenant, User
+from idcsched.accounts.services import tenant_create, token_issue, user_create
+from idcsched.audit.services import feed_append
+from metrics_ingest.models import Latest
+
+SEED = json.loads((Path(__file__).parents[2] / "fixtures" / "seed-example.json").read_text())
+
+
+@dataclass(frozen=True)
+class Api:
+    """Speaks JSON with `/api/v1/`."""
+
+    client: Client
+
+    def call(self, method: str, path: str, body: Any = None, *, status: int | None = None, **headers: str) -> Any:
+        """The decoded answer; with `status` asserted."""
+        response = self.raw(method, path, None if body is None else json.dumps(body), **headers)
+        if status is not None:
+            assert response.status_code == status, response.content.decode()
+        return json.loads(response.content) if response.content else None
+
+    def raw(self, method: str, path: str, body: str | bytes | None = None, **headers: str) -> HttpResponse:
+        return self.client.generic(
+            method,
+            f"/api/v1{path}",
+            body or b"",
+            content_type=headers.pop("content_type", "application/json"),
+            headers={name.replace("_", "-"): value for name, value in headers.items()},
+        )
+
+    def get(self, path: str, **options: Any) -> Any:
+        return self.call("GET", path, **{"status": 200, **options})
+
+    def post(self, path: str, body: Any, **options: Any) -> Any:
+        return self.call("POST", path, body, **options)
+
+    def schedule(self, **request: Any) -> Any:
+        return self.call("POST", "/schedule/", request, status=200)
+
+    def refused(self, method: str, path: str, body: Any = None, *, status: int) -> tuple[str, list[str]]:
+        """The code and the pointers of a problem document."""
+        problem = self.call(method, path, body, status=status)
+        assert problem["status"] == status
+        assert problem["detail"]
+        return problem["code"], [error["pointer"] for error in problem["errors"]]
+
+
+@pytest.fixture
+def tenant(db: None) -> Tenant:
+    return tenant_create(code="live-cn")
+
+
+@pytest.fixture
+def user(tenant: Tenant) -> Callable[[str], User]:
+    """Users by role: viewers and portals belong to the tenant, the others to all."""
+
+    def make(role: str) -> User:
+        own = tenant if role in {"viewer", "portal"} else None
+        return User.objects.filter(username=role).first() or user_create(username=role, role=role, tenant=own)
+
+    return make
+
+
+@pytest.fixture
+def api(user: Callable[[str], User]) -> Callable[..., Api]:
+    """`api("portal")`: somebody of that role."""
+
+    def make(role: str = "admin", **token: Any) -> Api:
+        text = token_issue(user=user(role), name="test", **token).text
+        return Api(Client(SERVER_NAME="localhost", headers={"authorization": f"Bearer {text}"}))
+
+    return make
+
+
+@pytest.fixture
+def anonymous(db: None) -> Api:
+    return Api(Client(SERVER_NAME="localhost"))
+
+
+@pytest.fixture
+def admin(api: Callable[..., Api]) -> Api:
+    return api("admin")
+
+
+@pytest.fixture
+def portal(api: Callable[..., Api]) -> Api:
+    return api("portal")
+
+
+@pytest.fixture
+def seed(admin: Api) -> Api:
+    """The seed example, written through the API as a portal's administrator would."""
+    for resource in ("regions", "isps", "idcs", "metrics", "taints", "affinities", "profiles", "samples"):
+        documents = SEED.get(resource)
+        if documents:
+            admin.call("POST", f"/{resource}/", documents, status=200 if resource == "samples" else 201)
+    return admin
+
+
+@pytest.fixture
+def forget_latest() -> Callable[[str, str], None]:
+    """Takes the latest value of a metric away, as if it had never been reported."""
+
+    def forget(idc: str, metric: str) -> None:
+        Latest.objects.filter(idc__code=idc, metric__code=metric).delete()
+        feed_append(topic="metrics")
+
+    return forget

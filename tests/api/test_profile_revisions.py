@@ -1,0 +1,98 @@
+"""Drafts, activation, roll-back, what differs, and what a change would do."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.api.conftest import SEED, Api
+
+(BODY,) = ({"plugins": profile["plugins"]} for profile in SEED["profiles"])
+PATH = "/profiles/seed-example"
+
+
+def with_weight(name: str, weight: float) -> dict[str, Any]:
+    """The seed profile with one scorer weighing something else."""
+    plugins = [{**entry, "weight": weight} if entry["name"] == name else entry for entry in BODY["plugins"]]
+    return {"plugins": plugins}
+
+
+def total(portal: Api) -> tuple[int, float]:
+    answer = portal.schedule(region="A", profile="seed-example")
+    return answer["profile"]["revision"], answer["score"]
+
+
+def test_it_works(seed: Api, portal: Api) -> None:
+    """A draft is not in force until it is activated, and an earlier revision can be put in force again."""
+    draft = seed.post(f"{PATH}/revisions/", {**with_weight("x", 20), "message": "more x"}, status=201)
+    assert (draft["revision"], draft["active"], draft["message"]) == (2, False, "more x")
+    assert total(portal) == (1, 220.0)
+
+    seed.post(f"{PATH}/revisions/2/activate/", None, status=200)
+    assert total(portal) == (2, 240.0)
+
+    seed.post(f"{PATH}/revisions/1/activate/", None, status=200)
+    assert total(portal) == (1, 220.0)
+    assert [(each["revision"], each["active"]) for each in seed.get(f"{PATH}/revisions/")] == [(2, False), (1, True)]
+
+
+def test_what_differs(seed: Api) -> None:
+    seed.post(f"{PATH}/revisions/", {**with_weight("x", 20), "line_choice": "cheapest"}, status=201)
+
+    assert seed.get(f"{PATH}/revisions/1/diff/?to=2") == [
+        {"pointer": "/plugins/x/weight", "before": 10, "after": 20.0},
+        {"pointer": "/line_choice", "before": None, "after": "cheapest"},
+    ]
+    assert seed.get(f"{PATH}/revisions/1/diff/") == []
+
+
+def test_a_new_order_is_a_difference(seed: Api) -> None:
+    seed.post(f"{PATH}/revisions/", {"plugins": BODY["plugins"][::-1]}, status=201)
+
+    (difference,) = seed.get(f"{PATH}/revisions/1/diff/?to=2")
+
+    assert difference["pointer"] == "/plugins#order"
+
+
+def test_a_preview_names_the_decisions_that_would_change(seed: Api, portal: Api) -> None:
+    made = portal.schedule(region="A", profile="seed-example", request_id="order-1")
+    portal.schedule(region="B", profile="seed-example", request_id="order-2")
+    portal.schedule(region="A", profile="cost-first")
+    prefer_a = {
+        "plugins": [
+            *BODY["plugins"],
+            {"name": "back", "plugin": "metric", "weight": 5000, "args": {"metric": "x", "better": "less"}},
+        ]
+    }
+
+    shown = seed.post(f"{PATH}/preview/", {"body": prefer_a}, status=200)
+
+    assert (shown["examined"], shown["without_inputs"], shown["failed"]) == (2, 0, 0)
+    (change,) = shown["changed"]
+    assert (change["decision_id"], change["request_id"]) == (made["decision_id"], "order-1")
+    assert (change["idc"], change["score"], change["would_be_idc"]) == ("d", 220.0, "a")
+    assert total(portal)[0] == 1, "a preview changes nothing"
+
+
+def test_a_preview_of_a_revision(seed: Api, portal: Api) -> None:
+    total(portal)
+    seed.post(f"{PATH}/revisions/", {"plugins": []}, status=201)
+
+    assert seed.post(f"{PATH}/preview/", {"revision": 2}, status=200)["examined"] == 1
+
+
+def test_refusals(seed: Api, portal: Api, api: Callable[..., Api]) -> None:
+    wrong = {"plugins": [{"name": "a", "plugin": "nope"}]}
+    for path, body, status, code, pointer in (
+        ("revisions/", wrong, 400, "unknown_plugin", "/plugins/0/plugin"),
+        ("revisions/9/activate/", None, 404, "not_found", None),
+        ("preview/", {}, 400, "body_or_revision", "/body"),
+        ("preview/", {"body": {"plugins": 5}}, 400, "wrong_type", "/body/plugins"),
+        ("preview/", {"revision": 9}, 400, "unknown_revision", "/revision"),
+        ("preview/", {"body": BODY, "last": 5000}, 400, "out_of_range", "/last"),
+    ):
+        found, pointers = seed.refused("POST", f"{PATH}/{path}", body, status=status)
+        assert (found, pointers) == (code, [] if pointer is None else [pointer])
+    assert seed.refused("GET", f"{PATH}/revisions/9/diff/", status=404)[0] == "not_found"
+    assert seed.refused("GET", f"{PATH}/revisions/1/diff/?to=x", status=400) == ("wrong_type", ["/to"])
+    assert portal.refused("POST", f"{PATH}/revisions/", BODY, status=403)[0] == "role_not_allowed"
+    assert portal.get(f"{PATH}/revisions/")[0]["revision"] == 1
+    assert api("operator").post(f"{PATH}/revisions/", BODY, status=201)["created_by"] == "operator"

@@ -1,0 +1,90 @@
+"""A recorded decision can be made again: the same answer on the inputs of then, another one with other weights."""
+
+from collections.abc import Callable
+
+import pytest
+
+from idcsched.scheduling.models import Decision
+from tests.api.conftest import Api
+
+ASKED = {"request_id": "order-8812", "region": "A", "profile": "seed-example", "explain": "full"}
+
+
+def asked(portal: Api, **extra: object) -> str:
+    return str(portal.schedule(**{**ASKED, **extra})["decision_id"])
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        pytest.param({}, id="as it is"),
+        pytest.param({"explain": "summary", "top": 1}, id="less explained"),
+        pytest.param({"exclude": ["e"]}, id="naming an IDC of another region"),
+        pytest.param({"hypothetical": {"taints": [{"idc": "f", "key": "k", "effect": "NoSchedule"}]}}, id="what if"),
+        pytest.param({"weights": {"x": 5}}, id="with weights of its own"),
+    ],
+)
+def test_it_works(seed: Api, portal: Api, extra: dict[str, object]) -> None:
+    """The same answer bit for bit, also after the world has moved on."""
+    made = asked(portal, **extra)
+    seed.call("PATCH", "/idcs/d/", {"status": "offline"}, status=200)
+    seed.call("PATCH", "/profiles/seed-example/", {"bgp_substitutes": True}, status=200)
+
+    again = portal.post(f"/decisions/{made}/replay/", {}, status=200)
+
+    assert (again["identical"], again["same_idc"], again["revision"]) == (True, True, 1)
+    assert again["again"]["candidates"] == again["then"]["candidates"]
+
+
+def test_on_the_data_of_now(seed: Api, portal: Api) -> None:
+    made = asked(portal)
+    seed.call("PATCH", "/idcs/d/", {"status": "offline"}, status=200)
+
+    again = portal.post(f"/decisions/{made}/replay/", {"data": "now"}, status=200)
+
+    assert (again["then"]["idc"]["code"], again["again"]["idc"]["code"]) == ("d", "b")
+    assert (again["same_idc"], again["identical"]) == (False, False)
+
+
+def test_with_other_weights(seed: Api, portal: Api) -> None:
+    made = asked(portal)
+
+    again = portal.post(f"/decisions/{made}/replay/", {"weights": {"x": 1, "y": 1}}, status=200)
+
+    assert (again["then"]["score"], again["again"]["score"]) == (220.0, 4.0)
+
+
+def test_with_another_profile(seed: Api, portal: Api) -> None:
+    made = asked(portal)
+    seed.post("/profiles/", {"code": "plain", "plugins": []}, status=201)
+
+    again = portal.post(f"/decisions/{made}/replay/", {"profile": "plain"}, status=200)
+
+    assert (again["profile"], again["again"]["feasible"]) == ("plain", 4)
+
+
+def test_inputs_that_were_not_kept(seed: Api, portal: Api, settings: pytest.FixtureRequest) -> None:
+    settings.RECORD_INPUTS = 0  # type: ignore[attr-defined]
+
+    assert portal.refused("POST", f"/decisions/{asked(portal)}/replay/", {}, status=409) == ("inputs_not_kept", [])
+
+
+def test_refusals(seed: Api, portal: Api, admin: Api) -> None:
+    made = asked(portal)
+    of_another_tenant = asked(admin)
+
+    for body, status, code in (
+        ({"profile": "nope"}, 400, "unknown_profile"),
+        ({"weights": {"zz": 1}}, 400, "unknown_scorer"),
+        ({"data": "tomorrow"}, 400, "invalid_choice"),
+        ({"colour": 1}, 400, "unknown_field"),
+    ):
+        assert portal.refused("POST", f"/decisions/{made}/replay/", body, status=status)[0] == code
+    assert portal.refused("POST", f"/decisions/{of_another_tenant}/replay/", {}, status=404)[0] == "not_found"
+
+
+def test_a_viewer_may_replay_but_not_schedule(seed: Api, portal: Api, api: Callable[..., Api]) -> None:
+    made = asked(portal)
+
+    assert api("viewer").post(f"/decisions/{made}/replay/", {}, status=200)["identical"]
+    assert Decision.objects.count() == 1, "a replay is no decision"

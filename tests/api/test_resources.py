@@ -1,0 +1,335 @@
+"""What portals and operators read and write, beside scheduling."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from idcsched.accounts.models import User
+from idcsched.audit.models import Change
+from idcsched.inventory.models import Idc, Region, Taint
+from idcsched.inventory.services import region_scope_create
+from metrics_ingest.models import Latest
+from tests.api.conftest import Api
+
+LINE = {"isp": "ct", "purchased_mbps": 1000}
+WRITES = {
+    "regions": ("write_inventory", {"code": "R"}),
+    "isps": ("write_inventory", {"code": "cu", "aliases": ["unicom"]}),
+    "idcs": ("write_inventory", {"code": "n", "region": "A"}),
+    "lines": ("write_inventory", {"idc": "a", **LINE}),
+    "taints": ("write_taints", {"idc": "a", "key": "k", "effect": "NoSchedule"}),
+    "affinities": ("write_affinities", {"idc": "a", "kind": "prefer", "weight": 5}),
+    "metrics": ("write_metrics", {"code": "z", "direction": "lower", "scope": "idc"}),
+    "profiles": ("write_profiles", {"code": "p", "plugins": []}),
+}
+ADMIN_ONLY = {"regions", "isps", "idcs", "lines"}
+KEYS = {"lines": "id", "taints": "id", "affinities": "id"}
+RESOURCES = [pytest.param(name, id=name) for name in WRITES]
+
+
+@pytest.fixture
+def world(seed: Api) -> Api:
+    seed.post("/isps/", {"code": "ct", "aliases": ["telecom", "chinanet"]}, status=201)
+    return seed
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_it_works(world: Api, resource: str) -> None:
+    """Made, listed, read, changed in nothing, and removed again."""
+    _, document = WRITES[resource]
+
+    made = world.post(f"/{resource}/", document, status=201)
+    address = f"/{resource}/{made[KEYS.get(resource, 'code')]}/"
+
+    assert made.items() >= document.items()
+    assert made in world.get(f"/{resource}/?limit=1000")["results"]
+    assert world.get(address) == made
+    changed = world.call("PATCH", address, {}, status=200)
+    assert {**changed, "revision": None, "created_at": None} == {**made, "revision": None, "created_at": None}
+    world.call("DELETE", address, status=204)
+    assert world.refused("GET", address, status=404) == ("not_found", [])
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+@pytest.mark.parametrize("role", ["viewer", "portal", "operator"])
+def test_who_may_write(world: Api, api: Callable[..., Api], resource: str, role: str) -> None:
+    _, document = WRITES[resource]
+    allowed = role == "operator" and resource not in ADMIN_ONLY
+
+    status = api(role).raw("POST", f"/{resource}/", json.dumps(document)).status_code
+
+    assert status == (201 if allowed else 403)
+    assert api(role).raw("GET", f"/{resource}/").status_code == 200
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_an_unknown_field_is_an_error(world: Api, resource: str) -> None:
+    _, document = WRITES[resource]
+
+    assert world.refused("POST", f"/{resource}/", {**document, "colour": 1}, status=400) == (
+        "unknown_field",
+        ["/colour"],
+    )
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_a_list_is_written_whole_or_not_at_all(world: Api, resource: str) -> None:
+    _, document = WRITES[resource]
+    before = world.get(f"/{resource}/")["count"]
+
+    code, (pointer, *_) = world.refused("POST", f"/{resource}/", [document, {**document, "colour": 1}], status=400)
+
+    assert (code, pointer) == ("unknown_field", "/1/colour")
+    assert world.get(f"/{resource}/")["count"] == before
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_a_misspelt_filter_is_an_error(world: Api, resource: str) -> None:
+    assert world.refused("GET", f"/{resource}/?colour=red", status=400) == ("unknown_parameter", ["/colour"])
+
+
+@pytest.mark.parametrize(
+    ("resource", "document", "code", "pointer"),
+    [
+        pytest.param("regions", {"code": "no blanks"}, "invalid_code", "/code", id="a code with blanks"),
+        pytest.param("regions", {"code": "R", "parent": "Z"}, "unknown_region", "/parent", id="an unknown parent"),
+        pytest.param(
+            "regions",
+            {"code": "R", "latitude": 10},
+            "coordinates_incomplete",
+            "/latitude",
+            id="a latitude without a longitude",
+        ),
+        pytest.param("isps", {"code": "cu", "aliases": ["telecom"]}, "name_taken", "/aliases/0", id="a taken alias"),
+        pytest.param("idcs", {"code": "n"}, "required", "/region", id="an IDC without region"),
+        pytest.param("idcs", {"code": "n", "region": "Z"}, "unknown_region", "/region", id="an unknown region"),
+        pytest.param("idcs", {"code": "n", "region": "A", "tier": "x"}, "invalid_choice", "/tier", id="another tier"),
+        pytest.param(
+            "idcs",
+            {"code": "n", "region": "A", "labels": {"idc/code": "x"}},
+            "label_reserved",
+            "/labels",
+            id="a label that stands for a fact",
+        ),
+        pytest.param(
+            "idcs",
+            {"code": "n", "region": "A", "lines": [LINE, LINE]},
+            "line_twice",
+            "/lines/1/code",
+            id="two lines of one name",
+        ),
+        pytest.param(
+            "idcs",
+            {"code": "n", "region": "A", "lines": [{"isp": "zz", "purchased_mbps": 1}]},
+            "unknown_isp",
+            "/lines/0/isp",
+            id="a line of an unknown ISP",
+        ),
+        pytest.param(
+            "idcs", {"code": "n", "region": "A", "stock": {"cpu": -1}}, "min_value", "/stock/cpu", id="negative stock"
+        ),
+        pytest.param(
+            "taints", {"idc": "a", "selector": {}, "key": "k"}, "idc_or_selector", "/idc", id="an IDC and a selector"
+        ),
+        pytest.param("taints", {"selector": {}, "key": "k"}, "empty_selector", "/selector", id="an empty selector"),
+        pytest.param("taints", {"idc": "a", "key": "k", "effect": "No"}, "invalid_choice", "/effect", id="an effect"),
+        pytest.param(
+            "taints",
+            {"idc": "a", "key": "k", "starts_at": "2027-01-02T00:00:00Z", "ends_at": "2027-01-01T00:00:00Z"},
+            "window_order",
+            "/ends_at",
+            id="a window that ends before it starts",
+        ),
+        pytest.param(
+            "affinities", {"idc": "a", "kind": "prefer"}, "weight_by_kind", "/weight", id="a preference of no weight"
+        ),
+        pytest.param(
+            "affinities",
+            {"idc": "a", "kind": "prefer", "weight": 0},
+            "out_of_range",
+            "/weight",
+            id="a preference of weight 0",
+        ),
+        pytest.param(
+            "metrics",
+            {"code": "z", "direction": "up", "scope": "idc"},
+            "invalid_choice",
+            "/direction",
+            id="another direction",
+        ),
+        pytest.param(
+            "profiles",
+            {"code": "p", "plugins": [{"name": "a", "plugin": "nope"}]},
+            "unknown_plugin",
+            "/plugins/0/plugin",
+            id="an unknown plugin",
+        ),
+        pytest.param(
+            "profiles",
+            {"code": "p", "plugins": [{"name": "a", "plugin": "metric", "args": {"metrik": "x"}}]},
+            "unknown_field",
+            "/plugins/0/args/metrik",
+            id="an argument that the plugin does not have",
+        ),
+        pytest.param(
+            "profiles",
+            {"code": "p", "plugins": [{"name": "a", "plugin": "isp", "weight": 5}]},
+            "not_a_scorer",
+            "/plugins/0/weight",
+            id="a weight for a plugin that does not score",
+        ),
+        pytest.param("profiles", {"code": "a b", "plugins": []}, "invalid_code", "/code", id="a profile's code"),
+    ],
+)
+def test_refusals_name_the_field(world: Api, resource: str, document: Any, code: str, pointer: str) -> None:
+    found, pointers = world.refused("POST", f"/{resource}/", document, status=400)
+
+    assert (found, pointers[:1]) == (code, [pointer])
+
+
+@pytest.mark.parametrize(
+    ("resource", "document"),
+    [
+        ("regions", {"code": "A"}),
+        ("idcs", {"code": "a", "region": "A"}),
+        ("profiles", {"code": "seed-example", "plugins": []}),
+    ],
+)
+def test_a_name_that_is_taken(world: Api, resource: str, document: Any) -> None:
+    assert world.refused("POST", f"/{resource}/", document, status=409)[0] == "already_exists"
+
+
+def test_what_is_in_use_stays(world: Api) -> None:
+    assert world.refused("DELETE", "/regions/A/", status=409) == ("in_use", [])
+    assert world.refused("DELETE", "/metrics/bandwidth_mbps/", status=409) == ("builtin_metric", [])
+
+
+def test_an_isp_is_stored_by_its_code(world: Api) -> None:
+    made = world.post("/idcs/", {"code": "n", "region": "A", "lines": [{**LINE, "isp": "chinanet"}]}, status=201)
+
+    assert [(line["code"], line["isp"]) for line in made["lines"]] == [("ct", "ct")]
+
+
+def test_put_lets_what_is_left_out_fall_back(world: Api) -> None:
+    world.call("PATCH", "/idcs/a/", {"partition": "p", "stock": {"cpu": 8}, "lines": [LINE]}, status=200)
+
+    patched = world.call("PATCH", "/idcs/a/", {"name": "A name"}, status=200)
+    put = world.call("PUT", "/idcs/a/", {"code": "a", "region": "A"}, status=200)
+
+    assert (patched["partition"], patched["stock"]["cpu"], len(patched["lines"])) == ("p", 8.0, 1)
+    assert (put["partition"], put["stock"]["cpu"], put["name"], len(put["lines"])) == ("", None, "", 1)
+
+
+def test_lines_are_replaced_by_code(world: Api) -> None:
+    world.post("/isps/", {"code": "cu"}, status=201)
+    world.call("PATCH", "/idcs/a/", {"lines": [LINE, {"isp": "cu", "purchased_mbps": 5}]}, status=200)
+
+    changed = world.call("PATCH", "/idcs/a/", {"lines": [{**LINE, "purchased_mbps": 2000}]}, status=200)
+
+    assert [(line["code"], line["purchased_mbps"]) for line in changed["lines"]] == [("ct", 2000.0)]
+
+
+def test_a_taint_by_selector_becomes_one_on_each_idc(world: Api) -> None:
+    everywhere = {"match_expressions": [{"key": "idc/region", "operator": "In", "values": ["B"]}]}
+
+    made = world.post("/taints/", {"selector": everywhere, "key": "maintenance"}, status=201)
+
+    assert [taint["idc"] for taint in made] == ["e", "f"]
+    assert Taint.objects.filter(key="maintenance").count() == 2
+
+
+def test_filters_are_ored_and_q_searches(world: Api) -> None:
+    assert [idc["code"] for idc in world.get("/idcs/?region=B&code=e&code=a")["results"]] == ["e"]
+    assert world.get("/idcs/?code=e&code=a&ordering=-code")["results"][0]["code"] == "e"
+    assert world.get("/metrics/?q=bandwidth")["count"] == 1
+    assert world.refused("GET", "/idcs/?ordering=labels", status=400) == ("unknown_parameter", ["/ordering"])
+
+
+def test_every_write_is_in_the_history(world: Api) -> None:
+    world.raw("PATCH", "/idcs/a/", b'{"partition": "gold"}', X_Request_ID="ticket-7")
+
+    change = Change.objects.first()
+
+    assert change is not None
+    assert (change.actor, change.via, change.request_id) == ("admin", "api", "ticket-7")
+    assert (change.kind, change.key, change.after) == ("idc", "a", {"partition": "gold"})
+
+
+def test_an_operator_of_a_region_stays_in_it(world: Api, api: Callable[..., Api], user: Callable[[str], User]) -> None:
+    region_scope_create(user=user("operator"), region=Region.objects.get(code="B"))
+    operator = api("operator")
+    inside, outside = ({"idc": code, "key": "k", "effect": "NoSchedule"} for code in ("e", "a"))
+
+    operator.post("/taints/", inside, status=201)
+
+    assert operator.refused("POST", "/taints/", outside, status=403) == ("region_not_allowed", [])
+    assert not Taint.objects.filter(idc__code="a").exists()
+    (taint,) = operator.get("/taints/?idc=c")["results"]
+    assert operator.refused("DELETE", f"/taints/{taint['id']}/", status=403) == ("region_not_allowed", [])
+    everyone = {"selector": {"match_expressions": [{"key": "idc/code", "operator": "Exists"}]}, "kind": "forbid"}
+    assert operator.refused("POST", "/affinities/", everyone, status=403) == ("region_not_allowed", [])
+
+
+def test_samples_are_stored_and_read_back(world: Api) -> None:
+    now = timezone.now().isoformat()
+
+    assert world.post("/samples/", [{"idc": "a", "metric": "x", "value": 7.5, "at": now}], status=200) == {
+        "accepted": 1
+    }
+
+    assert Latest.objects.get(idc__code="a", metric__code="x").value == 7.5
+    assert [point["value"] for point in world.get("/samples/?idc=a&metric=x") if point["value"] is not None] == [7.5]
+
+
+@pytest.mark.parametrize(
+    ("sample", "code", "pointer"),
+    [
+        pytest.param({"idc": "zz", "metric": "x", "value": 1}, "unknown_idc", "/1/idc", id="an unknown IDC"),
+        pytest.param({"idc": "a", "metric": "zz", "value": 1}, "unknown_metric", "/1/metric", id="an unknown metric"),
+        pytest.param({"idc": "a", "metric": "x", "value": "1"}, "wrong_type", "/1/value", id="a text"),
+        pytest.param({"idc": "a", "metric": "x"}, "required", "/1/value", id="no value"),
+        pytest.param(
+            {"idc": "a", "metric": "x", "value": 1, "line": "ct"},
+            "line_not_allowed",
+            "/1/line",
+            id="a line for an IDC metric",
+        ),
+        pytest.param(
+            {"idc": "a", "metric": "x", "value": 1, "at": "2999-01-01T00:00:00Z"},
+            "in_the_future",
+            "/1/at",
+            id="the future",
+        ),
+        pytest.param({"idc": "a", "metric": "cpu_load", "value": 7}, "out_of_range", "/1/value", id="out of its range"),
+    ],
+)
+def test_one_bad_sample_stores_none(world: Api, sample: Any, code: str, pointer: str) -> None:
+    good = {"idc": "a", "metric": "x", "value": 99}
+
+    assert world.refused("POST", "/samples/", [good, sample], status=400) == (code, [pointer])
+    assert not Latest.objects.filter(value=99).exists()
+
+
+def test_a_series_that_cannot_be_meant(world: Api) -> None:
+    for query, code, pointer in (
+        ("", "required", "/idc"),
+        ("?idc=a", "required", "/metric"),
+        ("?idc=a&metric=x&step=7", "invalid_step", "/step"),
+        ("?idc=a&metric=x&step=x", "wrong_type", "/step"),
+        ("?idc=a&metric=x&from=yesterday", "wrong_type", "/from"),
+        ("?idc=a&metric=x&agg=sum", "invalid_choice", "/agg"),
+        ("?idc=a&metric=x&foo=1", "unknown_parameter", "/foo"),
+    ):
+        assert world.refused("GET", f"/samples/{query}", status=400) == (code, [pointer])
+
+
+@pytest.mark.parametrize("path", ["/regions/", "/idcs/", "/taints/", "/affinities/", "/profiles/", "/lines/"])
+def test_lists_take_a_bounded_number_of_queries(
+    world: Api, path: str, django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    with django_assert_max_num_queries(8):
+        assert world.get(f"{path}?limit=1000")["count"] >= 0
+    assert Idc.objects.count() == 6

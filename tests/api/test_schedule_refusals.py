@@ -1,0 +1,172 @@
+"""Bad input is a clear problem document, and nothing else happens."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from idcsched.accounts.models import ApiToken
+from idcsched.scheduling.models import Decision
+from tests.api.conftest import Api
+
+GOOD = {"region": "A", "profile": "seed-example"}
+
+
+def deep(levels: int) -> bytes:
+    return b'{"region": "A", "machines": [{"params": ' + b'{"a": ' * levels + b"1" + b"}" * levels + b"}]}"
+
+
+def test_it_works(seed: Api, portal: Api) -> None:
+    portal.schedule(**GOOD)
+    assert Decision.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("request_", "code", "pointer"),
+    [
+        pytest.param({**GOOD, "colour": "red"}, "unknown_field", "/colour", id="an unknown field"),
+        pytest.param({**GOOD, "region": 5}, "wrong_type", "/region", id="a wrong type"),
+        pytest.param(
+            {**GOOD, "machines": [{"count": 1, "bandwidth_mbps": -1}]},
+            "out_of_range",
+            "/machines/0/bandwidth_mbps",
+            id="a negative bandwidth",
+        ),
+        pytest.param({**GOOD, "region": "Z"}, "unknown_region", "/region", id="an unknown region"),
+        pytest.param({**GOOD, "region": ["A", "Z"]}, "unknown_region", "/region/1", id="an unknown region in a list"),
+        pytest.param({**GOOD, "profile": "nope"}, "unknown_profile", "/profile", id="an unknown profile"),
+        pytest.param({**GOOD, "isp": "zz"}, "unknown_isp", "/isp", id="an unknown ISP"),
+        pytest.param({**GOOD, "only": ["zz"]}, "unknown_idc", "/only/0", id="an unknown IDC"),
+        pytest.param({**GOOD, "weights": {"zz": 1}}, "unknown_scorer", "/weights/zz", id="an unknown scorer"),
+        pytest.param({**GOOD, "weights": {"x": -1}}, "out_of_range", "/weights", id="a negative weight"),
+        pytest.param({"profile": "seed-example"}, "region_required", "/region", id="neither region nor only"),
+        pytest.param({**GOOD, "selector": {}}, "empty_selector", "/selector", id="an empty term"),
+        pytest.param({**GOOD, "selector": []}, "empty_selector", "/selector", id="an empty list of terms"),
+        pytest.param({**GOOD, "fallback": []}, "empty_selector", "/fallback", id="no fallback group"),
+        pytest.param({**GOOD, "prefer": [{"weight": 5}]}, "empty_selector", "/prefer/0", id="an empty preference"),
+        pytest.param(
+            {**GOOD, "tolerations": [{"operator": "Equal"}]},
+            "exists_required",
+            "/tolerations/0/operator",
+            id="a toleration of everything without Exists",
+        ),
+        pytest.param({**GOOD, "labels": {"tenant": "x"}}, "reserved_label", "/labels/tenant", id="a made-up tenant"),
+        pytest.param(
+            {**GOOD, "action": "reserve"}, "unsupported_action", "/action", id="an action that is yet to come"
+        ),
+        pytest.param({**GOOD, "shape": [0.5] * 23}, "invalid_shape", "/shape", id="a shape of 23 hours"),
+        pytest.param(
+            {**GOOD, "hypothetical": {"idcs": [{"code": "a", "metrics": {"zz": 1}}]}},
+            "unknown_metric",
+            "/hypothetical/idcs/0/metrics/zz",
+            id="a hypothetical metric that does not exist",
+        ),
+        pytest.param(
+            {**GOOD, "hypothetical": {"idcs": [{"code": "zz"}]}},
+            "unknown_idc",
+            "/hypothetical/idcs/0/code",
+            id="a hypothetical IDC that does not exist",
+        ),
+        pytest.param([GOOD], "wrong_type", "", id="a list"),
+    ],
+)
+def test_a_request_that_cannot_be_meant(seed: Api, portal: Api, request_: Any, code: str, pointer: str) -> None:
+    assert portal.refused("POST", "/schedule/", request_, status=400) == (code, [pointer])
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        pytest.param(b" ", 400, "malformed_json", id="nothing"),
+        pytest.param(b'{"region": "A"', 400, "malformed_json", id="half a document"),
+        pytest.param(b'{"region": "A", "weights": {"x": NaN}}', 400, "malformed_json", id="NaN"),
+        pytest.param(b'{"region": "A", "weights": {"x": 1e999}}', 400, "invalid", id="a number beyond all numbers"),
+        pytest.param(b'{"region": "\xff"}', 400, "malformed_json", id="not UTF-8"),
+        pytest.param(rb'{"region": "A", "request_id": "a\u0000b"}', 400, "nul_character", id="a NUL"),
+        pytest.param(deep(50_000), 400, "too_deep", id="deep nesting"),
+        pytest.param(b'{"region": "' + b"A" * 10_000_000 + b'"}', 413, "body_too_large", id="10 MB"),
+    ],
+)
+def test_a_body_that_cannot_be_read(seed: Api, portal: Api, body: bytes, status: int, code: str) -> None:
+    response = portal.raw("POST", "/schedule/", body)
+
+    assert (response.status_code, response["Content-Type"]) == (status, "application/problem+json")
+    assert response.json()["code"] == code
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "application/xml", "multipart/form-data; boundary=x", ""])
+def test_another_media_type(seed: Api, portal: Api, media_type: str) -> None:
+    response = portal.raw("POST", "/schedule/", b'{"region": "A"}', content_type=media_type)
+
+    assert (response.status_code, response.json()["code"]) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])
+def test_another_method(seed: Api, portal: Api, method: str) -> None:
+    assert portal.refused(method, "/schedule/", status=405) == ("method_not_allowed", [])
+
+
+def test_no_token(seed: Api, anonymous: Api) -> None:
+    response = anonymous.raw("POST", "/schedule/", b'{"region": "A"}')
+
+    assert (response.status_code, response.json()["code"]) == (401, "token_missing")
+    assert response["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize(
+    ("token", "code"),
+    [
+        ("", "token_missing"),
+        ("nonsense", "token_invalid"),
+        ("idc_" + "x" * 40, "token_invalid"),
+        ("é", "token_invalid"),
+    ],
+)
+def test_a_token_that_nobody_issued(seed: Api, anonymous: Api, token: str, code: str) -> None:
+    response = anonymous.raw("POST", "/schedule/", b'{"region": "A"}', Authorization=f"Bearer {token}")
+
+    assert (response.status_code, response.json()["code"]) == (401, code)
+
+
+def test_an_expired_token(seed: Api, api: Callable[..., Api]) -> None:
+    late = api("portal", expires_at=timezone.now() + timedelta(hours=1))
+    made, ended = datetime(2020, 1, 1, tzinfo=UTC), datetime(2020, 1, 2, tzinfo=UTC)
+    ApiToken.objects.filter(expires_at__isnull=False).update(created_at=made, expires_at=ended)
+
+    assert late.refused("POST", "/schedule/", GOOD, status=401) == ("token_expired", [])
+
+
+def test_a_token_from_elsewhere(seed: Api, api: Callable[..., Api]) -> None:
+    abroad = api("portal", allowed_networks=["10.0.0.0/8"])
+
+    assert abroad.refused("POST", "/schedule/", GOOD, status=401) == ("address_not_allowed", [])
+
+
+def test_a_viewer_may_not_schedule(seed: Api, api: Callable[..., Api]) -> None:
+    assert api("viewer").refused("POST", "/schedule/", GOOD, status=403) == ("role_not_allowed", [])
+
+
+def test_a_read_only_token_may_not_schedule(seed: Api, api: Callable[..., Api]) -> None:
+    assert api("portal", read_only=True).refused("POST", "/schedule/", GOOD, status=403) == ("read_only_token", [])
+
+
+def test_a_portal_may_not_act_for_another_tenant(seed: Api, portal: Api) -> None:
+    assert portal.refused("POST", "/schedule/", {**GOOD, "tenant": "other"}, status=403) == ("tenant_not_allowed", [])
+
+
+def test_an_unknown_tenant(seed: Api, admin: Api) -> None:
+    assert admin.refused("POST", "/schedule/", {**GOOD, "tenant": "other"}, status=400) == (
+        "unknown_tenant",
+        ["/tenant"],
+    )
+
+
+def test_another_tenants_decision_is_not_there(seed: Api, admin: Api, portal: Api) -> None:
+    made = admin.schedule(**GOOD)["decision_id"]
+
+    assert portal.refused("GET", f"/decisions/{made}/", status=404) == ("not_found", [])
+    assert portal.get("/decisions/")["results"] == []

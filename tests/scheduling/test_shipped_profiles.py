@@ -1,0 +1,94 @@
+"""Every installation starts with the shipped profiles, and keeps what operators make of them."""
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.db import DEFAULT_DB_ALIAS
+
+from idcsched.framework.decoding import convert
+from idcsched.framework.profile import ProfileBody, compile_profile
+from idcsched.scheduling.models import Profile
+from idcsched.scheduling.plugins import registry
+from idcsched.scheduling.services import profile_delete, profile_revise
+from idcsched.scheduling.shipped import SHIPPED, shipped_profiles_ensure
+
+WEIGHTS = {
+    "default": {
+        "billing_cost": 80,
+        "network_flow": 10,
+        "resource": 10,
+        "affinity": 30,
+        "taint": 20,
+        "locality": 20,
+    },
+    "cost-first": {"billing_cost": 100, "network_flow": 2},
+}
+
+
+def document(code: str) -> dict[str, Any]:
+    text = files("idcsched.scheduling").joinpath("shipped_profiles", f"{code}.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def ensure() -> None:
+    shipped_profiles_ensure(using=DEFAULT_DB_ALIAS, sender=apps.get_app_config("scheduling"))
+
+
+@pytest.mark.django_db
+def test_it_works() -> None:
+    assert set(Profile.objects.values_list("code", flat=True)) == set(SHIPPED)
+    for profile in Profile.objects.select_related("active"):
+        assert profile.active is not None
+        assert profile.active.number == 1
+        assert len(profile.active.message) > 100
+
+
+@pytest.mark.parametrize("code", SHIPPED)
+def test_each_runs_filters_what_must_be_filtered_and_says_why_it_is_so(code: str) -> None:
+    told = document(code)
+    assert told.pop("code") == code
+    assert told.pop("name")
+    assert told.pop("message").endswith(".")
+    profile = compile_profile(convert(told, ProfileBody), registry(), code=code, revision=1)
+
+    listed = {entry.plugin.name for entry in profile.entries}
+    assert listed >= {"available", "isp", "network_flow", "taint", "resource", "affinity"}
+
+
+@pytest.mark.parametrize("code", WEIGHTS)
+def test_weights_are_those_of_the_specification(code: str) -> None:
+    weights = {each["name"]: each["weight"] for each in document(code)["plugins"] if "weight" in each}
+
+    assert weights == WEIGHTS[code]
+
+
+@pytest.mark.django_db
+def test_what_operators_changed_or_deleted_stays_so() -> None:
+    changed = Profile.objects.get(code="even")
+    profile_revise(profile=changed, body={"plugins": [{"name": "available", "plugin": "available"}]})
+    profile_delete(profile=Profile.objects.get(code="cost-first"))
+    ensure()
+
+    assert Profile.objects.get(code="even").revisions.count() == 2
+    assert not Profile.objects.filter(code="cost-first").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_flushed_database_has_them_again() -> None:
+    call_command("flush", interactive=False, verbosity=0)
+
+    assert set(Profile.objects.values_list("code", flat=True)) == set(SHIPPED)
+
+
+@pytest.mark.django_db
+def test_another_database_is_none_of_its_business() -> None:
+    Profile.objects.all().update(active=None)
+    Profile.objects.all().delete()
+    shipped_profiles_ensure(using="other")
+
+    assert not Profile.objects.exists()
