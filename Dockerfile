@@ -1,0 +1,28 @@
+# One image for every process: the web server by default, worker, beat and migrations by another command.
+FROM python:3.12-slim-bookworm AS build
+WORKDIR /build
+COPY requirements/base.lock .
+RUN python -m venv /opt/idcsched \
+    && /opt/idcsched/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r base.lock
+
+FROM python:3.12-slim-bookworm
+RUN useradd --system --uid 10001 --home-dir /var/lib/idcsched --create-home idcsched
+COPY --from=build /opt/idcsched /opt/idcsched
+WORKDIR /srv/idcsched
+COPY manage.py LICENSE ./
+COPY fixtures fixtures
+COPY plugins plugins
+COPY metrics_ingest metrics_ingest
+COPY idcsched idcsched
+ENV PATH=/opt/idcsched/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    VAR_DIR=/var/lib/idcsched \
+    PORT=8000 \
+    WEB_WORKERS=2
+RUN python -m compileall -q idcsched metrics_ingest plugins
+USER idcsched
+VOLUME /var/lib/idcsched
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
+    CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['PORT'] + '/health/live/', timeout=4)"]
+CMD ["sh", "-c", "exec granian --interface wsgi --host 0.0.0.0 --port $PORT --workers $WEB_WORKERS --blocking-threads 4 --no-ws --respawn-failed-workers --workers-kill-timeout 30 idcsched.wsgi:application"]

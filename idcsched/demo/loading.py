@@ -1,0 +1,76 @@
+"""Loads the seed example and the demo, all through the services that API and admin use."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from idcsched.accounts.services import tenant_create
+from idcsched.audit.context import origin_set
+from idcsched.inventory.services import affinity_create, idc_create, isp_create, region_create, taint_create
+from idcsched.scheduling.services import profile_create
+from metrics_ingest.services import Sample, metric_create, samples_store
+
+from .credentials import TENANT, credentials_issue
+from .documents import Document, demo, moment, seed_example
+from .measuring import measurements_store
+
+__all__ = ["demo_load"]
+
+PROFILE_FIELDS = ("code", "name", "message")
+
+
+@transaction.atomic
+def demo_load(*, now: datetime) -> dict[str, int]:
+    """Everything or nothing, measured as of `now`; says how much.
+
+    Raises Invalid or Conflict where something of the same name is there already, OSError where the users' secrets
+    can't be written.
+    """
+    with origin_set(actor="load_demo", via="command"):
+        example = seed_example()
+        _inventory(example, now)
+        _inventory({kind: demo(kind) for kind in ("isps", "regions", "idcs", "metrics", "taints", "affinities")}, now)
+        samples = samples_store(samples=[Sample(**document, at=now) for document in example["samples"]], now=now)
+        measured = measurements_store(at=now, now=now)
+        credentials_issue(tenant=tenant_create(code=TENANT, name="Demo"))
+    return {
+        "idcs": len(example["idcs"]) + len(demo("idcs")),
+        "lines": measured["lines"],
+        "values": measured["values"] + measured["samples"] + samples,
+    }
+
+
+def _inventory(objects: Mapping[str, Sequence[Document]], now: datetime) -> None:
+    """One document after the other, in an order in which each finds what it names."""
+    for document in objects.get("isps", ()):
+        isp_create(**document)
+    for document in objects["regions"]:
+        region_create(**document)
+    for document in objects["idcs"]:
+        idc_create(**_idc(document))
+    for document in objects["metrics"]:
+        metric_create(**document)
+    for document in objects.get("profiles", ()):
+        profile_create(**_profile(document))
+    for document in objects["taints"]:
+        taint_create(**_dated(document, now))
+    for document in objects["affinities"]:
+        affinity_create(**document)
+
+
+def _idc(document: Document) -> dict[str, Any]:
+    """As the service takes it: a column for each kind of stock."""
+    stock = {f"stock_{resource}": amount for resource, amount in document.get("stock", {}).items()}
+    return {name: value for name, value in document.items() if name != "stock"} | stock
+
+
+def _profile(document: Document) -> dict[str, Any]:
+    """As the service takes it: what the profile says apart from what it is called."""
+    named = {name: document[name] for name in PROFILE_FIELDS}
+    return named | {"body": {name: value for name, value in document.items() if name not in named}}
+
+
+def _dated(document: Document, now: datetime) -> dict[str, Any]:
+    return {**document, **{name: moment(document.get(name), now) for name in ("starts_at", "ends_at")}}

@@ -1,0 +1,67 @@
+"""Keeps the demo's measurements as they would be if a collector had run all the time."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from idcsched.inventory.models import Idc, Line
+from metrics_ingest.builtin import BANDWIDTH
+from metrics_ingest.models import Latest, Metric
+from metrics_ingest.services import Sample, history_store, rollups_refresh, samples_store
+
+from .source import history, line_traffic, samples_at, slot_start
+from .traffic import SLOTS_A_DAY, slot_of
+
+__all__ = ["HISTORY_DAYS", "measurements_store"]
+
+HISTORY_DAYS: Final = 35  # a whole billing month, and what the percentile of its first days looks back on
+
+
+@transaction.atomic
+def measurements_store(*, at: datetime, now: datetime) -> dict[str, int]:
+    """What was measured up to `at` and is not stored yet: history of bandwidth, latest values, roll-ups.
+
+    Lines and IDCs of the demo that an operator has removed are passed over, and nothing is done twice.
+    """
+    current = slot_of(at.timestamp())
+    due = {line: first for line, first in _unseen(current) if first <= current}
+    if not due:
+        return {"lines": 0, "values": 0, "samples": 0}
+    values = sum(_fill(line, first, current) for line, first in due.items())
+    samples = samples_store(samples=list(_wanted(at)), now=now)
+    rollups_refresh(lines=list(due), now=now)
+    return {"lines": len(due), "values": values, "samples": samples}
+
+
+def _unseen(current: int) -> Iterator[tuple[Line, int]]:
+    """The demo's lines, each with the first slot of which nothing is stored."""
+    traffic, seen = line_traffic(), _last_slots()
+    earliest = current - HISTORY_DAYS * SLOTS_A_DAY
+    for line in Line.objects.select_related("idc").filter(idc__code__in={idc for idc, _ in traffic}):
+        if (line.idc.code, line.code) in traffic:
+            yield line, max(seen.get(line.pk, 0) + 1, earliest)
+
+
+def _last_slots() -> Mapping[int, int]:
+    rows = Latest.objects.filter(metric__code=BANDWIDTH, line__isnull=False).values_list("line_id", "at")
+    return {line: slot_of(at.timestamp()) for line, at in rows if line is not None}
+
+
+def _fill(line: Line, first: int, until: int) -> int:
+    """Store the slots before the current one; says how many."""
+    if first >= until:
+        return 0
+    values = history((line.idc.code, line.code), first=first, until=until)
+    metric = Metric.objects.get(code=BANDWIDTH)
+    return history_store(metric=metric, idc=line.idc, line=line, start=slot_start(first), values=values)
+
+
+def _wanted(at: datetime) -> Iterator[Sample]:
+    """What is measured at that moment of what still exists."""
+    idcs = set(Idc.objects.values_list("code", flat=True))
+    lines = set(Line.objects.values_list("idc__code", "code"))
+    for sample in samples_at(at):
+        if sample.idc in idcs if sample.line is None else (sample.idc, sample.line) in lines:
+            yield sample

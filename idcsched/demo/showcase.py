@@ -1,0 +1,205 @@
+"""The first recommendation of a fresh installation, told so that one who knows the trade can check it."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import fill, indent
+from typing import Any, Final
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+import msgspec
+
+from idcsched.framework.capacity import monthly_price
+from idcsched.framework.decision import Candidate, Score
+from idcsched.scheduling.schedule import Scheduled
+from idcsched.scheduling.table import aligned, amount, flip_phrases, render
+
+__all__ = ["ORDER", "show"]
+
+WIDTH: Final = 100
+SECONDS: Final = 30
+BILL, ROOM = "billing_cost", "network_flow"
+
+EVENING: Final = (
+    *(0.35, 0.22, 0.12, 0.08, 0.06, 0.05, 0.06, 0.10, 0.16, 0.22, 0.27, 0.30),
+    *(0.36, 0.34, 0.30, 0.29, 0.32, 0.40, 0.55, 0.75, 0.93, 1.00, 0.90, 0.62),
+)
+ORDER: Final[Mapping[str, Any]] = {
+    "request_id": "first-order",
+    "region": "huanan",
+    "isp": "ct",
+    "machines": [{"count": 3, "bandwidth_mbps": 300}],
+    "labels": {"business": "live-streaming"},
+    "client": {"region": "440000"},
+    "shape": EVENING,
+    "explain": "full",
+}
+TITLE: Final = (
+    "The first recommendation: 3 machines of 300 Mbps each on ct (电信), somewhere in 华南, for live\n"
+    "streaming to viewers in Guangdong, who watch in the evening."
+)
+LEGEND: Final = (
+    "Price: CNY per Mbps and month, by the line's contract. CNY a month: what the order adds to the bill. "
+    "What follows a + are points; they add up to the score."
+)
+HEADINGS: Final[Mapping[str, str]] = {
+    BILL: "CNY a month",
+    ROOM: "room left",
+    "resource": "load",
+    "affinity": "wishes",
+    "locality": "distance",
+    "taint": "soft taints",
+}
+
+
+def show(base_url: str, credentials: Mapping[str, Mapping[str, str]]) -> str:
+    """Order through the API of the running server and tell the answer; what goes wrong is told as well."""
+    token = credentials["portal"]["token"]
+    try:
+        body = _asked(f"{base_url}/api/v1/schedule/", token, ORDER)
+        scheduled = msgspec.json.decode(body, type=Scheduled)
+        prices = {each.idc: _list_price(base_url, token, each) for each in scheduled.candidates or ()}
+    except HTTPError as error:
+        return f"The first recommendation was refused with {error.code}: {error.read().decode(errors='replace')}"
+    except (URLError, TimeoutError, msgspec.DecodeError) as error:
+        return f"The first recommendation could not be had: {error}"
+    return "\n\n".join([TITLE, *_story(scheduled, prices), _curl(base_url, token)])
+
+
+def _asked(url: str, token: str, document: Mapping[str, Any] | None = None) -> bytes:
+    request = Request(  # noqa: S310 - always our own server, by http
+        url,
+        data=None if document is None else json.dumps(document).encode(),
+        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+        method="GET" if document is None else "POST",
+    )
+    with urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - as above
+        return bytes(response.read())
+
+
+def _list_price(base_url: str, token: str, candidate: Candidate) -> float | None:
+    """What the line's contract says a Mbps costs a month, before anybody asks when it flows."""
+    lines = {
+        line["code"]: line for line in json.loads(_asked(f"{base_url}/api/v1/idcs/{candidate.idc}/", token))["lines"]
+    }
+    line = lines[candidate.lines[0].line]
+    return monthly_price(line["charge_type"], line["price_per_mbps"], line["price_per_gb"])
+
+
+def _story(scheduled: Scheduled, prices: Mapping[str, float | None]) -> Iterator[str]:
+    candidates = scheduled.candidates or ()
+    if scheduled.idc is None or not candidates or not candidates[0].scores.keys() >= {BILL, ROOM}:
+        yield render(scheduled)  # an operator has changed the demo: nothing here can be taken for granted
+        return
+    winner = candidates[0]
+    yield f"  {winner.idc} · {scheduled.idc.name}"
+    yield _paragraph(f"{_praise(winner, candidates)}: {_bill(winner)}.")
+    yield "\n".join(_ranking(candidates, prices))
+    yield from (_paragraph(text) for text in _comparisons(scheduled, winner, prices))
+    yield "\n".join(_rejections(scheduled))
+
+
+def _paragraph(text: str) -> str:
+    return indent(fill(text, WIDTH - 2, break_on_hyphens=False), "  ")
+
+
+def _praise(winner: Candidate, candidates: Sequence[Candidate]) -> str:
+    least = all(_monthly(winner) <= _monthly(each) for each in candidates)
+    return "Why: of all that fit, the order adds least to the bill here" if least else "Why, in all"
+
+
+def _bill(candidate: Candidate) -> str:
+    """What the order adds to the bill, in the scorer's own sentence."""
+    score = candidate.scores[BILL]
+    return score.note or f"{amount(_monthly(candidate))} CNY a month"
+
+
+def _monthly(candidate: Candidate) -> float:
+    return (candidate.scores[BILL].raw or 0.0) * sum(use.bandwidth_mbps for use in candidate.lines)
+
+
+def _ranking(candidates: Sequence[Candidate], prices: Mapping[str, float | None]) -> Iterator[str]:
+    """Who, at which list price, and what each scorer saw and added; what is the same for all stands below."""
+    told = [name for name in HEADINGS if name in candidates[0].scores]
+    same = [name for name in told if len({each.scores[name].contribution for each in candidates}) == 1]
+    shown = [name for name in told if name not in same]
+    head = ["", "IDC", "price", *(HEADINGS[name] for name in shown), "score"]
+    rows = [
+        [
+            *(str(each.rank), each.idc, amount(prices[each.idc])),
+            *(f"{_seen(name, each)} +{each.scores[name].contribution:,.0f}" for name in shown),
+            f"{each.score:,.0f}",
+        ]
+        for each in candidates
+    ]
+    yield from (f"  {line}" for line in aligned([head, *rows], right=range(2, len(head))))
+    equal = ", ".join(f"{HEADINGS[name]} +{amount(candidates[0].scores[name].contribution)}" for name in same)
+    yield _paragraph(LEGEND + (f" The same for all: {equal}." if equal else ""))
+
+
+def _seen(name: str, candidate: Candidate) -> str:
+    """A raw value in the words of the trade."""
+    score: Score = candidate.scores[name]
+    if score.raw is None:
+        return "unknown"
+    match name:
+        case "billing_cost":
+            return f"{_monthly(candidate):,.0f}"
+        case "network_flow" | "resource":
+            return _percent(score.raw)
+        case "locality":
+            return f"{score.raw:.0f} km"
+        case _:
+            return f"{score.raw:+g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _comparisons(scheduled: Scheduled, winner: Candidate, prices: Mapping[str, float | None]) -> Iterator[str]:
+    """Why not the one with the lower price, why not the one with more room, and what would have changed it."""
+    others = (scheduled.candidates or ())[1:]
+    cheaper = [each for each in others if _dearness(prices[each.idc]) < _dearness(prices[winner.idc])]
+    if cheaper:
+        best = min(cheaper, key=lambda each: _dearness(prices[each.idc]))
+        against = f"{amount(prices[best.idc])} against {amount(prices[winner.idc])} CNY per Mbps"
+        yield f"Why not {best.idc}, which has the lower list price ({against})? {_bill(best)}.{_behind(winner, best)}"
+    roomier = max(others, key=_room, default=winner)
+    if _room(roomier) > _room(winner):
+        against = f"{_percent(_room(roomier))} left against {_percent(_room(winner))}"
+        yield f"Why not {roomier.idc}, which has the most room ({against})? {_bill(roomier)}.{_behind(winner, roomier)}"
+    if scheduled.margin is not None and (phrases := flip_phrases(scheduled.margin.flips, winner)):
+        yield f"{scheduled.margin.runner_up} would draw level only if {' or '.join(phrases)}."
+
+
+def _dearness(price: float | None) -> float:
+    return float("inf") if price is None else price
+
+
+def _room(candidate: Candidate) -> float:
+    return candidate.scores[ROOM].raw or 0.0
+
+
+def _behind(winner: Candidate, other: Candidate) -> str:
+    lost = winner.scores[BILL].contribution - other.scores[BILL].contribution
+    won = other.scores[ROOM].contribution - winner.scores[ROOM].contribution
+    gained = f", its room wins {won:,.0f} back" if won >= 1 else ""
+    return f" That costs it {lost:,.0f} points{gained}; in all it is {winner.score - other.score:,.0f} behind."
+
+
+def _rejections(scheduled: Scheduled) -> Iterator[str]:
+    yield _paragraph(scheduled.summary)
+    rows = [[f"  {each.idc}", each.reason] for each in scheduled.rejected or ()]
+    yield from (f"  {line}" for line in (aligned(rows) if rows else ()))
+
+
+def _curl(base_url: str, token: str) -> str:
+    """The same order as a command to copy."""
+    fields = [f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in ORDER.items()]
+    body = fill(f"{{{', '.join(fields)}}}", WIDTH - 6, break_on_hyphens=False, break_long_words=False)
+    return (
+        f"Ask the same yourself:\n\n  curl -s {base_url}/api/v1/schedule/ \\\n"
+        f"    -H 'Authorization: Bearer {token}' \\\n    -H 'Content-Type: application/json' \\\n"
+        f"    -d '{indent(body, '      ').strip()}'\n"
+    )

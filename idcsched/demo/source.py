@@ -1,0 +1,73 @@
+"""What the demo's monitoring would report: a pure function of the time, made of the demo's documents."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
+
+from metrics_ingest.builtin import BANDWIDTH
+from metrics_ingest.services import Sample
+
+from .documents import demo
+from .traffic import SLOT_SECONDS, Traffic, bandwidth, slot_of
+
+__all__ = ["history", "line_traffic", "samples_at", "slot_start"]
+
+LineKey = tuple[str, str]
+
+HIGHEST: Final = {"cpu_load": 1.0, "memory_load": 1.0, "disk_load": 1.0, "quality_score": 100.0}
+STEADY: Final = frozenset({"cost_index"})
+UNREST, MOST_UNREST = 0.01, 2.0
+DECIMALS: Final = 3
+
+
+@cache
+def line_traffic() -> dict[LineKey, Traffic]:
+    """The traffic of each line, by IDC and line."""
+    purchased = {(idc["code"], line["isp"]): line["purchased_mbps"] for idc in demo("idcs") for line in idc["lines"]}
+    return {
+        (said["idc"], said["line"]): Traffic(
+            shape=said["shape"],
+            p95_mbps=said["level"] * purchased[said["idc"], said["line"]],
+            seed=_seed(said["idc"], said["line"]),
+        )
+        for said in demo("traffic")
+    }
+
+
+def history(key: LineKey, *, first: int, until: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """The line's bandwidth from slot `first` on up to, not including, slot `until`."""
+    return bandwidth(line_traffic()[key], first=first, count=until - first).astype(np.float32)
+
+
+def slot_start(slot: int) -> datetime:
+    return datetime.fromtimestamp(slot * SLOT_SECONDS, UTC)
+
+
+def samples_at(at: datetime) -> Iterator[Sample]:
+    """Everything that is measured at that moment: bandwidth by line, the rest by IDC."""
+    slot = slot_of(at.timestamp())
+    for (idc, line), traffic in line_traffic().items():
+        value = float(bandwidth(traffic, first=slot, count=1)[0])
+        yield Sample(idc=idc, line=line, metric=BANDWIDTH, value=round(value, DECIMALS), at=at)
+    for reading in demo("readings"):
+        for metric, usual in reading.items():
+            if metric != "idc":
+                value = _reading(reading["idc"], metric, usual, slot)
+                yield Sample(idc=reading["idc"], metric=metric, value=value, at=at)
+
+
+def _reading(idc: str, metric: str, usual: float, slot: int) -> float:
+    """About the usual value, a little different every five minutes."""
+    if metric in STEADY:
+        return usual
+    chance = np.random.default_rng([_seed(idc, metric), slot])
+    moved = usual * (1 + UNREST * np.clip(chance.standard_normal(), -MOST_UNREST, MOST_UNREST))
+    return round(float(min(moved, HIGHEST.get(metric, np.inf))), DECIMALS)
+
+
+def _seed(*names: str) -> int:
+    return crc32("/".join(names).encode())

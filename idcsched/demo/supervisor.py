@@ -1,0 +1,106 @@
+"""The whole system as processes of one machine: web server, Celery worker, beat."""
+
+import signal
+import sys
+from http import HTTPStatus
+from pathlib import Path
+from time import monotonic, sleep
+from types import FrameType
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from idcsched.demo.processes import Child, start, stop
+
+__all__ = ["ChildDied", "NotReady", "Supervisor", "ignore_signals", "interrupt_on_signals"]
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+CELERY = [sys.executable, "-m", "celery", "-A", "idcsched.celery"]
+
+
+class ChildDied(Exception):
+    """A process of the system ended by itself."""
+
+    def __init__(self, child: Child) -> None:
+        super().__init__(child.name)
+        self.child = child
+
+
+class NotReady(Exception):
+    """The system runs but did not become ready in time."""
+
+
+class Supervisor:
+    """Starts the system's processes, watches them, and stops them in order."""
+
+    def __init__(self, *, folder: Path, port: int, workers: int, logs: Path) -> None:
+        self.address = f"http://127.0.0.1:{port}"
+        self.children: list[Child] = []
+        self._folder, self._logs = folder, logs
+        self._commands = {
+            "web": [
+                *(sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)),
+                *("--workers", str(workers), "--blocking-threads", "4", "--no-ws", "--workers-kill-timeout", "8"),
+                "idcsched.wsgi:application",
+            ],
+            "worker": [*CELERY, "worker", "--concurrency", "1", "--without-gossip", "--without-mingle"],
+            "beat": [*CELERY, "beat", "--pidfile="],
+        }
+
+    def start(self) -> None:
+        """Start all; what is started is in `children` even if a later one can't be."""
+        self._logs.mkdir(parents=True, exist_ok=True)
+        for name, command in self._commands.items():
+            log = self._logs / f"{name}.log"
+            if log.exists():
+                log.replace(log.with_suffix(".log.1"))
+            self.children.append(start(name, command, log=log, folder=self._folder))
+
+    def wait_until_ready(self, *, seconds: float) -> None:
+        """Return once the web server says that it may be sent requests; raises ChildDied, NotReady."""
+        until = monotonic() + seconds
+        while not self._ready():
+            self.check()
+            if monotonic() > until:
+                raise NotReady(f"{self.address}/health/ready/ did not answer 200 within {seconds:g} s")
+            sleep(0.1)
+
+    def _ready(self) -> bool:
+        try:
+            with urlopen(f"{self.address}/health/ready/", timeout=5) as response:  # noqa: S310 - always http
+                return bool(response.status == HTTPStatus.OK)
+        except (URLError, OSError):
+            return False
+
+    def check(self) -> None:
+        """Raises ChildDied if a process has ended."""
+        for child in self.children:
+            if not child.running:
+                raise ChildDied(child)
+
+    def watch(self) -> None:
+        """Never returns; raises ChildDied once a process ends."""
+        while True:
+            self.check()
+            sleep(0.5)
+
+    def stop(self) -> None:
+        """Web server first, so that nothing new is accepted, then what works behind it."""
+        stop(*self.children[:1])
+        stop(*self.children[1:])
+
+
+def interrupt_on_signals() -> None:
+    """From now on Ctrl-C, SIGTERM and SIGHUP raise KeyboardInterrupt, once; what comes after is ignored."""
+    for each in STOP_SIGNALS:
+        signal.signal(each, _interrupt)
+
+
+def ignore_signals() -> None:
+    """From now on nobody can hurry or interrupt: what follows is short, and has to be whole."""
+    for each in STOP_SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    ignore_signals()
+    raise KeyboardInterrupt

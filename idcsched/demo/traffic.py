@@ -1,0 +1,129 @@
+"""The demo's 5-minute bandwidth: a pure, seeded function of the time, so that the history loaded yesterday and
+the value read now lie on one curve.
+
+Over 30 days every shape has mean ÷ p95 ≈ 0.5, max ÷ p95 ≈ 1.12 and fourth-highest daily peak ÷ p95 ≈ 1.10.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = ["SHAPES", "SLOTS_A_DAY", "SLOT_SECONDS", "Shape", "Traffic", "bandwidth", "slot_of"]
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+SLOT_SECONDS: Final = 300
+SLOTS_A_DAY: Final = 288
+CHINA_SLOTS: Final = 8 * 12  # the demo's IDCs live in UTC+8 and have no summer time
+FIRST_SATURDAY: Final = 2  # days after 1970-01-01, a Thursday
+WEEKEND: Final = 2
+DAY_TO_DAY, MOST_DAY = 0.013, 2.0  # how much busy days differ, and how many deviations at most
+SLOT_TO_SLOT, MOST_SLOT = 0.006, 2.5
+REFERENCE_DAYS: Final = 28
+BILLED: Final = 0.05  # the share of slots that a 95th percentile drops
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """How busy a line is at each full hour of a working day and of a Saturday or Sunday, local time."""
+
+    weekday: tuple[float, ...]
+    weekend: tuple[float, ...]
+
+
+SHAPES: Mapping[str, Shape] = {
+    # People at home: video, live streams, games. The peak is at nine in the evening, higher at weekends.
+    "evening": Shape(
+        weekday=(
+            *(0.46, 0.32, 0.23, 0.18, 0.15, 0.15, 0.17, 0.23, 0.31, 0.39, 0.44, 0.48),
+            *(0.54, 0.53, 0.49, 0.47, 0.48, 0.52, 0.62, 0.77, 0.92, 1.07, 0.93, 0.69),
+        ),
+        weekend=(
+            *(0.50, 0.35, 0.25, 0.19, 0.15, 0.14, 0.16, 0.20, 0.29, 0.40, 0.49, 0.53),
+            *(0.58, 0.59, 0.57, 0.56, 0.57, 0.60, 0.67, 0.80, 0.94, 1.08, 0.95, 0.71),
+        ),
+    ),
+    # People at work: companies, public services, schools. Two humps a day, weekends quiet.
+    "office": Shape(
+        weekday=(
+            *(0.28, 0.24, 0.21, 0.20, 0.20, 0.21, 0.25, 0.35, 0.60, 0.87, 1.07, 0.93),
+            *(0.74, 0.70, 0.87, 1.02, 0.92, 0.82, 0.66, 0.55, 0.48, 0.43, 0.38, 0.33),
+        ),
+        weekend=(
+            *(0.26, 0.24, 0.21, 0.20, 0.20, 0.20, 0.22, 0.26, 0.32, 0.37, 0.41, 0.41),
+            *(0.39, 0.38, 0.39, 0.41, 0.41, 0.39, 0.37, 0.36, 0.35, 0.33, 0.31, 0.28),
+        ),
+    ),
+    # Machines at night: prefetching, backups, game downloads.
+    "night": Shape(
+        weekday=(
+            *(0.92, 1.065, 0.92, 0.72, 0.53, 0.41, 0.32, 0.27, 0.25, 0.26, 0.28, 0.30),
+            *(0.33, 0.32, 0.32, 0.32, 0.33, 0.35, 0.38, 0.44, 0.51, 0.59, 0.69, 0.80),
+        ),
+        weekend=(
+            *(0.93, 1.07, 0.93, 0.73, 0.54, 0.42, 0.33, 0.28, 0.26, 0.27, 0.29, 0.31),
+            *(0.34, 0.33, 0.33, 0.33, 0.34, 0.36, 0.39, 0.45, 0.52, 0.60, 0.70, 0.81),
+        ),
+    ),
+    # A bit of everything: busy from morning on, busiest in the evening.
+    "mixed": Shape(
+        weekday=(
+            *(0.24, 0.16, 0.12, 0.09, 0.08, 0.09, 0.13, 0.21, 0.33, 0.48, 0.56, 0.61),
+            *(0.64, 0.59, 0.55, 0.56, 0.59, 0.61, 0.65, 0.75, 0.90, 1.035, 0.88, 0.50),
+        ),
+        weekend=(
+            *(0.27, 0.19, 0.13, 0.10, 0.09, 0.09, 0.13, 0.20, 0.31, 0.45, 0.55, 0.61),
+            *(0.65, 0.61, 0.57, 0.58, 0.61, 0.63, 0.67, 0.77, 0.91, 1.035, 0.89, 0.52),
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """One line's traffic: its shape, the 95th percentile that it comes to, and what makes it this line's."""
+
+    shape: str
+    p95_mbps: float
+    seed: int
+
+
+def slot_of(seconds: float) -> int:
+    """The number of the 5-minute slot that a time lies in, from the epoch on."""
+    return int(seconds // SLOT_SECONDS)
+
+
+def bandwidth(traffic: Traffic, *, first: int, count: int) -> Floats:
+    """Mbps in `count` slots from slot `first` on; the same slot always gives the same value."""
+    return traffic.p95_mbps / _level(traffic.shape) * _relative(traffic.shape, traffic.seed, first, count)
+
+
+@cache
+def _level(shape: str) -> float:
+    """The 95th percentile of a shape over four whole weeks."""
+    values = np.sort(_relative(shape, 0, 0, REFERENCE_DAYS * SLOTS_A_DAY))
+    return float(values[-1 - int(BILLED * values.size)])
+
+
+def _relative(shape: str, seed: int, first: int, count: int) -> Floats:
+    day, skipped = divmod(first + CHINA_SLOTS, SLOTS_A_DAY)
+    days = -(-(skipped + count) // SLOTS_A_DAY)
+    whole = [_day(shape, seed, each) for each in range(day, day + days)]
+    return np.concatenate([np.empty(0), *whole])[skipped : skipped + count]
+
+
+def _day(shape: str, seed: int, day: int) -> Floats:
+    """The slots of one local day."""
+    chance = np.random.default_rng([seed, day])
+    whole = 1 + DAY_TO_DAY * np.clip(chance.standard_normal(), -MOST_DAY, MOST_DAY)
+    each = 1 + SLOT_TO_SLOT * chance.standard_normal(SLOTS_A_DAY).clip(-MOST_SLOT, MOST_SLOT)
+    return _curve(shape, weekend=(day - FIRST_SATURDAY) % 7 < WEEKEND) * whole * each
+
+
+@cache
+def _curve(shape: str, *, weekend: bool) -> Floats:
+    hours = SHAPES[shape].weekend if weekend else SHAPES[shape].weekday
+    return np.interp(np.arange(SLOTS_A_DAY) / 12, np.arange(25), [*hours, hours[0]])

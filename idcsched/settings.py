@@ -1,0 +1,316 @@
+"""All settings, from the environment alone; none is needed.
+
+Each variable is declared once, here, with its meaning; `docs/settings.md` shows the declarations. What is wrong
+with a value is said by `manage.py check` (see `idcsched.environment`).
+"""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from django.utils.translation import gettext_lazy as _
+
+from idcsched import __version__, environment
+from idcsched.environment import Environment, choice, flag, integer, listing, number
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENVIRONMENT = Environment(os.environ)
+read = ENVIRONMENT.read
+
+VAR_DIR = read(
+    "VAR_DIR",
+    environment.path,
+    default=BASE_DIR / "var",
+    shown="`var` in the project",
+    help="Where this installation keeps its own files: the SQLite database, the generated key, logs, messages.",
+)
+DEBUG = read("DEBUG", flag, default=False, help="Django's debug mode. Never where others can reach it.")
+LOG_LEVEL = read(
+    "LOG_LEVEL",
+    choice("DEBUG", "INFO", "WARNING", "ERROR"),
+    default="INFO",
+    help="The least severe message that is logged.",
+)
+
+SECRET_KEY = read(
+    "SECRET_KEY",
+    environment.secret,
+    default="",
+    private=True,
+    shown="made once, kept in `VAR_DIR/secret-key`",
+    help="Signs sessions and commit tokens. All processes of an installation share it.",
+) or ENVIRONMENT.secret_kept("SECRET_KEY", VAR_DIR / "secret-key")
+
+LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = [
+    *read(
+        "ALLOWED_HOSTS",
+        listing,
+        default=[],
+        help="The host names that the server answers to, beside those of the machine itself (`localhost`, …).",
+    ),
+    *LOOPBACK_HOSTS,
+]
+CSRF_TRUSTED_ORIGINS = read(
+    "CSRF_TRUSTED_ORIGINS",
+    environment.origin_list,
+    default=[],
+    help="Other origins whose pages may post to the admin.",
+)
+TRUSTED_PROXIES = read(
+    "TRUSTED_PROXIES",
+    environment.network_list,
+    default=[],
+    help="Reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.",
+)
+SECURE_SSL = read(
+    "SECURE_SSL",
+    flag,
+    default=False,
+    help="Everybody comes by HTTPS: plain HTTP is redirected, cookies are secure, browsers are told to stay (HSTS).",
+)
+PORT = read("PORT", integer(1, 65535), default=8000, help="The port that `make run` listens on, on 127.0.0.1.")
+WEB_WORKERS = read("WEB_WORKERS", integer(1, 64), default=1, help="Web server processes, of four threads each.")
+THROTTLE = read(
+    "THROTTLE",
+    environment.rate,
+    default=None,
+    shown="`off`",
+    help="How often one token may ask; beyond that the answer is 429.",
+)
+
+DATABASE_URL = read(
+    "DATABASE_URL",
+    environment.database,
+    default=None,
+    private=True,
+    shown="SQLite, `VAR_DIR/db.sqlite3`",
+    help="The database. PostgreSQL for production.",
+)
+REDIS_URL = read(
+    "REDIS_URL",
+    environment.redis_url,
+    default="",
+    private=True,
+    help="Redis for Celery's messages and the cache. Without it messages are files in `VAR_DIR/broker`, "
+    "for one machine, and each process has a cache of its own.",
+)
+
+BILLING_ZONE = read(
+    "BILLING_ZONE",
+    environment.zone,
+    default="Asia/Shanghai",
+    help="The time zone in which ISPs cut months, days and hours.",
+)
+CURRENCY = read("CURRENCY", environment.currency, default="CNY", help="The currency of every price.")
+BANDWIDTH_WINDOW = timedelta(
+    days=read(
+        "BANDWIDTH_WINDOW_DAYS",
+        integer(1, 40),
+        default=7,
+        help="How far back the 95th percentile of a line's use looks.",
+    )
+)
+BANDWIDTH_FADE = timedelta(
+    days=read(
+        "BANDWIDTH_FADE_DAYS",
+        integer(0, 40),
+        default=3,
+        help="How long an active order's bandwidth goes on counting beside what is measured, fading evenly.",
+    )
+)
+BANDWIDTH_COUNT: Literal["monitored", "ordered"] = read(
+    "BANDWIDTH_COUNT",
+    choice("monitored", "ordered"),
+    default="monitored",
+    help="`monitored`: a line's use is what is measured and what is pending; `ordered`: at least all that was ordered.",
+)
+BANDWIDTH_MAX_LEVEL = read(
+    "MAX_LEVEL",
+    number(0, 1),
+    default=0.9,
+    help="The water level up to which a line is filled, unless the line says otherwise.",
+)
+DECISION_RETENTION = timedelta(
+    days=read(
+        "DECISION_RETENTION_DAYS",
+        integer(1, 3650),
+        default=30,
+        help="How long the records of recommendations are kept.",
+    )
+)
+RECORD_INPUTS = read(
+    "RECORD_INPUTS",
+    integer(0, 100),
+    default=100,
+    help="Of how many recommendations in a hundred the inputs are kept, too, so that they can be replayed.",
+)
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_filters",
+    "idcsched",
+    "idcsched.audit",
+    "idcsched.accounts",
+    "idcsched.inventory",
+    "idcsched.ledger",
+    "metrics_ingest",
+    "idcsched.scheduling",
+    "idcsched.api",
+    "idcsched.demo",
+]
+MIDDLEWARE = [
+    "idcsched.api.middleware.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+ROOT_URLCONF = "idcsched.urls"
+WSGI_APPLICATION = "idcsched.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
+SQLITE = {
+    "ENGINE": "django.db.backends.sqlite3",
+    "NAME": VAR_DIR / "db.sqlite3",
+    "OPTIONS": {
+        # Readers beside one writer; a transaction that will write says so at once instead of failing half-way.
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+    },
+}
+
+
+def _database() -> dict[str, Any]:
+    if ENVIRONMENT.broken("DATABASE_URL"):
+        return {"ENGINE": "django.db.backends.dummy"}  # nothing may be written to a database that was not meant
+    if DATABASE_URL is None:
+        return SQLITE
+    if DATABASE_URL["ENGINE"] == SQLITE["ENGINE"]:
+        return SQLITE | {"NAME": DATABASE_URL["NAME"]}
+    return {**DATABASE_URL, "CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
+
+
+DATABASES = {"default": _database()}
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+USE_I18N = True
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+
+STATIC_URL = "/static/"
+WHITENOISE_USE_FINDERS = True  # a few hundred small files, straight from the packages: nothing to collect
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "idcsched.api.authentication.BearerAuthentication",
+        "idcsched.api.authentication.SessionPrincipal",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["idcsched.api.permissions.HasCapability"],
+    "DEFAULT_PARSER_CLASSES": ["idcsched.api.bodies.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PAGINATION_CLASS": "idcsched.api.filtering.Pages",
+    "DEFAULT_FILTER_BACKENDS": ["idcsched.api.filtering.StrictFilterBackend", "idcsched.api.filtering.Ordering"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "idcsched.api.problems.exception_handler",
+    "UNICODE_JSON": True,
+}
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "idcsched",
+    "DESCRIPTION": "Picks the data centre (IDC) of a region in which ordered machines should stand, and says why.",
+    "VERSION": __version__,
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "SWAGGER_UI_DIST": "SIDECAR",  # the pages work without the internet
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [],  # enums stand where they are used
+    "OAS_VERSION": "3.1.0",  # whose schemas are JSON Schema, as msgspec writes them
+}
+
+SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SECURE_SSL else 0
+SECURE_REDIRECT_EXEMPT = [r"^health/"]  # asked by load balancers, in plain HTTP
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",  # HSTS for all sub-domains, and
+    "security.W021",  # preloading it, bind a whole domain: not for one of its servers to decide
+]
+
+CELERY_BROKER_URL = REDIS_URL or "embedded://localhost"
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if REDIS_URL else {"folder": str(VAR_DIR / "broker")}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_DEFAULT_QUEUE = "idcsched"
+CELERY_TASK_IGNORE_RESULT = True  # the row is the truth
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_SOFT_TIME_LIMIT = 300
+CELERY_TASK_TIME_LIMIT = 330
+CELERY_TIMEZONE = TIME_ZONE
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    "feed-prune": {
+        "task": "idcsched.audit.tasks.feed_prune",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600},
+    },
+    "decisions-expire": {
+        "task": "idcsched.scheduling.tasks.decisions_expire",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600},  # a worker that was away need not do it for every hour it missed
+    },
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "idcsched.logs.RequestId"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "filters": ["request_id"], "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    # Django's own handlers would say everything twice.
+    "loggers": {"django": {"handlers": [], "level": LOG_LEVEL, "propagate": True}},
+}

@@ -1,0 +1,19 @@
+"""Everything that has an address; portals are promised `/api/v1/` and the rest of `docs/`."""
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+from idcsched import health
+
+urlpatterns = [
+    path("", RedirectView.as_view(url="/api/v1/docs/")),
+    path("health/live/", health.live),
+    path("health/ready/", health.ready),
+    path("admin/", admin.site.urls),
+    path("api/v1/", include("idcsched.api.urls")),
+]
+
+handler400 = "idcsched.api.problems.bad_request"
+handler404 = "idcsched.api.problems.not_found"
+handler500 = "idcsched.api.problems.server_error"

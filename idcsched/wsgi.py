@@ -1,0 +1,18 @@
+"""What a web server serves: `granian --interface wsgi idcsched.wsgi:application`."""
+
+import os
+
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from granian.utils.proxies import wrap_wsgi_with_proxy_headers
+
+from idcsched.settings_checks import environment_required
+
+__all__ = ["application"]
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "idcsched.settings")
+
+application = get_wsgi_application()
+environment_required()
+if settings.TRUSTED_PROXIES:
+    application = wrap_wsgi_with_proxy_headers(application, trusted_hosts=settings.TRUSTED_PROXIES)

@@ -1,0 +1,122 @@
+"""Runs the tests on SQLite and on PostgreSQL, with the servers that they need: `python -m tests quick|long`.
+
+What follows is handed to pytest: `python -m tests quick -k taint`.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from time import monotonic
+
+from idcsched.demo.processes import leash
+from tests.servers import Unavailable, postgresql, redis
+
+NOTHING_TO_RUN = 5  # pytest's exit status
+TIERS: Mapping[str, list[str]] = {
+    "quick": ["-m", "not long"],
+    "long": ["-m", "long or hypothesis", "--timeout", "900"],
+}
+COVERAGE = ["--cov", "--cov-report=", "--cov-fail-under=0"]  # judged once, over all legs
+SERVERS: Mapping[str, Callable[[], AbstractContextManager[str]]] = {
+    "TEST_DATABASE_URL": postgresql.available,
+    "TEST_REDIS_URL": redis.available,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leg:
+    """One run of pytest."""
+
+    name: str
+    environment: Mapping[str, str]
+    options: list[str]
+
+
+def main(tier: str, *options: str) -> int:
+    """Run every leg, whatever became of the one before; returns the exit status."""
+    missing: list[str] = []
+    measured = tier == "quick" and not options
+    chosen = [*TIERS[tier], *(COVERAGE if measured else []), *options]
+    with _servers(missing) as found:
+        outcomes = {leg.name: _run(leg, chosen) for leg in _legs(tier, found)}
+    failed = [name for name, (status, _) in outcomes.items() if status]
+    if measured and not failed:
+        failed += _coverage()
+    print()
+    for name, (status, seconds) in outcomes.items():
+        print(f"{name}: {'failed' if status else 'passed'} in {seconds:.0f} s")
+    for reason in missing:
+        print(f"Could not be had, so its tests did not run: {reason}")
+    return 1 if failed or (missing and os.environ.get("CI") == "true") else 0
+
+
+@contextmanager
+def _servers(missing: list[str]) -> Iterator[dict[str, str]]:
+    """Whichever servers can be had, by variable; the reasons for the others go to `missing`."""
+    print("Starting PostgreSQL and Redis ...", flush=True)
+    found: dict[str, str] = {}
+    with ExitStack() as stack:
+        for variable, available in SERVERS.items():
+            try:
+                found[variable] = stack.enter_context(available())
+            except Unavailable as error:
+                missing.append(str(error))
+        yield found
+
+
+def _legs(tier: str, found: Mapping[str, str]) -> Iterator[Leg]:
+    profile = {"HYPOTHESIS_PROFILE": tier}
+    yield Leg(name="On SQLite", environment={**found, **profile}, options=[])
+    if url := found.get("TEST_DATABASE_URL"):
+        environment = {**found, **profile, "DATABASE_URL": url}
+        yield Leg(name="On PostgreSQL", environment=environment, options=["--database-only", "--cov-append"])
+
+
+def _run(leg: Leg, options: list[str]) -> tuple[int, float]:
+    print(f"{leg.name} ...", flush=True)
+    begun, parent = monotonic(), os.getpid()
+    inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    pytest = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--quiet",
+            "--numprocesses",
+            "auto",
+            "--dist",
+            "loadgroup",
+            *options,
+            *leg.options,
+        ],
+        env={**inherited, **leg.environment},
+        preexec_fn=lambda: leash(signal.SIGTERM, parent),  # noqa: PLW1509 - no threads here
+    )
+    status = pytest.wait()
+    return (0 if status == NOTHING_TO_RUN else status), monotonic() - begun
+
+
+def _coverage() -> list[str]:
+    print("Measuring coverage ...", flush=True)
+    report = [sys.executable, "-m", "coverage", "report"]
+    if subprocess.run([*report, "--format=total"], stdout=subprocess.DEVNULL, check=False).returncode:
+        subprocess.run(report, check=False)
+        return ["coverage"]
+    total = subprocess.run([*report, "--format=total"], capture_output=True, text=True, check=True).stdout.strip()
+    print(f"Lines and branches covered: {total} %")
+    return []
+
+
+if __name__ == "__main__":
+    leash(signal.SIGTERM, os.getppid())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if len(sys.argv) < 2 or sys.argv[1] not in TIERS:
+        sys.exit(f"usage: python -m tests {'|'.join(TIERS)} [pytest options]")
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,75 @@
+"""What no file of the project may hold, and what each must."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median, quantiles
+
+import pytest
+
+from tests.architecture.repository import ROOT, files
+
+# Put together here, so that this file does not hold what it looks for.
+REGISTRIES = [
+    first + rest for first, rest in (("pypi.", "org"), ("python", "hosted"), ("npm", "js"), ("index", "-url"))
+]
+MACHINE_PATHS = re.compile(r"(?<![\w.}>/$-])/(?:work|root|tmp|home)/\w")
+VAGUE = {"utils.py", "helpers.py", "common.py", "misc.py"}
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    for file in files():
+        try:
+            yield file.relative_to(ROOT), file.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+
+
+def sources() -> Iterator[tuple[Path, str]]:
+    return ((name, text) for name, text in texts() if name.suffix == ".py" and "migrations" not in name.parts)
+
+
+def functions(text: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def test_it_works() -> None:
+    assert Path("idcsched/__init__.py") in dict(sources())
+
+
+def test_no_file_names_a_registry_or_a_path_of_a_machine() -> None:
+    found = [
+        f"{name}:{number}: {line.strip()}"
+        for name, text in texts()
+        for number, line in enumerate(text.splitlines(), 1)
+        if MACHINE_PATHS.search(line) or any(registry in line for registry in REGISTRIES)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_file_names_say_something() -> None:
+    assert not [name for name, _ in sources() if name.name in VAGUE]
+
+
+def test_files_are_short() -> None:
+    limits = {name: 600 if name.parts[0] == "tests" else 400 for name, _ in sources()}
+    assert not {str(name): count for name, text in sources() if (count := text.count("\n")) > limits[name]}
+
+
+def test_functions_are_short() -> None:
+    sizes = [
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for name, text in sources()
+        if name.parts[0] != "tests"
+        for node in functions(text)
+    ]
+    assert median(sizes) < 10
+    assert quantiles(sizes, n=10)[-1] < 35
+
+
+@pytest.mark.parametrize("page", files("*.md"), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    targets = [target for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target]
+    assert not [target for target in targets if not (page.parent / target).exists()]

@@ -1,0 +1,42 @@
+"""What the database holds once the demo is loaded: measured as of now, at the water levels that were meant."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from idcsched.audit.models import Change
+from idcsched.demo.documents import demo
+from idcsched.inventory.models import Taint
+from metrics_ingest.models import BandwidthRollup, Latest, SampleDay
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_works(loaded: datetime) -> None:
+    assert set(Latest.objects.values_list("at", flat=True)) == {loaded}
+    assert Latest.objects.filter(metric__code="bandwidth_mbps").count() == 68
+    days = SampleDay.objects.filter(line__code="ct", idc__code="gz-ct-01").values_list("day", flat=True)
+    assert loaded.date() - min(days) == timedelta(days=35)
+
+
+def test_percentiles_come_to_the_water_levels(loaded: datetime) -> None:
+    levels = {(each["idc"], each["line"]): each["level"] for each in demo("traffic")}
+
+    for rollup in BandwidthRollup.objects.select_related("line__idc"):
+        line = rollup.line
+        assert rollup.p95_mbps is not None
+        assert rollup.p95_mbps / line.purchased_mbps == pytest.approx(levels[line.idc.code, line.code], rel=0.03)
+
+
+def test_one_maintenance_is_next_week_and_one_is_over(loaded: datetime) -> None:
+    windows = {taint.idc.code: taint for taint in Taint.objects.filter(key="maintenance").select_related("idc")}
+    coming, past = windows["gz-ct-cu-cm-01"], windows["wuxi-ct-cu-cm-01"]
+
+    assert coming.starts_at is not None
+    assert timedelta(days=6) < coming.starts_at - loaded < timedelta(days=8)
+    assert past.ends_at is not None
+    assert past.ends_at < loaded
+
+
+def test_the_history_says_who_it_was(loaded: datetime) -> None:
+    assert Change.objects.filter(kind="idc", actor="load_demo", via="command").count() == 47

@@ -1,0 +1,102 @@
+"""The demo's measurements go on by themselves: once every five minutes, and without a gap after an outage."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from idcsched.demo.measuring import measurements_store
+from idcsched.demo.source import history, slot_start
+from idcsched.demo.tasks import demo_measure
+from idcsched.demo.traffic import slot_of
+from idcsched.inventory.models import Idc, Line
+from idcsched.inventory.services import idc_delete, line_delete
+from metrics_ingest.models import BandwidthRollup, Latest, SampleDay
+from metrics_ingest.services import Sample, samples_store
+
+pytestmark = pytest.mark.django_db
+
+NOTHING = {"lines": 0, "values": 0, "samples": 0}
+
+
+def next_slot(now: datetime, *, after: int = 1) -> datetime:
+    return slot_start(slot_of(now.timestamp()) + after)
+
+
+def stored(line: Line, first: datetime, count: int) -> np.ndarray:
+    """Slots as the database holds them."""
+    days = SampleDay.objects.filter(line=line).order_by("day")
+    values = np.concatenate([np.frombuffer(day.values, dtype="<f4") for day in days])
+    start = datetime.combine(days[0].day, datetime.min.time(), first.tzinfo)
+    skipped = (first - start) // timedelta(minutes=5)
+    return values[skipped : skipped + count]
+
+
+def test_it_works(loaded: datetime) -> None:
+    at = next_slot(loaded)
+    found = measurements_store(at=at, now=at)
+
+    assert found == {"lines": 68, "values": 0, "samples": 68 + 6 * 41}
+    assert set(Latest.objects.filter(line__isnull=False).values_list("at", flat=True)) == {at}
+    assert set(BandwidthRollup.objects.values_list("computed_at", flat=True)) == {at}
+
+
+def test_within_the_same_five_minutes_nothing_is_done(loaded: datetime) -> None:
+    assert measurements_store(at=loaded, now=loaded) == NOTHING
+
+
+def test_nothing_is_done_twice(loaded: datetime) -> None:
+    at = next_slot(loaded)
+    measurements_store(at=at, now=at)
+
+    assert measurements_store(at=at, now=at) == NOTHING
+
+
+def test_an_outage_leaves_no_gap(loaded: datetime) -> None:
+    at = next_slot(loaded, after=25)
+    found = measurements_store(at=at, now=at)
+    line = Line.objects.get(idc__code="gz-ct-01", code="ct")
+    first = slot_of(loaded.timestamp()) - 12
+
+    assert found["values"] == 68 * 24
+    expected = history(("gz-ct-01", "ct"), first=first, until=first + 38)
+    np.testing.assert_allclose(stored(line, slot_start(first), 38), expected, rtol=1e-6)
+
+
+def test_after_months_only_what_is_kept_is_added(loaded: datetime) -> None:
+    at = next_slot(loaded, after=100 * 288)
+    found = measurements_store(at=at, now=at)
+
+    assert found["values"] == 68 * 35 * 288
+
+
+def test_what_an_operator_removed_is_passed_over(loaded: datetime) -> None:
+    idc_delete(idc=Idc.objects.get(code="gz-bgp-01"))
+    line_delete(line=Line.objects.get(idc__code="sz-ct-cu-01", code="cu"))
+    at = next_slot(loaded)
+
+    assert measurements_store(at=at, now=at) == {"lines": 66, "values": 0, "samples": 66 + 6 * 40}
+
+
+def test_a_later_sample_of_somebody_else_stays(loaded: datetime) -> None:
+    at = next_slot(loaded)
+    later = at + timedelta(seconds=30)
+    samples_store(
+        samples=[Sample(idc="gz-ct-01", line="ct", metric="bandwidth_mbps", value=35_000, at=later)], now=later
+    )
+    measurements_store(at=at, now=later)
+
+    assert Latest.objects.get(line__idc__code="gz-ct-01", line__isnull=False).value == 35_000
+
+
+def test_the_task_measures_the_five_minutes_that_have_begun(loaded: datetime) -> None:
+    Latest.objects.filter(line__isnull=False).update(at=slot_start(slot_of(loaded.timestamp()) - 3))
+    found = demo_measure()
+
+    assert found["lines"] == 68
+    now = timezone.now()
+    assert all(
+        timedelta() <= now - at < timedelta(minutes=5, seconds=10)
+        for at in Latest.objects.filter(line__isnull=False).values_list("at", flat=True)
+    )

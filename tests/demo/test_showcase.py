@@ -1,0 +1,55 @@
+"""The first recommendation as `make run` shows it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from idcsched.demo.credentials import credentials_file
+from idcsched.demo.showcase import ORDER, show
+from idcsched.scheduling.models import Decision, Profile
+from idcsched.scheduling.services import profile_revise
+
+CREDENTIALS = {"portal": {"username": "portal", "password": "", "token": "idc_" + "x" * 40}}
+
+
+@pytest.fixture
+def shown(transactional_db: None, var: Path, live_server: Any) -> list[str]:
+    call_command("load_demo", verbosity=0)
+    return show(live_server.url, json.loads(credentials_file().read_text())).splitlines()
+
+
+def test_it_works(shown: list[str]) -> None:
+    text = "\n".join(shown)
+
+    assert "sz-ct-cu-01 · 深圳南山科技园双线 Shenzhen Nanshan" in text
+    assert "Why: of all that fit, the order adds least to the bill here:" in text
+    assert "Why not foshan-ct-01, which has the lower list price (20 against 25 CNY per Mbps)?" in text
+    assert "Why not nanning-ct-cu-01, which has the most room" in text
+    assert "foshan-ct-01 would draw level only if billing_cost weighed" in text
+    assert "untolerated taint commissioning=burn-in:NoSchedule" in text
+    assert max(map(len, shown)) <= 100
+    assert Decision.objects.get().idc == "sz-ct-cu-01"
+
+    command = text[text.index("curl ") :]
+    assert json.loads(command[command.index("{") : command.rindex("}") + 1]) == json.loads(json.dumps(ORDER))
+    assert credentials_file().exists()
+    assert json.loads(credentials_file().read_text())["portal"]["token"] in command
+
+
+def test_a_refusal_is_told(transactional_db: None, live_server: Any) -> None:
+    assert show(live_server.url, CREDENTIALS).startswith("The first recommendation was refused with 401: {")
+
+
+def test_a_server_that_does_not_answer_is_told() -> None:
+    assert show("http://127.0.0.1:9", CREDENTIALS).startswith("The first recommendation could not be had: ")
+
+
+def test_a_profile_that_an_operator_has_changed_is_told_as_any_answer(shown: list[str], live_server: Any) -> None:
+    body = {"plugins": [{"name": "available", "plugin": "available"}]}
+    profile_revise(profile=Profile.objects.get(code="default"), body=body)
+    text = show(live_server.url, json.loads(credentials_file().read_text()))
+
+    assert "Profile default, revision 2" in text

@@ -1,0 +1,121 @@
+"""`requirements/install.sh` sets up once, does nothing twice, and says in one line what is missing."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.repository import ROOT
+from tests.servers import scratch_folder
+
+PYTHON = Path(sys.base_prefix, "bin", "python3")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project that needs nothing, so that setting it up takes no network."""
+    (tmp_path / "requirements").mkdir()
+    shutil.copy(ROOT / "requirements" / "install.sh", tmp_path / "requirements")
+    for lock in ("base.lock", "dev.lock"):
+        (tmp_path / "requirements" / lock).write_text("", encoding="utf-8")
+    return tmp_path
+
+
+def install(folder: Path, python: Path | str = PYTHON, wanted: str = "base") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", folder / "requirements" / "install.sh", wanted],
+        env=os.environ | {"PYTHON": str(python)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def fake_python(folder: Path, script: str) -> Path:
+    program = folder / "python"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
+    program.chmod(0o755)
+    return program
+
+
+def test_it_works(folder: Path) -> None:
+    first, second = install(folder), install(folder)
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr
+    assert [line.split()[0] for line in first.stdout.splitlines()] == ["Creating", "Installing"]
+    assert second.stdout == ""
+
+
+def test_what_tests_need_is_enough_for_running(folder: Path) -> None:
+    install(folder, wanted="dev")
+    assert install(folder, wanted="base").stdout == ""
+
+
+def test_a_change_of_the_lock_installs_anew(folder: Path) -> None:
+    install(folder)
+    (folder / "requirements" / "base.lock").write_text("# changed\n", encoding="utf-8")
+    assert install(folder).stdout.startswith("Installing")
+
+
+def test_a_set_up_that_was_cut_short_is_done_again(folder: Path) -> None:
+    install(folder)
+    (folder / ".venv" / "installed-base").unlink()
+    assert install(folder).stdout.startswith("Installing")
+
+
+def test_what_was_made_with_another_python_is_made_anew(folder: Path) -> None:
+    install(folder)
+    (folder / ".venv" / "interpreter").write_text("1 3.11.0 /elsewhere\n", encoding="ascii")
+    (folder / ".venv" / "installed-base").unlink()
+    assert install(folder).stdout.startswith("Creating")
+
+
+def test_dependencies_that_cannot_be_installed_are_said_with_the_log(folder: Path) -> None:
+    (folder / "requirements" / "base.lock").write_text("./no-such-package\n", encoding="utf-8")
+    done = install(folder)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("(the whole output is in var/setup.log)")
+
+
+def test_no_python_is_one_line(folder: Path) -> None:
+    assert_refused(install(folder, "python-that-is-not-there"), "there is no python-that-is-not-there here")
+
+
+def test_an_old_python_is_one_line(folder: Path) -> None:
+    assert_refused(install(folder, fake_python(folder, "echo 0 3.10.13 /usr abc")), "is 3.10.13")
+
+
+def test_a_broken_python_is_one_line(folder: Path) -> None:
+    assert_refused(install(folder, fake_python(folder, "exit 127")), "does not start")
+
+
+def test_a_python_without_venv_is_one_line(folder: Path) -> None:
+    python = fake_python(folder, f'[ "$1" = -m ] && exit 1; exec {PYTHON} "$@"')
+    assert_refused(install(folder, python), "no working venv module")
+
+
+def test_a_folder_that_cannot_be_written_is_one_line() -> None:
+    with scratch_folder() as folder:  # root may write anywhere, so nobody tries, who has to get here
+        shutil.copytree(ROOT / "requirements", folder / "requirements")
+        python = fake_python(folder, "echo 1 3.11.0 /usr abc")
+        folder.chmod(0o555)
+        done = subprocess.run(
+            ["sh", folder / "requirements" / "install.sh", "base"],
+            env=os.environ | {"PYTHON": str(python)},
+            user="nobody" if os.geteuid() == 0 else None,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        folder.chmod(0o755)
+    assert_refused(done, "cannot write to")
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], reason: str) -> None:
+    assert done.returncode == 1
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stdout in {"", f"Creating .venv with Python {sys.version.split()[0]} ...\n"}

@@ -1,0 +1,28 @@
+"""Killed at any moment, `make run` leaves no process, and the next one works."""
+
+import os
+import random
+import signal
+from time import sleep
+
+import pytest
+
+from tests.e2e.installation import Installation, wait_for
+from tests.e2e.running import command, made, started
+
+
+@pytest.mark.long
+@pytest.mark.xdist_group("make run")
+@pytest.mark.parametrize("victim", [b"make", b"demo_run"], ids=["make", "the supervisor"])
+@pytest.mark.parametrize("attempt", range(8))
+def test_it_works(demo: Installation, victim: bytes, attempt: int) -> None:
+    child = started(demo)
+    sleep(random.uniform(0, 6))
+    for pid in demo.processes():
+        if victim in command(pid):
+            os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: not demo.processes(), "its processes to follow")
+    child.process.wait()
+    if attempt == 7:
+        with made(demo):
+            pass

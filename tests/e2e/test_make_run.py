@@ -1,0 +1,119 @@
+"""`make run`, from outside: it comes up, answers, stops whole, and says in one line what keeps it from that."""
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+from pathlib import Path
+from time import monotonic
+from urllib.request import urlopen
+
+import pytest
+
+from tests.e2e.installation import Installation, post, wait_for
+from tests.e2e.running import command, made, said, supervisor
+from tests.servers import free_port
+
+pytestmark = pytest.mark.xdist_group("make run")  # one after the other: each is a whole system
+
+
+def test_it_works(demo: Installation) -> None:
+    address = f"http://127.0.0.1:{demo.environment['PORT']}"
+    with made(demo) as run:
+        with urlopen(f"{address}/health/ready/", timeout=5) as response:
+            assert json.load(response)["status"] == "ok"
+        file = demo.var / "demo-credentials.json"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        credentials = json.loads(file.read_text(encoding="utf-8"))
+        assert set(credentials) == {"viewer", "portal", "operator", "admin"}
+        body = {"region": "A", "profile": "seed-example", "request_id": "order-8812"}
+        answer = post(f"{address}/api/v1/schedule/", body, credentials["portal"]["token"])
+        assert answer["idc"]["code"] == "d"
+        os.killpg(run.process.pid, signal.SIGINT)  # as a terminal does it
+        wait_for(lambda: not run.running, "the end after Ctrl-C")
+        assert not demo.processes()
+
+
+def test_the_second_time_is_quick(demo: Installation) -> None:
+    with made(demo):
+        pass
+    begun = monotonic()
+    with made(demo) as run:
+        assert monotonic() - begun < 15
+        assert "The demo is there already" in said(run)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_signal_stops_everything(demo: Installation, number: signal.Signals) -> None:
+    with made(demo) as run:
+        os.kill(supervisor(demo), number)
+        assert run.process.wait(30) == 0
+        assert not demo.processes()
+
+
+def test_when_the_supervisor_is_killed_nothing_is_left(demo: Installation) -> None:
+    with made(demo):
+        os.kill(supervisor(demo), signal.SIGKILL)
+        wait_for(lambda: not demo.processes(), "its processes to follow")
+
+
+def test_when_make_is_killed_nothing_is_left(demo: Installation) -> None:
+    with made(demo) as run:
+        run.process.kill()
+        wait_for(lambda: not demo.processes(), "its processes to follow")
+
+
+def test_what_a_killed_run_left_is_stopped_by_the_next(demo: Installation) -> None:
+    with made(demo):
+        web = [pid for pid in demo.processes() if b"granian" in command(pid)]
+        for pid in (supervisor(demo), min(web)):
+            os.kill(pid, signal.SIGKILL)  # the web server's own worker is now an orphan and holds the port
+    with made(demo) as run:
+        assert "A previous run was killed" in said(run)
+
+
+def test_a_process_that_dies_is_reported_and_stops_everything(demo: Installation) -> None:
+    with made(demo) as run:
+        worker = min(pid for pid in demo.processes() if b"worker" in command(pid))
+        os.kill(worker, signal.SIGKILL)
+        assert run.process.wait(30) != 0
+        assert "the worker process ended by itself (-9)" in said(run)
+        assert not demo.processes()
+
+
+def test_a_second_run_in_the_same_folder_is_refused(demo: Installation) -> None:
+    with made(demo):
+        assert_refused(demo.tried("demo_run"), "already going on")
+
+
+def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        done = Installation(tmp_path, PORT=str(port)).tried("demo_run")
+    assert_refused(done, f"port {port} is taken")
+
+
+def test_wrong_settings_are_a_line_each(tmp_path: Path) -> None:
+    done = Installation(tmp_path, PORT="http", MAX_LEVEL="9").tried("demo_run")
+    assert done.returncode == 1
+    assert [line.split()[1] for line in done.stderr.splitlines()] == ["PORT", "MAX_LEVEL"]
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "var").write_text("a file where the folder should be", encoding="utf-8")
+    assert_refused(Installation(tmp_path).tried("demo_run"), "")
+    assert_refused(Installation(tmp_path, SECRET_KEY="x").tried("demo_run"), "cannot write to")
+
+
+def test_a_database_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    url = f"postgresql://nobody@127.0.0.1:{free_port()}/nothing"
+    done = Installation(tmp_path, DATABASE_URL=url, PORT=str(free_port())).tried("demo_run")
+    assert_refused(done, "the database cannot be used")
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], reason: str) -> None:
+    assert done.returncode == 1
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr

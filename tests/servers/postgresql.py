@@ -1,0 +1,113 @@
+"""A PostgreSQL server of one's own."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from pwd import getpwnam
+from time import monotonic, sleep
+
+import psycopg2
+
+from idcsched.demo.processes import Child, start, stop
+from tests.servers import Unavailable, debian, free_port, scratch_folder
+
+__all__ = ["FAST", "available", "running"]
+
+FAST = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}  # a test may lose its data in a crash
+OWNER = "idcsched"
+
+
+@contextmanager
+def available() -> Iterator[str]:
+    """The address of the database named by TEST_DATABASE_URL, else of a server that lives as long as the block."""
+    if given := os.environ.get("TEST_DATABASE_URL"):
+        yield given
+    else:
+        with running() as url:
+            yield url
+
+
+@contextmanager
+def running(options: Mapping[str, str] = FAST) -> Iterator[str]:
+    """A fresh server with the given settings; yields the address of its database `postgres`.
+
+    PostgreSQL refuses to run as root, so root runs it as `nobody`.
+    """
+    programs = _programs()
+    user = "nobody" if os.geteuid() == 0 else None
+    with scratch_folder() as folder:
+        if user:
+            shutil.chown(folder, user, getpwnam(user).pw_gid)
+        data, port = folder / "data", free_port()
+        _create(programs, data, user)
+        command = _command(programs, data, port, options)
+        child = start("postgresql", command, log=folder / "log", folder=folder, user=user)
+        url = f"postgresql://{OWNER}@127.0.0.1:{port}/postgres"
+        try:
+            _wait(child, url)
+            yield url
+        finally:
+            stop(child, by=signal.SIGINT)  # "fast": open sessions are cut off
+
+
+def _programs() -> Path:
+    if not (found := _found()):
+        debian.install("postgresql")
+        found = _found()
+    if not found:
+        raise Unavailable("PostgreSQL is installed, but its programs are in no /usr/lib/postgresql/*/bin")
+    return found
+
+
+def _found() -> Path | None:
+    versions = [path for path in Path("/usr/lib/postgresql").glob("*/bin") if (path / "initdb").exists()]
+    if versions:
+        return max(versions, key=lambda path: float(path.parent.name))
+    on_path = shutil.which("initdb")
+    return Path(on_path).resolve().parent if on_path else None
+
+
+def _create(programs: Path, data: Path, user: str | None) -> None:
+    options = ["-U", OWNER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
+    group = None if user is None else getpwnam(user).pw_gid
+    done = subprocess.run(
+        [programs / "initdb", "-D", data, *options],
+        cwd=data.parent,
+        user=user,
+        group=group,
+        extra_groups=None if user is None else [],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise Unavailable(f"initdb fails: {done.stderr.strip()}")
+
+
+def _command(programs: Path, data: Path, port: int, options: Mapping[str, str]) -> list[str | Path]:
+    settings = {
+        "listen_addresses": "127.0.0.1",
+        "port": str(port),
+        "unix_socket_directories": str(data.parent),
+        "max_connections": "200",
+        "timezone": "UTC",
+        **options,
+    }
+    return [programs / "postgres", "-D", data, *(part for item in settings.items() for part in ("-c", "=".join(item)))]
+
+
+def _wait(child: Child, url: str) -> None:
+    until = monotonic() + 60
+    while child.running and monotonic() < until:
+        try:
+            psycopg2.connect(url, connect_timeout=5).close()
+        except psycopg2.OperationalError:
+            sleep(0.05)
+        else:
+            return
+    raise Unavailable(f"PostgreSQL does not start: {child.last_words()}")

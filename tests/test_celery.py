@@ -1,0 +1,39 @@
+"""Background work: what is scheduled exists, and what exists is scheduled."""
+
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+
+from idcsched.celery import app
+from idcsched.scheduling import tasks
+
+SCHEDULE = settings.CELERY_BEAT_SCHEDULE
+
+
+def test_it_works() -> None:
+    assert app.conf.task_default_queue == "idcsched"
+    assert app.conf.beat_schedule.keys() == SCHEDULE.keys()
+
+
+@pytest.mark.parametrize("name", SCHEDULE)
+def test_what_is_scheduled_is_a_task(name: str) -> None:
+    assert SCHEDULE[name]["task"] in app.tasks
+
+
+def test_every_periodic_task_is_scheduled() -> None:
+    scheduled = {entry["task"] for entry in SCHEDULE.values()}
+    assert {f"{tasks.__name__}.{name}" for name in tasks.__all__} <= scheduled
+
+
+def test_a_message_is_acknowledged_when_its_work_is_done() -> None:
+    assert app.conf.task_acks_late
+    assert app.conf.task_reject_on_worker_lost
+    assert app.conf.worker_prefetch_multiplier == 1
+
+
+def test_no_work_outlives_its_message() -> None:
+    visible_again = timedelta(hours=1)  # Redis hands an unacknowledged message to the next worker
+    assert (
+        timedelta(seconds=app.conf.task_soft_time_limit) < timedelta(seconds=app.conf.task_time_limit) < visible_again
+    )

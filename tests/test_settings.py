@@ -1,0 +1,82 @@
+"""The settings as a whole: defaults that need nothing, wrong values stopped, and a page that says it all."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from idcsched.environment import table
+from idcsched.settings_checks import environment_required
+
+ROOT = Path(settings.BASE_DIR)
+
+
+def manage(var: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=ROOT,
+        env=environment | {"VAR_DIR": str(var)} | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_it_works(tmp_path: Path) -> None:
+    done = manage(tmp_path, "check")
+    assert done.returncode == 0, done.stderr
+    assert os.listdir(tmp_path) == ["secret-key"]
+
+
+def test_wrong_settings_are_all_said_at_once_with_ids_and_hints(tmp_path: Path) -> None:
+    done = manage(tmp_path, "check", PORT="http", THROTTLE="often", IDCSCHED_DEBUG="1")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    for text in ("idcsched.E001", "PORT is 'http'", "THROTTLE is 'often'", "idcsched.W001", "Did you mean DEBUG?"):
+        assert text in done.stderr
+
+
+def test_a_database_that_was_not_meant_is_never_written_to(tmp_path: Path) -> None:
+    done = manage(tmp_path, "migrate", "--skip-checks", DATABASE_URL="postgres//oops")
+    assert done.returncode != 0
+    assert not (tmp_path / "db.sqlite3").exists()
+
+
+def test_a_server_refuses_to_start_with_wrong_settings(tmp_path: Path) -> None:
+    done = manage(tmp_path, "shell", "-c", "import idcsched.wsgi", PORT="0")
+    assert done.returncode == 1
+    assert "idcsched does not start with wrong settings" in done.stderr
+    assert "PORT is '0'" in done.stderr
+
+
+def test_right_settings_let_a_server_start() -> None:
+    environment_required()
+
+
+def test_production_settings_pass_the_deployment_check(tmp_path: Path) -> None:
+    done = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", SECURE_SSL="on")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_page_of_settings_is_up_to_date() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert table(settings.ENVIRONMENT.declared) in page, "run: python manage.py settings_page"
+
+
+def test_the_page_of_settings_can_be_written(tmp_path: Path) -> None:
+    page = tmp_path / "settings.md"
+    page.write_text("# Settings\n\n| variable | old |\n|---|---|\n| `X` | y |\n\nAfter.\n", encoding="utf-8")
+    call_command("settings_page", page)
+    assert page.read_text(encoding="utf-8") == f"# Settings\n\n{table(settings.ENVIRONMENT.declared)}\nAfter.\n"
+
+
+def test_a_page_without_a_table_is_left_alone(tmp_path: Path) -> None:
+    page = tmp_path / "settings.md"
+    page.write_text("# Settings\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="no table"):
+        call_command("settings_page", page)

@@ -1,0 +1,1 @@
+"""What a third party's distribution may get wrong, one way a module."""

@@ -1,0 +1,13 @@
+"""A plugin that calls itself by a name that is taken."""
+
+from idcsched.framework.context import Cycle
+from idcsched.framework.plugin import Plugin
+
+
+class Impostor(Plugin):
+    """Lets every taint pass."""
+
+    name = "taint"
+
+    def filter(self, ctx: Cycle) -> None:
+        return None

@@ -1,0 +1,3 @@
+"""An entry point that names something else than a plugin."""
+
+ANSWER = 42
