@@ -25,6 +25,14 @@ from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading
 FIXED_PAID = 0.9  # of a flat-rate line, the part of the purchased bandwidth that counts as its commit
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
 
+WITH_COMMIT = (
+    "{busy:.0f} % of it flows in the line's busiest hours; {over:.0f} % lies above the commit; "
+    "the commit is {fill:.0f} % used: {total:,.0f} {currency} a month"
+)
+WITHOUT_COMMIT = (
+    "{busy:.0f} % of it flows in the line's busiest hours; there is no commit: {total:,.0f} {currency} a month"
+)
+
 Factor = Annotated[float, msgspec.Meta(ge=0, le=100)]
 
 
@@ -106,11 +114,8 @@ class BillingCost(Plugin):
             "total": raw * need,
             "currency": ctx.snapshot.currency,
         }
-        return Note(
-            "{busy:.0f} % of it flows in the line's busiest hours; {over:.0f} % lies above the commit; "
-            "the commit is {fill:.0f} % used: {total:.0f} {currency} a month",
-            numbers,
-        )
+        free_of_commit = not committed(ctx.snapshot.lines)[chosen[0]]
+        return Note(WITHOUT_COMMIT if free_of_commit else WITH_COMMIT, numbers)
 
 
 def distinct_groups(ctx: Cycle) -> list[Rows]:

@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 import sys
 from argparse import ArgumentParser
@@ -73,6 +74,7 @@ class Command(BaseCommand):
         logs = settings.VAR_DIR / "log"
         system = Supervisor(folder=settings.BASE_DIR, port=settings.PORT, workers=settings.WEB_WORKERS, logs=logs)
         begun = monotonic()
+        os.environ.setdefault("DEMO", "on")  # for the children: somebody has to measure the demo's lines
         try:
             system.start()
             claim.note(child.process.pid for child in system.children)
