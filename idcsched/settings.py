@@ -146,6 +146,12 @@ RECORD_INPUTS = read(
     default=100,
     help="Of how many recommendations in a hundred the inputs are kept, too, so that they can be replayed.",
 )
+DEMO = read(
+    "DEMO",
+    flag,
+    default=False,
+    help="The demo's lines and loads are measured every five minutes, as if somebody did; `make run` sets it.",
+)
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -303,6 +309,13 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 3600},  # a worker that was away need not do it for every hour it missed
     },
 }
+
+if DEMO:
+    CELERY_BEAT_SCHEDULE["demo-measure"] = {
+        "task": "idcsched.demo.tasks.demo_measure",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    }
 
 LOGGING = {
     "version": 1,

@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 DAYS_A_MONTH = 30
-_SHOWN = 1000  # parts of a Mbps, GiB or core
 GB_A_MONTH = 162.0  # what 1 Mbps carries in 30 days where mean ÷ p95 is 0.5
+_SHOWN = 1000  # parts of a Mbps, GiB or core
 
 Number = TypeVar("Number", float, Floats)
 
@@ -41,9 +41,9 @@ class Usage:
 def used_bandwidth(latest: Floats, percentile: Floats) -> Floats:
     """The larger of the latest value and the percentile of the window; unknown (NaN) where nothing was ever seen.
 
-    A line that has a latest value but no history yet counts as its latest value.
+    Where only one of the two is there, it is the larger.
     """
-    return np.where(np.isnan(percentile), latest, np.fmax(latest, percentile))
+    return np.fmax(latest, percentile)
 
 
 def demand(used: Floats, pending: Floats, ordered: Floats, usage: Usage) -> tuple[Floats, Floats]:
@@ -67,7 +67,7 @@ def headroom(room_left: Floats, purchased: Floats) -> Floats:
 
 def shortfall(need: float, free: float) -> dict[str, float]:
     """How far off something is, in figures for people: what is free is rounded down, so that it never looks enough."""
-    left = max(floor(free * _SHOWN) / _SHOWN, 0.0)
+    left = max(floor(round(free * _SHOWN, DECIMALS)) / _SHOWN, 0.0)
     return {"need": need, "free": left, "short_by": round(need - left, DECIMALS)}
 
 

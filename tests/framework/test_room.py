@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from idcsched.framework.capacity import Usage, demand, headroom, monthly_price, room, used_bandwidth
+from idcsched.framework.capacity import Usage, demand, headroom, monthly_price, room, shortfall, used_bandwidth
 from idcsched.framework.testing import LineSpec, snapshot, world
 
 NAN = float("nan")
@@ -74,6 +76,29 @@ def test_room(purchased: float, max_level: float, used: float, pending: float, e
 
 def test_headroom_is_a_share_of_what_was_purchased() -> None:
     assert headroom(np.array([250.0, -100.0]), np.array([1000.0, 500.0])).tolist() == [0.25, -0.2]
+
+
+def test_headroom_of_a_line_that_has_nothing_is_none() -> None:
+    assert headroom(np.array([0.0, -5.0]), np.array([0.0, 0.0])).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("need", "free", "told"),
+    [
+        pytest.param(400, 320, (320, 80), id="how far off"),
+        pytest.param(400, -20, (0, 400), id="less than nothing is nothing"),
+        pytest.param(100, 99.9999, (99.999, 0.001), id="what is free is rounded down"),
+        pytest.param(2, 1.001, (1.001, 0.999), id="… but not further down than it is"),
+    ],
+)
+def test_shortfall(need: float, free: float, told: tuple[float, float]) -> None:
+    assert shortfall(need, free) == {"need": need, "free": told[0], "short_by": told[1]}
+
+
+@given(st.floats(0, 1e7))
+def test_a_shortfall_never_shows_more_than_there_is(free: float) -> None:
+    shown = shortfall(0, free)["free"]
+    assert free - 0.001 - 1e-6 <= shown <= free + 1e-6
 
 
 @pytest.mark.parametrize(
