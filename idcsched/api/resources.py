@@ -25,7 +25,15 @@ from .middleware import request_id_of
 from .permissions import principal_of_request
 from .problems import escaped, field_errors
 
-__all__ = ["CodeOf", "ReadOnlyResource", "Resource", "StrictModelSerializer", "StrictSerializer", "struct_response"]
+__all__ = [
+    "CodeOf",
+    "ReadOnlyResource",
+    "Resource",
+    "StrictModelSerializer",
+    "StrictSerializer",
+    "encoded",
+    "struct_response",
+]
 
 Service = Callable[..., Any]
 _encoder = msgspec.json.Encoder()
@@ -164,6 +172,11 @@ class Resource(ReadOnlyResource):
             changed = type(self).update_service(**{self.noun: row, "changes": changes})
             self.check_rows([changed])
         return Response(self.get_serializer(changed).data)
+
+
+def encoded(answer: Any) -> HttpResponse:
+    """Structs, or anything made of them, as JSON."""
+    return HttpResponse(_encoder.encode(answer), content_type="application/json")
 
 
 def struct_response(answer: msgspec.Struct, status: int = status.HTTP_200_OK) -> HttpResponse:

@@ -10,6 +10,7 @@ from .views.marks import AffinityViewSet, TaintViewSet
 from .views.metrics import MetricViewSet, SamplesView
 from .views.profiles import ProfileViewSet
 from .views.schedule import ScheduleView
+from .views.system import PluginsView, StatusView
 
 router = SimpleRouter()
 router.register("regions", RegionViewSet)
@@ -25,6 +26,8 @@ router.register("decisions", DecisionViewSet)
 urlpatterns = [
     path("schedule/", ScheduleView.as_view(), name="schedule"),
     path("samples/", SamplesView.as_view(), name="samples"),
+    path("plugins/", PluginsView.as_view(), name="plugins"),
+    path("status/", StatusView.as_view(), name="status"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
     *router.urls,

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db import connection, transaction
 from uuid_utils.compat import uuid7
@@ -37,10 +38,13 @@ POLICY_TOPICS = frozenset({"profiles", "tokens"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """What decisions are made on. `default_profiles` has every tenant's, "" where it has none."""
+    """What decisions are made on. `default_profiles` has every tenant's, "" where it has none; `broken_profiles`
+    says why a profile cannot be used.
+    """
 
     snapshot: Snapshot
     profiles: Mapping[str, Profile]
+    broken_profiles: Mapping[str, str]
     default_profiles: Mapping[str, str]
 
 
@@ -57,12 +61,12 @@ class Live:
         with self._lock:
             moved = self._reader.poll()
             if self._picture is None:
-                self._picture = Picture(snapshot=_take_snapshot(), profiles=_compiled(), default_profiles=_defaults())
+                self._picture = Picture(snapshot=_take_snapshot(), **_policies())
                 return self._picture
             if moved & WORLD_TOPICS:
                 self._picture = replace(self._picture, snapshot=_take_snapshot())
             if moved & POLICY_TOPICS:
-                self._picture = replace(self._picture, profiles=_compiled(), default_profiles=_defaults())
+                self._picture = replace(self._picture, **_policies())
             return self._picture
 
     def forget(self) -> None:
@@ -89,9 +93,9 @@ def _one_moment() -> Iterator[None]:
         yield
 
 
-def _compiled() -> dict[str, Profile]:
-    """Every active revision that compiles; one that does not (its plugin is gone) is named in the log."""
-    found = {}
+def _policies() -> dict[str, Any]:
+    """Every active revision that compiles; one that does not (its plugin is gone) is named in log and status."""
+    found, broken = {}, {}
     for revision in ProfileRevision.objects.filter(active_of__isnull=False).select_related("profile"):
         try:
             body = convert(revision.body, ProfileBody)
@@ -100,11 +104,9 @@ def _compiled() -> dict[str, Profile]:
             )
         except IdcschedError as error:
             logger.warning("profile %s cannot be used: %s", revision, error)
-    return found
-
-
-def _defaults() -> dict[str, str]:
-    return dict(Tenant.objects.values_list("code", "default_profile"))
+            broken[revision.profile.code] = str(error)
+    defaults = dict(Tenant.objects.values_list("code", "default_profile"))
+    return {"profiles": found, "broken_profiles": broken, "default_profiles": defaults}
 
 
 live = Live()

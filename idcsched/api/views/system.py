@@ -1,0 +1,123 @@
+"""`plugins/` and `status/`: what is registered, and how things stand."""
+
+import time
+from typing import Any
+
+import django
+import msgspec
+import numpy as np
+from django.db import connection
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from idcsched import __version__
+from idcsched.api.openapi import list_of
+from idcsched.api.resources import encoded, struct_response
+from idcsched.framework.plugin import Plugin
+from idcsched.scheduling.live import live
+from idcsched.scheduling.plugins import registry
+from idcsched.scheduling.wording import say
+
+__all__ = ["PluginsView", "StatusView"]
+
+
+class PluginReason(msgspec.Struct, frozen=True):
+    """One reason for which it rejects; `sentence` has `{fields}` from the rejection's detail."""
+
+    code: str
+    label: str
+    sentence: str
+
+
+class PluginDocument(msgspec.Struct, frozen=True):
+    """One registered plugin."""
+
+    name: str
+    version: str
+    points: tuple[str, ...]
+    description: str
+    args: dict[str, Any]
+    metrics: tuple[str, ...]
+    reasons: tuple[PluginReason, ...]
+
+
+class Versions(msgspec.Struct, frozen=True):
+    idcsched: str
+    django: str
+    numpy: str
+    database: str
+
+
+class SnapshotStatus(msgspec.Struct, frozen=True):
+    id: str
+    age_seconds: float
+    idcs: int
+    lines: int
+
+
+class Status(msgspec.Struct, frozen=True):
+    """`broken_plugins` says of each source why it could not be loaded, `broken_profiles` why one can't be used."""
+
+    versions: Versions
+    snapshot: SnapshotStatus
+    profiles: dict[str, int]
+    broken_plugins: dict[str, str]
+    broken_profiles: dict[str, str]
+    degraded: bool
+
+
+class PluginsView(APIView):
+    """What profiles can be made of."""
+
+    capability = "read"
+
+    @extend_schema(operation_id="plugins_list", responses=list_of(PluginDocument))
+    def get(self, request: Request) -> HttpResponse:
+        known = registry()
+        return encoded([_document(plugin) for _, plugin in sorted(known.plugins.items())])
+
+
+class StatusView(APIView):
+    """For people and monitoring: versions, what decisions are made on, and what is broken."""
+
+    capability = "read"
+
+    @extend_schema(operation_id="status_read", responses=Status)
+    def get(self, request: Request) -> HttpResponse:
+        picture = live.current()
+        broken = dict(registry().broken)
+        return struct_response(
+            Status(
+                versions=Versions(__version__, django.__version__, np.__version__, _database()),
+                snapshot=SnapshotStatus(
+                    id=picture.snapshot.id,
+                    age_seconds=round(max(time.time() - picture.snapshot.built_at, 0.0), 3),
+                    idcs=picture.snapshot.size,
+                    lines=len(picture.snapshot.lines.codes),
+                ),
+                profiles={code: profile.revision for code, profile in sorted(picture.profiles.items())},
+                broken_plugins=broken,
+                broken_profiles=dict(picture.broken_profiles),
+                degraded=bool(broken or picture.broken_profiles),
+            )
+        )
+
+
+def _document(plugin: type[Plugin]) -> PluginDocument:
+    reasons = [reason for name, reason in registry().reasons() if name == plugin.name]
+    return PluginDocument(
+        name=plugin.name,
+        version=plugin.version,
+        points=plugin.points(),
+        description=(plugin.__doc__ or "").strip(),
+        args=msgspec.json.schema(plugin.Args),
+        metrics=plugin.metrics,
+        reasons=tuple(PluginReason(reason.code, say(reason.label, {}), say(reason.sentence, {})) for reason in reasons),
+    )
+
+
+def _database() -> str:
+    version = ".".join(map(str, connection.get_database_version()))
+    return f"{connection.display_name} {version}"

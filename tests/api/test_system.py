@@ -1,0 +1,60 @@
+"""What is registered, and how things stand."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from idcsched.audit.services import feed_append
+from idcsched.scheduling import plugins
+from idcsched.scheduling.models import ProfileRevision
+from tests.api.conftest import Api
+
+
+def test_it_works(seed: Api, api: Callable[..., Api]) -> None:
+    status = api("viewer").get("/status/")
+
+    assert status["versions"]["idcsched"]
+    assert (status["snapshot"]["idcs"], status["snapshot"]["lines"]) == (6, 0)
+    assert status["profiles"]["seed-example"] == 1
+    assert (status["broken_plugins"], status["broken_profiles"], status["degraded"]) == ({}, {}, False)
+
+
+def test_every_plugin_says_what_it_takes(seed: Api) -> None:
+    listed = {plugin["name"]: plugin for plugin in seed.get("/plugins/")}
+
+    assert {"available", "network_flow", "taint", "billing_cost"} <= set(listed)
+    assert listed["taint"]["points"] == ["filter", "score"]
+    assert listed["taint"]["reasons"] == [
+        {"code": "untolerated_taint", "label": "untolerated taint", "sentence": "untolerated taint {taint}"}
+    ]
+    assert "cpu" in str(listed["resource"]["args"])
+
+
+def test_a_broken_plugin_is_named(seed: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = replace(plugins.registry(), broken={"sun (acme)": "ImportError: no module named sun"})
+    monkeypatch.setattr("idcsched.api.views.system.registry", lambda: broken)
+
+    status = seed.get("/status/")
+
+    assert status["broken_plugins"] == {"sun (acme)": "ImportError: no module named sun"}
+    assert status["degraded"]
+
+
+def test_a_profile_whose_plugin_is_gone_is_named_and_the_others_go_on(seed: Api, portal: Api) -> None:
+    gone = {"plugins": [{"name": "sun", "plugin": "sun"}]}
+    ProfileRevision.objects.filter(profile__code="cost-first").update(body=gone)
+    feed_append(topic="profiles")
+
+    status = seed.get("/status/")
+
+    assert list(status["broken_profiles"]) == ["cost-first"]
+    assert portal.refused("POST", "/schedule/", {"region": "A", "profile": "cost-first"}, status=400)[0] == (
+        "unknown_profile"
+    )
+    assert portal.schedule(region="A", profile="seed-example")["idc"]["code"] == "d"
+
+
+def test_nobody_in_particular_sees_nothing(anonymous: Api) -> None:
+    assert anonymous.refused("GET", "/status/", status=401)[0] == "token_missing"
+    assert anonymous.refused("GET", "/plugins/", status=401)[0] == "token_missing"
