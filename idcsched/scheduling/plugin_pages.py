@@ -37,6 +37,7 @@ CURES: Final = {
     "ledger": "placements there are released",
     "lines": "another line, or one with more bandwidth or another limit",
     "metrics": "newer or other measurements",
+    "outside": "the service that was asked says otherwise",
     "profile": "another profile",
     "status": "the IDC comes back online",
     "stock": "more stock",

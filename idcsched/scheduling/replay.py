@@ -1,20 +1,26 @@
-"""Decisions made again: on the inputs of then or on what is known now, with other weights or another policy."""
+"""Decisions made again: on the inputs of then or on what is known now, with other weights or another policy.
+
+On the inputs of then nobody outside is asked again: what was replied then is among them. Another policy finds those
+replies where an entry of the same name asks the same; where it would ask something else, nobody knows the answer.
+"""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 import msgspec
 
-from idcsched.framework.cycle import decide
+from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import Answer
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.explain import answer
+from idcsched.framework.outside import Query, Reply
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import Inputs, unpack
+from idcsched.outbound.asking import ask
 
 from .live import live
 from .models import Decision, Profile, ProfileRevision
@@ -56,7 +62,8 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     """What a draft would have changed in the last decisions of a profile.
 
     `without_inputs` of them could not be examined since their inputs were not kept, `failed` since the draft
-    does not know a scorer that the request weighs, or one of its plugins raised.
+    does not know a scorer that the request weighs, one of its plugins raised, or it would ask the outside something
+    that was not asked then.
     """
 
     examined: int
@@ -72,14 +79,17 @@ def replay(
     profile: str | None = None,
     data: Data = "then",
 ) -> Replayed:
-    """Answer a recorded question again; raises Conflict `inputs_not_kept`, Invalid."""
+    """Answer a recorded question again; raises Conflict `inputs_not_kept`, Invalid.
+
+    `inputs_not_kept` too where another profile would ask the outside something that was not asked then.
+    """
     if decision.inputs is None:
         raise Conflict("inputs_not_kept", "what this decision was made on was not kept")
     inputs = unpack(bytes(decision.inputs))
     if weights is not None:
         inputs = replace(inputs, request=msgspec.structs.replace(inputs.request, weights=dict(weights)))
     policy = _revision(decision.profile, decision.profile_revision) if profile is None else _active(profile)
-    again = _answered(inputs, policy, data)
+    again = _answered(inputs, policy, data, same_policy=profile is None)
     fields = msgspec.json.decode(msgspec.json.encode(again))  # as the record holds them
     return Replayed(
         decision_id=str(decision.id),
@@ -93,9 +103,10 @@ def replay(
 
 
 def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
-    """Decide the last decisions of a profile again under a draft; raises Invalid where it cannot run."""
+    """Decide the last decisions of a profile again under a draft, hypothetical ones left out; raises Invalid."""
     draft = compile_profile(convert(dict(body), ProfileBody), registry(), code=profile.code, revision=0)
-    decisions = Decision.objects.filter(profile=profile.code).order_by("-id")[:last]
+    asked_in_earnest = Decision.objects.filter(profile=profile.code, request__hypothetical__isnull=True)
+    decisions = asked_in_earnest.order_by("-id")[:last]
     changed, examined, without_inputs, failed = [], 0, 0, 0
     for decision in decisions.iterator(chunk_size=100):
         if decision.inputs is None:
@@ -123,12 +134,27 @@ def _moved(decision: Decision, again: Answer) -> Moved:
     )
 
 
-def _answered(inputs: Inputs, policy: Policy, data: Data, *, told: bool = True) -> Answer:
-    request = inputs.request
+def _answered(inputs: Inputs, policy: Policy, data: Data, *, told: bool = True, same_policy: bool = False) -> Answer:
+    request, labels = inputs.request, inputs.labels
     now, snapshot = (inputs.now, inputs.snapshot()) if data == "then" else (time.time(), live.current().snapshot)
-    decision = decide(request, snapshot, policy, now=now, reference=inputs.reference, labels=inputs.labels)
+    if data == "then" and same_policy:
+        replies = inputs.replies_by_entry()
+    else:
+        asked = queries(request, snapshot, policy, now=now, labels=labels)
+        replies = ask(asked) if data == "now" else _replies_of_then(inputs, asked)
+    decision = decide(request, snapshot, policy, now=now, reference=inputs.reference, labels=labels, replies=replies)
     explain = (request.explain or "summary") if told else "none"
     return answer(decision, explain=explain, top=request.top or 5, say=say)
+
+
+def _replies_of_then(inputs: Inputs, asked: Iterable[Query]) -> dict[str, Reply]:
+    """What the outside said to these very questions; raises Conflict where one of them was not asked."""
+    known = {(reply.plugin, reply.asked): reply for reply in inputs.replies}
+    wanted = {query.plugin: known.get((query.plugin, query.fingerprint)) for query in asked}
+    for entry, reply in wanted.items():
+        if reply is None:
+            raise Conflict("inputs_not_kept", "what {entry} would ask the outside was not asked then", entry=entry)
+    return {entry: reply for entry, reply in wanted.items() if reply is not None}
 
 
 def _revision(code: str, number: int) -> Policy:

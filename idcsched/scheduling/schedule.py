@@ -10,7 +10,7 @@ from django.core import signing
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.roles import Principal
-from idcsched.framework.cycle import decide
+from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import (
     Answer,
     Candidate,
@@ -26,11 +26,12 @@ from idcsched.framework.decision import (
     Stale,
     Tie,
 )
-from idcsched.framework.errors import Forbidden, Invalid
+from idcsched.framework.errors import Forbidden, Invalid, Unavailable
 from idcsched.framework.explain import answer
 from idcsched.framework.profile import Profile
 from idcsched.framework.recording import inputs_of, pack
 from idcsched.framework.request import Request
+from idcsched.outbound.asking import ask
 
 from .live import Picture, live
 from .services import decision_record
@@ -94,18 +95,23 @@ def schedule(*, request: Request, principal: Principal, http_request_id: str) ->
     profile = _profile(request, tenant, picture)
     now = time.time()
     labels = {**(request.labels or {}), **({"tenant": tenant} if tenant else {})}
-    decision = decide(request, picture.snapshot, profile, now=now, reference=http_request_id, labels=labels)
+    replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))
+    decision = decide(
+        request, picture.snapshot, profile, now=now, reference=http_request_id, labels=labels, replies=replies
+    )
     told = answer(decision, explain=request.explain or "summary", top=request.top or 5, say=say)
     scheduled = _answered(request, decision, told, picture, now=now, http_request_id=http_request_id, started=started)
-    kept = _inputs_kept(scheduled.decision_id)
-    inputs = inputs_of(request, picture.snapshot, now=now, reference=http_request_id, labels=labels) if kept else None
+    inputs = None
+    if _inputs_kept(scheduled.decision_id):
+        seen = inputs_of(request, picture.snapshot, now=now, reference=http_request_id, labels=labels, replies=replies)
+        inputs = pack(seen)
     decision_record(
         scheduled=scheduled,
         request=request,
         tenant=tenant,
         actor=principal.username,
         at=now,
-        inputs=pack(inputs) if inputs else None,
+        inputs=inputs,
     )
     return scheduled
 
@@ -175,6 +181,13 @@ def _tenant(request: Request, principal: Principal, picture: Picture) -> str | N
 def _profile(request: Request, tenant: str | None, picture: Picture) -> Profile:
     code = request.profile or picture.default_profiles.get(tenant or "") or "default"
     profile = picture.profiles.get(code)
+    if code in picture.broken_profiles:
+        raise Unavailable(
+            "profile_broken",
+            "profile {profile} cannot be used: {reason}",
+            profile=code,
+            reason=picture.broken_profiles[code],
+        )
     if profile is None:
         raise Invalid("unknown_profile", "there is no profile {profile}", "/profile", profile=code)
     return profile
