@@ -24,6 +24,7 @@ VENDORS = {"django.db.backends.sqlite3": "sqlite", "django.db.backends.postgresq
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database-only", action="store_true", help="Leave out the tests that use no database.")
+    parser.addoption("--update-golden", action="store_true", help="Pin the golden answers as they are now.")
     parser.addoption("--update-public-names", action="store_true", help="Pin the public names as they are now.")
 
 

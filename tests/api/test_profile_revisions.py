@@ -56,6 +56,7 @@ def test_a_preview_names_the_decisions_that_would_change(seed: Api, portal: Api)
     made = portal.schedule(region="A", profile="seed-example", request_id="order-1")
     portal.schedule(region="B", profile="seed-example", request_id="order-2")
     portal.schedule(region="A", profile="cost-first")
+    portal.schedule(region="A", profile="seed-example", hypothetical={"ignore_taints": [{"idc": "c", "key": "k"}]})
     prefer_a = {
         "plugins": [
             *BODY["plugins"],

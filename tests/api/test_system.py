@@ -49,9 +49,9 @@ def test_a_profile_whose_plugin_is_gone_is_named_and_the_others_go_on(seed: Api,
     status = seed.get("/status/")
 
     assert list(status["broken_profiles"]) == ["cost-first"]
-    assert portal.refused("POST", "/schedule/", {"region": "A", "profile": "cost-first"}, status=400)[0] == (
-        "unknown_profile"
-    )
+    refused = portal.post("/schedule/", {"region": "A", "profile": "cost-first"}, status=503)
+    assert refused["code"] == "profile_broken"
+    assert "there is no plugin sun" in refused["detail"]
     assert portal.schedule(region="A", profile="seed-example")["idc"]["code"] == "d"
 
 
