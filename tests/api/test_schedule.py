@@ -245,7 +245,8 @@ def test_the_http_request_id_comes_back(seed: Api, portal: Api) -> None:
 def test_queries_do_not_grow_with_the_answer(
     seed: Api, portal: Api, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
-    portal.schedule(**ASKED)
+    for _ in range(2):  # the second reads, on PostgreSQL, what this still open transaction itself has written
+        portal.schedule(**ASKED)
 
     with django_assert_max_num_queries(8):
         portal.schedule(**ASKED)
