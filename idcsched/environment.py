@@ -30,6 +30,7 @@ __all__ = [
     "currency",
     "database",
     "flag",
+    "host_list",
     "integer",
     "listing",
     "network_list",
@@ -258,6 +259,25 @@ def _networks(text: str) -> list[str]:
 
 
 network_list = Parser("a list of addresses or networks such as `10.0.0.0/8`, separated by commas", _networks)
+
+
+HOST_NAME = r"\.?(?=.{1,253}\Z)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*"
+
+
+def _hosts(text: str) -> list[str]:
+    return [item if item == "*" else _host(item) for item in _listing(text)]
+
+
+def _host(item: str) -> str:
+    """A network, or a name; what has only digits and dots, or a colon, can't be meant as a name."""
+    if fullmatch(r"[0-9./]+|.*[:/].*", item):
+        return str(ip_network(item))
+    if not fullmatch(HOST_NAME, item):
+        raise ValueError(item)
+    return item.lower()
+
+
+host_list = Parser("a list of host names, addresses and networks, or `*`, separated by commas", _hosts)
 
 
 def _zone(text: str) -> str:

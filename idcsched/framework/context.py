@@ -1,12 +1,13 @@
 """What a plugin's methods are given: what is asked, what is known, and the rows that they judge."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from .building import BANDWIDTH
-from .decision import MissingNote
+from .decision import MissingNote, Timing
 from .labels import Mask, Rows
 from .lines import LineChoice, LinePolicy, choose_lines
 from .normalize import Floats
@@ -16,7 +17,9 @@ from .profile import Entry, Profile
 from .request import Request
 from .snapshot import MetricColumn, Reading, Snapshot
 
-__all__ = ["Cycle", "fresh"]
+__all__ = ["Clock", "Cycle", "fresh"]
+
+Clock = Callable[[], float]
 
 
 class Cycle:
@@ -28,6 +31,7 @@ class Cycle:
 
     __slots__ = (
         "_choice",
+        "clock",
         "entry",
         "labels",
         "notes",
@@ -39,6 +43,7 @@ class Cycle:
         "size",
         "snapshot",
         "state",
+        "timings",
     )
 
     def __init__(
@@ -62,6 +67,8 @@ class Cycle:
         self.state: dict[Any, Any] = {}
         self.notes: list[MissingNote] = []
         self.replies: Mapping[str, Reply] = {}
+        self.clock: Clock | None = None
+        self.timings: list[Timing] = []
         self._choice: LineChoice | None = None
 
     def narrowed(self, positions: Rows) -> "Cycle":
@@ -75,8 +82,22 @@ class Cycle:
             labels=self.labels,
         )
         other.state, other.notes, other.replies = self.state, self.notes, self.replies
+        other.clock, other.timings = self.clock, self.timings
         other._choice = self.lines.take(positions)
         return other
+
+    @contextmanager
+    def at_work(self, entry: Entry, point: str) -> Iterator[None]:
+        """While the entry's plugin works at a point; how long, is noted where the caller lent a clock."""
+        self.entry = entry
+        if self.clock is None:
+            yield
+            return
+        started = self.clock()
+        try:
+            yield
+        finally:
+            self.timings.append(Timing(entry.name, point, self.clock() - started))
 
     @property
     def row_numbers(self) -> Rows:

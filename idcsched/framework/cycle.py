@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from .context import Cycle
+from .context import Clock, Cycle
 from .decision import Decision, Judgement, PluginError
 from .errors import Invalid, PluginFailed
 from .hypothetical import suppose
 from .labels import Mask, Rows
 from .one_by_one import visit as visit_one_by_one
 from .outside import Query, Reply
-from .plugin import Plugin, Reason, Universe, Verdict
+from .plugin import Note, Plugin, Reason, Universe, Verdict
 from .profile import Entry, Profile
 from .ranking import hash_keys, rank, seed_of
 from .request import Request
@@ -41,15 +41,21 @@ def decide(
     reference: str = "",
     labels: Mapping[str, str] | None = None,
     replies: Mapping[str, Reply] | None = None,
+    clock: Clock | None = None,
 ) -> Decision:
     """The best IDC for `request`, why it is the best, and why the others are not.
 
     `reference` seeds what is left to chance where the request has no id of its own; `labels` are the
     request's labels as the server knows them; `replies` are the answers to `queries`, by profile entry. Raises
     Invalid for names that do not exist, PluginFailed where the profile says that a failing plugin fails the decision.
+    A `clock` only measures how long plugins take; what is decided does not depend on it.
     """
     errors: list[PluginError] = []
-    ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies=replies)
+    known = replies or {}
+    if any(entry.name not in known for entry in profile.gatherers):
+        known = {**_failures_to_ask(request, snapshot, profile, now=now, labels=labels), **known}
+    ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies=known)
+    ctx.clock = clock
     judgements = list(_judged(ctx, errors))
     alive = _all_of(ctx.size, (judgement.keep for judgement in judgements))
     groups = _groups(ctx)
@@ -72,7 +78,9 @@ def decide(
         group_index=_winning_group(ctx, alive & visited, groups),
         columns=tuple(columns),
         ranking=ranking,
+        hints=() if survivors.size else tuple(_hints(ctx, errors)),
         plugin_errors=tuple(errors),
+        timings=tuple(ctx.timings),
     )
 
 
@@ -81,24 +89,48 @@ def queries(
 ) -> tuple[Query, ...]:
     """What plugins must ask of the outside before `decide`, about the survivors of the vectorised filters.
 
-    Raises what `decide` raises. A plugin that fails to ask will fail again in `decide`, without a reply.
+    Raises what `decide` raises. A plugin that fails to ask finds its failure in `decide`, as a reply.
     """
+    gathered = _gathered(request, snapshot, profile, now=now, labels=labels)
+    return tuple(found for found in gathered if isinstance(found, Query))
+
+
+def _failures_to_ask(
+    request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None
+) -> dict[str, Reply]:
+    """What plugins find instead of a reply that raised when they should have asked."""
+    gathered = _gathered(request, snapshot, profile, now=now, labels=labels)
+    return {found.plugin: found for found in gathered if isinstance(found, Reply)}
+
+
+def _gathered(
+    request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None
+) -> Iterator[Query | Reply]:
+    """Each plugin's query about the survivors of those that need not ask, or why it has none."""
     if not profile.gatherers:
-        return ()
+        return
     errors: list[PluginError] = []
-    ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies=None)
+    ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies={})
     asking = {entry.name for entry in profile.gatherers}
-    judgements = (judgement for judgement in _judged(ctx, errors, without=asking))
+    judgements = _judged(ctx, errors, without=asking)
     survivors = ctx.narrowed(np.flatnonzero(_all_of(ctx.size, (judgement.keep for judgement in judgements))))
-    return tuple(query for entry in profile.gatherers if (query := _gathered(survivors, entry)) is not None)
+    for entry in profile.gatherers if survivors.size else ():
+        if (found := _query(survivors, entry)) is not None:
+            yield found
 
 
-def _gathered(ctx: Cycle, entry: Entry) -> Query | None:
+def _query(ctx: Cycle, entry: Entry) -> Query | Reply | None:
     ctx.entry = entry
     try:
-        return entry.plugin.gather(ctx) if ctx.size else None
-    except Exception:  # noqa: BLE001  # in `decide` it finds no reply, and the profile says what that means
-        return None
+        return _checked_query(entry.plugin.gather(ctx), entry)
+    except Exception as error:  # noqa: BLE001  # the profile says what it means, where the reply is needed
+        return Reply(plugin=entry.name, error=f"it failed to ask: {type(error).__name__}: {error}")
+
+
+def _checked_query(query: object, entry: Entry) -> Query | None:
+    if query is None or (isinstance(query, Query) and query.plugin == entry.name):
+        return query
+    raise TypeError(f"gave {type(query).__name__}, not a Query of {entry.name}")
 
 
 def _begun(
@@ -109,7 +141,7 @@ def _begun(
     *,
     now: float,
     labels: Mapping[str, str] | None,
-    replies: Mapping[str, Reply] | None,
+    replies: Mapping[str, Reply],
 ) -> Cycle:
     """The cycle with the rows that the request is about; raises Invalid for names that do not exist."""
     if request.hypothetical is not None:
@@ -118,26 +150,27 @@ def _begun(
     known_labels = labels or request.labels or {}
     everything = Cycle(request, snapshot, profile, now=now, rows=slice(0, snapshot.size), labels=known_labels)
     ctx = _universe(everything, errors)
-    ctx.replies = replies or {}
+    ctx.replies = replies
     return ctx
 
 
 def _check_names(request: Request, snapshot: Snapshot, profile: Profile) -> None:
     """That every name in the request means something; raises Invalid with the field's pointer."""
-    for field, names, known, code in (
-        ("region", request.regions, snapshot.spans, "unknown_region"),
-        ("isp", request.wanted_isps, snapshot.isps, "unknown_isp"),
-        ("only", request.only or (), snapshot.idcs.row_of, "unknown_idc"),
-        ("exclude", request.exclude or (), snapshot.idcs.row_of, "unknown_idc"),
+    no_region, no_isp, no_idc = "there is no region {name}", "there is no ISP {name}", "there is no IDC {name}"
+    for field, names, known, code, detail in (
+        ("region", request.regions, snapshot.spans, "unknown_region", no_region),
+        ("isp", request.wanted_isps, snapshot.isps, "unknown_isp", no_isp),
+        ("only", request.only or (), snapshot.idcs.row_of, "unknown_idc", no_idc),
+        ("exclude", request.exclude or (), snapshot.idcs.row_of, "unknown_idc", no_idc),
     ):
         listed = isinstance(getattr(request, field), tuple)
         for position, name in enumerate(names):
             if name not in known:
                 pointer = f"/{field}/{position}" if listed else f"/{field}"
-                raise Invalid(code, "there is no {kind} {name}", pointer, kind=code.removeprefix("unknown_"), name=name)
+                raise Invalid(code, detail, pointer, name=name)
     client = request.client.region if request.client else None
     if client is not None and client not in snapshot.regions:
-        raise Invalid("unknown_region", "there is no region {name}", "/client/region", name=client)
+        raise Invalid("unknown_region", no_region, "/client/region", name=client)
     profile.check_weights(request.weights or ())
 
 
@@ -178,9 +211,9 @@ def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
 
 
 def _call_filter(ctx: Cycle, entry: Entry, point: str, errors: list[PluginError]) -> Any:
-    ctx.entry = entry
     try:
-        found = getattr(entry.plugin, point)(ctx)
+        with ctx.at_work(entry, point):
+            found = getattr(entry.plugin, point)(ctx)
         _check_found(entry.plugin, point, found, ctx.size)
     except Exception as error:
         if entry.on_error_filter == "fail":
@@ -228,6 +261,24 @@ def _groups(ctx: Cycle) -> Rows:
     for index in range(len(terms) - 1, -1, -1):
         found[ctx.matching((terms[index],))] = index
     return found
+
+
+def _hints(ctx: Cycle, errors: list[PluginError]) -> Iterator[tuple[str, Note]]:
+    """What plugins say would have helped. One that fails to say is named; the answer stands without its hint."""
+    for entry in ctx.profile.post_filters:
+        try:
+            with ctx.at_work(entry, "post_filter"):
+                note = entry.plugin.post_filter(ctx)
+            if note is not None:
+                yield entry.name, _checked_note(note)
+        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; it is named in the answer
+            errors.append(PluginError(entry.name, "post_filter", f"{type(error).__name__}: {error}"))
+
+
+def _checked_note(note: object) -> Note:
+    if not isinstance(note, Note):
+        raise TypeError(f"gave {type(note).__name__}, not Note")
+    return note
 
 
 def _visited(alive: Mask, groups: Rows) -> Mask:

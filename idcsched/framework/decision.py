@@ -8,7 +8,7 @@ import msgspec
 
 from .labels import Mask, Rows
 from .normalize import Floats
-from .plugin import Detail, Reason
+from .plugin import Detail, Note, Reason
 from .profile import Entry
 from .snapshot import Reading
 
@@ -20,6 +20,7 @@ __all__ = [
     "Candidate",
     "Decision",
     "Flip",
+    "Hint",
     "Judgement",
     "LineUse",
     "Margin",
@@ -33,6 +34,7 @@ __all__ = [
     "ScoreColumn",
     "Stale",
     "Tie",
+    "Timing",
 ]
 
 
@@ -139,6 +141,13 @@ class PluginError(msgspec.Struct, frozen=True):
     error: str
 
 
+class Hint(_Part, frozen=True, kw_only=True):
+    """What a plugin says would have helped, where nothing fits."""
+
+    plugin: str
+    hint: str
+
+
 class IdcBrief(_Part, frozen=True, kw_only=True):
     code: str
     name: str
@@ -168,6 +177,7 @@ class Answer(_Part, frozen=True, kw_only=True):
     fallback_group: FallbackGroup | None
     stale: tuple[Stale, ...] | None
     plugin_errors: tuple[PluginError, ...]
+    hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
     truncated: bool | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -182,6 +192,15 @@ class Judgement:
 
     def numbers(self, position: int) -> Mapping[str, Any]:
         return self.detail(position) if self.detail else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long a plugin worked at a point."""
+
+    plugin: str
+    point: str
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +250,8 @@ class Decision:
     columns: tuple[ScoreColumn, ...]
     ranking: Ranking
     plugin_errors: tuple[PluginError, ...]
+    hints: tuple[tuple[str, Note], ...] = ()
+    timings: tuple[Timing, ...] = ()
 
     @property
     def feasible(self) -> int:

@@ -1,11 +1,12 @@
 """From a client's JSON to typed values: compiled by msgspec, refusals said in this project's own codes."""
 
 import re
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
 
-from .errors import FieldError, Invalid
+from .errors import FieldError, Invalid, Template
 
 __all__ = ["convert", "decode_json", "pointer_token", "refusal"]
 
@@ -13,15 +14,35 @@ T = TypeVar("T")
 
 _PATH = re.compile(r" - at (?:`key` in )?`\$(?P<path>[^`]*)`$")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """One thing that msgspec finds wrong; the pattern's groups are the fields of `detail`, which says the same."""
+
+    pattern: str
+    code: str
+    detail: Template
+
+    def found(self, message: str) -> re.Match[str] | None:
+        return re.fullmatch(self.pattern, message, re.DOTALL)
+
+
 _KINDS = (
-    (re.compile(r"^Object contains unknown field `(?P<field>.*)`$"), "unknown_field"),
-    (re.compile(r"^Object missing required field `(?P<field>.*)`$"), "required"),
-    (
-        re.compile(r"^Expected `(int|float|str|array|object)` of|^Expected `[^`]*` (?:[<>]=? |of length|matching)"),
+    _Kind(r"Object contains unknown field `(?P<field>.*)`", "unknown_field", "Object contains unknown field `{field}`"),
+    _Kind(r"Object missing required field `(?P<field>.*)`", "required", "Object missing required field `{field}`"),
+    _Kind(r"Expected `(?P<kind>\w+)` of length (?P<bound>.+)", "out_of_range", "Expected `{kind}` of length {bound}"),
+    _Kind(r"Expected `(?P<kind>[^`]*)` (?P<bound>[<>]=? .+)", "out_of_range", "Expected `{kind}` {bound}"),
+    _Kind(
+        r"Expected `(?P<kind>[^`]*)` matching regex (?P<pattern>.+)",
         "out_of_range",
+        "Expected `{kind}` matching regex {pattern}",
     ),
-    (re.compile(r"^Invalid enum value"), "invalid_choice"),
-    (re.compile(r"^Expected `"), "wrong_type"),
+    _Kind(r"(?P<reason>Expected `(?:int|float|str|array|object)` of.+)", "out_of_range", "{reason}"),
+    _Kind(r"Invalid enum value (?P<value>.*)", "invalid_choice", "Invalid enum value {value}"),
+    _Kind(r"Expected `(?P<expected>.*)`, got `(?P<got>.*)`", "wrong_type", "Expected `{expected}`, got `{got}`"),
+    _Kind(r"(?P<reason>Expected `.*)", "wrong_type", "{reason}"),
+    _Kind(r"(?P<reason>.*)", "invalid", "{reason}"),
 )
 
 
@@ -59,13 +80,10 @@ def refusal(error: Exception, pointer: str = "") -> Invalid:
 
 
 def _described(message: str, where: str) -> Invalid:
-    for pattern, code in _KINDS:
-        if found := pattern.search(message):
-            field = found.groupdict().get("field")
-            return Invalid(
-                code, "{reason}", where if field is None else f"{where}/{pointer_token(field)}", reason=message
-            )
-    return Invalid("invalid", "{reason}", where, reason=message)
+    kind, found = next((kind, found) for kind in _KINDS if (found := kind.found(message)))
+    params = found.groupdict()
+    pointer = f"{where}/{pointer_token(params['field'])}" if "field" in params else where
+    return Invalid(kind.code, kind.detail, pointer, **params)
 
 
 def _pointer(path: str) -> str:

@@ -16,7 +16,7 @@ knows about HTTP.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 __all__ = [
     "Conflict",
@@ -27,21 +27,26 @@ __all__ = [
     "NotFound",
     "PluginBroken",
     "PluginFailed",
+    "Template",
     "Unauthenticated",
     "Unavailable",
 ]
+
+Template: TypeAlias = str
+"""An English text with `{name}` fields. What is given as one can be said in every language there is a catalogue of."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One thing wrong with one field; `pointer` is an RFC 6901 JSON pointer into the caller's document.
 
-    `detail` may hold `{name}` fields filled from `params`, so that it can be said in another language.
+    `detail` may hold `{name}` fields filled from `params`, so that it can be said in another language; one of them may
+    be another FieldError: what is wrong inside of what is wrong.
     """
 
     pointer: str
     code: str
-    detail: str
+    detail: Template
     params: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
@@ -52,10 +57,10 @@ class FieldError:
 class IdcschedError(Exception):
     """The root: anything that this project refuses or fails at on purpose."""
 
-    def __init__(self, code: str, detail: str, **params: Any) -> None:
+    def __init__(self, code: str, detail: Template, **params: Any) -> None:
         super().__init__(code, detail)
         self.code = code
-        self.template = detail
+        self.template: Template = detail
         self.params = params
 
     @property
@@ -69,7 +74,7 @@ class IdcschedError(Exception):
 class Invalid(IdcschedError, ValueError):
     """A malformed request or an unknown name; `errors` says which fields."""
 
-    def __init__(self, code: str, detail: str, pointer: str = "", **params: Any) -> None:
+    def __init__(self, code: str, detail: Template, pointer: str = "", **params: Any) -> None:
         super().__init__(code, detail, **params)
         self.errors: tuple[FieldError, ...] = (FieldError(pointer, code, detail, params or None),)
 

@@ -4,6 +4,7 @@ Reasons are kept as codes and parameters; `say` renders a sentence's English tem
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
 from typing import Any, Literal
 
 import msgspec
@@ -16,6 +17,7 @@ from .decision import (
     EarlierGroup,
     FallbackGroup,
     Flip,
+    Hint,
     IdcBrief,
     Judgement,
     LineUse,
@@ -29,20 +31,24 @@ from .decision import (
     Stale,
     Tie,
 )
+from .errors import Template
 from .labels import Mask, Rows
 from .normalize import DECIMALS
 from .ranking import HASH
 
-__all__ = ["MOST_SHOWN", "Explain", "Say", "answer", "say_english"]
+__all__ = ["MOST_SHOWN", "PARTS", "Explain", "Say", "answer", "say_english"]
 
 MOST_SHOWN = 1000
 MOST_WEIGHT = 10_000.0
 
 Explain = Literal["none", "summary", "full"]
-Say = Callable[[str, Mapping[str, Any]], str]
+Say = Callable[[Template, Mapping[str, Any]], str]
+
+PARTS = frozenset({"head", "parts", "part", "label"})
+"""The fields of the summary's templates that are filled with what was said before."""
 
 
-def say_english(template: str, params: Mapping[str, Any]) -> str:
+def say_english(template: Template, params: Mapping[str, Any]) -> str:
     return template.format_map(params) if params else template
 
 
@@ -73,6 +79,8 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         picked=decision.cycle.profile.pick.kind,
         fallback_group=_fallback_group(decision),
         stale=tuple(_stale(decision, MOST_SHOWN)) if told else None,
+        hints=tuple(Hint(plugin=plugin, hint=say(note.sentence, note.params)) for plugin, note in decision.hints)
+        or msgspec.UNSET,
         plugin_errors=(*decision.plugin_errors, *dict.fromkeys(tell.errors)),
         truncated=(full and (decision.feasible > MOST_SHOWN or rejected > MOST_SHOWN)) or msgspec.UNSET,
     )
@@ -245,10 +253,16 @@ def _summary(decision: Decision, counts: list[tuple[RejectedCount, Judgement]], 
     if not decision.cycle.size:
         return say("no IDC in the region", {})
     head = say("{feasible}/{evaluated} IDCs fit", totals)
-    parts = [f"{count.count} {say(judgement.reason.label, {})}" for count, judgement in counts]
+    parts = [
+        say("{count} {label}", {"count": count.count, "label": say(judgement.reason.label, {})})
+        for count, judgement in counts
+    ]
     if skipped := _not_visited(decision):
         parts.append(say("{count} not visited", {"count": skipped}))
-    return f"{head}: {', '.join(parts)}" if parts else head
+    if not parts:
+        return head
+    told = reduce(lambda before, part: say("{parts}, {part}", {"parts": before, "part": part}), parts)
+    return say("{head}: {parts}", {"head": head, "parts": told})
 
 
 def _rejections(decision: Decision, tell: "_Teller") -> Iterator[Rejected]:

@@ -156,7 +156,7 @@ def _supposed_lines(
 def _row(snapshot: Snapshot, code: str, pointer: str) -> int:
     row = snapshot.idcs.row_of.get(code)
     if row is None:
-        raise Invalid("unknown_idc", "there is no {kind} {name}", pointer, kind="idc", name=code)
+        raise Invalid("unknown_idc", "there is no IDC {name}", pointer, name=code)
     return row
 
 

@@ -4,6 +4,7 @@ A plugin that gathers returns Queries; whoever runs the engine gets them answere
 inputs, and decides with them. So a replay needs nobody to ask.
 """
 
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -20,11 +21,17 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     timeout_seconds: float
     retries: int = 0
 
+    @property
+    def fingerprint(self) -> str:
+        """The same for two queries that ask the same service the same thing."""
+        return sha256(msgspec.json.encode([self.url, self.body], order="deterministic")).hexdigest()
+
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What came back: a JSON document, or why none did."""
+    """What came back: a JSON document, or why none did. `asked` is the fingerprint of the query."""
 
     plugin: str
+    asked: str = ""
     document: Any = None
     error: str | None = None
     seconds: float = 0.0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import msgspec
 import numpy as np
 
+from .errors import Template
 from .labels import Mask, Rows
 from .normalize import Floats, Scale
 from .outside import Query
@@ -52,8 +53,8 @@ class Reason:
     """
 
     code: str
-    label: str
-    sentence: str
+    label: Template
+    sentence: Template
     cures: tuple[str, ...] = ()
 
 
@@ -82,7 +83,7 @@ class Verdict:
 class Note:
     """A sentence in English with `{fields}`, and what fills them."""
 
-    sentence: str
+    sentence: Template
     params: Mapping[str, Any]
 
 
@@ -144,8 +145,8 @@ class Plugin:
     def filter(self, ctx: "Cycle") -> Verdict | tuple[Verdict, ...] | None:
         """Take out what must not be used. Several verdicts are tried in order; None keeps all."""
 
-    def post_filter(self, ctx: "Cycle") -> Any:
-        """Nothing is left: what would have helped."""
+    def post_filter(self, ctx: "Cycle") -> Note | None:
+        """Nothing is left of these rows: what would have helped, in a sentence."""
 
     def pre_score(self, ctx: "Cycle") -> None:
         """Gather in `ctx.state` what `score` needs, for all survivors at once."""
@@ -164,7 +165,7 @@ class Plugin:
         """A sentence about the raw value of one survivor, for the explanation; asked only for those shown."""
 
     def normalize(self, ctx: "Cycle", values: Floats) -> Floats:
-        """Known raw values → 0..100; overriding it replaces the profile's normaliser."""
+        """Known raw values → 0..100, the plugin's own way; a normaliser that the profile names goes before it."""
         raise NotImplementedError
 
     def reserve(self, ctx: "Cycle") -> Any:

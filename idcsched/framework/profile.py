@@ -138,6 +138,7 @@ class Profile:
     filters: tuple[Entry, ...]
     filters_one: tuple[Entry, ...]
     gatherers: tuple[Entry, ...]
+    post_filters: tuple[Entry, ...]
     scorers: tuple[Entry, ...]
     tie_breakers: tuple[str, ...] = _TIE_BREAKERS
     fallback: tuple[Term, ...] = ()
@@ -188,6 +189,7 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         filters=_joining(everything, "filter"),
         filters_one=_joining(entries, "filter_one"),
         gatherers=_joining(entries, "gather"),
+        post_filters=_joining(entries, "post_filter"),
         scorers=_joining(entries, "score", "score_one"),
         tie_breakers=_TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers,
         fallback=body.fallback or (),
@@ -242,13 +244,13 @@ def _compiled(part: PluginEntry, registry: Registry, index: int, errors: list[Fi
                 error.pointer,
                 error.code,
                 "plugin {plugin}: {problem}",
-                {"plugin": part.plugin, "problem": str(FieldError("", error.code, error.detail, error.params))},
+                {"plugin": part.plugin, "problem": FieldError("", error.code, error.detail, error.params)},
             )
             for error in refusal.errors
         )
         return None
-    if problem := _unfit(part, kind):
-        errors.append(FieldError(f"{pointer}/{problem[0]}", problem[1], problem[2], {"plugin": part.plugin}))
+    if problem := _unfit(part, kind, pointer):
+        errors.append(problem)
         return None
     return Entry(
         name=part.name,
@@ -262,15 +264,17 @@ def _compiled(part: PluginEntry, registry: Registry, index: int, errors: list[Fi
     )
 
 
-def _unfit(part: PluginEntry, kind: type[Plugin]) -> tuple[str, str, str] | None:
-    """What the entry asks of a plugin that it cannot do, as (field, code, detail)."""
+def _unfit(part: PluginEntry, kind: type[Plugin], pointer: str) -> FieldError | None:
+    """What the entry asks of a plugin that it cannot do."""
+    no_weight = "plugin {plugin} does not score and takes no weight"
     if not kind.scores():
-        if part.weight:
-            return "weight", "not_a_scorer", "plugin {plugin} does not score and takes no weight"
-        if part.dynamic_weight is not None:
-            return "dynamic_weight", "not_a_scorer", "plugin {plugin} does not score and takes no weight"
-        if part.normalizer is not None:
-            return "normalizer", "not_a_scorer", "plugin {plugin} does not score and normalises nothing"
+        for field_name, given, detail in (
+            ("weight", bool(part.weight), no_weight),
+            ("dynamic_weight", part.dynamic_weight is not None, no_weight),
+            ("normalizer", part.normalizer is not None, "plugin {plugin} does not score and normalises nothing"),
+        ):
+            if given:
+                return FieldError(f"{pointer}/{field_name}", "not_a_scorer", detail, {"plugin": part.plugin})
     return None
 
 

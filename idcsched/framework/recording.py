@@ -17,6 +17,7 @@ from .building import build_snapshot
 from .facts import STOCK_RESOURCES, AffinityFact, IdcFact, LineFact, Samples, TaintFact, World
 from .labels import Mask, Rows
 from .normalize import Floats
+from .outside import Reply
 from .request import Request
 from .snapshot import Snapshot
 
@@ -37,14 +38,27 @@ class Inputs:
     now: float
     reference: str
     labels: Mapping[str, str]
+    replies: tuple[Reply, ...] = ()
     format: int = FORMAT
+
+    def replies_by_entry(self) -> dict[str, Reply]:
+        """What the outside said, as `decide` takes it."""
+        return {reply.plugin: reply for reply in self.replies}
 
     def snapshot(self) -> Snapshot:
         """The picture that the decision was made on, as far as it could see it."""
         return build_snapshot(self.world, id=self.snapshot_id, built_at=self.built_at)
 
 
-def inputs_of(request: Request, snapshot: Snapshot, *, now: float, reference: str, labels: Mapping[str, str]) -> Inputs:
+def inputs_of(
+    request: Request,
+    snapshot: Snapshot,
+    *,
+    now: float,
+    reference: str,
+    labels: Mapping[str, str],
+    replies: Mapping[str, Reply] | None = None,
+) -> Inputs:
     """What `decide` was given, less what it could not see."""
     return Inputs(
         request=request,
@@ -54,6 +68,7 @@ def inputs_of(request: Request, snapshot: Snapshot, *, now: float, reference: st
         now=now,
         reference=reference,
         labels=labels,
+        replies=tuple((replies or {}).values()),
     )
 
 

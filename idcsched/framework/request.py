@@ -51,6 +51,12 @@ class Machine(_Body, frozen=True, kw_only=True):
     name: Text | None = None
     params: dict[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        try:
+            msgspec.msgpack.encode(self.params)
+        except OverflowError:
+            raise Invalid("out_of_range", "a whole number must fit into 64 bits", "/params") from None
+
     def total(self, resource: str) -> float:
         """What all machines of this entry need together."""
         return float(getattr(self, resource) or 0.0) * (1 if self.count is None else self.count)

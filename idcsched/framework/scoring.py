@@ -53,8 +53,8 @@ def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool 
 
 def read_raw(ctx: "Cycle", entry: Entry) -> Reading | None:
     """The plugin's raw values for the survivors, checked; raises whatever the plugin raises."""
-    ctx.entry = entry
-    raw = entry.plugin.score(ctx) if entry.plugin.joins("score") else _score_one_by_one(ctx, entry.plugin)
+    with ctx.at_work(entry, "score"):
+        raw = entry.plugin.score(ctx) if entry.plugin.joins("score") else _score_one_by_one(ctx, entry.plugin)
     if raw is None:
         return None
     if not isinstance(raw, Reading):
@@ -108,8 +108,8 @@ def _pre_score(ctx: "Cycle", entries: list[Entry], errors: list[PluginError]) ->
 
 def prepare(ctx: "Cycle", entry: Entry) -> None:
     """Let the plugin gather what its `score` needs; raises whatever the plugin raises."""
-    ctx.entry = entry
-    entry.plugin.pre_score(ctx)
+    with ctx.at_work(entry, "pre_score"):
+        entry.plugin.pre_score(ctx)
 
 
 def scorer_failed(entry: Entry, point: str, error: Exception, errors: list[PluginError]) -> None:

@@ -18,6 +18,7 @@ from idcsched.framework.errors import Invalid
 
 from . import services
 from .models import Decision, Profile, ProfileRevision
+from .sentences import read
 
 __all__ = ["DecisionAdmin", "ProfileAdmin", "ProfileRevisionInline"]
 
@@ -136,22 +137,12 @@ class ProfileAdmin(ServiceAdmin):
 class DecisionAdmin(ReadOnlyAdmin):
     """What was answered, as it was answered."""
 
-    list_display = (
-        "created_at",
-        "request_id",
-        "tenant",
-        "actor",
-        "result",
-        "idc",
-        "profile",
-        "profile_revision",
-        "summary",
-    )
+    list_display = ("created_at", "request_id", "idc", "summary", "tenant", "actor", "profile", "profile_revision")
     list_filter = ("result", "profile", "created_at")
     list_select_related = ("tenant",)
     search_fields = ("request_id", "http_request_id", "idc")
     show_full_result_count = False
-    exclude = ("inputs", "request", "answer")
+    exclude = ("inputs", "request", "answer", "sentences")
     readonly_fields = ("asked", "answered")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
@@ -160,7 +151,7 @@ class DecisionAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("summary"))
     def summary(self, decision: Decision) -> str:
-        return str(decision.answer.get("summary", ""))
+        return str(read(decision.answer, decision.sentences).get("summary", ""))
 
     @admin.display(description=_("request"))
     def asked(self, decision: Decision) -> str:
@@ -168,7 +159,7 @@ class DecisionAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("answer"))
     def answered(self, decision: Decision) -> str:
-        return _pretty(decision.answer)
+        return _pretty(read(decision.answer, decision.sentences))
 
 
 def _pretty(document: Any) -> str:

@@ -79,6 +79,9 @@ class Decision(models.Model):
     profile_revision = models.PositiveIntegerField(_("profile revision"))
     request = models.JSONField(_("request"))
     answer = models.JSONField(_("answer"))
+    sentences = models.JSONField(
+        _("sentences"), default=dict, help_text=_("What each English sentence of the answer was made of.")
+    )
     inputs = models.BinaryField(_("inputs"), null=True, help_text=_("What it was decided on, packed; empty: not kept."))
 
     class Meta:

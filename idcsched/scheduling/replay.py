@@ -25,7 +25,7 @@ from idcsched.outbound.asking import ask
 from .live import live
 from .models import Decision, Profile, ProfileRevision
 from .plugins import registry
-from .wording import say
+from .sentences import Notebook, read, read_struct
 
 __all__ = ["Moved", "Preview", "Replayed", "preview", "replay"]
 
@@ -89,12 +89,13 @@ def replay(
     if weights is not None:
         inputs = replace(inputs, request=msgspec.structs.replace(inputs.request, weights=dict(weights)))
     policy = _revision(decision.profile, decision.profile_revision) if profile is None else _active(profile)
-    again = _answered(inputs, policy, data, same_policy=profile is None)
+    notebook = Notebook()
+    again = _answered(inputs, policy, data, notebook, same_policy=profile is None)
     fields = msgspec.json.decode(msgspec.json.encode(again))  # as the record holds them
     return Replayed(
         decision_id=str(decision.id),
-        then=decision.answer,
-        again=again,
+        then=read(decision.answer, decision.sentences),
+        again=read_struct(again, notebook.sentences),
         profile=policy.code,
         revision=policy.revision,
         same_idc=(again.idc.code if again.idc else "") == decision.idc,
@@ -113,7 +114,7 @@ def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
             without_inputs += 1
             continue
         try:
-            again = _answered(unpack(bytes(decision.inputs)), draft, "then", told=False)
+            again = _answered(unpack(bytes(decision.inputs)), draft, "then")
         except IdcschedError:
             failed += 1
             continue
@@ -134,7 +135,10 @@ def _moved(decision: Decision, again: Answer) -> Moved:
     )
 
 
-def _answered(inputs: Inputs, policy: Policy, data: Data, *, told: bool = True, same_policy: bool = False) -> Answer:
+def _answered(
+    inputs: Inputs, policy: Policy, data: Data, notebook: Notebook | None = None, *, same_policy: bool = False
+) -> Answer:
+    """In English, its sentences noted down; without a notebook there is nothing to explain."""
     request, labels = inputs.request, inputs.labels
     now, snapshot = (inputs.now, inputs.snapshot()) if data == "then" else (time.time(), live.current().snapshot)
     if data == "then" and same_policy:
@@ -143,8 +147,9 @@ def _answered(inputs: Inputs, policy: Policy, data: Data, *, told: bool = True, 
         asked = queries(request, snapshot, policy, now=now, labels=labels)
         replies = ask(asked) if data == "now" else _replies_of_then(inputs, asked)
     decision = decide(request, snapshot, policy, now=now, reference=inputs.reference, labels=labels, replies=replies)
-    explain = (request.explain or "summary") if told else "none"
-    return answer(decision, explain=explain, top=request.top or 5, say=say)
+    if notebook is None:
+        return answer(decision, explain="none")
+    return answer(decision, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
 
 
 def _replies_of_then(inputs: Inputs, asked: Iterable[Query]) -> dict[str, Reply]:

@@ -16,6 +16,7 @@ from idcsched.framework.decision import (
     Candidate,
     Decision,
     FallbackGroup,
+    Hint,
     IdcBrief,
     LineUse,
     Margin,
@@ -33,9 +34,10 @@ from idcsched.framework.recording import inputs_of, pack
 from idcsched.framework.request import Request
 from idcsched.outbound.asking import ask
 
+from . import instruments
 from .live import Picture, live
+from .sentences import Notebook, read_struct
 from .services import decision_record
-from .wording import say
 
 __all__ = ["COMMIT_SALT", "ProfileBrief", "Scheduled", "SnapshotBrief", "schedule"]
 
@@ -83,6 +85,7 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: SnapshotBrief
     commit_token: str | None
     elapsed_ms: float
+    hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
     truncated: Literal[True] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -93,27 +96,42 @@ def schedule(*, request: Request, principal: Principal, http_request_id: str) ->
     picture = live.current()
     tenant = _tenant(request, principal, picture)
     profile = _profile(request, tenant, picture)
-    now = time.time()
-    labels = {**(request.labels or {}), **({"tenant": tenant} if tenant else {})}
-    replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))
-    decision = decide(
-        request, picture.snapshot, profile, now=now, reference=http_request_id, labels=labels, replies=replies
-    )
-    told = answer(decision, explain=request.explain or "summary", top=request.top or 5, say=say)
-    scheduled = _answered(request, decision, told, picture, now=now, http_request_id=http_request_id, started=started)
-    inputs = None
-    if _inputs_kept(scheduled.decision_id):
-        seen = inputs_of(request, picture.snapshot, now=now, reference=http_request_id, labels=labels, replies=replies)
-        inputs = pack(seen)
-    decision_record(
-        scheduled=scheduled,
-        request=request,
-        tenant=tenant,
-        actor=principal.username,
-        at=now,
-        inputs=inputs,
-    )
-    return scheduled
+    with instruments.attempt(profile.code) as attempt:
+        now = time.time()
+        labels = {**(request.labels or {}), **({"tenant": tenant} if tenant else {})}
+        replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))
+        decision = decide(
+            request,
+            picture.snapshot,
+            profile,
+            now=now,
+            reference=http_request_id,
+            labels=labels,
+            replies=replies,
+            clock=attempt.clock,
+        )
+        attempt.decided(decision)
+        notebook = Notebook()
+        told = answer(decision, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
+        scheduled = _answered(
+            request, decision, told, picture, now=now, http_request_id=http_request_id, started=started
+        )
+        inputs = None
+        if _inputs_kept(scheduled.decision_id):
+            seen = inputs_of(
+                request, picture.snapshot, now=now, reference=http_request_id, labels=labels, replies=replies
+            )
+            inputs = pack(seen)
+        decision_record(
+            scheduled=scheduled,
+            sentences=notebook.sentences,
+            request=request,
+            tenant=tenant,
+            actor=principal.username,
+            at=now,
+            inputs=inputs,
+        )
+    return read_struct(scheduled, notebook.sentences)
 
 
 def _inputs_kept(decision_id: str) -> bool:

@@ -1,6 +1,6 @@
 """Every write of this room: profiles as immutable revisions, and the records of decisions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,10 @@ from idcsched.audit.context import origin
 from idcsched.audit.services import change_record, feed_append
 from idcsched.audit.writing import row_check, write
 from idcsched.framework.decoding import convert
-from idcsched.framework.errors import Conflict
+from idcsched.framework.errors import Conflict, FieldError, Invalid
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.request import Request
+from metrics_ingest.models import Metric, Scope
 
 from .models import Decision, Profile, ProfileRevision
 from .plugins import registry
@@ -105,9 +106,16 @@ def profile_delete(*, profile: Profile) -> None:
 
 
 def decision_record(
-    *, scheduled: "Scheduled", request: Request, tenant: str | None, actor: str, at: float, inputs: bytes | None
+    *,
+    scheduled: "Scheduled",
+    sentences: Mapping[str, Any],
+    request: Request,
+    tenant: str | None,
+    actor: str,
+    at: float,
+    inputs: bytes | None,
 ) -> Decision:
-    """Keep an answer as it was given, with what it was decided on if that is to be kept."""
+    """Keep an answer, in English, with what its sentences were made of, and what it was decided on if that is kept."""
     return Decision.objects.create(
         id=scheduled.decision_id,
         created_at=datetime.fromtimestamp(at, UTC),
@@ -122,6 +130,7 @@ def decision_record(
         profile_revision=scheduled.profile.revision,
         request=msgspec.to_builtins(request),
         answer=msgspec.to_builtins(msgspec.structs.replace(scheduled, commit_token=None)),
+        sentences=sentences,
         inputs=inputs,
     )
 
@@ -136,7 +145,24 @@ def decisions_expire(*, before: datetime, batch: int = 1000) -> int:
 
 def _check_body(code: str, body: Mapping[str, Any]) -> None:
     """That the document is a profile which the registered plugins can run; raises Invalid."""
-    compile_profile(convert(dict(body), ProfileBody), registry(), code=code, revision=0)
+    document = convert(dict(body), ProfileBody)
+    compile_profile(document, registry(), code=code, revision=0)
+    known = set(Metric.objects.filter(scope=Scope.IDC).values_list("code", flat=True))
+    unknown = [(pointer, name) for pointer, name in _metrics_named(document) if name not in known]
+    if unknown:
+        raise Invalid.of(
+            FieldError(pointer, "unknown_metric", "there is no metric {name} of IDCs", {"name": name})
+            for pointer, name in unknown
+        )
+
+
+def _metrics_named(document: ProfileBody) -> Iterator[tuple[str, str]]:
+    """Every metric that an entry names, with its pointer."""
+    for index, part in enumerate(document.plugins):
+        if isinstance(name := (part.args or {}).get("metric"), str):
+            yield f"/plugins/{index}/args/metric", name
+        if part.dynamic_weight is not None:
+            yield f"/plugins/{index}/dynamic_weight/metric", part.dynamic_weight.metric
 
 
 def _revision(profile: Profile, number: int, body: Mapping[str, Any], message: str) -> ProfileRevision:

@@ -1,5 +1,6 @@
 """Recorded inputs give the same decision again, byte for byte, though only a part of the world is kept."""
 
+import zlib
 from typing import Any
 
 import msgspec
@@ -8,12 +9,12 @@ from hypothesis import given
 
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
-from idcsched.framework.facts import World
+from idcsched.framework.facts import AffinityFact, World
 from idcsched.framework.profile import Profile
 from idcsched.framework.recording import Inputs, inputs_of, pack, unpack
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
-from idcsched.framework.testing import NOW, profile, request, sample_world, snapshot
+from idcsched.framework.testing import NOW, IdcSpec, affinity, profile, request, sample_world, snapshot, world
 
 from .fleets import questions
 
@@ -78,7 +79,63 @@ def test_the_dearest_line_elsewhere_still_counts() -> None:
     assert recorded(request(picture, region=region), picture).snapshot().dearest_price == picture.dearest_price > 0
 
 
-@pytest.mark.parametrize("data", [b"", b"nonsense", pack.__name__.encode()])
+FLEET: dict[str, IdcSpec] = {
+    "a": {"region": "A", "metrics": {"cpu_load": 0.5}, "lines": {"ct": {"used_mbps": 5, "price_per_mbps": 10}}},
+    "b": {"region": "B", "metrics": {"cpu_load": 0.1, "disk_load": 0.2}, "lines": {"ct": {"price_per_mbps": 90}}},
+}
+WEIGHED = profile(*((name, name, {"weight": 5}) for name in ("taint", "affinity", "billing_cost", "resource")))
+
+
+@pytest.mark.parametrize(
+    "affinities",
+    [
+        pytest.param([], id="prices and loads of other regions"),
+        pytest.param([affinity("require", "b")], id="a requirement to be in another region"),
+        pytest.param([affinity("require", selector={"match_labels": {"idc/code": "b"}})], id="… by selector"),
+        pytest.param(
+            [affinity("forbid", "b"), affinity("prefer", "b", weight=5)], id="affinities about another region"
+        ),
+    ],
+)
+def test_what_stands_elsewhere_counts_as_it_did(affinities: list[AffinityFact]) -> None:
+    picture = snapshot(world(FLEET, affinities=affinities))
+    asked = request(picture, region="A", machines=[{"bandwidth_mbps": 5}])
+
+    assert again(recorded(asked, picture), WEIGHED) == told(asked, picture, WEIGHED)
+
+
+@pytest.mark.parametrize(
+    "what_if",
+    [
+        {"taints": [{"idc": "b", "key": "k", "effect": "NoSchedule"}]},
+        {"ignore_taints": [{"idc": "b", "key": "k"}]},
+        {"idcs": [{"code": "b", "status": "offline", "metrics": {"cpu_load": None}}]},
+    ],
+    ids=["taints", "ignore_taints", "idcs"],
+)
+def test_whoever_is_supposed_otherwise_is_kept(what_if: dict[str, Any]) -> None:
+    picture = snapshot(world(FLEET))
+    asked = request(picture, region="A", hypothetical=what_if)
+
+    assert again(recorded(asked, picture), WEIGHED) == told(asked, picture, WEIGHED)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"nonsense", id="not packed"),
+        pytest.param(zlib.compress(b"nonsense"), id="not encoded"),
+        pytest.param(zlib.compress(msgspec.msgpack.encode({"now": 5})), id="something else"),
+    ],
+)
 def test_what_is_no_record(data: bytes) -> None:
     with pytest.raises(ValueError, match="no recorded inputs"):
         unpack(data)
+
+
+def test_what_cannot_be_recorded_is_said() -> None:
+    picture = snapshot(sample_world())
+    inputs = inputs_of(request(picture), picture, now=NOW, reference="", labels={"a": object()})  # type: ignore[dict-item]
+    with pytest.raises(NotImplementedError, match="object cannot be recorded"):
+        pack(inputs)

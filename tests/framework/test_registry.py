@@ -131,7 +131,8 @@ def test_reasons_are_those_that_a_plugins_module_declares() -> None:
     assert list(Registry({"quiet": Quiet}).reasons()) == [("quiet", TOO_LOUD)]
 
 
-def test_every_reason_of_the_built_in_plugins_has_a_code_of_its_own() -> None:
-    codes = [reason.code for _, reason in load_registry().reasons()]
+def test_a_code_is_given_by_one_built_in_plugin_only() -> None:
+    given = {(reason.code, plugin) for plugin, reason in load_registry().reasons()}
+    codes = [code for code, _ in given]
     assert len(codes) == len(set(codes))
     assert {"untolerated_taint", "not_enough_bandwidth", "no_line", "not_online"} <= set(codes)

@@ -1,10 +1,11 @@
 """Every registered plugin keeps the laws; one that stands in no table here fails."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
+from idcsched.framework.outside import Query
 from idcsched.framework.registry import load_registry
 from idcsched.framework.testing import check_plugin
 
@@ -13,6 +14,16 @@ ARGUMENTS: Mapping[str, tuple[dict[str, Any], ...]] = {
     "available": ({},),
     "billing_cost": ({}, {"free": 0, "scarcity": 0}),
     "cost": ({},),
+    "extender": (
+        {"url": "https://judge.example/"},
+        {
+            "url": "http://judge.example/",
+            "filter": False,
+            "high": 10,
+            "attributes": ["idc/isp", "label/rank", "metric/x"],
+        },
+        {"url": "http://judge.example/", "score": False, "attributes": ["idc/latitude", "idc/provider"]},
+    ),
     "isp": ({},),
     "labels": ({},),
     "locality": ({}, {"by": "rtt"}),
@@ -25,6 +36,16 @@ ARGUMENTS: Mapping[str, tuple[dict[str, Any], ...]] = {
     "taint": ({},),
     "tier": ({},),
 }
+
+
+def judge(query: Query) -> Any:
+    """Takes the first one out, scores the second, and has nothing to say of the others."""
+    codes = [candidate["code"] for candidate in query.body["candidates"]]
+    return {"rejected": dict.fromkeys(codes[:1], "it is the first"), "scores": dict.fromkeys(codes[1:2], 7)}
+
+
+OUTSIDE: Mapping[str, Callable[[Query], Any]] = {"extender": judge}
+"""Who answers the plugins that ask."""
 
 REGISTRY = load_registry()
 
@@ -41,7 +62,7 @@ def test_every_plugin_has_its_conformance_entry() -> None:
     ("name", "args"), [(name, args) for name, cases in ARGUMENTS.items() for args in cases], ids=str
 )
 def test_laws(name: str, args: dict[str, Any]) -> None:
-    check_plugin(REGISTRY.plugins[name], args=args)
+    check_plugin(REGISTRY.plugins[name], args=args, outside=OUTSIDE.get(name))
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY.plugins))

@@ -23,7 +23,7 @@ def test_it_works() -> None:
     assert set(outcome.totals) == {"ct", "both"}
     reasons = {rejected.idc: rejected.reason for rejected in outcome.answer.rejected}
     assert reasons == {
-        "none": "has no line of ct; it has none",
+        "none": "has no line of ct; it has –",
         "cu": "has no line of ct; it has cu",
         "bgp": "has no line of ct; it has bgp",
     }
@@ -52,11 +52,14 @@ def test_who_fits(fields: dict[str, Any], expected: set[str], *, substitutes: bo
 
 
 def test_the_reason_says_how_many_are_wanted() -> None:
-    wanted = {
-        match: decide_for(KNOWN, isp=["cm", "cu"], isp_match=match, only=["ct"]).answer.rejected[0].detail["wanted"]
+    reasons = {
+        match: decide_for(KNOWN, isp=["cm", "cu"], isp_match=match, only=["ct"]).answer.rejected[0].reason
         for match in ("any", "all")
     }
-    assert wanted == {"any": "cm or cu", "all": "cm and cu"}
+    assert reasons == {
+        "any": "has no line of cm, cu; it has ct",
+        "all": "has no line of each of cm, cu; it has ct",
+    }
 
 
 def test_room_is_not_its_business() -> None:

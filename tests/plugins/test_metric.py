@@ -143,6 +143,9 @@ def test_a_metric_of_lines_is_none_of_the_idcs() -> None:
             {"metric": "x", "at_most": "9"}, "wrong_type", "/plugins/0/args/at_most", id="a limit is a number"
         ),
         pytest.param({"metric": "x", "limit": 9}, "unknown_field", "/plugins/0/args/limit", id="an unknown argument"),
+        pytest.param(
+            {"metric": "x", "at_least": 2, "at_most": 1}, "empty_range", "/plugins/0/args/at_least", id="no room"
+        ),
     ],
 )
 def test_arguments_are_checked(args: dict[str, Any], code: str, pointer: str) -> None:

@@ -10,7 +10,7 @@ def test_it_works() -> None:
     assert set(outcome.totals) == {"a"}
     assert {rejected.idc: rejected.reason for rejected in outcome.answer.rejected} == {
         "b": "its partition is partner, not own",
-        "c": "its partition is none, not own",
+        "c": "its partition is –, not own",
     }
     assert set(outcome.rejections.values()) == {"other_partition"}
 

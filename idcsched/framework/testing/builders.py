@@ -1,6 +1,6 @@
 """Builders: a world, a profile and a decision in as few words as a test can have."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypedDict
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from idcsched.framework.building import BANDWIDTH, build_snapshot
 from idcsched.framework.capacity import Usage
-from idcsched.framework.cycle import decide
+from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import Answer, Decision, Score
 from idcsched.framework.decoding import convert
 from idcsched.framework.explain import answer
@@ -24,7 +24,7 @@ from idcsched.framework.facts import (
     World,
 )
 from idcsched.framework.matching import parse_terms
-from idcsched.framework.outside import Reply
+from idcsched.framework.outside import Query, Reply
 from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.registry import Registry, load_registry
@@ -206,16 +206,21 @@ def decide_for(
     now: float = NOW,
     reference: str = "",
     replies: Mapping[str, Reply] | None = None,
+    outside: Callable[[Query], Any] | None = None,
     **fields: Any,
 ) -> Outcome:
     """The decision for a request with these fields (see `request`), under `policy` (else one without plugins).
 
     `explain` is `full` unless the request says otherwise; a `tenant` is put among its labels, as the server does.
+    `outside` stands for the services that plugins ask and gives the document that they answer; or say the `replies`.
     """
     asked = request(known, **fields)
     labels = {**(asked.labels or {}), **({"tenant": asked.tenant} if asked.tenant else {})}
-    picture = known if isinstance(known, Snapshot) else snapshot(known)
-    decision = decide(asked, picture, policy or profile(), now=now, reference=reference, labels=labels, replies=replies)
+    picture, policy = known if isinstance(known, Snapshot) else snapshot(known), policy or profile()
+    if outside is not None:
+        wanted = queries(asked, picture, policy, now=now, labels=labels)
+        replies = {query.plugin: Reply(plugin=query.plugin, document=outside(query)) for query in wanted}
+    decision = decide(asked, picture, policy, now=now, reference=reference, labels=labels, replies=replies)
     return Outcome(decision, answer(decision, explain=asked.explain or "full", top=asked.top or 5))
 
 

@@ -1,7 +1,8 @@
 """The laws that every plugin keeps, tried on the sample worlds and requests."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from itertools import product
 from typing import Any, NoReturn
 
@@ -12,6 +13,7 @@ from idcsched.framework.decision import Answer, Decision
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Invalid, PluginBroken, PluginFailed
 from idcsched.framework.facts import World
+from idcsched.framework.outside import Query
 from idcsched.framework.plugin import Plugin, Reason
 from idcsched.framework.profile import Profile
 from idcsched.framework.registry import Registry
@@ -38,6 +40,7 @@ def check_plugin(
     args: Mapping[str, Any] | None = None,
     worlds: Iterable[World] | None = None,
     requests: Iterable[Mapping[str, Any]] = SAMPLE_REQUESTS,
+    outside: Callable[[Query], Any] | None = None,
 ) -> None:
     """Raises AssertionError, naming the plugin and the law, unless the plugin, with these arguments:
 
@@ -47,12 +50,32 @@ def check_plugin(
     - is deterministic: the same inputs give the same answer, on a fresh snapshot and on a used one,
       and wherever its rows come from;
     - changes nothing, neither the snapshot nor itself;
-    - rejects for declared reasons, whose sentences its details fill.
+    - rejects for declared reasons, whose sentences its details fill;
+    - where it asks the outside: asks in JSON, and the same each time. `outside` stands for the service that it asks
+      and gives the document that is answered.
     """
     _check_class(plugin)
     _check_args(plugin, dict(args or {}))
+    _law(plugin, outside is not None or not plugin.joins("gather"), "it asks, so say `outside` what is answered")
+    service = _Service(plugin, outside) if outside else None
     for known, asked, missing in product(tuple(worlds or (sample_world(), bare_world())), requests, POLICIES):
-        _check_decisions(plugin, _policy(plugin, dict(args or {}), missing), known, asked)
+        _check_decisions(plugin, _policy(plugin, dict(args or {}), missing), known, asked, service)
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """Answers for the outside, and remembers what it was asked."""
+
+    plugin: type[Plugin]
+    outside: Callable[[Query], Any]
+    heard: list[bytes] = field(default_factory=list)
+
+    def __call__(self, query: Query) -> Any:
+        try:
+            self.heard.append(msgspec.json.encode(query))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise AssertionError(f"{self.plugin.name}: what it asks is JSON: {error}") from error
+        return self.outside(query)
 
 
 def _check_class(plugin: type[Plugin]) -> None:
@@ -84,29 +107,38 @@ def _policy(plugin: type[Plugin], args: dict[str, Any], missing: Any) -> Profile
     return profile((plugin.name, plugin.name, entry), *idle, plugins=[plugin], tie_breakers=tie_breakers)
 
 
-def _check_decisions(plugin: type[Plugin], policy: Profile, known: World, asked: Mapping[str, Any]) -> None:
+def _check_decisions(
+    plugin: type[Plugin], policy: Profile, known: World, asked: Mapping[str, Any], service: _Service | None
+) -> None:
     """One question in every way in which it can be put."""
+    decide = partial(_decide, plugin, policy, service)
     picture, kept = snapshot(known), _kept(policy)
     columns = _columns(picture)
     codes = [idc.code for idc in known.idcs]
-    outcome = _decide(plugin, policy, picture, asked)
+    outcome, heard = decide(picture, asked)
     _check_reasons(plugin, outcome.decision)
     _law(plugin, not outcome.answer.plugin_errors, f"it never fails: {outcome.answer.plugin_errors}")
-    same = _told(outcome.answer)
-    _law(plugin, _told(_decide(plugin, policy, picture, asked).answer) == same, "asked twice, it answers the same")
-    by_name = _decide(plugin, policy, snapshot(known), {**asked, "only": codes, "exclude": asked.get("exclude", [])})
-    _law(plugin, _told(by_name.answer) == same, "its answer is the same wherever its rows come from")
+    again, heard_again = decide(picture, asked)
+    _law(plugin, heard_again == heard, "asked twice, it asks the same")
+    _law(plugin, _told(again.answer) == _told(outcome.answer), "asked twice, it answers the same")
+    by_name, _ = decide(snapshot(known), {**asked, "only": codes, "exclude": asked.get("exclude", [])})
+    _law(plugin, _told(by_name.answer) == _told(outcome.answer), "its answer is the same wherever its rows come from")
     for few in ({"only": codes[:1]}, {"exclude": codes}):
-        _decide(plugin, policy, picture, {**asked, **few})
+        decide(picture, {**asked, **few})
     _law(plugin, _columns(picture) == columns, "it changes nothing of the snapshot")
     _law(plugin, _kept(policy) == kept, "it keeps nothing but its arguments")
 
 
-def _decide(plugin: type[Plugin], policy: Profile, picture: Snapshot, asked: Mapping[str, Any]) -> Outcome:
+def _decide(
+    plugin: type[Plugin], policy: Profile, service: _Service | None, picture: Snapshot, asked: Mapping[str, Any]
+) -> tuple[Outcome, list[bytes]]:
+    """The decision, and what was asked of the outside for it."""
+    before = len(service.heard) if service else 0
     try:
-        return decide_for(picture, policy, **asked)
+        outcome = decide_for(picture, policy, outside=service, **asked)
     except PluginFailed as failure:
         raise AssertionError(f"{plugin.name}: it never fails: {failure}") from failure
+    return outcome, service.heard[before:] if service else []
 
 
 def _kept(policy: Profile) -> list[dict[str, Any]]:

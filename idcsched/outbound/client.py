@@ -1,0 +1,225 @@
+"""POST a JSON document, get one back: within a deadline, a size and the hosts allowed, or a typed refusal."""
+
+import os
+import random
+import ssl
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from re import fullmatch
+from typing import Any, Never
+from urllib.parse import urlsplit
+
+import httpcore
+import msgspec
+from django.conf import settings
+
+from idcsched import __version__
+
+from .errors import BadReply, BadStatus, HostRefused, NoConnection, OutboundError, ServerFailed, TooLarge, TooSlow
+from .health import Health, Patience
+from .hosts import AllowedHosts
+from .network import BoundedNetwork, deadline, seconds_left, time_left
+
+__all__ = ["MAX_BYTES", "Client", "Response", "post_json", "shared_client"]
+
+MAX_BYTES = 4 * 1024 * 1024
+"""The largest reply that is read; decoded it may take some twenty times as much memory."""
+BACKOFF_SECONDS = 0.05
+"""The mean pause before the first retry; it doubles with each."""
+LONGEST_REASON = 200
+CONNECTIONS, IDLE_CONNECTIONS = 100, 20
+IDLE_SECONDS = 1.5
+"""Less than servers wait before they close: who sends just as the peer hangs up has a failure for nothing."""
+ORIGINS = 1024
+SUCCESS, REDIRECT, TOO_MANY, SERVER_ERROR = 200, 300, 429, 500
+HEADERS = [
+    ("Content-Type", "application/json"),
+    ("Accept", "application/json"),
+    ("Accept-Encoding", "identity"),  # nothing is unpacked, so that nothing small can turn into something huge
+    ("User-Agent", f"idcsched/{__version__}"),
+]
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True):
+    """A success: its status and the document that came with it."""
+
+    status: int
+    document: Any
+
+
+def post_json(url: str, body: Any, *, timeout: float, retries: int = 0, max_bytes: int = MAX_BYTES) -> Response:
+    """POST `body` as JSON; raises an OutboundError.
+
+    `timeout`, in seconds, bounds the whole call: name, connection, TLS, sending, waiting, reading, and all of the at
+    most `retries` repetitions with the pauses between them. What is repeated must not do harm twice.
+    """
+    return shared_client(tuple(settings.OUTBOUND_HOSTS)).post_json(
+        url, body, timeout=timeout, retries=retries, max_bytes=max_bytes
+    )
+
+
+class Client:
+    """Keeps connections, and what it knows of each origin, for all threads of the process."""
+
+    def __init__(self, hosts: AllowedHosts, patience: Patience | None = None) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=ssl.create_default_context(),
+            max_connections=CONNECTIONS,
+            max_keepalive_connections=IDLE_CONNECTIONS,
+            keepalive_expiry=IDLE_SECONDS,
+            network_backend=BoundedNetwork(hosts),
+        )
+        self._lock = threading.Lock()
+        self._known = lru_cache(maxsize=ORIGINS)(lambda origin: Health(origin, patience or Patience()))
+
+    def post_json(
+        self, url: str, body: Any, *, timeout: float, retries: int = 0, max_bytes: int = MAX_BYTES
+    ) -> Response:
+        """See the function of this name."""
+        call = _Call(url=url, origin=_origin(url), content=msgspec.json.encode(body), max_bytes=max_bytes)
+        with self._lock:  # the cache alone might make two where two threads come first
+            health = self._known(call.origin)
+        health.begin()
+        try:
+            with deadline(timeout):
+                return self._persist(call, health, retries)
+        except httpcore.TimeoutException:
+            raise TooSlow(
+                "too_slow", "{origin} gave no whole reply in {seconds:g} s", origin=call.origin, seconds=timeout
+            ) from None
+
+    def close(self) -> None:
+        """Let go of the connections that are kept."""
+        self._pool.close()
+
+    def _persist(self, call: "_Call", health: Health, retries: int) -> Response:
+        """Try, and try again as long as that may help."""
+        mean_pause = BACKOFF_SECONDS
+        while True:
+            try:
+                return self._attempt(call, health)
+            except OutboundError as error:
+                pause = random.uniform(0, 2 * mean_pause)  # noqa: S311 - it spreads load and guards nothing
+                if not error.curable or not retries or pause >= time_left() or not health.may_retry():
+                    raise
+            time.sleep(pause)
+            retries, mean_pause = retries - 1, 2 * mean_pause
+
+    def _attempt(self, call: "_Call", health: Health) -> Response:
+        """One exchange, of whose outcome the origin's health is told."""
+        health.admit()
+        try:
+            response = self._exchange(call)
+        except httpcore.TimeoutException:
+            health.failed()
+            raise
+        except OutboundError as error:
+            (health.failed if error.unhealthy else health.succeeded)()
+            raise
+        health.succeeded()
+        return response
+
+    def _exchange(self, call: "_Call") -> Response:
+        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), seconds_left())
+        try:
+            with self._pool.stream(
+                "POST", call.url, headers=HEADERS, content=call.content, extensions={"timeout": timeouts}
+            ) as reply:
+                _check_head(reply, call.origin)
+                data = _read(reply.iter_stream(), call)
+        except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+            raise NoConnection(
+                "no_connection", "{origin} could not be reached: {reason}", origin=call.origin, reason=_short(error)
+            ) from error
+        return Response(status=reply.status, document=_decode(data, call.origin))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """One call, ready to be sent."""
+
+    url: str
+    origin: str
+    content: bytes
+    max_bytes: int
+
+
+def _origin(url: str) -> str:
+    """Scheme, host and port of an address; raises HostRefused for one that can't be called at all."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        _refuse()
+    if parts.scheme not in ("http", "https") or not host or parts.username is not None:
+        _refuse()
+    if not fullmatch(r"[!-~]+", url):
+        _refuse()
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port or (443 if parts.scheme == 'https' else 80)}"
+
+
+def _refuse() -> Never:
+    raise HostRefused("host_refused", "only http and https addresses with a host and without a password can be called")
+
+
+def _check_head(reply: httpcore.Response, origin: str) -> None:
+    """That it is a success, in plain bytes."""
+    status = reply.status
+    if status >= SERVER_ERROR or status == TOO_MANY:
+        raise ServerFailed("server_failed", "{origin} answered {status}", origin=origin, status=status)
+    if not SUCCESS <= status < REDIRECT:
+        raise BadStatus("bad_status", "{origin} answered {status}", origin=origin, status=status)
+    encodings = [value for name, value in reply.headers if name.lower() == b"content-encoding"]
+    if any(value.strip().lower() not in (b"", b"identity") for value in encodings):
+        raise BadReply("bad_reply", "{origin} sent a packed reply, which nobody asked for", origin=origin)
+
+
+def _short(error: Exception) -> str:
+    """What went wrong, without all that the peer may have sent."""
+    return str(error)[:LONGEST_REASON] or type(error).__name__
+
+
+def _read(chunks: Iterable[bytes], call: _Call) -> bytes:
+    """The whole body; raises TooLarge as soon as it is too much."""
+    body = bytearray()
+    for chunk in chunks:
+        body += chunk
+        if len(body) > call.max_bytes:
+            raise TooLarge(
+                "too_large", "{origin} sent more than {limit} bytes", origin=call.origin, limit=call.max_bytes
+            )
+    return bytes(body)
+
+
+def _decode(data: bytes, origin: str) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise BadReply("bad_reply", "{origin} sent no JSON: {reason}", origin=origin, reason=error) from None
+
+
+_making = threading.Lock()
+
+
+def shared_client(listed: tuple[str, ...]) -> Client:
+    """The one client of this process for these hosts."""
+    with _making:
+        return _client(listed)
+
+
+@cache
+def _client(listed: tuple[str, ...]) -> Client:
+    return Client(AllowedHosts.of(listed))
+
+
+def _after_fork() -> None:
+    """A child process must not share its parent's connections, nor wait for a thread that only the parent has."""
+    global _making  # noqa: PLW0603 - the lock of a thread that is gone can't be released
+    _making = threading.Lock()
+    _client.cache_clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)

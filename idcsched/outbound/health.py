@@ -1,0 +1,80 @@
+"""What this process has learnt of an origin: whether it is worth asking, and whether worth asking again."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .errors import CircuitOpen
+
+__all__ = ["Health", "Patience"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How much an origin may fail.
+
+    The circuit opens after `failures` in a row and lets nobody through for `rest_seconds`; then one call tries, and
+    its success closes it. Retries come out of a budget: each first attempt earns `retries_earned` of one, and at most
+    `retries_saved` are kept, so that an origin in trouble is not asked several times as often as otherwise.
+    """
+
+    failures: int = 5
+    rest_seconds: float = 10.0
+    retries_earned: float = 0.2
+    retries_saved: float = 10.0
+
+
+class Health:
+    """A circuit breaker and a retry budget for one origin, shared by all threads."""
+
+    def __init__(self, origin: str, patience: Patience, clock: Callable[[], float] = time.monotonic) -> None:
+        self._origin = origin
+        self._patience = patience
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._closed_until: float | None = None
+        self._retries = patience.retries_saved
+
+    def admit(self) -> None:
+        """Let one attempt through; raises CircuitOpen while the origin rests or somebody else is trying it."""
+        with self._lock:
+            now = self._clock()
+            if self._closed_until is not None:
+                if now < self._closed_until:
+                    raise CircuitOpen(
+                        "circuit_open", "{origin} failed too often just now and is left to rest", origin=self._origin
+                    )
+                self._closed_until = now + self._patience.rest_seconds
+
+    def begin(self) -> None:
+        """A call begins, and earns its part of a retry."""
+        with self._lock:
+            self._retries = min(self._retries + self._patience.retries_earned, self._patience.retries_saved)
+
+    def may_retry(self) -> bool:
+        """Whether the budget holds another retry, which is taken from it."""
+        with self._lock:
+            enough = self._retries >= 1
+            self._retries -= 1 if enough else 0
+            return enough
+
+    def succeeded(self) -> None:
+        """It answered."""
+        with self._lock:
+            if self._closed_until is not None:
+                logger.info("%s answers again", self._origin)
+            self._failures, self._closed_until = 0, None
+
+    def failed(self) -> None:
+        """It did not, or said that it can't."""
+        with self._lock:
+            self._failures += 1
+            if self._failures >= self._patience.failures:
+                if self._closed_until is None:
+                    logger.warning("%s failed %d times in a row and is left to rest", self._origin, self._failures)
+                self._closed_until = self._clock() + self._patience.rest_seconds

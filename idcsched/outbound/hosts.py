@@ -1,0 +1,108 @@
+"""Who may be called: the rule that OUTBOUND_HOSTS states, applied to the addresses that a name really leads to."""
+
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from queue import Empty, SimpleQueue
+from threading import Thread
+
+from .errors import HostRefused, NoConnection, TooSlow
+
+__all__ = ["EVERYBODY", "Address", "AllowedHosts", "is_public", "resolve"]
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+EVERYBODY = "*"
+"""Every public address."""
+NAT64 = IPv6Network("64:ff9b::/96")
+IPV4_BITS = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedHosts:
+    """Names open the way to public addresses only; any other address must be listed itself, or its network.
+
+    So a name that suddenly leads to this machine or into the own network is refused, whoever controls the name.
+    """
+
+    names: frozenset[str]
+    networks: tuple[Network, ...]
+
+    @classmethod
+    def of(cls, listed: Iterable[str]) -> "AllowedHosts":
+        """From host names (`.example.com`: with all its sub-domains), addresses, networks and `*`."""
+        names, networks = set(), []
+        for item in listed:
+            try:
+                networks.append(ip_network(item))
+            except ValueError:
+                names.add(item.lower())
+        return cls(frozenset(names), tuple(networks))
+
+    def admitted(self, host: str, addresses: Iterable[Address]) -> list[Address]:
+        """Those of a host's addresses that may be called; raises HostRefused if there is none."""
+        found = list(addresses)
+        admitted = [address for address in found if self._admits(host, address)]
+        if not admitted:
+            raise HostRefused(
+                "host_refused",
+                "{host} ({addresses}) may not be called: OUTBOUND_HOSTS does not list it",
+                host=host,
+                addresses=", ".join(map(str, found)),
+            )
+        return admitted
+
+    def _admits(self, host: str, address: Address) -> bool:
+        if any(address in network for network in self.networks):
+            return True
+        return is_public(address) and self._names(host)
+
+    def _names(self, host: str) -> bool:
+        labels = host.lower().rstrip(".").split(".")
+        parents = {"." + ".".join(labels[start:]) for start in range(len(labels))}
+        return bool(self.names & {EVERYBODY, ".".join(labels), *parents})
+
+
+def is_public(address: Address) -> bool:
+    """Whether the address belongs to the internet at large: not this machine, a private network or a link."""
+    if isinstance(address, IPv6Address):
+        if (inside := _inside(address)) is not None:
+            return is_public(inside)
+        if address.is_site_local:
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _inside(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that an IPv6 address stands for."""
+    if address in NAT64:
+        return IPv4Address(int(address) & IPV4_BITS)
+    return address.ipv4_mapped or address.sixtofour
+
+
+def resolve(host: str, port: int, *, within: float) -> list[Address]:
+    """The addresses of a host; raises NoConnection, or TooSlow after `within` seconds."""
+    try:
+        return [ip_address(host)]
+    except ValueError:
+        pass
+    answers: SimpleQueue[list[Address] | OSError] = SimpleQueue()
+    # The system's resolver knows no deadline: it is left behind where it does not answer.
+    Thread(target=_look_up, args=(host, port, answers), name="outbound-resolver", daemon=True).start()
+    try:
+        answer = answers.get(timeout=within)
+    except Empty:
+        raise TooSlow("too_slow", "the name {host} was not resolved in time", host=host) from None
+    if isinstance(answer, OSError):
+        raise NoConnection("no_connection", "the name {host} leads nowhere: {reason}", host=host, reason=answer)
+    return answer
+
+
+def _look_up(host: str, port: int, answers: "SimpleQueue[list[Address] | OSError]") -> None:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        answers.put(list(dict.fromkeys(ip_address(str(entry[4][0])) for entry in found)))
+    except (OSError, ValueError) as error:  # ValueError: what is no name at all
+        answers.put(error if isinstance(error, OSError) else OSError(str(error)))

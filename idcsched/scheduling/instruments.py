@@ -1,0 +1,102 @@
+"""What the scheduler tells Prometheus of itself, in kube-scheduler's manner, under `idcsched_`."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+
+from prometheus_client import Counter, Histogram
+
+from idcsched.framework.decision import Decision
+from idcsched.framework.errors import PluginFailed
+from idcsched.framework.explain import rejected_counts
+
+__all__ = ["Attempt", "attempt"]
+
+SECONDS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+IDCS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
+PLUGINS_TIMED_EVERY = 10
+"""Of so many decisions one is timed plugin by plugin."""
+
+attempts = Counter("idcsched_schedule_attempts", "Questions, by how they ended.", ["result", "profile"])
+attempt_seconds = Histogram(
+    "idcsched_scheduling_attempt_duration_seconds",
+    "From the checked question to the recorded answer.",
+    ["result", "profile"],
+    buckets=SECONDS,
+)
+algorithm_seconds = Histogram(
+    "idcsched_scheduling_algorithm_duration_seconds",
+    "The decision, with what plugins asked of the outside.",
+    ["profile"],
+    buckets=SECONDS,
+)
+point_seconds = Histogram(
+    "idcsched_framework_extension_point_duration_seconds",
+    "All plugins at one point of a decision. Sampled.",
+    ["extension_point", "profile"],
+    buckets=SECONDS,
+)
+plugin_seconds = Histogram(
+    "idcsched_plugin_execution_duration_seconds",
+    "One plugin at one point of a decision. Sampled.",
+    ["plugin", "extension_point"],
+    buckets=SECONDS,
+)
+rejections = Counter("idcsched_rejections", "IDCs that were rejected, by the first reason.", ["plugin", "code"])
+plugin_errors = Counter("idcsched_plugin_errors", "Times that a plugin raised.", ["plugin", "extension_point"])
+evaluated = Histogram("idcsched_candidates_evaluated", "IDCs that a question was about.", ["profile"], buckets=IDCS)
+feasible = Histogram("idcsched_candidates_feasible", "IDCs that were left to rank.", ["profile"], buckets=IDCS)
+
+_numbers = count()
+
+
+class Attempt:
+    """One question on its way to an answer. `clock` is lent to those decisions that are timed plugin by plugin."""
+
+    def __init__(self) -> None:
+        self.clock: Callable[[], float] | None = (
+            time.perf_counter if next(_numbers) % PLUGINS_TIMED_EVERY == 0 else None
+        )
+        self.started = time.perf_counter()
+        self.result = "error"
+
+    def decided(self, decision: Decision) -> None:
+        """The decision is there; what is still to come is telling and recording it."""
+        profile = decision.cycle.profile.code
+        self.result = "scheduled" if decision.scheduled else "unschedulable"
+        algorithm_seconds.labels(profile).observe(time.perf_counter() - self.started)
+        evaluated.labels(profile).observe(decision.cycle.size)
+        feasible.labels(profile).observe(decision.feasible)
+        for rejected, _ in rejected_counts(decision, decision.visited):
+            rejections.labels(rejected.plugin, rejected.code).inc(rejected.count)
+        for error in decision.plugin_errors:
+            plugin_errors.labels(error.plugin, error.point).inc()
+        _observe_timings(decision, profile)
+
+
+def _observe_timings(decision: Decision, profile: str) -> None:
+    points: dict[str, float] = {}
+    for timing in decision.timings:
+        plugin_seconds.labels(timing.plugin, timing.point).observe(timing.seconds)
+        points[timing.point] = points.get(timing.point, 0.0) + timing.seconds
+    for point, seconds in points.items():
+        point_seconds.labels(point, profile).observe(seconds)
+
+
+@contextmanager
+def attempt(profile: str) -> Iterator[Attempt]:
+    """Counts and times what happens inside; what is raised goes through."""
+    made = Attempt()
+    try:
+        yield made
+    except PluginFailed as failed:
+        made.result = "error"
+        plugin_errors.labels(str(failed.params["plugin"]), str(failed.params["point"])).inc()
+        raise
+    except BaseException:
+        made.result = "error"
+        raise
+    finally:
+        attempts.labels(made.result, profile).inc()
+        attempt_seconds.labels(made.result, profile).observe(time.perf_counter() - made.started)

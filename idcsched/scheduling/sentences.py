@@ -1,0 +1,92 @@
+"""The sentences of an answer: kept in English with what each was made of, read in the language of the reader."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+from django.conf import settings
+from django.utils.translation import get_language
+
+from idcsched.framework.errors import Template
+from idcsched.framework.explain import PARTS, say_english
+from idcsched.wording import say
+
+__all__ = ["Notebook", "read", "read_struct"]
+
+Sentences = Mapping[str, Any]
+Struct = TypeVar("Struct", bound=msgspec.Struct)
+
+SAID = frozenset({"summary", "reason", "note", "hint"})
+"""The fields of an answer that hold sentences."""
+NUMBERS = "detail"
+"""The field that holds what a sentence was made of, whatever it is called there."""
+
+
+class Sentence(msgspec.Struct, frozen=True, array_like=True):
+    """What a sentence is made of."""
+
+    template: Template
+    params: dict[str, Any]
+
+
+class Notebook:
+    """Says sentences in English, and notes down for each its template and its numbers."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, Sentence] = {}
+
+    def say(self, template: Template, params: Mapping[str, Any]) -> str:
+        text = say_english(template, params)
+        self._said[text] = Sentence(template, dict(params))
+        return text
+
+    @property
+    def sentences(self) -> Sentences:
+        """What was said, as JSON can hold it: the English text, and what it was made of."""
+        kept: Sentences = msgspec.json.decode(msgspec.json.encode(self._said, enc_hook=_plain))
+        return kept
+
+
+def read(document: Any, sentences: Sentences) -> Any:
+    """An answer as JSON, its sentences in the language of the reader; one that was not kept stays English."""
+    if get_language() in (None, settings.LANGUAGE_CODE):
+        return document
+    return _read(document, sentences)
+
+
+def read_struct(answer: Struct, sentences: Sentences) -> Struct:
+    """The same of an answer that was just given."""
+    if get_language() in (None, settings.LANGUAGE_CODE):
+        return answer
+    return msgspec.convert(_read(msgspec.to_builtins(answer), sentences), type(answer))
+
+
+def _read(document: Any, sentences: Sentences) -> Any:
+    match document:
+        case dict():
+            return {name: _read_field(name, value, sentences) for name, value in document.items()}
+        case list() | tuple():
+            return [_read(item, sentences) for item in document]
+    return document
+
+
+def _read_field(name: str, value: Any, sentences: Sentences) -> Any:
+    if name == NUMBERS:
+        return value
+    return _said(value, sentences) if name in SAID and isinstance(value, str) else _read(value, sentences)
+
+
+def _said(text: str, sentences: Sentences) -> str:
+    if text not in sentences:
+        return text
+    made_of = msgspec.convert(sentences[text], Sentence)
+    params = {name: _said(value, sentences) if name in PARTS else value for name, value in made_of.params.items()}
+    try:
+        return say(made_of.template, params)
+    except (LookupError, TypeError, ValueError):  # JSON could not hold one of the numbers as it was
+        return text
+
+
+def _plain(value: Any) -> Any:
+    """An array library's number as Python's; anything else as its text."""
+    return value.item() if hasattr(value, "item") else str(value)
