@@ -18,6 +18,7 @@ from idcsched.accounts.models import User
 from idcsched.accounts.roles import role_can
 from idcsched.audit.context import origin_set
 from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.wording import explained
 
 __all__ = ["RoleMixin", "RowServices", "ServiceAdmin", "ServiceInline", "admin_origin"]
 
@@ -152,7 +153,7 @@ class ServiceAdmin(RoleMixin, admin.ModelAdmin):
                 with transaction.atomic():
                     return show()
             except IdcschedError as error:
-                self.message_user(request, str(error), messages.ERROR)
+                self.message_user(request, explained(error), messages.ERROR)
                 return HttpResponseRedirect(request.get_full_path())
 
 
@@ -183,5 +184,5 @@ def _refused(form: type[ModelForm], refusal: IdcschedError) -> type[ModelForm]:
 
 def _details(refusal: IdcschedError) -> list[tuple[str, str]]:
     if isinstance(refusal, Invalid):
-        return [(item.pointer, str(item).removeprefix(f"{item.pointer}: ")) for item in refusal.errors]
-    return [("", refusal.detail)]
+        return [(item.pointer, explained(item)) for item in refusal.errors]
+    return [("", explained(refusal))]

@@ -44,7 +44,7 @@ def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:
     try:
         setattr(row, field.attname, field.clean(value, row) if value is not None or not field.null else None)
     except ValidationError as error:
-        return [FieldError(pointer, *_said(one)) for one in error.error_list]
+        return [_said(one, pointer) for one in error.error_list]
     except OverflowError:
         return [FieldError(pointer, "out_of_range", "this number is out of its range")]
     if not storable(value):
@@ -52,9 +52,10 @@ def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:
     return []
 
 
-def _said(error: ValidationError) -> tuple[str, str]:
+def _said(error: ValidationError, pointer: str) -> FieldError:
+    """What Django said, in the language of the reader already."""
     code = error.code or "invalid"
-    return CODES.get(code, code), " ".join(error.messages)
+    return FieldError(pointer, CODES.get(code, code), " ".join(error.messages))
 
 
 def storable(value: Any) -> bool:

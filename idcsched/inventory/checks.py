@@ -5,8 +5,9 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from idcsched.framework.errors import Invalid
+from idcsched.framework.errors import FieldError, Invalid
 from idcsched.framework.matching import FACT_PREFIX, parse_terms
+from idcsched.wording import explained
 
 __all__ = ["MAX_LABELS", "alias_list", "label_map", "selector_document", "taint_key"]
 
@@ -61,7 +62,12 @@ def selector_document(value: Any) -> None:
     try:
         parse_terms(value)
     except Invalid as error:
-        raise ValidationError([ValidationError(str(item), code=item.code) for item in error.errors]) from None
+        raise ValidationError([ValidationError(_located(item), code=item.code) for item in error.errors]) from None
+
+
+def _located(error: FieldError) -> str:
+    """What is wrong, and where in the document."""
+    return f"{error.pointer}: {explained(error)}" if error.pointer else explained(error)
 
 
 def taint_key(value: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from django.db.models import Model
 
-from idcsched.framework.errors import Invalid
+from idcsched.framework.errors import Invalid, Template
 from idcsched.framework.matching import Term, terms_match
 
 from .labels import RegionTree, idc_labels
@@ -47,7 +47,9 @@ def idcs_matching(terms: Iterable[Term]) -> list[Idc]:
     return [idc for idc in candidates if terms_match(wanted, idc_labels(idc, tree))]
 
 
-def _named(model: type[Named], wanted: Mapping[str, Any], code: str, detail: str, name: str, pointer: str) -> Named:
+def _named(
+    model: type[Named], wanted: Mapping[str, Any], code: str, detail: Template, name: str, pointer: str
+) -> Named:
     found = model._default_manager.filter(**wanted).first()
     if found is None:
         raise Invalid(code, detail, pointer, name=name)
