@@ -80,6 +80,15 @@ THROTTLE = read(
     help="How often one token may ask; beyond that the answer is 429.",
 )
 
+OUTBOUND_HOSTS = read(
+    "OUTBOUND_HOSTS",
+    environment.host_list,
+    default=["*"],
+    help="Whom the server may call (extenders): host names, `.example.com` with all its sub-domains, addresses, "
+    "networks; `*` is every public address. Loopback, private and link-local addresses must be listed themselves, or "
+    "their network, whatever name leads to them.",
+)
+
 DATABASE_URL = read(
     "DATABASE_URL",
     environment.database,
@@ -242,6 +251,7 @@ TIME_ZONE = "UTC"
 USE_I18N = True
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LOCALE_PATHS = [BASE_DIR / "idcsched" / "locale"]
 
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True  # a few hundred small files, straight from the packages: nothing to collect
@@ -256,6 +266,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_PERMISSION_CLASSES": ["idcsched.api.permissions.HasCapability"],
     "DEFAULT_PARSER_CLASSES": ["idcsched.api.bodies.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_PAGINATION_CLASS": "idcsched.api.filtering.Pages",
     "DEFAULT_FILTER_BACKENDS": ["idcsched.api.filtering.StrictFilterBackend", "idcsched.api.filtering.Ordering"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -4,12 +4,16 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from idcsched import health
+from idcsched import exposition, health
+
+admin.site.site_header = admin.site.site_title = "idcsched"
+admin.site.index_title = ""
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/api/v1/docs/")),
     path("health/live/", health.live),
     path("health/ready/", health.ready),
+    path("metrics", exposition.metrics),
     path("admin/", admin.site.urls),
     path("api/v1/", include("idcsched.api.urls")),
 ]

@@ -12,6 +12,10 @@ __all__ = ["application"]
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "idcsched.settings")
 
+if settings.WEB_WORKERS > 1:  # each process tells the figures of all; the Prometheus client looks when it is imported
+    FIGURES = settings.VAR_DIR / "prometheus"
+    FIGURES.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(FIGURES))
 application = get_wsgi_application()
 environment_required()
 if settings.TRUSTED_PROXIES:

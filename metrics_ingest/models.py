@@ -75,8 +75,8 @@ class Subject(models.Model):
     """What a value is about: an IDC, or, for a metric of that scope, one of its lines."""
 
     metric = models.ForeignKey(Metric, models.PROTECT, verbose_name=_("metric"), related_name="+")
-    idc = models.ForeignKey(Idc, models.CASCADE, verbose_name=_("IDC"), related_name="+")
-    line = models.ForeignKey(Line, models.CASCADE, verbose_name=_("line"), null=True, blank=True, related_name="+")
+    idc = models.ForeignKey(Idc, models.PROTECT, verbose_name=_("IDC"), related_name="+")
+    line = models.ForeignKey(Line, models.PROTECT, verbose_name=_("line"), null=True, blank=True, related_name="+")
 
     class Meta:
         abstract = True

@@ -4,6 +4,8 @@ from idcsched.framework.context import Cycle
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
 NO_ISP_LINE = Reason("no_isp_line", "no line of the ISP", "has no line of {wanted}; it has {has}", ("lines",))
+NOT_ALL_ISPS = Reason("no_isp_line", "no line of the ISP", "has no line of each of {wanted}; it has {has}", ("lines",))
+NOTHING = "–"
 
 
 class Isp(Plugin):
@@ -15,11 +17,11 @@ class Isp(Plugin):
         policy = ctx.line_policy()
         if not policy.wanted:
             return None
-        wanted = (" and " if policy.match == "all" else " or ").join(policy.wanted)
+        reason = NOT_ALL_ISPS if policy.match == "all" and len(policy.wanted) > 1 else NO_ISP_LINE
         lines, rows = ctx.snapshot.lines, ctx.row_numbers
 
         def detail(i: int) -> dict[str, str]:
             own = lines.isps[lines.first[rows[i]] : lines.first[rows[i] + 1]]
-            return {"wanted": wanted, "has": ", ".join(sorted(set(own))) or "none"}
+            return {"wanted": ", ".join(policy.wanted), "has": ", ".join(sorted(set(own))) or NOTHING}
 
-        return Verdict(ctx.lines.has_line, NO_ISP_LINE, detail)
+        return Verdict(ctx.lines.has_line, reason, detail)

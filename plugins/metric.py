@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from idcsched.framework.context import Cycle
+from idcsched.framework.errors import Invalid
 from idcsched.framework.normalize import Scale
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Reading
@@ -28,6 +29,10 @@ class MetricArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     better: Literal["more", "less"] | None = None
     at_least: float | None = None
     at_most: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise Invalid("empty_range", "at_least must not exceed at_most", "/at_least")
 
 
 class Metric(Plugin):

@@ -21,5 +21,5 @@ class Partition(Plugin):
         return Verdict(
             ctx.matching((term,)),
             OTHER_PARTITION,
-            lambda i: {"partition": partitions[rows[i]] or "none", "wanted": wanted},
+            lambda i: {"partition": partitions[rows[i]] or "–", "wanted": wanted},
         )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import pytest
 from django.conf import settings
 from django.test import TransactionTestCase
+from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from redis import Redis
@@ -83,6 +84,13 @@ def postgresql_server() -> Iterator[str]:
     """The address of the database `postgres` of a real PostgreSQL server."""
     with _or_skip(), postgresql.available() as url:
         yield url
+
+
+@pytest.fixture(autouse=True)
+def _own_language() -> Iterator[None]:
+    """A request leaves its language behind in its thread: it must not reach the next test."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 from rest_framework import status
 from rest_framework.exceptions import APIException, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
@@ -22,7 +23,7 @@ class BodyTooLarge(APIException):
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "body_too_large"
-    default_detail = "the body is too large"
+    default_detail = _("the body is too large")
 
 
 class StrictJSONParser(BaseParser):

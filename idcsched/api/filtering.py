@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
 
 __all__ = ["AnyOf", "FilterSet", "Ordering", "Pages", "StrictFilterBackend"]
 
+MOST_ROWS = 10**9
 ALWAYS_ALLOWED = frozenset({"limit", "offset", "ordering", "q"})
 
 
@@ -84,3 +85,21 @@ class Pages(LimitOffsetPagination):
 
     default_limit = 100
     max_limit = 1000
+
+    def get_limit(self, request: Request) -> int:
+        return _number(request, "limit", self.default_limit, low=1, high=self.max_limit)
+
+    def get_offset(self, request: Request) -> int:
+        return _number(request, "offset", 0, low=0, high=MOST_ROWS)
+
+
+def _number(request: Request, name: str, default: int, *, low: int, high: int) -> int:
+    """A whole number from the query string; raises Invalid where it is none, or out of its range."""
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(high)) and low <= int(text) <= high):
+        raise Invalid(
+            "out_of_range", "this must be a whole number from {low} to {high}", f"/{name}", low=low, high=high
+        )
+    return int(text)

@@ -25,6 +25,7 @@ from idcsched.framework.errors import (
     Unauthenticated,
     Unavailable,
 )
+from idcsched.wording import explained
 
 __all__ = [
     "CONTENT_TYPE",
@@ -117,17 +118,11 @@ def _own(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, str]]:
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
     headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     errors = [_field(field) for field in error.errors] if isinstance(error, Invalid) else []
-    return status, problem(status, error.code, said(error.template, error.params), errors), headers
+    return status, problem(status, error.code, explained(error), errors), headers
 
 
 def _field(error: FieldError) -> dict[str, str]:
-    return {"pointer": error.pointer, "code": error.code, "detail": said(error.detail, error.params)}
-
-
-def said(template: str, params: Mapping[str, Any] | None) -> str:
-    """The sentence in the language of the request."""
-    text = gettext(template)
-    return text.format_map(params) if params else text
+    return {"pointer": error.pointer, "code": error.code, "detail": explained(error)}
 
 
 def _plain(status: HTTPStatus, code: str, detail: str) -> tuple[int, dict[str, Any], dict[str, str]]:

@@ -11,7 +11,9 @@ import msgspec
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpResponse
+from django.utils.translation import gettext
 from rest_framework import mixins, serializers, status
+from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.validators import UniqueValidator
@@ -19,11 +21,11 @@ from rest_framework.viewsets import GenericViewSet
 
 from idcsched.audit.context import origin_set
 from idcsched.audit.writing import below
-from idcsched.framework.errors import FieldError, Invalid, NotFound
+from idcsched.framework.errors import Invalid, NotFound
 
 from .middleware import request_id_of
 from .permissions import principal_of_request
-from .problems import escaped, field_errors
+from .problems import field_errors
 
 __all__ = [
     "CodeOf",
@@ -36,6 +38,14 @@ __all__ = [
 ]
 
 Service = Callable[..., Any]
+PLAIN_FIELDS: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], type], ...] = (
+    (serializers.CharField, str),
+    (serializers.ChoiceField, str),
+    (serializers.DateTimeField, str),
+    (serializers.FloatField, float),
+    (serializers.IntegerField, int),
+    (serializers.BooleanField, bool),
+)
 _encoder = msgspec.json.Encoder()
 
 
@@ -44,12 +54,22 @@ class _Strict(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
-            unknown = [name for name in data if name not in self.fields or self.fields[name].read_only]
-            if unknown:
-                raise Invalid.of(
-                    FieldError(f"/{escaped(name)}", "unknown_field", "there is no such field") for name in unknown
-                )
+            refused = {
+                name: _no_such_field() for name in data if name not in self.fields or self.fields[name].read_only
+            }
+            for name, kind in self._kinds():
+                if not _fits(data.get(name), kind):
+                    refused[name] = _wrong_type(kind)
+            if refused:
+                raise serializers.ValidationError(refused)
         return super().to_internal_value(data)
+
+    def _kinds(self) -> Iterator[tuple[str, type]]:
+        """The JSON types of the plain fields; DRF by itself would take a number for a text, and true for 1."""
+        for name, field in self.fields.items():
+            for declared, kind in PLAIN_FIELDS:
+                if isinstance(field, declared):
+                    yield name, kind
 
 
 class StrictSerializer(_Strict):
@@ -182,6 +202,24 @@ def encoded(answer: Any) -> HttpResponse:
 def struct_response(answer: msgspec.Struct, status: int = status.HTTP_200_OK) -> HttpResponse:
     """A struct as JSON, encoded once."""
     return HttpResponse(_encoder.encode(answer), status=status, content_type="application/json")
+
+
+def _no_such_field() -> ErrorDetail:
+    return ErrorDetail(gettext("there is no such field"), code="unknown_field")
+
+
+def _wrong_type(kind: type) -> ErrorDetail:
+    text = {str: gettext("this must be a text"), bool: gettext("this must be true or false")}
+    return ErrorDetail(text.get(kind, gettext("this must be a number")), code="wrong_type")
+
+
+def _fits(value: Any, kind: type) -> bool:
+    """Whether a JSON value is of that type; null and what is not there are for others to judge."""
+    if value is None:
+        return True
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, (int, float) if kind is float else kind)
 
 
 def _defaults(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:

@@ -39,7 +39,16 @@ class Supervisor:
         self._commands = {
             "web": [
                 *(sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)),
-                *("--workers", str(workers), "--blocking-threads", "4", "--no-ws", "--workers-kill-timeout", "8"),
+                *(
+                    "--workers",
+                    str(workers),
+                    "--blocking-threads",
+                    "4",
+                    "--no-ws",
+                    "--workers-kill-timeout",
+                    "8",
+                    "--respawn-failed-workers",
+                ),
                 "idcsched.wsgi:application",
             ],
             "worker": [*CELERY, "worker", "--concurrency", "1", "--without-gossip", "--without-mingle"],

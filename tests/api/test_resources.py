@@ -181,6 +181,13 @@ def test_a_misspelt_filter_is_an_error(world: Api, resource: str) -> None:
             "/plugins/0/weight",
             id="a weight for a plugin that does not score",
         ),
+        pytest.param(
+            "profiles",
+            {"code": "p", "plugins": [{"name": "a", "plugin": "metric", "args": {"metric": "nope"}}]},
+            "unknown_metric",
+            "/plugins/0/args/metric",
+            id="a metric that nobody defined",
+        ),
         pytest.param("profiles", {"code": "a b", "plugins": []}, "invalid_code", "/code", id="a profile's code"),
     ],
 )
@@ -205,6 +212,56 @@ def test_a_name_that_is_taken(world: Api, resource: str, document: Any) -> None:
 def test_what_is_in_use_stays(world: Api) -> None:
     assert world.refused("DELETE", "/regions/A/", status=409) == ("in_use", [])
     assert world.refused("DELETE", "/metrics/bandwidth_mbps/", status=409) == ("builtin_metric", [])
+
+
+def test_what_has_history_is_retired_instead_of_deleted(world: Api) -> None:
+    assert world.refused("DELETE", "/idcs/a/", status=409)[0] == "in_use"
+
+    assert world.call("PATCH", "/idcs/a/", {"status": "retired"}, status=200)["status"] == "retired"
+
+
+@pytest.mark.parametrize(
+    ("resource", "fields", "pointer"),
+    [
+        pytest.param("regions", {"name": 5}, "/name", id="a number for a text"),
+        pytest.param("lines", {"purchased_mbps": True}, "/purchased_mbps", id="true for a number"),
+        pytest.param("lines", {"purchased_mbps": "10"}, "/purchased_mbps", id="a text for a number"),
+        pytest.param("affinities", {"weight": 1.5}, "/weight", id="a fraction for a whole number"),
+        pytest.param("idcs", {"stock": {"cpu": False}}, "/stock/cpu", id="in a nested object"),
+        pytest.param("idcs", {"lines": [{**LINE, "code": 1}]}, "/lines/0/code", id="in a nested list"),
+    ],
+)
+def test_types_are_those_of_json(world: Api, resource: str, fields: dict[str, Any], pointer: str) -> None:
+    _, document = WRITES[resource]
+
+    assert world.refused("POST", f"/{resource}/", {**document, **fields}, status=400) == ("wrong_type", [pointer])
+
+
+@pytest.mark.parametrize(
+    "query", ["limit=0", "limit=1001", "limit=abc", "limit=-1", "offset=-1", "offset=x", "limit=٣"]
+)
+def test_a_page_that_cannot_be_meant(world: Api, query: str) -> None:
+    assert world.refused("GET", f"/regions/?{query}", status=400) == (
+        "out_of_range",
+        [f"/{query.split('=', maxsplit=1)[0]}"],
+    )
+
+
+@pytest.mark.parametrize(
+    "path", ["/decisions/?ordering=created_at", "/profiles/?ordering=body", "/idcs/?ordering=labels"]
+)
+def test_an_order_that_there_is_not(world: Api, path: str) -> None:
+    assert world.refused("GET", path, status=400) == ("unknown_parameter", ["/ordering"])
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_a_time_beyond_the_calendar(world: Api, time: str) -> None:
+    assert world.refused("GET", f"/samples/?idc=a&metric=x&to={time}", status=400) == ("out_of_range", ["/to"])
+
+
+@pytest.mark.parametrize("path", ["/lines/١/", "/taints/99999999999999999999/", "/idcs/%00/", "/decisions/1/"])
+def test_an_address_that_nothing_has(world: Api, path: str) -> None:
+    assert world.raw("GET", path).status_code == 404
 
 
 def test_an_isp_is_stored_by_its_code(world: Api) -> None:

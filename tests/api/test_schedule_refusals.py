@@ -70,6 +70,12 @@ def test_it_works(seed: Api, portal: Api) -> None:
             id="a hypothetical IDC that does not exist",
         ),
         pytest.param([GOOD], "wrong_type", "", id="a list"),
+        pytest.param(
+            {**GOOD, "machines": [{"params": {"disk": 2**64}}]},
+            "out_of_range",
+            "/machines/0/params",
+            id="a number beyond 64 bits for the provider",
+        ),
     ],
 )
 def test_a_request_that_cannot_be_meant(seed: Api, portal: Api, request_: Any, code: str, pointer: str) -> None:

@@ -171,7 +171,7 @@ def test_a_request_in_json_on_standard_input(answer: Callable[..., Any]) -> None
     [
         pytest.param([], "", "/region: say where: `region` or `only` must be given", id="neither region nor only"),
         pytest.param(["--region", "Z"], "", "/region: there is no region Z", id="an unknown region"),
-        pytest.param(["--region", "A", "--isp", "x"], "", "/isp: there is no isp x", id="an unknown ISP"),
+        pytest.param(["--region", "A", "--isp", "x"], "", "/isp: there is no ISP x", id="an unknown ISP"),
         pytest.param(["--region", "A", "--profile", "x"], "", "/profile: there is no profile x", id="unknown profile"),
         pytest.param(["--region", "A", "--tenant", "x"], "", "/tenant: there is no tenant x", id="an unknown tenant"),
         pytest.param([*SEED, "--weight", "z=1"], "", "/weights/z: the profile has no scorer z", id="an unknown scorer"),

@@ -1,4 +1,4 @@
-"""`/api/v1/decisions/`: what was answered, as it was answered, and the same question answered again."""
+"""`/api/v1/decisions/`: what was answered, in the language of the reader, and the same question answered again."""
 
 from typing import Annotated, Any, Literal
 
@@ -20,6 +20,7 @@ from idcsched.framework.decoding import decode_json
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.replay import Replayed, replay
 from idcsched.scheduling.schedule import Scheduled
+from idcsched.scheduling.sentences import read
 
 __all__ = ["DecisionViewSet"]
 
@@ -37,7 +38,7 @@ class DecisionSerializer(serializers.BaseSerializer[Decision]):
 
     def to_representation(self, instance: Decision) -> dict[str, Any]:
         return {
-            **instance.answer,
+            **read(instance.answer, instance.sentences),
             "created_at": serializers.DateTimeField().to_representation(instance.created_at),
             "tenant": instance.tenant.code if instance.tenant else None,
             "actor": instance.actor,
@@ -78,6 +79,7 @@ class DecisionViewSet(ReadOnlyResource):
     serializer_class = DecisionSerializer
     filterset_class = DecisionFilters
     pagination_class = NewestFirst
+    ordering_fields = ()  # pages by cursor, the newest first
     lookup_field = "id"
     lookup_value_regex = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 

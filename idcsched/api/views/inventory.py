@@ -185,7 +185,7 @@ class LineViewSet(Resource):
     noun = "line"
     fixed = ("idc",)
     lookup_field = "id"
-    lookup_value_regex = r"\d{1,18}"
+    lookup_value_regex = "[0-9]{1,18}"
     queryset = Line.objects.select_related("idc", "isp")
     serializer_class = LineSerializer
     filterset_class = LineFilters

@@ -62,7 +62,7 @@ class TaintViewSet(Scoped):
     noun = "taint"
     fixed = ("idc",)
     lookup_field = "id"
-    lookup_value_regex = r"\d{1,18}"
+    lookup_value_regex = "[0-9]{1,18}"
     queryset = Taint.objects.select_related("idc__region")
     serializer_class = TaintSerializer
     filterset_class = TaintFilters
@@ -110,7 +110,7 @@ class AffinityViewSet(Scoped):
     capability = "write_affinities"
     noun = "affinity"
     lookup_field = "id"
-    lookup_value_regex = r"\d{1,18}"
+    lookup_value_regex = "[0-9]{1,18}"
     queryset = Affinity.objects.select_related("idc__region")
     serializer_class = AffinitySerializer
     filterset_class = AffinityFilters

@@ -83,6 +83,7 @@ class Point(msgspec.Struct, frozen=True):
     value: float | None
 
 
+EARLIEST, LATEST = datetime(1970, 1, 1), datetime(2200, 1, 1)  # noqa: DTZ001  # compared without a zone: a day more or less
 Documents = Annotated[list[SampleDocument], msgspec.Meta(max_length=services.MAX_SAMPLES)]
 SERIES_PARAMETERS = [
     OpenApiParameter("idc", str, required=True),
@@ -157,6 +158,8 @@ def _time(given: dict[str, str], name: str, default: datetime) -> datetime:
         parsed = None
     if parsed is None:
         raise Invalid("wrong_type", "this must be a time such as 2026-01-31T12:00:00Z", f"/{name}")
+    if not EARLIEST <= parsed.replace(tzinfo=None) <= LATEST:
+        raise Invalid("out_of_range", "this lies outside of the calendar that is kept", f"/{name}")
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 

@@ -108,6 +108,7 @@ class ProfileViewSet(ReadOnlyResource):
     queryset = Profile.objects.select_related("active")
     serializer_class = ProfileSerializer
     filterset_class = ProfileFilters
+    ordering_fields = ("code", "name")
 
     @extend_schema(request=ProfileDocument, responses={201: ShownProfile})
     def create(self, request: Request) -> Response:
@@ -153,7 +154,7 @@ class ProfileViewSet(ReadOnlyResource):
         return Response(_revision(profile, made), status=status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="profile_revisions_activate", request=None, responses=ShownRevision)
-    @action(detail=True, methods=["post"], url_path=r"revisions/(?P<number>\d{1,9})/activate")
+    @action(detail=True, methods=["post"], url_path=r"revisions/(?P<number>[0-9]{1,9})/activate")
     def activate(self, request: Request, code: str, number: str) -> Response:
         """Put a revision in force, an earlier one, too."""
         with self.writing():
@@ -167,7 +168,7 @@ class ProfileViewSet(ReadOnlyResource):
         responses=list_of(Difference),
         parameters=[OpenApiParameter("to", int, description="Default: the active revision.")],
     )
-    @action(detail=True, methods=["get"], url_path=r"revisions/(?P<number>\d{1,9})/diff")
+    @action(detail=True, methods=["get"], url_path=r"revisions/(?P<number>[0-9]{1,9})/diff")
     def diff(self, request: Request, code: str, number: str) -> Response:
         """What differs between this revision and another, by JSON pointer."""
         profile: Profile = self.get_object()

@@ -18,7 +18,7 @@ from idcsched.api.resources import encoded, struct_response
 from idcsched.framework.plugin import Plugin
 from idcsched.scheduling.live import live
 from idcsched.scheduling.plugins import registry
-from idcsched.scheduling.wording import say
+from idcsched.wording import say
 
 __all__ = ["PluginsView", "StatusView"]
 
