@@ -1,6 +1,8 @@
 """`schedule()`: a request, the live picture and a profile go in; the contract's answer comes out, on record."""
 
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
@@ -10,6 +12,7 @@ from django.core import signing
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.roles import Principal
+from idcsched.framework.context import Clock
 from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import (
     Answer,
@@ -29,6 +32,7 @@ from idcsched.framework.decision import (
 )
 from idcsched.framework.errors import Forbidden, Invalid, Unavailable
 from idcsched.framework.explain import answer
+from idcsched.framework.outside import Reply
 from idcsched.framework.profile import Profile
 from idcsched.framework.recording import inputs_of, pack
 from idcsched.framework.request import Request
@@ -89,77 +93,102 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
     truncated: Literal[True] | msgspec.UnsetType = msgspec.UNSET
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """A request with all that it is decided on."""
+
+    request: Request
+    picture: Picture
+    profile: Profile
+    tenant: str | None
+    labels: Mapping[str, str]
+    now: float
+    reference: str
+
+
 def schedule(*, request: Request, principal: Principal, http_request_id: str) -> Scheduled:
     """The best IDC for `request`, recorded; raises Invalid, Forbidden or PluginFailed."""
     started = time.perf_counter()
     _check_supported(request)
-    picture = live.current()
-    tenant = _tenant(request, principal, picture)
-    profile = _profile(request, tenant, picture)
-    with instruments.attempt(profile.code) as attempt:
-        now = time.time()
-        labels = {**(request.labels or {}), **({"tenant": tenant} if tenant else {})}
-        replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))
-        decision = decide(
-            request,
-            picture.snapshot,
-            profile,
-            now=now,
-            reference=http_request_id,
-            labels=labels,
-            replies=replies,
-            clock=attempt.clock,
-        )
+    question = _question(request, principal, http_request_id)
+    with instruments.attempt(question.profile.code) as attempt:
+        decision, replies = _decided(question, attempt.clock)
         attempt.decided(decision)
         notebook = Notebook()
         told = answer(decision, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
-        scheduled = _answered(
-            request, decision, told, picture, now=now, http_request_id=http_request_id, started=started
-        )
-        inputs = None
-        if _inputs_kept(scheduled.decision_id):
-            seen = inputs_of(
-                request, picture.snapshot, now=now, reference=http_request_id, labels=labels, replies=replies
-            )
-            inputs = pack(seen)
+        scheduled = _answered(question, told, started=started)
         decision_record(
             scheduled=scheduled,
             sentences=notebook.sentences,
             request=request,
-            tenant=tenant,
+            tenant=question.tenant,
             actor=principal.username,
-            at=now,
-            inputs=inputs,
+            at=question.now,
+            inputs=_inputs_kept(question, scheduled.decision_id, replies),
         )
     return read_struct(scheduled, notebook.sentences)
 
 
-def _inputs_kept(decision_id: str) -> bool:
-    """Of so many in a hundred, chosen by chance."""
-    return UUID(decision_id).int % 100 < settings.RECORD_INPUTS
+def _question(request: Request, principal: Principal, http_request_id: str) -> _Question:
+    picture = live.current()
+    tenant = _tenant(request, principal, picture)
+    return _Question(
+        request=request,
+        picture=picture,
+        profile=_profile(request, tenant, picture),
+        tenant=tenant,
+        labels={**(request.labels or {}), **({"tenant": tenant} if tenant else {})},
+        now=time.time(),
+        reference=http_request_id,
+    )
 
 
-def _answered(
-    request: Request,
-    decision: Decision,
-    told: Answer,
-    picture: Picture,
-    *,
-    now: float,
-    http_request_id: str,
-    started: float,
-) -> Scheduled:
+def _decided(question: _Question, clock: Clock | None) -> tuple[Decision, dict[str, Reply]]:
+    """The decision, and what the outside had to say to it."""
+    request, snapshot, profile = question.request, question.picture.snapshot, question.profile
+    now, labels = question.now, question.labels
+    replies = ask(queries(request, snapshot, profile, now=now, labels=labels))
+    decision = decide(
+        request,
+        snapshot,
+        profile,
+        now=now,
+        reference=question.reference,
+        labels=labels,
+        replies=replies,
+        clock=clock,
+    )
+    return decision, replies
+
+
+def _inputs_kept(question: _Question, decision_id: str, replies: Mapping[str, Reply]) -> bytes | None:
+    """The inputs, packed, of so many decisions in a hundred, chosen by chance."""
+    if UUID(decision_id).int % 100 >= settings.RECORD_INPUTS:
+        return None
+    return pack(
+        inputs_of(
+            question.request,
+            question.picture.snapshot,
+            now=question.now,
+            reference=question.reference,
+            labels=question.labels,
+            replies=replies,
+        )
+    )
+
+
+def _answered(question: _Question, told: Answer, *, started: float) -> Scheduled:
     decision_id = str(uuid7())
-    profile = decision.cycle.profile
+    snapshot = question.picture.snapshot
     return Scheduled(
         decision_id=decision_id,
-        request_id=request.request_id,
-        http_request_id=http_request_id,
+        request_id=question.request.request_id,
+        http_request_id=question.reference,
         **_fields(told),
         degraded=bool(told.plugin_errors),
-        profile=ProfileBrief(profile.code, profile.revision),
-        snapshot=SnapshotBrief(picture.snapshot.id, round(max(now - picture.snapshot.built_at, 0.0), 3)),
-        commit_token=_commit_token(decision_id, request, told),
+        profile=ProfileBrief(question.profile.code, question.profile.revision),
+        snapshot=SnapshotBrief(snapshot.id, round(max(question.now - snapshot.built_at, 0.0), 3)),
+        commit_token=_commit_token(decision_id, question.request, told),
         elapsed_ms=round((time.perf_counter() - started) * 1e3, 3),
     )
 
