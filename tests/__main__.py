@@ -7,9 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 
 from idcsched.demo.processes import leash
@@ -20,6 +23,7 @@ TIERS: Mapping[str, list[str]] = {
     "quick": ["-m", "not long"],
     "long": ["-m", "long or hypothesis", "--timeout", "900"],
 }
+REPORTS = Path("var/tests")
 COVERAGE = ["--cov", "--cov-report=", "--cov-fail-under=0"]  # judged once, over all legs
 SERVERS: Mapping[str, Callable[[], AbstractContextManager[str]]] = {
     "TEST_DATABASE_URL": postgresql.available,
@@ -34,6 +38,10 @@ class Leg:
     name: str
     environment: Mapping[str, str]
     options: list[str]
+
+    @property
+    def report(self) -> Path:
+        return _report(self.name)
 
 
 def main(tier: str, *options: str) -> int:
@@ -51,6 +59,7 @@ def main(tier: str, *options: str) -> int:
         print(f"{name}: {'failed' if status else 'passed'} in {seconds:.0f} s")
     for reason in missing:
         print(f"Could not be had, so its tests did not run: {reason}")
+    print(_counted(outcomes))
     return 1 if failed or (missing and os.environ.get("CI") == "true") else 0
 
 
@@ -78,6 +87,7 @@ def _legs(tier: str, found: Mapping[str, str]) -> Iterator[Leg]:
 
 def _run(leg: Leg, options: list[str]) -> tuple[int, float]:
     print(f"{leg.name} ...", flush=True)
+    leg.report.unlink(missing_ok=True)
     begun, parent = monotonic(), os.getpid()
     inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     pytest = subprocess.Popen(
@@ -90,6 +100,7 @@ def _run(leg: Leg, options: list[str]) -> tuple[int, float]:
             "auto",
             "--dist",
             "loadgroup",
+            f"--junitxml={leg.report}",
             *options,
             *leg.options,
         ],
@@ -98,6 +109,24 @@ def _run(leg: Leg, options: list[str]) -> tuple[int, float]:
     )
     status = pytest.wait()
     return (0 if status == NOTHING_TO_RUN else status), monotonic() - begun
+
+
+def _report(name: str) -> Path:
+    return REPORTS / f"{name}.xml"
+
+
+def _counted(names: Iterable[str]) -> str:
+    """All legs in one line: `5 passed, 0 failed`, and what was skipped."""
+    counts: Counter[str] = Counter()
+    for name in names:
+        if not _report(name).exists():  # pytest itself died
+            counts.update(tests=1, failures=1)
+            continue
+        suite = ET.parse(_report(name)).getroot().find("testsuite")
+        counts.update({key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")})
+    failed = counts["failures"] + counts["errors"]
+    passed = counts["tests"] - failed - counts["skipped"]
+    return f"{passed} passed, {failed} failed" + (f", {counts['skipped']} skipped" if counts["skipped"] else "")
 
 
 def _coverage() -> list[str]:
