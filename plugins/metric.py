@@ -63,11 +63,21 @@ class Metric(Plugin):
         passing = np.ones(ctx.size, dtype=np.bool_) if ctx.entry.missing.filter == "pass" else usable
         return (
             Verdict(passing, UNKNOWN, lambda i: {"metric": self.args.metric}),
-            Verdict(within | ~usable, BEYOND_LIMIT, lambda i: self._shortfall(reading, i)),
+            Verdict(
+                within | ~usable,
+                BEYOND_LIMIT,
+                detail=lambda i: self._shortfall(reading, i),
+                figures=lambda i: self._within(reading, i),
+            ),
         )
 
     def score(self, ctx: Cycle) -> Reading:
         return ctx.metric(self.args.metric)
+
+    def _within(self, reading: Reading, i: int) -> dict[str, float | str | None]:
+        value = float(reading.values[i])
+        limits = {"at_least": self.args.at_least, "at_most": self.args.at_most}
+        return {"metric": self.args.metric, "value": None if np.isnan(value) else value, **limits}
 
     def _shortfall(self, reading: Reading, i: int) -> dict[str, float | str]:
         value, low, high = float(reading.values[i]), self.args.at_least, self.args.at_most

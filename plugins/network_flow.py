@@ -54,7 +54,12 @@ class NetworkFlow(Plugin):
         return (
             Verdict(choice.has_line, NO_LINE_AT_ALL, lambda i: {"need": need}),
             Verdict(seen, UNKNOWN, lambda i: {"need": need, "line": codes[unseen[i]]}),
-            Verdict(choice.carries | ~seen | ~choice.has_line, NOT_ENOUGH, lambda i: self._shortfall(ctx, i, need)),
+            Verdict(
+                choice.carries | ~seen | ~choice.has_line,
+                NOT_ENOUGH,
+                detail=lambda i: self._shortfall(ctx, i, need),
+                figures=lambda i: self._room(ctx, i, need),
+            ),
         )
 
     def score(self, ctx: Cycle) -> Reading:
@@ -85,6 +90,14 @@ class NetworkFlow(Plugin):
             at, than = (ctx.line_metric(BANDWIDTH, lines).at for lines in (group, oldest))
             oldest = np.where(~(at >= than), group, oldest)
         return oldest
+
+    @classmethod
+    def _room(cls, ctx: Cycle, i: int, need: float) -> dict[str, Any] | None:
+        """The tightest of the row's lines; `free` is null where its use is not known."""
+        if ctx.lines.known[i]:
+            return cls._shortfall(ctx, i, need)
+        first = next((ctx.snapshot.lines.codes[line] for line in ctx.lines.of(i)), None)
+        return None if first is None else {"line": first, "need": need, "free": None, "short_by": None}
 
     @staticmethod
     def _shortfall(ctx: Cycle, i: int, need: float) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from idcsched.framework.context import Cycle
 from idcsched.framework.facts import STOCK_RESOURCES
 from idcsched.framework.labels import Mask
 from idcsched.framework.normalize import DECIMALS, Floats, Scale
-from idcsched.framework.plugin import Missing, Plugin, Reason, Verdict
+from idcsched.framework.plugin import Detail, Figures, Missing, Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Reading
 
 LOADS = {"cpu": "cpu_load", "memory": "memory_load", "disk": "disk_load"}
@@ -82,7 +82,12 @@ class Resource(Plugin):
                 verdicts.append(Verdict(usable, UNKNOWN, lambda _, name=name: {"resource": name}))  # type: ignore[misc]
             limit = getattr(self.args, name)
             verdicts.append(
-                Verdict(~(usable & (reading.values > limit)), OVERLOADED, _overload(name, reading.values, limit))
+                Verdict(
+                    ~(usable & (reading.values > limit)),
+                    OVERLOADED,
+                    detail=_overload(name, reading.values, limit),
+                    figures=_load(name, reading.values, limit),
+                )
             )
         return verdicts
 
@@ -92,7 +97,8 @@ class Resource(Plugin):
         for name in STOCK_RESOURCES:
             if need := ctx.request.need(name):
                 free = ctx.take((idcs.stock[name] - idcs.taken[name]).round(DECIMALS))
-                verdicts.append(Verdict(_holds(free, need), NOT_ENOUGH, _shortage(name, free, need)))
+                tell = _stock(name, free, need)
+                verdicts.append(Verdict(_holds(free, need), NOT_ENOUGH, detail=tell, figures=tell))
         return verdicts
 
 
@@ -101,7 +107,7 @@ def _holds(free: Floats, need: float) -> Mask:
     return ~(free < need)
 
 
-def _overload(resource: str, loads: Floats, limit: float) -> Any:
+def _overload(resource: str, loads: Floats, limit: float) -> Detail:
     return lambda i: {
         "resource": resource,
         "value": float(loads[i]),
@@ -110,5 +116,17 @@ def _overload(resource: str, loads: Floats, limit: float) -> Any:
     }
 
 
-def _shortage(resource: str, free: Floats, need: float) -> Any:
-    return lambda i: {"resource": resource, **shortfall(need, float(free[i]))}
+def _load(resource: str, loads: Floats, limit: float) -> Figures:
+    """What an IDC was let pass by; `value` is null where its load is not known."""
+    return lambda i: {"resource": resource, "value": None if np.isnan(loads[i]) else float(loads[i]), "limit": limit}
+
+
+def _stock(resource: str, free: Floats, need: float) -> Detail:
+    """`free` is null where the stock is unlimited."""
+
+    def figures(i: int) -> dict[str, Any]:
+        if np.isnan(free[i]):
+            return {"resource": resource, "need": need, "free": None, "short_by": 0.0}
+        return {"resource": resource, **shortfall(need, float(free[i]))}
+
+    return figures

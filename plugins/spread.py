@@ -6,7 +6,7 @@ more than so many with this request are taken out. Raw value: machines there alr
 that does not say whose it is is not judged.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -48,7 +48,11 @@ class Spread(Plugin):
             return None
         asked = sum(1 if machine.count is None else machine.count for machine in ctx.request.machines or ())
         total = self._machines(ctx, owner) + asked
-        return Verdict(total <= limit, TOO_MANY, lambda i: {"owner": owner, "total": float(total[i]), "limit": limit})
+
+        def figures(i: int) -> dict[str, Any]:
+            return {"owner": owner, "total": float(total[i]), "limit": limit}
+
+        return Verdict(total <= limit, TOO_MANY, detail=figures, figures=figures)
 
     def score(self, ctx: Cycle) -> Floats | None:
         owner = self._owner(ctx)

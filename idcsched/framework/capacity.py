@@ -68,7 +68,7 @@ def headroom(room_left: Floats, purchased: Floats) -> Floats:
 def shortfall(need: float, free: float) -> dict[str, float]:
     """How far off something is, in figures for people: what is free is rounded down, so that it never looks enough."""
     left = max(floor(round(free * _SHOWN, DECIMALS)) / _SHOWN, 0.0)
-    return {"need": need, "free": left, "short_by": round(need - left, DECIMALS)}
+    return {"need": need, "free": left, "short_by": max(round(need - left, DECIMALS), 0.0)}
 
 
 def monthly_price(charge_type: str, per_mbps: float | None, per_gb: float | None) -> float | None:

@@ -196,7 +196,7 @@ def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = f
             if entry.name in without or (point == "pre_filter" and entry.plugin.narrows):
                 continue
             for verdict in _verdicts(_call_filter(ctx, entry, point, errors)):
-                yield Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail)
+                yield Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail, verdict.figures)
 
 
 def _request_lists(ctx: Cycle) -> Iterator[Judgement]:

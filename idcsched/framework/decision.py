@@ -8,7 +8,7 @@ import msgspec
 
 from .labels import Mask, Rows
 from .normalize import Floats
-from .plugin import Detail, Note, Reason
+from .plugin import Detail, Figures, Note, Reason
 from .profile import Entry
 from .snapshot import Reading
 
@@ -26,6 +26,7 @@ __all__ = [
     "Margin",
     "MissingNote",
     "NearMiss",
+    "Passed",
     "PluginError",
     "Ranking",
     "Rejected",
@@ -61,12 +62,22 @@ class Score(_Part, frozen=True, kw_only=True):
     note: str | msgspec.UnsetType = msgspec.UNSET
 
 
+class Passed(_Part, frozen=True, kw_only=True):
+    """A filter that let the IDC pass, and the numbers that it judged by."""
+
+    plugin: str
+    figures: dict[str, Any]
+
+
 class Candidate(_Part, frozen=True, kw_only=True):
+    """`filters`: in a full explanation the filters that had numbers to judge by; absent where none had."""
+
     rank: int
     idc: str
     lines: tuple[LineUse, ...]
     score: float
     scores: dict[str, Score]
+    filters: tuple[Passed, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Tie(_Part, frozen=True, kw_only=True):
@@ -189,6 +200,7 @@ class Judgement:
     reason: Reason
     keep: Mask
     detail: Detail | None
+    figures: Figures | None = None
 
     def numbers(self, position: int) -> Mapping[str, Any]:
         return self.detail(position) if self.detail else {}

@@ -3,9 +3,10 @@
 Reasons are kept as codes and parameters; `say` renders a sentence's English template, or its translation.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import reduce
-from typing import Any, Literal
+from itertools import islice
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -23,7 +24,7 @@ from .decision import (
     LineUse,
     Margin,
     NearMiss,
-    PluginError,
+    Passed,
     Rejected,
     RejectedCount,
     Score,
@@ -31,34 +32,26 @@ from .decision import (
     Stale,
     Tie,
 )
-from .errors import Template
 from .labels import Mask, Rows
 from .normalize import DECIMALS
 from .ranking import HASH
+from .telling import Say, Teller, say_english
 
-__all__ = ["MOST_SHOWN", "PARTS", "Explain", "Say", "answer", "say_english"]
+__all__ = ["MOST_SHOWN", "Explain", "answer"]
 
 MOST_SHOWN = 1000
 MOST_WEIGHT = 10_000.0
 
 Explain = Literal["none", "summary", "full"]
-Say = Callable[[Template, Mapping[str, Any]], str]
-
-PARTS = frozenset({"head", "parts", "part", "label"})
-"""The fields of the summary's templates that are filled with what was said before."""
-
-
-def say_english(template: Template, params: Mapping[str, Any]) -> str:
-    return template.format_map(params) if params else template
 
 
 def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, say: Say = say_english) -> Answer:
     """The decision as the contract shows it."""
     told, full = explain != "none", explain == "full"
     shown = min(decision.feasible, MOST_SHOWN if full else top)
-    rejected = decision.cycle.size - decision.feasible - _not_visited(decision)
     winner = decision.ranking.picked
-    counts, tell = rejected_counts(decision, decision.visited), _Teller(say)
+    counts, tell = rejected_counts(decision, decision.visited), Teller(say)
+    stale = tuple(islice(stale_values(decision), MOST_SHOWN + 1)) if told else ()
     return Answer(
         result="scheduled" if decision.scheduled else "unschedulable",
         reason_code=_reason_code(decision),
@@ -66,10 +59,10 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         lines=_lines(decision, winner),
         score=_total(decision, winner),
         score_mean=_mean(decision, winner),
-        candidates=tuple(_candidate(decision, i, tell) for i in range(shown)) if told else None,
+        candidates=tuple(candidates(decision, range(shown), tell, full=full)) if told else None,
         tie=_tie(decision) if told else None,
         margin=_margin(decision) if told else None,
-        rejected=tuple(_rejections(decision, tell)) if full else None,
+        rejected=tuple(rejections(decision, slice(MOST_SHOWN), tell)) if full else None,
         rejected_counts=tuple(count for count, _ in counts) if told else None,
         near_misses=tuple(_near_misses(decision, MOST_SHOWN if full else top, tell)) if told else None,
         summary=_summary(decision, counts, say),
@@ -78,47 +71,24 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         not_visited=_not_visited(decision),
         picked=decision.cycle.profile.pick.kind,
         fallback_group=_fallback_group(decision),
-        stale=tuple(_stale(decision, MOST_SHOWN)) if told else None,
+        stale=stale[:MOST_SHOWN] if told else None,
         hints=tuple(Hint(plugin=plugin, hint=say(note.sentence, note.params)) for plugin, note in decision.hints)
         or msgspec.UNSET,
         plugin_errors=(*decision.plugin_errors, *dict.fromkeys(tell.errors)),
-        truncated=(full and (decision.feasible > MOST_SHOWN or rejected > MOST_SHOWN)) or msgspec.UNSET,
+        truncated=len(stale) > MOST_SHOWN or (full and _overlong(decision)) or msgspec.UNSET,
     )
-
-
-class _Teller:
-    """Says what plugins give reasons and notes for. One that fails at it is put on record; the decision stands."""
-
-    def __init__(self, say: Say) -> None:
-        self.say = say
-        self.errors: list[PluginError] = []
-
-    def reason(self, judgement: Judgement, position: int) -> tuple[str, dict[str, Any]]:
-        """Why an IDC was rejected, and the numbers behind it."""
-        try:
-            numbers = dict(judgement.numbers(position))
-            return self.say(judgement.reason.sentence, numbers), numbers
-        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its verdict was given before
-            self._failed(judgement.plugin, "detail", error)
-            return self.say(judgement.reason.label, {}), {}
-
-    def note(self, decision: Decision, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
-        """What the scorer has to say about one raw value."""
-        try:
-            note = column.entry.plugin.note(decision.survivors, position)
-            return self.say(note.sentence, note.params) if note else msgspec.UNSET
-        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its score was given before
-            self._failed(column.entry.name, "note", error)
-            return msgspec.UNSET
-
-    def _failed(self, plugin: str, point: str, error: Exception) -> None:
-        self.errors.append(PluginError(plugin, point, f"{type(error).__name__}: {error}"))
 
 
 def _reason_code(decision: Decision) -> str | None:
     if decision.scheduled:
         return None
     return "none_feasible" if decision.cycle.size else "no_idc_in_region"
+
+
+def _overlong(decision: Decision) -> bool:
+    """Whether there are more candidates or rejections than an answer shows."""
+    rejected = decision.cycle.size - decision.feasible - _not_visited(decision)
+    return decision.feasible > MOST_SHOWN or rejected > MOST_SHOWN
 
 
 def _not_visited(decision: Decision) -> int:
@@ -155,7 +125,13 @@ def _mean(decision: Decision, position: int) -> float | None:
     return round(float(decision.ranking.totals[position]) / weight, DECIMALS) if weight else 0.0
 
 
-def _candidate(decision: Decision, place: int, tell: "_Teller") -> Candidate:
+def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -> Iterator[Candidate]:
+    """The candidates at those places of the ranking, the best being at 0."""
+    for place in places:
+        yield _candidate(decision, place, tell, full=full)
+
+
+def _candidate(decision: Decision, place: int, tell: Teller, *, full: bool) -> Candidate:
     position = int(decision.ranking.order[place])
     return Candidate(
         rank=place + 1,
@@ -163,10 +139,20 @@ def _candidate(decision: Decision, place: int, tell: "_Teller") -> Candidate:
         lines=_lines(decision, position),
         score=float(decision.ranking.totals[position]),
         scores={column.entry.name: _score(decision, column, position, tell) for column in decision.columns},
+        filters=(tuple(_passed(decision, position, tell)) if full else ()) or msgspec.UNSET,
     )
 
 
-def _score(decision: Decision, column: ScoreColumn, position: int, tell: "_Teller") -> Score:
+def _passed(decision: Decision, position: int, tell: Teller) -> Iterator[Passed]:
+    """The filters with numbers to tell of why they let a survivor pass."""
+    row = decision.survivors.row_numbers[position]
+    judged = int(np.searchsorted(decision.cycle.row_numbers, row))
+    for judgement in decision.judgements:
+        if figures := tell.figures(judgement, judged):
+            yield Passed(plugin=judgement.plugin, figures=dict(figures))
+
+
+def _score(decision: Decision, column: ScoreColumn, position: int, tell: Teller) -> Score:
     raw, at = float(column.raw.values[position]), float(column.raw.at[position])
     known = bool(column.known[position])
     score = None if column.left_out else float(column.scores[position])
@@ -265,9 +251,10 @@ def _summary(decision: Decision, counts: list[tuple[RejectedCount, Judgement]], 
     return say("{head}: {parts}", {"head": head, "parts": told})
 
 
-def _rejections(decision: Decision, tell: "_Teller") -> Iterator[Rejected]:
+def rejections(decision: Decision, part: slice, tell: Teller) -> Iterator[Rejected]:
+    """That part of the rejections, in the order of the snapshot."""
     first = first_rejections(decision)
-    for position in np.flatnonzero(first >= 0)[:MOST_SHOWN].tolist():
+    for position in np.flatnonzero(first >= 0)[part].tolist():
         judgement = decision.judgements[first[position]]
         reason, numbers = tell.reason(judgement, position)
         yield Rejected(
@@ -298,7 +285,7 @@ def _universe_code(decision: Decision, position: int) -> str:
     return decision.cycle.snapshot.idcs.codes[int(decision.cycle.row_numbers[position])]
 
 
-def _near_misses(decision: Decision, most: int, tell: "_Teller") -> list[NearMiss]:
+def _near_misses(decision: Decision, most: int, tell: Teller) -> list[NearMiss]:
     """Only when nothing fits: the IDCs that a single plugin kept out, the nearest first."""
     if decision.scheduled:
         return []
@@ -312,7 +299,7 @@ def _near_misses(decision: Decision, most: int, tell: "_Teller") -> list[NearMis
     return found[:most]
 
 
-def _near_miss(decision: Decision, position: int, judgement: Judgement, tell: "_Teller") -> NearMiss:
+def _near_miss(decision: Decision, position: int, judgement: Judgement, tell: Teller) -> NearMiss:
     reason, numbers = tell.reason(judgement, position)
     return NearMiss(
         idc=_universe_code(decision, position),
@@ -342,18 +329,16 @@ def _fallback_group(decision: Decision) -> FallbackGroup | None:
     )
 
 
-def _stale(decision: Decision, most: int) -> Iterator[Stale]:
+def stale_values(decision: Decision) -> Iterator[Stale]:
     """Every value that was missing or stale, and what was done about it."""
-    snapshot, shown = decision.cycle.snapshot, 0
-    seen = set()
+    snapshot, seen = decision.cycle.snapshot, set()
     for note in decision.cycle.notes:
         for i, row in enumerate(note.rows.tolist()):
             line = int(note.reading.lines[i]) if note.reading.lines is not None else -1
             key = (row, line, note.reading.metric, note.used_as)
-            if key in seen or shown >= most:
+            if key in seen:
                 continue
             seen.add(key)
-            shown += 1
             at = float(note.reading.at[i])
             yield Stale(
                 idc=snapshot.idcs.codes[row],

@@ -23,7 +23,19 @@ if TYPE_CHECKING:
     from .context import Cycle
     from .one_by_one import IdcView
 
-__all__ = ["POINTS", "Missing", "NoArgs", "Note", "Plugin", "Reason", "Rejection", "Universe", "Verdict"]
+__all__ = [
+    "POINTS",
+    "Detail",
+    "Figures",
+    "Missing",
+    "NoArgs",
+    "Note",
+    "Plugin",
+    "Reason",
+    "Rejection",
+    "Universe",
+    "Verdict",
+]
 
 POINTS = (
     "gather",
@@ -39,6 +51,7 @@ POINTS = (
 )
 
 Detail = Callable[[int], Mapping[str, Any]]
+Figures = Callable[[int], Mapping[str, Any] | None]
 OnMissingFilter = Literal["reject", "pass", "last"]
 OnMissingScore = Literal["worst", "neutral", "last"]
 
@@ -71,12 +84,14 @@ class Verdict:
     """A filter's word on all rows: which to keep, and why the others go.
 
     `detail(i)` gives the numbers behind the rejection of the i-th row; where it holds `need`, `free` and
-    `short_by`, the IDC can be told as a near miss.
+    `short_by`, the IDC can be told as a near miss. `figures(i)` gives the numbers by which a row was let pass,
+    None where there is nothing to tell of it.
     """
 
     keep: Mask
     reason: Reason
     detail: Detail | None = None
+    figures: Figures | None = None
 
 
 @dataclass(frozen=True, slots=True)

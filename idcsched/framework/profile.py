@@ -117,13 +117,18 @@ class Entry:
     implied: bool = False
 
     def scale(self, natural: Scale) -> Scale:
-        """The plugin's own scale, as far as the profile does not say otherwise."""
+        """The plugin's own scale, as far as the profile does not say otherwise.
+
+        Raises ValueError for a `fixed` whose range nobody names.
+        """
         chosen = self.normalizer
         if chosen is None:
             return natural
-        low, high = (
-            (natural.low, natural.high) if chosen.low is None or chosen.high is None else (chosen.low, chosen.high)
-        )
+        low, high = natural.low, natural.high
+        if chosen.low is not None and chosen.high is not None:
+            low, high = chosen.low, chosen.high
+        elif chosen.kind == "fixed" != natural.kind:
+            raise ValueError("the normaliser `fixed` needs low and high here: the values have no range of their own")
         return Scale(kind=chosen.kind, better=natural.better, low=low, high=high)
 
 

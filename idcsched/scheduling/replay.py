@@ -5,29 +5,32 @@ replies where an entry of the same name asks the same; where it would ask someth
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import msgspec
 
 from idcsched.framework.cycle import decide, queries
-from idcsched.framework.decision import Answer
+from idcsched.framework.decision import Answer, Candidate, Rejected, Stale
+from idcsched.framework.decision import Decision as Outcome
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.explain import answer
+from idcsched.framework.listing import ListName, listed
 from idcsched.framework.outside import Query, Reply
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import Inputs, unpack
 from idcsched.outbound.asking import ask
+from idcsched.wording import say
 
 from .live import live
 from .models import Decision, Profile, ProfileRevision
 from .plugins import registry
 from .sentences import Notebook, read, read_struct
 
-__all__ = ["Moved", "Preview", "Replayed", "preview", "replay"]
+__all__ = ["Explanation", "Moved", "Preview", "Replayed", "preview", "replay"]
 
 Data = Literal["then", "now"]
 
@@ -83,9 +86,7 @@ def replay(
 
     `inputs_not_kept` too where another profile would ask the outside something that was not asked then.
     """
-    if decision.inputs is None:
-        raise Conflict("inputs_not_kept", "what this decision was made on was not kept")
-    inputs = unpack(bytes(decision.inputs))
+    inputs = _inputs(decision)
     if weights is not None:
         inputs = replace(inputs, request=msgspec.structs.replace(inputs.request, weights=dict(weights)))
     policy = _revision(decision.profile, decision.profile_revision) if profile is None else _active(profile)
@@ -101,6 +102,30 @@ def replay(
         same_idc=(again.idc.code if again.idc else "") == decision.idc,
         identical=all(decision.answer.get(name) == value for name, value in fields.items()),
     )
+
+
+class Explanation(Sequence[Candidate | Rejected | Stale]):
+    """One list of a decision's full explanation, computed part by part from the inputs of then.
+
+    Raises Conflict `inputs_not_kept`.
+    """
+
+    def __init__(self, decision: Decision, name: ListName) -> None:
+        inputs, policy = _inputs(decision), _revision(decision.profile, decision.profile_revision)
+        self._decided, self._name = _decided(inputs, policy, inputs.replies_by_entry()), name
+
+    def __len__(self) -> int:
+        return listed(self._decided, self._name, start=0, stop=0)[0]
+
+    @overload
+    def __getitem__(self, part: int) -> Candidate | Rejected | Stale: ...
+    @overload
+    def __getitem__(self, part: slice) -> Sequence[Candidate | Rejected | Stale]: ...
+    def __getitem__(self, part: int | slice) -> Any:
+        if isinstance(part, slice):
+            start, stop, _ = part.indices(len(self))
+            return listed(self._decided, self._name, start=start, stop=stop, say=say)[1]
+        return self[part : part + 1][0]
 
 
 def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
@@ -122,6 +147,25 @@ def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
         if (again.idc.code if again.idc else "") != decision.idc:
             changed.append(_moved(decision, again))
     return Preview(examined=examined, without_inputs=without_inputs, failed=failed, changed=tuple(changed))
+
+
+def _inputs(decision: Decision) -> Inputs:
+    if decision.inputs is None:
+        raise Conflict("inputs_not_kept", "what this decision was made on was not kept")
+    return unpack(bytes(decision.inputs))
+
+
+def _decided(inputs: Inputs, policy: Policy, replies: Mapping[str, Reply]) -> Outcome:
+    """On the inputs of then."""
+    return decide(
+        inputs.request,
+        inputs.snapshot(),
+        policy,
+        now=inputs.now,
+        reference=inputs.reference,
+        labels=inputs.labels,
+        replies=replies,
+    )
 
 
 def _moved(decision: Decision, again: Answer) -> Moved:

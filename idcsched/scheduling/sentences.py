@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import get_language
 
 from idcsched.framework.errors import Template
-from idcsched.framework.explain import PARTS, say_english
+from idcsched.framework.telling import PARTS, say_english
 from idcsched.wording import say
 
 __all__ = ["Notebook", "read", "read_struct"]

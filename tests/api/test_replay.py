@@ -88,3 +88,33 @@ def test_a_viewer_may_replay_but_not_schedule(seed: Api, portal: Api, api: Calla
 
     assert api("viewer").post(f"/decisions/{made}/replay/", {}, status=200)["identical"]
     assert Decision.objects.count() == 1, "a replay is no decision"
+
+
+def test_the_whole_explanation_page_by_page(seed: Api, portal: Api) -> None:
+    """Whatever the answer itself showed, and however the world has moved on."""
+    made = asked(portal, explain="none")
+    seed.call("PATCH", "/idcs/d/", {"status": "offline"}, status=200)
+
+    candidates = portal.get(f"/decisions/{made}/candidates/?limit=2")
+    rest = portal.get(f"/decisions/{made}/candidates/?limit=2&offset=2")
+    rejected = portal.get(f"/decisions/{made}/rejected/")
+
+    assert [(each["rank"], each["idc"]) for each in candidates["results"]] == [(1, "d"), (2, "b")]
+    assert (candidates["count"], candidates["previous"]) == (3, None)
+    assert candidates["next"].endswith(f"/decisions/{made}/candidates/?limit=2&offset=2")
+    assert [each["idc"] for each in rest["results"]] == ["a"]
+    assert [(each["idc"], each["code"]) for each in rejected["results"]] == [("c", "untolerated_taint")]
+    assert portal.get(f"/decisions/{made}/stale/")["results"] == []
+
+
+def test_pages_in_the_language_of_the_reader(seed: Api, portal: Api) -> None:
+    made = asked(portal)
+    (entry,) = portal.get(f"/decisions/{made}/rejected/", accept_language="zh-hans")["results"]
+    assert entry["reason"].startswith("污点 ")
+
+
+@pytest.mark.parametrize("name", ["candidates", "rejected", "stale"])
+def test_pages_of_inputs_that_were_not_kept(seed: Api, portal: Api, settings: pytest.FixtureRequest, name: str) -> None:
+    settings.RECORD_INPUTS = 0  # type: ignore[attr-defined]
+    path = f"/decisions/{asked(portal)}/{name}/"
+    assert portal.refused("GET", path, status=409) == ("inputs_not_kept", [])

@@ -184,3 +184,45 @@ def test_a_plugin_that_cannot_say_why_is_named_and_its_verdict_stands() -> None:
         ("dumb", "note", "KeyError: 'words'"),
         ("dumb", "detail", "ZeroDivisionError: division by zero"),
     ]
+
+
+NEEDED = {"machines": [{"bandwidth_mbps": 50, "cpu": 4}]}
+PASSED: dict[str, IdcSpec] = {
+    "a": {"stock": {"cpu": 10}, "metrics": {"cpu_load": 0.25, "x": 7}, "lines": {"ct": {"used_mbps": 20}}},
+    "b": {"stock": {"cpu": 1}, "lines": {"ct": {"used_mbps": 20}}},
+    "c": {"lines": {"ct": {"used_mbps": None}}},
+}
+
+
+def figures(candidate: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return [(passed["plugin"], passed["figures"]) for passed in candidate.get("filters", ())]
+
+
+def test_what_a_candidate_passed_by() -> None:
+    policy = profile(
+        ("network_flow", "network_flow", {"on_missing": "pass"}),
+        ("x", "metric", {"args": {"metric": "x", "at_most": 9}}),
+        "resource",
+    )
+    answered = decide_for(world(PASSED), policy, explain="full", **NEEDED).answer
+    shown = {candidate["idc"]: figures(candidate) for candidate in msgspec.to_builtins(answered.candidates)}
+    assert shown == {
+        "a": [
+            ("network_flow", {"line": "ct", "need": 50.0, "free": 880.0, "short_by": 0.0}),
+            ("x", {"metric": "x", "value": 7.0, "at_least": None, "at_most": 9.0}),
+            ("resource", {"resource": "cpu", "value": 0.25, "limit": 0.9}),
+            ("resource", {"resource": "cpu", "need": 4.0, "free": 10.0, "short_by": 0.0}),
+        ],
+        "c": [
+            ("network_flow", {"line": "ct", "need": 50.0, "free": None, "short_by": None}),
+            ("x", {"metric": "x", "value": None, "at_least": None, "at_most": 9.0}),
+            ("resource", {"resource": "cpu", "value": None, "limit": 0.9}),
+            ("resource", {"resource": "cpu", "need": 4.0, "free": None, "short_by": 0.0}),
+        ],
+    }
+
+
+@pytest.mark.parametrize("explain", ["summary", "none"])
+def test_figures_are_for_the_full_explanation(explain: str) -> None:
+    answered = decide_for(world(PASSED), profile("network_flow"), explain=explain, **NEEDED).answer
+    assert not any(figures(candidate) for candidate in msgspec.to_builtins(answered.candidates) or ())

@@ -152,7 +152,8 @@ def test_stale_everywhere_is_known_nowhere(policy: str) -> None:
 @pytest.mark.parametrize("kind", ["fixed", "share", "min_max", "max_ratio", "none"])
 @pytest.mark.parametrize("policy", ["worst", "neutral", "last"])
 def test_unknown_is_never_better_than_the_best_known(kind: str, policy: str) -> None:
-    found = normalized({"a": 3, "b": 5, "c": 9, "?": None}, policy, {"kind": kind})
+    normalizer = {"kind": kind, **({"low": 0, "high": 10} if kind == "fixed" else {})}
+    found = normalized({"a": 3, "b": 5, "c": 9, "?": None}, policy, normalizer)
     assert found["?"] < found["c"]
 
 

@@ -252,3 +252,10 @@ def test_pre_score_comes_before_score_in_the_sum_or_not(weight: float) -> None:
     answer = decide_for(KNOWN, profile(entry, plugins=[Idle], tie_breakers=["idle"])).answer
     assert answer.plugin_errors == ()
     assert (answer.idc.code, answer.tie.broken_by) == ("b", "idle")
+
+
+def test_fixed_without_any_range_has_failed() -> None:
+    fixed = ("x", "metric", {"weight": 1, "args": {"metric": "x"}, "normalizer": {"kind": "fixed"}})
+    (error,) = decide_for(world({"a": {"metrics": {"x": 3}}}), profile(fixed)).answer.plugin_errors
+    assert (error.plugin, error.point) == ("x", "score")
+    assert "needs low and high" in error.error

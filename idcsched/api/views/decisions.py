@@ -6,19 +6,21 @@ import django_filters
 import msgspec
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
 from idcsched.api.bodies import body_bytes
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.filtering import AnyOf, FilterSet, Pages
 from idcsched.api.permissions import principal_of_request
-from idcsched.api.resources import ReadOnlyResource, struct_response
+from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
+from idcsched.framework.decision import Candidate, Rejected, Stale
 from idcsched.framework.decoding import decode_json
+from idcsched.framework.listing import ListName
 from idcsched.scheduling.models import Decision
-from idcsched.scheduling.replay import Replayed, replay
+from idcsched.scheduling.replay import Explanation, Replayed, replay
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.sentences import read
 
@@ -31,6 +33,35 @@ class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     weights: dict[str, Annotated[float, msgspec.Meta(ge=0, le=10_000)]] | None = None
     profile: str | None = None
     data: Literal["then", "now"] | None = None
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a list that may be longer than one answer shows."""
+
+    count: int
+    next: str | None
+    previous: str | None
+
+
+class CandidatePage(Page, frozen=True, kw_only=True):
+    results: tuple[Candidate, ...]
+
+
+class RejectedPage(Page, frozen=True, kw_only=True):
+    results: tuple[Rejected, ...]
+
+
+class StalePage(Page, frozen=True, kw_only=True):
+    results: tuple[Stale, ...]
+
+
+def whole(page: type[Page]) -> Any:
+    """How a list of the explanation is declared."""
+    return extend_schema(
+        responses=page,
+        filters=False,
+        parameters=[OpenApiParameter("limit", int), OpenApiParameter("offset", int)],
+    )
 
 
 class DecisionSerializer(serializers.BaseSerializer[Decision]):
@@ -89,6 +120,29 @@ class DecisionViewSet(ReadOnlyResource):
             found = found.defer("inputs")
         principal = principal_of_request(self.request)
         return found if principal.all_tenants else found.filter(tenant__code=principal.tenant)
+
+    @whole(CandidatePage)
+    @action(detail=True)
+    def candidates(self, request: Request, id: str) -> HttpResponse:
+        """All candidates, best first, fully explained: also those beyond what one answer shows."""
+        return self._listed("candidates")
+
+    @whole(RejectedPage)
+    @action(detail=True)
+    def rejected(self, request: Request, id: str) -> HttpResponse:
+        """All rejections with their reasons."""
+        return self._listed("rejected")
+
+    @whole(StalePage)
+    @action(detail=True)
+    def stale(self, request: Request, id: str) -> HttpResponse:
+        """Every value that was stale or missing, and what was done about it."""
+        return self._listed("stale")
+
+    def _listed(self, name: ListName) -> HttpResponse:
+        pages = Pages()
+        part = pages.paginate_queryset(Explanation(self.get_object(), name), self.request, view=self)
+        return encoded(pages.get_paginated_response(part).data)
 
     @extend_schema(request=ReplayRequest, responses=Replayed)
     @action(detail=True, methods=["post"])

@@ -157,6 +157,9 @@ def _check_reasons(plugin: type[Plugin], decision: Decision) -> None:
         _law(plugin, judgement.reason in declared, f"its module declares the reason {judgement.reason.code}")
         for position in np.flatnonzero(~judgement.keep).tolist():
             _check_sentence(plugin, judgement.reason, judgement.numbers(position))
+        if judgement.figures is not None:
+            for position in np.flatnonzero(judgement.keep).tolist():
+                _check_figures(plugin, judgement.reason, judgement.figures(position))
 
 
 def _check_sentence(plugin: type[Plugin], reason: Reason, numbers: Mapping[str, Any]) -> None:
@@ -165,6 +168,13 @@ def _check_sentence(plugin: type[Plugin], reason: Reason, numbers: Mapping[str, 
         msgspec.json.encode(numbers)
     except (KeyError, TypeError, ValueError) as error:
         raise AssertionError(f"{plugin.name}: the details of {reason.code} fill its sentence: {error!r}") from error
+
+
+def _check_figures(plugin: type[Plugin], reason: Reason, figures: Mapping[str, Any] | None) -> None:
+    try:
+        msgspec.json.encode(figures)
+    except (TypeError, ValueError) as error:
+        raise AssertionError(f"{plugin.name}: the figures of passing {reason.code} are JSON: {error!r}") from error
 
 
 def _columns(picture: Snapshot) -> list[bytes]:

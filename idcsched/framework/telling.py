@@ -1,0 +1,57 @@
+"""How reasons and notes are said: `say` renders a sentence's English template, or its translation."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from .decision import Decision, Judgement, PluginError, ScoreColumn
+from .errors import Template
+
+__all__ = ["PARTS", "Say", "Teller", "say_english"]
+
+Say = Callable[[Template, Mapping[str, Any]], str]
+
+PARTS = frozenset({"head", "parts", "part", "label"})
+"""The fields of the summary's templates that are filled with what was said before."""
+
+
+def say_english(template: Template, params: Mapping[str, Any]) -> str:
+    return template.format_map(params) if params else template
+
+
+class Teller:
+    """Says what plugins give reasons and notes for. One that fails at it is put on record; the decision stands."""
+
+    def __init__(self, say: Say) -> None:
+        self.say = say
+        self.errors: list[PluginError] = []
+
+    def reason(self, judgement: Judgement, position: int) -> tuple[str, dict[str, Any]]:
+        """Why an IDC was rejected, and the numbers behind it."""
+        try:
+            numbers = dict(judgement.numbers(position))
+            return self.say(judgement.reason.sentence, numbers), numbers
+        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its verdict was given before
+            self._failed(judgement.plugin, "detail", error)
+            return self.say(judgement.reason.label, {}), {}
+
+    def figures(self, judgement: Judgement, position: int) -> Mapping[str, Any] | None:
+        """The numbers by which an IDC was let pass."""
+        try:
+            return judgement.figures(position) if judgement.figures else None
+        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its verdict was given before
+            self._failed(judgement.plugin, "figures", error)
+            return None
+
+    def note(self, decision: Decision, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
+        """What the scorer has to say about one raw value."""
+        try:
+            note = column.entry.plugin.note(decision.survivors, position)
+            return self.say(note.sentence, note.params) if note else msgspec.UNSET
+        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its score was given before
+            self._failed(column.entry.name, "note", error)
+            return msgspec.UNSET
+
+    def _failed(self, plugin: str, point: str, error: Exception) -> None:
+        self.errors.append(PluginError(plugin, point, f"{type(error).__name__}: {error}"))
