@@ -1,4 +1,4 @@
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,10 @@ from idcsched.audit.services import feed_append
 from idcsched.audit.writing import write
 from idcsched.framework.errors import Invalid
 from idcsched.inventory.models import Idc, Line
+from metrics_ingest.batch import SLOT_MICROSECONDS, Batch, microseconds
 from metrics_ingest.models import Metric, Scope
-from metrics_ingest.slots import SLOT, SLOTS_A_DAY, Values, slot_floor, slot_of_day
-from metrics_ingest.storage import Subject, days_merge, latest_upsert
+from metrics_ingest.slots import slot_floor
+from metrics_ingest.storage import batch_store
 
 __all__ = ["history_store"]
 
@@ -32,19 +33,15 @@ def history_store(
     found = np.flatnonzero(np.isfinite(values))
     if not found.size:
         return 0
-    subject = Subject.of(metric.pk, idc.pk, None if line is None else line.pk)
-    last = int(found[-1])
-    latest_upsert({subject: (start + last * SLOT, float(values[last]))})
-    days_merge({(subject, day): part for day, part in _days(start, values)})
+    same = np.zeros(found.size, dtype=np.int64)
+    batch_store(
+        Batch.of(
+            metric=same + metric.pk,
+            idc=same + idc.pk,
+            line=same + (0 if line is None else line.pk),
+            at=microseconds(start) + found * SLOT_MICROSECONDS,
+            value=values[found].astype(np.float64),
+        )
+    )
     feed_append(topic=Topic.METRICS, key=metric.code)
     return int(found.size)
-
-
-def _days(start: datetime, values: npt.NDArray[np.floating[Any]]) -> list[tuple[date, Values]]:
-    """The values cut at midnights, the first and the last day filled up with NaN."""
-    day, lead = slot_of_day(start)
-    count = -(-(lead + values.size) // SLOTS_A_DAY)
-    padded = np.full(count * SLOTS_A_DAY, np.nan, dtype=np.float32)
-    padded[lead : lead + values.size] = np.where(np.isfinite(values), values, np.nan)
-    parts = padded.reshape(count, SLOTS_A_DAY)
-    return [(date.fromordinal(day.toordinal() + place), part) for place, part in enumerate(parts)]

@@ -1,0 +1,164 @@
+"""Writing a batch on PostgreSQL: binary COPY into temporary tables, then one statement for each table.
+
+The temporary tables live as long as the session and are empty between transactions. What is held already is looked
+up row by row, in subqueries: so the plan never hangs on what the planner believes about a table without statistics.
+"""
+
+import struct
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connection
+from django.db.models import Model
+
+from .batch import Batch, Integers, Runs
+from .models import Latest, SampleDay
+from .slots import EMPTY_DAY, STORED
+
+__all__ = ["days_write", "latest_write"]
+
+Column = npt.NDArray[Any]
+
+COPY_HEADER: Final = b"PGCOPY\n\xff\r\n\x00" + struct.pack(">ii", 0, 0)
+COPY_TRAILER: Final = struct.pack(">h", -1)
+DAYS_TO_2000: Final = 10_957
+MICROSECONDS_TO_2000: Final = DAYS_TO_2000 * 86_400_000_000
+VALUE_SIZE: Final = STORED.itemsize
+
+
+class Scope(NamedTuple):
+    """How subjects of one kind are found: `lines` says whether they are lines or whole IDCs."""
+
+    lines: bool
+    key: str
+    same: str
+    where: str
+
+
+SCOPES: Final = (
+    Scope(lines=True, key="line_id", same="held.line_id = staged.line_id", where=""),
+    Scope(
+        lines=False,
+        key="idc_id",
+        same="held.idc_id = staged.idc_id AND held.line_id IS NULL",
+        where="WHERE line_id IS NULL",
+    ),
+)
+
+STAGED: Final = {
+    "staged_latest": "place, metric_id, idc_id, value, at",
+    "staged_runs": "metric_id, idc_id, day, place, bits",
+}
+STAGES_SQL: Final = """
+    CREATE TEMPORARY TABLE IF NOT EXISTS staged_latest (
+        place integer, metric_id bigint, idc_id bigint, value double precision, at timestamptz, line_id bigint
+    ) ON COMMIT DELETE ROWS;
+    CREATE TEMPORARY TABLE IF NOT EXISTS staged_runs (
+        metric_id bigint, idc_id bigint, day date, place integer, bits bytea, line_id bigint
+    ) ON COMMIT DELETE ROWS;
+    DELETE FROM staged_latest; DELETE FROM staged_runs
+"""
+LATEST_SQL: Final = """
+    INSERT INTO {table} AS held (metric_id, idc_id, line_id, value, at)
+    SELECT metric_id, idc_id, line_id, value, at FROM staged_latest ORDER BY metric_id, idc_id, line_id
+    ON CONFLICT (metric_id, {key}) {where} DO UPDATE SET value = excluded.value, at = excluded.at
+    WHERE excluded.at > held.at OR (excluded.at = held.at AND excluded.value <> held.value)
+"""
+NEWER_SQL: Final = """
+    SELECT place, (extract(epoch FROM there) * 1000000)::bigint
+    FROM (
+        SELECT staged.place, staged.at, (
+            SELECT held.at FROM {table} AS held WHERE held.metric_id = staged.metric_id AND {same}
+        ) AS there
+        FROM staged_latest AS staged
+    ) AS compared
+    WHERE there > at
+"""
+DAYS_SQL: Final = """
+    INSERT INTO {table} (metric_id, idc_id, line_id, day, "values")
+    SELECT staged.metric_id, staged.idc_id, staged.line_id, staged.day, overlay(
+        coalesce((
+            SELECT held."values" FROM {table} AS held
+            WHERE held.metric_id = staged.metric_id AND {same} AND held.day = staged.day
+        ), %s)
+        PLACING staged.bits FROM staged.place
+    )
+    FROM staged_runs AS staged ORDER BY metric_id, idc_id, line_id, day
+    ON CONFLICT (metric_id, {key}, day) {where} DO UPDATE SET "values" = excluded."values"
+"""
+
+
+def latest_write(batch: Batch) -> Integers:
+    """Keep each value, one a subject, unless a newer one is there. Says, for each, the time of the newest."""
+    newest = batch.at.copy()
+    with connection.cursor() as cursor:
+        cursor.execute(STAGES_SQL)
+        for scope in SCOPES:
+            rows = np.flatnonzero((batch.line != 0) == scope.lines)
+            if rows.size:
+                _copy(cursor, "staged_latest", [_latest_rows(batch, rows, scope)], scope)
+                cursor.execute(_said(LATEST_SQL, Latest, scope))
+                cursor.execute(_said(NEWER_SQL, Latest, scope))
+                for place, at in cursor.fetchall():
+                    newest[place] = at
+                cursor.execute("DELETE FROM staged_latest")
+    return newest
+
+
+def days_write(runs: Runs) -> None:
+    """Put the runs in the place of what the days hold. Whoever calls this holds the lock on the latest values."""
+    with connection.cursor() as cursor:
+        for scope in SCOPES:
+            mine = (runs.line != 0) == scope.lines
+            for turn in range(int(runs.turn[mine].max(initial=-1)) + 1):
+                rows = np.flatnonzero(mine & (runs.turn == turn))
+                _copy(cursor, "staged_runs", _run_rows(runs, rows, scope), scope)
+                cursor.execute(_said(DAYS_SQL, SampleDay, scope), [EMPTY_DAY])
+                cursor.execute("DELETE FROM staged_runs")
+
+
+def _latest_rows(batch: Batch, rows: Integers, scope: Scope) -> bytes:
+    at = batch.at[rows] - MICROSECONDS_TO_2000
+    columns: list[Column] = [rows.astype(np.int32), batch.metric[rows], batch.idc[rows], batch.value[rows], at]
+    return _binary([*columns, batch.line[rows]] if scope.lines else columns)
+
+
+def _run_rows(runs: Runs, rows: Integers, scope: Scope) -> list[bytes]:
+    """Rows of one length have one layout."""
+    found = []
+    for length in np.unique(runs.length[rows]):
+        alike = rows[runs.length[rows] == length]
+        values = runs.values[runs.start[alike][:, None] + np.arange(length)]
+        columns: list[Column] = [runs.metric[alike], runs.idc[alike], (runs.day[alike] - DAYS_TO_2000).astype(np.int32)]
+        columns.append((runs.slot[alike] * VALUE_SIZE + 1).astype(np.int32))
+        columns.append(values.view(f"V{length * VALUE_SIZE}")[:, 0])
+        found.append(_binary([*columns, runs.line[alike]] if scope.lines else columns))
+    return found
+
+
+def _binary(columns: Sequence[Column]) -> bytes:
+    """The columns' rows as COPY reads them: how many fields, then for each its size and its bytes, big end first."""
+    layout: list[tuple[str, Any]] = [("fields", ">i2")]
+    for place, column in enumerate(columns):
+        layout += [(f"size{place}", ">i4"), (f"value{place}", column.dtype.newbyteorder(">"))]
+    rows = np.empty(len(columns[0]), dtype=layout)
+    rows["fields"] = len(columns)
+    for place, column in enumerate(columns):
+        rows[f"size{place}"] = column.itemsize
+        rows[f"value{place}"] = column
+    return rows.tobytes()
+
+
+def _copy(cursor: Any, table: str, rows: Sequence[bytes], scope: Scope) -> None:
+    columns = STAGED[table] + (", line_id" if scope.lines else "")
+    cursor.copy_expert(
+        f"COPY {table} ({columns}) FROM STDIN (FORMAT binary)", BytesIO(b"".join((COPY_HEADER, *rows, COPY_TRAILER)))
+    )
+
+
+def _said(sql: str, model: type[Model], scope: Scope) -> str:
+    table = connection.ops.quote_name(model._meta.db_table)
+    return sql.format(table=table, key=scope.key, same=scope.same, where=scope.where)
