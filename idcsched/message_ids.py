@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .template_texts import template_texts
+
 __all__ = ["MessageId", "UnclearMessage", "message_ids"]
 
 ANNOTATION = "Template"
@@ -222,7 +224,18 @@ def message_ids(root: Path) -> dict[str, MessageId]:
     unclear = [place for reader in readers.values() for place in reader.unclear]
     if unclear:
         raise UnclearMessage("it can't be told what is said at " + ", ".join(unclear))
-    return _merged({name: reader.found for name, reader in readers.items()})
+    return _merged({name: reader.found for name, reader in readers.items()} | _in_templates(root))
+
+
+def _in_templates(root: Path) -> dict[str, dict[str, set[str]]]:
+    """The same of the packages' templates."""
+    return {
+        file.relative_to(root).as_posix(): {
+            text: {"python-format"} if PERCENT_FIELD.search(text) else set() for text in template_texts(file)
+        }
+        for file in sorted(root.glob("*/**/templates/**/*.html"))
+        if _is_source(file.relative_to(root), root)
+    }
 
 
 def _merged(found: Mapping[str, Mapping[str, set[str]]]) -> dict[str, MessageId]:

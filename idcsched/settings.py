@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from django.utils.translation import gettext_lazy as _
 
-from idcsched import __version__, environment
+from idcsched import __version__, appearance, content_security, environment
 from idcsched.environment import Environment, choice, flag, integer, listing, number
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -163,7 +163,10 @@ DEMO = read(
 )
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "idcsched",  # its templates come before those that they extend
+    "unfold.apps.BasicAppConfig",
+    "unfold.contrib.filters",
+    "idcsched.accounts.apps.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -173,7 +176,6 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_filters",
-    "idcsched",
     "idcsched.audit",
     "idcsched.accounts",
     "idcsched.inventory",
@@ -186,12 +188,14 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "idcsched.api.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "idcsched.accounts.languages.OwnLanguageMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -212,6 +216,7 @@ ROOT_URLCONF = "idcsched.urls"
 WSGI_APPLICATION = "idcsched.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
+LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -288,6 +293,10 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "OAS_VERSION": "3.1.0",  # whose schemas are JSON Schema, as msgspec writes them
 }
 
+UNFOLD = appearance.UNFOLD
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": content_security.CLOSED}
+PAGES_SECURITY_POLICY = content_security.PAGES
+API_DOCS_SECURITY_POLICY = content_security.API_DOCS
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SECURE_SSL else 0
 SECURE_REDIRECT_EXEMPT = [r"^health/"]  # asked by load balancers, in plain HTTP

@@ -6,9 +6,6 @@ from django.views.generic import RedirectView
 
 from idcsched import exposition, health
 
-admin.site.site_header = admin.site.site_title = "idcsched"
-admin.site.index_title = ""
-
 urlpatterns = [
     path("", RedirectView.as_view(url="/api/v1/docs/")),
     path("health/live/", health.live),

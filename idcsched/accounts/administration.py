@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.forms import BaseModelFormSet, ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from unfold.admin import ModelAdmin, TabularInline
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import role_can
@@ -67,13 +68,13 @@ class RoleMixin:
         return self.services.delete is not None and self._may(request, self.writes)
 
 
-class ServiceInline(RoleMixin, admin.TabularInline):
+class ServiceInline(RoleMixin, TabularInline):
     """Rows that are edited on another row's page, by their own services."""
 
     extra = 0
 
 
-class ServiceAdmin(RoleMixin, admin.ModelAdmin):
+class ServiceAdmin(RoleMixin, ModelAdmin):
     """A page per row, written by `services`."""
 
     def check_scope(self, request: HttpRequest, row: Any) -> None:

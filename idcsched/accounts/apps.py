@@ -1,7 +1,16 @@
 from django.apps import AppConfig
+from django.contrib.admin import apps as admin_apps  # AdminConfig itself would be taken for this room's own
 from django.utils.translation import gettext_lazy as _
 
 
 class AccountsConfig(AppConfig):
     name = "idcsched.accounts"
     verbose_name = _("accounts")
+    default = True
+
+
+class AdministrationConfig(admin_apps.AdminConfig):
+    """Django's admin on the project's own site."""
+
+    default_site = "idcsched.accounts.site.Site"
+    default = False

@@ -1,7 +1,9 @@
 """The addresses under `/api/v1/`."""
 
+from csp.decorators import csp
+from django.conf import settings
 from django.urls import path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
 from .views.decisions import DecisionViewSet
@@ -23,12 +25,13 @@ router.register("metrics", MetricViewSet)
 router.register("profiles", ProfileViewSet)
 router.register("decisions", DecisionViewSet)
 
+browsable_docs = csp(settings.API_DOCS_SECURITY_POLICY)(SpectacularSwaggerSplitView.as_view(url_name="schema"))
 urlpatterns = [
     path("schedule/", ScheduleView.as_view(), name="schedule"),
     path("samples/", SamplesView.as_view(), name="samples"),
     path("plugins/", PluginsView.as_view(), name="plugins"),
     path("status/", StatusView.as_view(), name="status"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    path("docs/", browsable_docs, name="docs"),
     *router.urls,
 ]

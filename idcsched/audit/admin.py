@@ -2,13 +2,14 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from unfold.admin import ModelAdmin
 
 from .models import Change
 
 __all__ = ["ReadOnlyAdmin"]
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+class ReadOnlyAdmin(ModelAdmin):
     """Something that everybody in the admin may look at and nobody may touch."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:

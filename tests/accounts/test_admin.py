@@ -85,7 +85,7 @@ def test_the_last_administrator_stays(admin):
     )
     assert page.context["adminform"].form.non_field_errors() == ["somebody must remain an active administrator"]
     page = admin.post(f"/admin/accounts/user/{root.pk}/delete/", {"post": "yes"}, follow=True)
-    assert b"Somebody must remain an active administrator" in page.content
+    assert b"somebody must remain an active administrator" in page.content
     assert User.objects.filter(pk=root.pk, role="admin").exists()
 
 

@@ -40,7 +40,7 @@ def test_it_works(operator):
 
 def test_a_built_in_metric_stays(operator, cpu):
     page = operator.post(f"/admin/metrics_ingest/metric/{cpu.pk}/delete/", {"post": "yes"}, follow=True)
-    assert b"A built-in metric can&#x27;t be deleted" in page.content
+    assert b"a built-in metric can&#x27;t be deleted" in page.content
     assert Metric.objects.filter(pk=cpu.pk).exists()
 
 

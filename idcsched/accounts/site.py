@@ -1,0 +1,36 @@
+"""The admin's site: the project's pages around those of the rooms' models."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from csp.decorators import csp
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import URLPattern, URLResolver, path
+from unfold.sites import UnfoldAdminSite
+
+from .languages import language_choose
+
+__all__ = ["Site"]
+
+opened = csp(settings.PAGES_SECURITY_POLICY)
+
+
+class Site(UnfoldAdminSite):
+    """Every page may load what the admin's templates need, from this server alone."""
+
+    enable_nav_sidebar = True
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        return [path("language/", language_choose, name="language"), *super().get_urls()]
+
+    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Callable[..., Any]:
+        return opened(super().admin_view(view, cacheable))
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        return opened(partial(super().login, extra_context=extra_context))(request)
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """The colours stand in a style sheet: style elements in a page are not allowed."""
+        return super().each_context(request) | {"colors": None, "border_radius": None}
