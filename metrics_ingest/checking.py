@@ -1,11 +1,12 @@
 """Which samples are sound: what their codes stand for, and what is wrong with those that are not."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
 import numpy as np
+from django.db.models import QuerySet
 
 from idcsched.columns import ENORMOUS
 from idcsched.framework.errors import FieldError
@@ -20,6 +21,8 @@ MAX_AHEAD: Final = timedelta(minutes=5)
 KEPT: Final = timedelta(days=40)
 UNKNOWN: Final = -1
 WHOLE_IDC: Final = 0
+MANY: Final = 0.2
+"""From this share of all IDCs on, reading them all is quicker than naming those wanted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,7 @@ class Checked:
 
 
 def samples_check(samples: Sequence[Sample], now: datetime) -> Checked:
-    """Look the codes up, in three queries, and the values over."""
+    """Look the codes up, in four queries, and the values over."""
     known = _Known.read(samples)
     columns = _Columns.of(samples, known)
     faults: dict[int, list[FieldError]] = {}
@@ -59,7 +62,7 @@ class _Known:
 
     metrics: Mapping[str, int]
     idcs: Mapping[str, int]
-    lines: Mapping[tuple[str, str], int]
+    lines: Mapping[tuple[int, str], int]
     metric_ids: Integers
     about_lines: Flags
     low: Floats
@@ -67,19 +70,25 @@ class _Known:
 
     @classmethod
     def read(cls, samples: Sequence[Sample]) -> Self:
-        codes = {sample.idc for sample in samples}
-        idcs = Idc.objects.filter(code__in=codes).order_by()
-        lines = Line.objects.filter(idc__code__in=codes).order_by()
+        idcs, lines = _rows({sample.idc for sample in samples})
         metrics = list(Metric.objects.values_list("code", "id", "scope", "low", "high"))
         return cls(
             metrics={row[0]: place for place, row in enumerate(metrics)},
             idcs=dict(idcs.values_list("code", "id")),
-            lines={(idc, code): id_ for idc, code, id_ in lines.values_list("idc__code", "code", "id")},
+            lines={(idc, code): id_ for idc, code, id_ in lines.values_list("idc_id", "code", "id")},
             metric_ids=np.array([row[1] for row in metrics] + [UNKNOWN], dtype=np.int64),
             about_lines=np.array([row[2] == Scope.LINE for row in metrics] + [False]),
             low=np.array([-ENORMOUS if row[3] is None else row[3] for row in metrics] + [-np.inf]),
             high=np.array([ENORMOUS if row[4] is None else row[4] for row in metrics] + [np.inf]),
         )
+
+
+def _rows(codes: Set[str]) -> tuple[QuerySet[Idc], QuerySet[Line]]:
+    """The IDCs named and their lines; all there are, where naming so many would take longer."""
+    idcs, lines = Idc.objects.order_by(), Line.objects.order_by()
+    if len(codes) > MANY * idcs.count():
+        return idcs, lines
+    return idcs.filter(code__in=codes), lines.filter(idc__code__in=codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +105,15 @@ class _Columns:
     @classmethod
     def of(cls, samples: Sequence[Sample], known: _Known) -> Self:
         zoned = [sample.at.tzinfo is not None for sample in samples]
+        idcs = [known.idcs.get(sample.idc, UNKNOWN) for sample in samples]
+        lines = [
+            WHOLE_IDC if sample.line is None else known.lines.get((idc, sample.line), UNKNOWN)
+            for idc, sample in zip(idcs, samples, strict=True)
+        ]
         return cls(
             metric=np.array([known.metrics.get(sample.metric, UNKNOWN) for sample in samples], dtype=np.int64),
-            idc=np.array([known.idcs.get(sample.idc, UNKNOWN) for sample in samples], dtype=np.int64),
-            line=np.array(
-                [
-                    WHOLE_IDC if sample.line is None else known.lines.get((sample.idc, sample.line), UNKNOWN)
-                    for sample in samples
-                ],
-                dtype=np.int64,
-            ),
+            idc=np.array(idcs, dtype=np.int64),
+            line=np.array(lines, dtype=np.int64),
             zoned=np.array(zoned, dtype=np.bool_),
             at=_times(samples, zoned),
             value=np.array([sample.value for sample in samples], dtype=np.float64),

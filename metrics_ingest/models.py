@@ -72,11 +72,16 @@ class Metric(Recorded):
 
 
 class Subject(models.Model):
-    """What a value is about: an IDC, or, for a metric of that scope, one of its lines."""
+    """What a value is about: an IDC, or, for a metric of that scope, one of its lines.
 
-    metric = models.ForeignKey(Metric, models.PROTECT, verbose_name=_("metric"), related_name="+")
+    Found by the unique constraints' indexes; each more would have to be kept with every value that comes in.
+    """
+
+    metric = models.ForeignKey(Metric, models.PROTECT, verbose_name=_("metric"), related_name="+", db_index=False)
     idc = models.ForeignKey(Idc, models.PROTECT, verbose_name=_("IDC"), related_name="+")
-    line = models.ForeignKey(Line, models.PROTECT, verbose_name=_("line"), null=True, blank=True, related_name="+")
+    line = models.ForeignKey(
+        Line, models.PROTECT, verbose_name=_("line"), null=True, blank=True, related_name="+", db_index=False
+    )
 
     class Meta:
         abstract = True
