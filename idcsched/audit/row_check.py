@@ -29,12 +29,17 @@ def row_check(row: Model) -> None:
     errors: list[FieldError] = []
     for field in row._meta.concrete_fields:
         if field.is_relation:
-            if not field.null and getattr(row, field.attname) is None:
+            if not field.null and not _refers(row, field):
                 errors.append(FieldError(f"/{field.name}", "required", "this is required"))
         elif not field.primary_key:
             errors += _field_check(row, field)
     if errors:
         raise Invalid.of(errors)
+
+
+def _refers(row: Model, field: Any) -> bool:
+    """Whether it names another row, be it one that is not saved yet."""
+    return getattr(row, field.attname) is not None or field.get_cached_value(row, default=None) is not None
 
 
 def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:

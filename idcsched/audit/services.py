@@ -8,7 +8,10 @@ from .context import origin
 from .models import Action, Change, FeedEntry, Topic
 from .transactions import TransactionNumber
 
-__all__ = ["change_record", "creations_record", "feed_append", "feed_prune"]
+__all__ = ["change_record", "changes_record", "feed_append", "feed_extend", "feed_prune"]
+
+NAMED = 100
+"""So many rows a reader looks up one by one; beyond that it reads the topic anew."""
 
 
 def change_record(
@@ -24,10 +27,12 @@ def change_record(
     return change
 
 
-def creations_record(*, kind: str, created: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-    """Keep, as `change_record` does, that all of these (key, after) were created."""
-    changes = (_change(kind, key, None, after) for key, after in created)
-    Change.objects.bulk_create((change for change in changes if change is not None), batch_size=1000)
+def changes_record(
+    *, kind: str, changes: Iterable[tuple[str, Mapping[str, Any] | None, Mapping[str, Any] | None]]
+) -> None:
+    """Keep many changes (key, before, after) of one kind, each as `change_record` does."""
+    kept = (_change(kind, key, before, after) for key, before, after in changes)
+    Change.objects.bulk_create((change for change in kept if change is not None), batch_size=1000)
 
 
 def _change(kind: str, key: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Change | None:
@@ -69,6 +74,13 @@ def _difference(
 def feed_append(*, topic: str, key: str = "") -> None:
     """Say that something of the topic moved: `key`, or, without one, anything of it. Seen once this commits."""
     FeedEntry.objects.create(topic=Topic(topic), key=key, xid=TransactionNumber())
+
+
+def feed_extend(*, topic: str, keys: Iterable[str]) -> None:
+    """Say that all of these moved, in one statement; of more than `NAMED`, that anything of the topic may have."""
+    moved = list(dict.fromkeys(keys))
+    named = moved if len(moved) <= NAMED else [""]
+    FeedEntry.objects.bulk_create(FeedEntry(topic=Topic(topic), key=key, xid=TransactionNumber()) for key in named)
 
 
 def feed_prune(*, before: datetime) -> int:

@@ -4,19 +4,19 @@ The services of the rooms above are made of these. What a table's own constraint
 constraint's words, so that a rule stands in one place: the model.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model, ProtectedError
 
-from idcsched.framework.errors import FieldError, Invalid, NotFound
+from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
 
 from .models import Recorded
 from .refusals import constraint_refusal, protected_refusal
 from .row_check import row_check
-from .services import change_record, creations_record, feed_append
+from .services import change_record, feed_append
 
 __all__ = [
     "below",
@@ -27,7 +27,6 @@ __all__ = [
     "row_create",
     "row_delete",
     "row_update",
-    "rows_create",
     "table_locked",
     "write",
 ]
@@ -49,9 +48,12 @@ def write() -> Iterator[None]:
 
 @contextmanager
 def below(pointer: str) -> Iterator[None]:
-    """Field errors raised inside are about what stands at `pointer` of the caller's document."""
+    """Refusals raised inside are about what stands at `pointer` of the caller's document."""
     try:
         yield
+    except Conflict as error:
+        error.pointer = pointer + error.pointer
+        raise
     except Invalid as error:
         raise Invalid.of(
             FieldError(pointer + item.pointer, item.code, item.detail, item.params) for item in error.errors
@@ -64,19 +66,6 @@ def row_create(row: Row) -> Row:
     row.save(force_insert=True)
     _record(row, before=None, after=described(row))
     return row
-
-
-def rows_create(rows: Sequence[Row]) -> list[Row]:
-    """Insert new rows of one kind in a few statements, all or none; raises Invalid, Conflict."""
-    for row in rows:
-        row_check(row)
-    if not rows:
-        return []
-    first = rows[0]
-    created = type(first)._default_manager.bulk_create(rows, batch_size=1000)
-    creations_record(kind=first.audit_kind, created=((row.audit_key, described(row)) for row in created))
-    feed_append(topic=first.feed_topic, key=first.audit_key if len(created) == 1 else "")
-    return created
 
 
 def row_update(row: Row, changes: Mapping[str, Any], *, allowed: Set[str]) -> Row:

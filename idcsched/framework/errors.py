@@ -100,7 +100,9 @@ class NotFound(IdcschedError):
 
 
 class Conflict(IdcschedError):
-    """The request is well formed but contradicts the state of things."""
+    """The request is well formed but contradicts the state of things; `pointer`: the part of it that does."""
+
+    pointer = ""
 
 
 class Unavailable(IdcschedError):

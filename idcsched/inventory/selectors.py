@@ -1,9 +1,10 @@
 """Finding rows by the names that clients know, and IDCs by what a selector says."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any, TypeVar
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
 from idcsched.framework.errors import Invalid, Template
 from idcsched.framework.matching import Term, terms_match
@@ -11,9 +12,10 @@ from idcsched.framework.matching import Term, terms_match
 from .labels import RegionTree, idc_labels
 from .models import Idc, Isp, Line, Region
 
-__all__ = ["idc_named", "idcs_matching", "isp_resolve", "line_named", "region_named"]
+__all__ = ["Names", "idc_named", "idcs_matching", "isp_resolve", "line_named", "region_named", "rows_by_code"]
 
 Named = TypeVar("Named", bound=Model)
+Coded = TypeVar("Coded", Idc, Isp, Region)
 
 
 def region_named(code: str, pointer: str = "") -> Region:
@@ -37,6 +39,66 @@ def isp_resolve(name: str, pointer: str = "") -> Isp:
         if name == isp.code or name in isp.aliases:
             return isp
     raise Invalid("unknown_isp", "there is no ISP {name}", pointer, name=name)
+
+
+class Names:
+    """The same for many references at once: each kind is looked up once, when it is first asked for.
+
+    What is given as a row already is that row.
+    """
+
+    def __init__(self, documents: Iterable[Mapping[str, Any]] = ()) -> None:
+        self._documents = list(documents)
+
+    def region(self, given: Region | str | None, pointer: str = "/region") -> Region | None:
+        """Raises Invalid `unknown_region`."""
+        if not isinstance(given, str):
+            return given
+        if given not in self._regions:
+            raise Invalid("unknown_region", "there is no region {name}", pointer, name=given)
+        return self._regions[given]
+
+    def isp(self, given: Isp | str | None, pointer: str = "/isp") -> Isp:
+        """Raises Invalid `unknown_isp`, `required`."""
+        if given is None:
+            raise Invalid("required", "this is required", pointer)
+        if not isinstance(given, str):
+            return given
+        if given not in self._isps:
+            raise Invalid("unknown_isp", "there is no ISP {name}", pointer, name=given)
+        return self._isps[given]
+
+    def idc(self, given: Idc | str | None, pointer: str = "/idc") -> Idc | None:
+        """Raises Invalid `unknown_idc`."""
+        if not isinstance(given, str):
+            return given
+        if given not in self._idcs:
+            raise Invalid("unknown_idc", "there is no IDC {name}", pointer, name=given)
+        return self._idcs[given]
+
+    @cached_property
+    def _regions(self) -> dict[str, Region]:
+        return {region.code: region for region in Region.objects.all()}
+
+    @cached_property
+    def _isps(self) -> dict[str, Isp]:
+        return {name: isp for isp in Isp.objects.all() for name in (isp.code, *isp.aliases)}
+
+    @cached_property
+    def _idcs(self) -> dict[str, Idc]:
+        """Those that the documents name: there may be many more."""
+        named = {document.get("idc") for document in self._documents}
+        return rows_by_code(Idc.objects.select_related("region"), {code for code in named if isinstance(code, str)})
+
+
+def rows_by_code(rows: QuerySet[Coded], codes: Iterable[str]) -> dict[str, Coded]:
+    """Those of the rows that have these codes, by code; one query per thousand."""
+    wanted = sorted(set(codes))
+    return {
+        row.code: row
+        for start in range(0, len(wanted), 1000)
+        for row in rows.filter(code__in=wanted[start : start + 1000])
+    }
 
 
 def idcs_matching(terms: Iterable[Term]) -> list[Idc]:

@@ -390,3 +390,22 @@ def test_lists_take_a_bounded_number_of_queries(
     with django_assert_max_num_queries(8):
         assert world.get(f"{path}?limit=1000")["count"] >= 0
     assert Idc.objects.count() == 6
+
+
+def test_a_long_list_takes_as_many_statements_as_a_short_one(
+    world: Api, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    idcs = [{"code": f"n-{index}", "region": "A", "lines": [LINE]} for index in range(200)]
+    with django_assert_max_num_queries(45):
+        made = world.post("/idcs/", idcs, status=201)
+    assert [(idc["code"], idc["lines"][0]["isp"]) for idc in made[:2]] == [("n-0", "ct"), ("n-1", "ct")]
+    assert Change.objects.filter(kind="line", via="api").count() == 200
+
+
+def test_a_list_says_all_that_is_wrong_with_it(world: Api) -> None:
+    idcs = [{"code": "n", "region": "A"}, {"code": "m", "region": "Z"}, {"code": "o", "tier": 5}]
+    problem = world.post("/idcs/", idcs, status=400)
+    assert [error["pointer"] for error in problem["errors"]] == ["/2/tier"]
+    problem = world.post("/idcs/", [*idcs[:2], {"code": "o", "region": "A", "lines": [{"isp": "x"}]}], status=400)
+    assert {error["pointer"] for error in problem["errors"]} >= {"/2/lines/0/purchased_mbps"}
+    assert not Idc.objects.filter(code="n").exists()

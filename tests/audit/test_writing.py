@@ -3,9 +3,10 @@
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from idcsched.audit.bulk import rows_create
 from idcsched.audit.models import Change, FeedEntry
 from idcsched.audit.row_check import storable
-from idcsched.audit.writing import below, row_create, row_delete, row_update, rows_create, table_locked, write
+from idcsched.audit.writing import below, row_create, row_delete, row_update, table_locked, write
 from idcsched.framework.errors import Conflict, Invalid, NotFound
 from idcsched.inventory.models import Idc, Region
 from idcsched.ledger.models import Holding

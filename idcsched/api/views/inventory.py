@@ -39,6 +39,7 @@ class RegionViewSet(Resource):
     filterset_class = RegionFilters
     ordering_fields = ("code", "name")
     create_service = staticmethod(services.region_create)
+    create_many_service = staticmethod(services.regions_create)
     update_service = staticmethod(services.region_update)
     delete_service = staticmethod(services.region_delete)
 
@@ -68,6 +69,7 @@ class IspViewSet(Resource):
     filterset_class = IspFilters
     ordering_fields = ("code", "name")
     create_service = staticmethod(services.isp_create)
+    create_many_service = staticmethod(services.isps_create)
     update_service = staticmethod(services.isp_update)
     delete_service = staticmethod(services.isp_delete)
 
@@ -153,6 +155,7 @@ class IdcViewSet(Resource):
     filterset_class = IdcFilters
     ordering_fields = ("code", "name", "status", "tier")
     create_service = staticmethod(services.idc_create)
+    create_many_service = staticmethod(services.idcs_create)
     update_service = staticmethod(services.idc_update)
     delete_service = staticmethod(services.idc_delete)
 
@@ -191,5 +194,6 @@ class LineViewSet(Resource):
     filterset_class = LineFilters
     ordering_fields = ("id", "code", "purchased_mbps")
     create_service = staticmethod(services.line_create)
+    create_many_service = staticmethod(services.lines_create)
     update_service = staticmethod(services.line_update)
     delete_service = staticmethod(services.line_delete)

@@ -1,12 +1,13 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from idcsched.audit.writing import row_create, row_delete, row_update, write
+from idcsched.audit.bulk import each, places, rows_create, rows_update
+from idcsched.audit.writing import refuse_unknown, row_create, row_delete, row_update, write
 from idcsched.inventory.models import Affinity, Idc
-from idcsched.inventory.selectors import idc_named
+from idcsched.inventory.selectors import Names, idc_named
 
-__all__ = ["affinity_create", "affinity_delete", "affinity_update"]
+__all__ = ["affinities_create", "affinities_update", "affinity_create", "affinity_delete", "affinity_update"]
 
 FIELDS = frozenset({"idc", "selector", "kind", "weight", "request_selector", "reason", "starts_at", "ends_at"})
 
@@ -39,6 +40,21 @@ def affinity_create(
 
 
 @write()
+def affinities_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Affinity]:
+    """Many new affinities, each as `affinity_create` takes it, all or none; errors point below the place in the list.
+
+    Raises Invalid.
+    """
+    names, pointers = Names(documents), places(documents)
+
+    def new(document: Mapping[str, Any]) -> Affinity:
+        refuse_unknown(document, FIELDS)
+        return Affinity(**{**document, "idc": names.idc(document.get("idc"))})
+
+    return rows_create(each(documents, pointers, new), pointers)
+
+
+@write()
 def affinity_update(*, affinity: Affinity, changes: Mapping[str, Any]) -> Affinity:
     """Set those fields; naming an IDC drops the selector, and the other way round. Raises Invalid, NotFound."""
     changes = dict(changes)
@@ -48,6 +64,15 @@ def affinity_update(*, affinity: Affinity, changes: Mapping[str, Any]) -> Affini
         if changes.get(mine) is not None:
             changes.setdefault(other, None)
     return row_update(affinity, changes, allowed=FIELDS)
+
+
+@write()
+def affinities_update(*, updates: Sequence[tuple[Affinity, Mapping[str, Any]]]) -> list[Affinity]:
+    """Many changes to what affinities say, but not to whom they are about, all or none.
+
+    Errors point below their place in the list. Raises Invalid, NotFound.
+    """
+    return rows_update(updates, allowed=FIELDS - {"idc", "selector"}, pointers=places(updates))
 
 
 @write()

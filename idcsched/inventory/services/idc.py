@@ -1,14 +1,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from idcsched.audit.writing import row_create, row_delete, row_update, write
+from idcsched.audit.bulk import each, places, rows_check, rows_insert, rows_update
+from idcsched.audit.writing import below, refuse_unknown, row_delete, write
 from idcsched.inventory.choices import Status, Tier
-from idcsched.inventory.models import STOCK_FIELDS, Idc, Region
-from idcsched.inventory.selectors import region_named
+from idcsched.inventory.models import STOCK_FIELDS, Idc, Line, Region
+from idcsched.inventory.selectors import Names
 
-from .line import lines_create, lines_replace
+from .line import lines_new, lines_replace
 
-__all__ = ["idc_create", "idc_delete", "idc_update"]
+__all__ = ["idc_create", "idc_delete", "idc_update", "idcs_create", "idcs_update"]
 
 FIELDS = frozenset(
     {
@@ -47,39 +48,48 @@ def idc_create(
     lines: Sequence[Mapping[str, Any]] = (),
 ) -> Idc:
     """A new IDC with its lines, each as `line_create` takes them; raises Invalid, Conflict."""
-    idc = row_create(
-        Idc(
-            code=code,
-            name=name,
-            region=_region(region),
-            tier=tier,
-            status=status,
-            partition=partition,
-            labels={} if labels is None else labels,
-            provider=provider,
-            latitude=latitude,
-            longitude=longitude,
-            stock_cpu=stock_cpu,
-            stock_memory_gib=stock_memory_gib,
-            stock_disk_gib=stock_disk_gib,
-            stock_gpu=stock_gpu,
-        )
-    )
-    lines_create(idc, lines)
-    return idc
+    document = {
+        "code": code,
+        "name": name,
+        "region": region,
+        "tier": tier,
+        "status": status,
+        "partition": partition,
+        "labels": {} if labels is None else labels,
+        "provider": provider,
+        "latitude": latitude,
+        "longitude": longitude,
+        "stock_cpu": stock_cpu,
+        "stock_memory_gib": stock_memory_gib,
+        "stock_disk_gib": stock_disk_gib,
+        "stock_gpu": stock_gpu,
+        "lines": lines,
+    }
+    return _create([document], [""])[0]
+
+
+@write()
+def idcs_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Idc]:
+    """Many new IDCs, each as `idc_create` takes it, all or none; errors point below the document's place in the list.
+
+    Raises Invalid, Conflict.
+    """
+    return _create(documents, places(documents))
 
 
 @write()
 def idc_update(*, idc: Idc, changes: Mapping[str, Any]) -> Idc:
     """Set those fields; `lines`, if there, become the IDC's lines, by code. Raises Invalid, NotFound, Conflict."""
-    changes = dict(changes)
-    lines = changes.pop("lines", None)
-    if "region" in changes:
-        changes["region"] = _region(changes["region"])
-    idc = row_update(idc, changes, allowed=FIELDS)
-    if lines is not None:
-        lines_replace(idc, lines)
-    return idc
+    return _update([(idc, changes)], [""])[0]
+
+
+@write()
+def idcs_update(*, updates: Sequence[tuple[Idc, Mapping[str, Any]]]) -> list[Idc]:
+    """Many changes, each as `idc_update` takes them, all or none; errors point below their place in the list.
+
+    Raises Invalid, NotFound, Conflict.
+    """
+    return _update(updates, places(updates))
 
 
 @write()
@@ -93,5 +103,42 @@ def idc_delete(*, idc: Idc) -> None:
     row_delete(idc)
 
 
-def _region(region: Region | str) -> Region:
-    return region_named(region, "/region") if isinstance(region, str) else region
+def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Idc]:
+    names = Names()
+    made = each(documents, pointers, lambda document: _new(document, names))
+    idcs = [idc for idc, _ in made]
+    rows_check(idcs, pointers)
+    rows_insert(idcs, pointers)
+    lines = [line for _, its in made for line in its]
+    rows_insert(
+        lines, [f"{at}/lines/{n}" for at, (_, its) in zip(pointers, made, strict=True) for n in range(len(its))]
+    )
+    return idcs
+
+
+def _new(document: Mapping[str, Any], names: Names) -> tuple[Idc, list[Line]]:
+    """The rows, not saved yet; the lines are checked with the IDC so that all is said at once."""
+    fields = dict(document)
+    lines = fields.pop("lines", ())
+    refuse_unknown(fields, FIELDS)
+    idc = Idc(**fields | {"region": names.region(fields.get("region"))})
+    return idc, lines_new(idc, lines, names)
+
+
+def _update(updates: Sequence[tuple[Idc, Mapping[str, Any]]], pointers: Sequence[str]) -> list[Idc]:
+    names = Names()
+    changed = rows_update(
+        each(updates, pointers, lambda update: (update[0], _changes(update[1], names))),
+        allowed=FIELDS,
+        pointers=pointers,
+    )
+    for idc, (_, changes), pointer in zip(changed, updates, pointers, strict=True):
+        if changes.get("lines") is not None:
+            with below(pointer):
+                lines_replace(idc, changes["lines"])
+    return changed
+
+
+def _changes(changes: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    found = {name: value for name, value in changes.items() if name != "lines"}
+    return found | ({"region": names.region(found["region"])} if "region" in found else {})

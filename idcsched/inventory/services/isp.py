@@ -1,11 +1,12 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from idcsched.audit.writing import row_create, row_delete, row_update, table_locked, write
+from idcsched.audit.bulk import each, places, rows_create, rows_update
+from idcsched.audit.writing import refuse_unknown, row_delete, table_locked, write
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.inventory.models import Isp
 
-__all__ = ["isp_create", "isp_delete", "isp_update"]
+__all__ = ["isp_create", "isp_delete", "isp_update", "isps_create", "isps_update"]
 
 FIELDS = frozenset({"code", "name", "aliases"})
 
@@ -13,19 +14,31 @@ FIELDS = frozenset({"code", "name", "aliases"})
 @write()
 def isp_create(*, code: str, name: str = "", aliases: Sequence[str] = ()) -> Isp:
     """A new ISP; raises Invalid, also where one of its names is taken, Conflict."""
-    table_locked(Isp)
-    isp = row_create(Isp(code=code, name=name, aliases=list(aliases)))
-    _refuse_taken_names(isp)
-    return isp
+    return _create([{"code": code, "name": name, "aliases": list(aliases)}], [""])[0]
+
+
+@write()
+def isps_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Isp]:
+    """Many new ISPs, each as `isp_create` takes it, all or none; errors point below the document's place in the list.
+
+    Raises Invalid, Conflict.
+    """
+    return _create(documents, places(documents))
 
 
 @write()
 def isp_update(*, isp: Isp, changes: Mapping[str, Any]) -> Isp:
     """Set those fields; raises Invalid, also where one of its names is taken, NotFound, Conflict."""
-    table_locked(Isp)
-    isp = row_update(isp, changes, allowed=FIELDS)
-    _refuse_taken_names(isp)
-    return isp
+    return _update([(isp, changes)], [""])[0]
+
+
+@write()
+def isps_update(*, updates: Sequence[tuple[Isp, Mapping[str, Any]]]) -> list[Isp]:
+    """Many changes, each as `isp_update` takes them, all or none; errors point below their place in the list.
+
+    Raises Invalid, also where a name is taken once all are changed, NotFound, Conflict.
+    """
+    return _update(updates, places(updates))
 
 
 @write()
@@ -34,15 +47,44 @@ def isp_delete(*, isp: Isp) -> None:
     row_delete(isp)
 
 
-def _refuse_taken_names(isp: Isp) -> None:
+def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Isp]:
+    table_locked(Isp)
+    isps = rows_create(each(documents, pointers, _new), pointers)
+    _refuse_taken_names(isps, pointers)
+    return isps
+
+
+def _new(document: Mapping[str, Any]) -> Isp:
+    refuse_unknown(document, FIELDS)
+    return Isp(**document)
+
+
+def _update(updates: Sequence[tuple[Isp, Mapping[str, Any]]], pointers: Sequence[str]) -> list[Isp]:
+    table_locked(Isp)
+    isps = rows_update(updates, allowed=FIELDS, pointers=pointers)
+    _refuse_taken_names(isps, pointers)
+    return isps
+
+
+def _refuse_taken_names(isps: Sequence[Isp], pointers: Sequence[str]) -> None:
     """A name means one ISP: no alias is a code or an alias of another, nor the ISP's own code."""
-    others = Isp.objects.exclude(pk=isp.pk)
-    owners = {name: other.code for other in others for name in (other.code, *other.aliases)}
+    owners: dict[str, list[str]] = {}
+    for isp in Isp.objects.all():
+        for name in (isp.code, *isp.aliases):
+            owners.setdefault(name, []).append(isp.code)
+    each(isps, pointers, lambda isp: _refuse(list(_taken(isp, owners))))
+
+
+def _taken(isp: Isp, owners: Mapping[str, Sequence[str]]) -> Iterator[FieldError]:
     names = [("/code", isp.code), *((f"/aliases/{place}", alias) for place, alias in enumerate(isp.aliases))]
-    taken = [
-        FieldError(pointer, "name_taken", "{name} means {isp} already", {"name": name, "isp": owner})
-        for pointer, name in names
-        if (owner := owners.get(name, isp.code if name == isp.code and pointer != "/code" else None))
-    ]
-    if taken:
-        raise Invalid.of(taken)
+    for pointer, name in names:
+        others = [owner for owner in owners[name] if owner != isp.code]
+        if pointer != "/code" and name == isp.code:
+            others = [isp.code]
+        if others:
+            yield FieldError(pointer, "name_taken", "{name} means {isp} already", {"name": name, "isp": others[0]})
+
+
+def _refuse(errors: Sequence[FieldError]) -> None:
+    if errors:
+        raise Invalid.of(errors)

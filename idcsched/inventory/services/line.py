@@ -1,13 +1,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from idcsched.audit.writing import below, refuse_unknown, row_create, row_delete, row_update, write
+from idcsched.audit.bulk import each, places, rows_check, rows_create, rows_update
+from idcsched.audit.writing import below, refuse_unknown, row_delete, write
 from idcsched.framework.errors import Invalid
 from idcsched.inventory.choices import ChargeType
 from idcsched.inventory.models import Idc, Isp, Line
-from idcsched.inventory.selectors import idc_named, isp_resolve
+from idcsched.inventory.selectors import Names
 
-__all__ = ["line_create", "line_delete", "line_update", "lines_create", "lines_replace"]
+__all__ = ["line_create", "line_delete", "line_update", "lines_create", "lines_new", "lines_replace", "lines_update"]
 
 DEFAULTS: Mapping[str, Any] = {
     "isp": None,
@@ -35,29 +36,42 @@ def line_create(
     price_per_gb: float | None = None,
 ) -> Line:
     """A new line of the IDC, called like its ISP unless named; raises Invalid, Conflict."""
-    isp = _isp(isp)
-    return row_create(
-        Line(
-            idc=idc_named(idc, "/idc") if isinstance(idc, str) else idc,
-            code=code or isp.code,
-            isp=isp,
-            purchased_mbps=purchased_mbps,
-            commit_mbps=commit_mbps,
-            max_level=max_level,
-            charge_type=charge_type,
-            price_per_mbps=price_per_mbps,
-            price_per_gb=price_per_gb,
-        )
-    )
+    document = {
+        "idc": idc,
+        "isp": isp,
+        "purchased_mbps": purchased_mbps,
+        "code": code,
+        "commit_mbps": commit_mbps,
+        "max_level": max_level,
+        "charge_type": charge_type,
+        "price_per_mbps": price_per_mbps,
+        "price_per_gb": price_per_gb,
+    }
+    return _create([document], [""])[0]
+
+
+@write()
+def lines_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Line]:
+    """Many new lines, each as `line_create` takes it, all or none; errors point below the document's place in the list.
+
+    Raises Invalid, Conflict.
+    """
+    return _create(documents, places(documents))
 
 
 @write()
 def line_update(*, line: Line, changes: Mapping[str, Any]) -> Line:
     """Set those fields; raises Invalid, NotFound, Conflict."""
-    changes = dict(changes)
-    if "isp" in changes:
-        changes["isp"] = _isp(changes["isp"])
-    return row_update(line, changes, allowed=FIELDS)
+    return _update([(line, changes)], [""])[0]
+
+
+@write()
+def lines_update(*, updates: Sequence[tuple[Line, Mapping[str, Any]]]) -> list[Line]:
+    """Many changes, each as `line_update` takes them, all or none; errors point below their place in the list.
+
+    Raises Invalid, NotFound, Conflict.
+    """
+    return _update(updates, places(updates))
 
 
 @write()
@@ -66,11 +80,11 @@ def line_delete(*, line: Line) -> None:
     row_delete(line)
 
 
-def lines_create(idc: Idc, documents: Sequence[Mapping[str, Any]]) -> None:
-    """The lines of a new IDC; raises Invalid with pointers below `/lines`."""
-    for place, (code, fields) in enumerate(_completed(documents)):
-        with below(f"/lines/{place}"):
-            line_create(idc=idc, code=code, **fields)
+def lines_new(idc: Idc, documents: Sequence[Mapping[str, Any]], names: Names) -> list[Line]:
+    """The lines of a new IDC, checked but not saved yet; raises Invalid with pointers below `/lines`."""
+    lines = [Line(idc=idc, code=code, **fields) for code, fields in _completed(documents, names)]
+    rows_check(lines, _places_below(lines))
+    return lines
 
 
 def lines_replace(idc: Idc, documents: Sequence[Mapping[str, Any]]) -> None:
@@ -78,26 +92,47 @@ def lines_replace(idc: Idc, documents: Sequence[Mapping[str, Any]]) -> None:
 
     Raises Invalid with pointers below `/lines`, Conflict.
     """
-    wanted = _completed(documents)
+    wanted = _completed(documents, Names())
     there = {line.code: line for line in idc.lines.all()}
     for code in there.keys() - {code for code, _ in wanted}:
         line_delete(line=there[code])
-    for place, (code, fields) in enumerate(wanted):
-        with below(f"/lines/{place}"):
-            if code in there:
-                line_update(line=there[code], changes=fields)
-            else:
-                line_create(idc=idc, code=code, **fields)
+    numbered = list(zip(_places_below(wanted), wanted, strict=True))
+    kept = [(at, there[code], fields) for at, (code, fields) in numbered if code in there]
+    new = [(at, Line(idc=idc, code=code, **fields)) for at, (code, fields) in numbered if code not in there]
+    rows_update([(line, fields) for _, line, fields in kept], allowed=FIELDS, pointers=[at for at, _, _ in kept])
+    rows_create([line for _, line in new], [at for at, _ in new])
 
 
-def _completed(documents: Sequence[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Line]:
+    names = Names(documents)
+    return rows_create(each(documents, pointers, lambda document: _new(document, names)), pointers)
+
+
+def _new(document: Mapping[str, Any], names: Names) -> Line:
+    refuse_unknown(document, FIELDS | {"idc"})
+    isp = names.isp(document.get("isp"))
+    code = document.get("code") or isp.code
+    return Line(**{**document, "idc": names.idc(document.get("idc")), "isp": isp, "code": code})
+
+
+def _update(updates: Sequence[tuple[Line, Mapping[str, Any]]], pointers: Sequence[str]) -> list[Line]:
+    names = Names()
+    resolved = each(updates, pointers, lambda update: (update[0], _changes(update[1], names)))
+    return rows_update(resolved, allowed=FIELDS, pointers=pointers)
+
+
+def _changes(changes: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    return {**changes, **({"isp": names.isp(changes["isp"])} if "isp" in changes else {})}
+
+
+def _completed(documents: Sequence[Mapping[str, Any]], names: Names) -> list[tuple[str, dict[str, Any]]]:
     """Each line's code, and its other fields with the defaults; raises Invalid."""
     found: dict[str, dict[str, Any]] = {}
-    for place, document in enumerate(documents):
-        with below(f"/lines/{place}"):
+    for pointer, document in zip(_places_below(documents), documents, strict=True):
+        with below(pointer):
             refuse_unknown(document, FIELDS)
             fields = {**DEFAULTS, **document}
-            fields["isp"] = isp = _isp(fields["isp"])
+            fields["isp"] = isp = names.isp(fields["isp"])
             code = fields.pop("code", "") or isp.code
             if code in found:
                 raise Invalid("line_twice", "there are two lines {name}", "/code", name=code)
@@ -105,7 +140,5 @@ def _completed(documents: Sequence[Mapping[str, Any]]) -> list[tuple[str, dict[s
     return list(found.items())
 
 
-def _isp(isp: Isp | str | None) -> Isp:
-    if isp is None:
-        raise Invalid("required", "this is required", "/isp")
-    return isp_resolve(isp, "/isp") if isinstance(isp, str) else isp
+def _places_below(lines: Sequence[Any]) -> list[str]:
+    return [f"/lines{at}" for at in places(lines)]

@@ -1,13 +1,14 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from idcsched.audit.writing import row_create, row_delete, row_update, table_locked, write
-from idcsched.framework.errors import Invalid
+from idcsched.audit.bulk import each, places, rows_check, rows_insert, rows_update
+from idcsched.audit.writing import refuse_unknown, row_delete, table_locked, write
+from idcsched.framework.errors import FieldError, Invalid
 from idcsched.inventory.labels import RegionTree
 from idcsched.inventory.models import Region
-from idcsched.inventory.selectors import region_named
+from idcsched.inventory.selectors import Names
 
-__all__ = ["region_create", "region_delete", "region_update"]
+__all__ = ["region_create", "region_delete", "region_update", "regions_create", "regions_update"]
 
 FIELDS = frozenset({"code", "name", "parent", "latitude", "longitude", "labels"})
 
@@ -23,27 +24,39 @@ def region_create(
     labels: Mapping[str, str] | None = None,
 ) -> Region:
     """A new region, below `parent` if there is one; raises Invalid, Conflict."""
-    return row_create(
-        Region(
-            code=code,
-            name=name,
-            parent=_parent(parent),
-            latitude=latitude,
-            longitude=longitude,
-            labels={} if labels is None else labels,
-        )
-    )
+    document = {
+        "code": code,
+        "name": name,
+        "parent": parent,
+        "latitude": latitude,
+        "longitude": longitude,
+        "labels": {} if labels is None else labels,
+    }
+    return _create([document], [""])[0]
+
+
+@write()
+def regions_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Region]:
+    """Many new regions, each as `region_create` takes it, all or none; a parent may be among them, before or after.
+
+    Errors point below the document's place in the list. Raises Invalid, Conflict.
+    """
+    return _create(documents, places(documents))
 
 
 @write()
 def region_update(*, region: Region, changes: Mapping[str, Any]) -> Region:
     """Set those fields; raises Invalid, also where the parent is the region itself or below it, NotFound, Conflict."""
-    changes = dict(changes)
-    if "parent" in changes:
-        table_locked(Region)
-        changes["parent"] = parent = _parent(changes["parent"])
-        _refuse_cycle(region, parent)
-    return row_update(region, changes, allowed=FIELDS)
+    return _update([(region, changes)], [""])[0]
+
+
+@write()
+def regions_update(*, updates: Sequence[tuple[Region, Mapping[str, Any]]]) -> list[Region]:
+    """Many changes, each as `region_update` takes them, all or none; errors point below their place in the list.
+
+    Raises Invalid, also where the parents make a circle once all are changed, NotFound, Conflict.
+    """
+    return _update(updates, places(updates))
 
 
 @write()
@@ -52,10 +65,86 @@ def region_delete(*, region: Region) -> None:
     row_delete(region)
 
 
-def _parent(parent: Region | str | None) -> Region | None:
-    return region_named(parent, "/parent") if isinstance(parent, str) else parent
+def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Region]:
+    names = Names()
+    new: dict[str, Region] = {}
+    regions = each(documents, pointers, lambda document: _new(document, new))
+    each(
+        list(zip(documents, regions, strict=True)),
+        pointers,
+        lambda pair: setattr(pair[1], "parent", _parent(pair[0].get("parent"), new, names)),
+    )
+    rows_check(regions, pointers)
+    for members in _generations(regions, pointers):
+        rows_insert([regions[index] for index in members], [pointers[index] for index in members])
+    return regions
 
 
-def _refuse_cycle(region: Region, parent: Region | None) -> None:
-    if parent is not None and region.code in RegionTree.read().lineage(parent.code):
-        raise Invalid("region_cycle", "{name} is the region itself or lies in it", "/parent", name=parent.code)
+def _new(document: Mapping[str, Any], new: dict[str, Region]) -> Region:
+    refuse_unknown(document, FIELDS)
+    region = Region(**{name: value for name, value in document.items() if name != "parent"})
+    new.setdefault(region.code, region)
+    return region
+
+
+def _parent(given: Region | str | None, new: Mapping[str, Region], names: Names) -> Region | None:
+    """One that is there, else one of the new ones."""
+    try:
+        return names.region(given, "/parent")
+    except Invalid:
+        if isinstance(given, str) and given in new:
+            return new[given]
+        raise
+
+
+def _generations(regions: Sequence[Region], pointers: Sequence[str]) -> list[list[int]]:
+    """Parents before their children; raises Invalid for those that would be their own ancestors."""
+    waiting = list(range(len(regions)))
+    ready: list[list[int]] = []
+    saved: set[int] = set()
+    while waiting:
+        next_ones = [index for index in waiting if _stands(regions[index].parent, saved)]
+        if not next_ones:
+            raise Invalid.of(_cycle(regions[index], pointers[index]) for index in waiting)
+        ready.append(next_ones)
+        saved |= {id(regions[index]) for index in next_ones}
+        waiting = sorted(set(waiting) - set(next_ones))
+    return ready
+
+
+def _stands(parent: Region | None, saved: set[int]) -> bool:
+    return parent is None or parent.pk is not None or id(parent) in saved
+
+
+def _cycle(region: Region, pointer: str) -> FieldError:
+    name = "" if region.parent is None else region.parent.code
+    detail = "{name} is the region itself or lies in it"
+    return FieldError(f"{pointer}/parent", "region_cycle", detail, {"name": name})
+
+
+def _update(updates: Sequence[tuple[Region, Mapping[str, Any]]], pointers: Sequence[str]) -> list[Region]:
+    if any("parent" in changes for _, changes in updates):
+        table_locked(Region)
+    names = Names()
+    resolved = each(updates, pointers, lambda update: (update[0], _changes(update[1], names)))
+    _refuse_cycles(resolved, pointers)
+    return rows_update(resolved, allowed=FIELDS, pointers=pointers)
+
+
+def _changes(changes: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    return {**changes, **({"parent": names.region(changes["parent"], "/parent")} if "parent" in changes else {})}
+
+
+def _refuse_cycles(updates: Sequence[tuple[Region, Mapping[str, Any]]], pointers: Sequence[str]) -> None:
+    moved = {region.code: changes["parent"] for region, changes in updates if "parent" in changes}
+    if not moved:
+        return
+    later = {code: None if parent is None else parent.code for code, parent in moved.items()}
+    tree = RegionTree({**RegionTree.read().parents, **later})
+
+    def refuse(update: tuple[Region, Mapping[str, Any]]) -> None:
+        parent = moved.get(update[0].code)
+        if parent is not None and update[0].code in tree.lineage(parent.code):
+            raise Invalid("region_cycle", "{name} is the region itself or lies in it", "/parent", name=parent.code)
+
+    each(updates, pointers, refuse)

@@ -1,17 +1,18 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from idcsched.accounts.roles import Principal
-from idcsched.audit.writing import row_delete, row_update, rows_create, write
+from idcsched.audit.bulk import each, places, rows_create, rows_update
+from idcsched.audit.writing import refuse_unknown, row_delete, row_update, write
 from idcsched.framework.errors import Invalid
 from idcsched.framework.matching import parse_terms
 from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.scope import scope_check_many
-from idcsched.inventory.selectors import idc_named, idcs_matching
+from idcsched.inventory.selectors import Names, idc_named, idcs_matching
 
-__all__ = ["taint_create", "taint_delete", "taint_update"]
+__all__ = ["taint_create", "taint_delete", "taint_update", "taints_create", "taints_update"]
 
 FIELDS = frozenset({"key", "value", "effect", "reason", "starts_at", "ends_at"})
 
@@ -45,9 +46,33 @@ def taint_create(
 
 
 @write()
+def taints_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Taint]:
+    """Many new taints, each on the one IDC that it names, all or none; errors point below the place in the list.
+
+    Raises Invalid, Conflict.
+    """
+    names, pointers = Names(documents), places(documents)
+
+    def new(document: Mapping[str, Any]) -> Taint:
+        refuse_unknown(document, FIELDS | {"idc"})
+        return Taint(**{**document, "idc": names.idc(document.get("idc"))})
+
+    return rows_create(each(documents, pointers, new), pointers)
+
+
+@write()
 def taint_update(*, taint: Taint, changes: Mapping[str, Any]) -> Taint:
     """Set those fields; raises Invalid, NotFound, Conflict."""
     return row_update(taint, changes, allowed=FIELDS)
+
+
+@write()
+def taints_update(*, updates: Sequence[tuple[Taint, Mapping[str, Any]]]) -> list[Taint]:
+    """Many changes, each as `taint_update` takes them, all or none; errors point below their place in the list.
+
+    Raises Invalid, NotFound, Conflict.
+    """
+    return rows_update(updates, allowed=FIELDS, pointers=places(updates))
 
 
 @write()
