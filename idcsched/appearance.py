@@ -1,12 +1,14 @@
 """How the admin looks: its name, its sidebar by room, its style sheet."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
 
 __all__ = ["UNFOLD", "sidebar"]
 
@@ -41,7 +43,16 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """A group for each room, with what this user may see of it."""
     rooms = admin.site.get_app_list(request)
     rooms.sort(key=lambda room: ROOMS.get(room["app_label"], len(ICONS)))
-    return [{"title": room["name"], "separator": True, "items": _items(room)} for room in rooms]
+    groups = [{"title": capfirst(room["name"]), "separator": True, "items": _items(room)} for room in rooms]
+    return [{"items": list(_at_once(rooms))}, *groups]
+
+
+def _at_once(rooms: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What operators must be able to do in a moment, wherever they are."""
+    models = [model for room in rooms for model in room["models"]]
+    taint = next((model for model in models if model["model"]._meta.label == "inventory.Taint"), None)
+    if taint is not None and taint["add_url"]:
+        yield {"title": _("Taint IDCs…"), "icon": "do_not_disturb_on", "link": taint["add_url"]}
 
 
 def _items(room: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -256,6 +256,7 @@ TIME_ZONE = "UTC"
 USE_I18N = True
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+FORMAT_MODULE_PATH = "idcsched.formats"
 LOCALE_PATHS = [BASE_DIR / "idcsched" / "locale"]
 
 STATIC_URL = "/static/"

@@ -10,18 +10,23 @@ from typing import Any, ClassVar, cast
 
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import Model, QuerySet, TextField
 from django.forms import BaseModelFormSet, ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import role_can
 from idcsched.audit.context import origin_set
+from idcsched.audit.history import HistoryMixin
+from idcsched.columns import DocumentField
 from idcsched.framework.errors import IdcschedError, Invalid
 from idcsched.wording import explained
 
 __all__ = ["RoleMixin", "RowServices", "ServiceAdmin", "ServiceInline", "admin_origin"]
+
+MAX_MESSAGE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +40,10 @@ class RowServices:
 
 @contextmanager
 def admin_origin(request: HttpRequest) -> Iterator[None]:
-    """Changes made inside are recorded as the logged-in user's, made in the admin."""
+    """Changes made inside are recorded as the logged-in user's, made in the admin, with the reason that was given."""
     request_id = str(getattr(request, "request_id", ""))
-    with origin_set(actor=request.user.get_username(), via="admin", request_id=request_id):
+    message = request.POST.get("message", "").replace("\x00", "").strip()[:MAX_MESSAGE]
+    with origin_set(actor=request.user.get_username(), via="admin", request_id=request_id, message=message):
         yield
 
 
@@ -68,14 +74,34 @@ class RoleMixin:
         return self.services.delete is not None and self._may(request, self.writes)
 
 
+TEXTS: dict[Any, dict[str, Any]] = {
+    DocumentField: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 3, "class": "document", "spellcheck": "false"})},
+    TextField: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 3})},
+}
+"""Most documents and reasons are a line or two."""
+
+
 class ServiceInline(RoleMixin, TabularInline):
     """Rows that are edited on another row's page, by their own services."""
 
     extra = 0
 
 
-class ServiceAdmin(RoleMixin, ModelAdmin):
-    """A page per row, written by `services`."""
+class ServiceAdmin(RoleMixin, HistoryMixin, ModelAdmin):
+    """A page per row, written by `services`. The history is the project's own: Django's log is not kept beside it."""
+
+    formfield_overrides = TEXTS
+    change_form_after_template = "administration/why.html"
+    list_fullwidth = True
+    warn_unsaved_form = True
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> None:
+        """The service has recorded it."""
+
+    log_change = log_addition
+
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """The service has recorded them."""
 
     def check_scope(self, request: HttpRequest, row: Any) -> None:
         """Raises Forbidden where this user may not write this row; here every row is fine."""

@@ -1,13 +1,16 @@
 """The admin's site: the project's pages around those of the rooms' models."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 from csp.decorators import csp
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
+from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern, URLResolver, path
+from django.utils import timezone
+from django.utils.translation import gettext as _
 from unfold.sites import UnfoldAdminSite
 
 from .languages import language_choose
@@ -15,6 +18,18 @@ from .languages import language_choose
 __all__ = ["Site"]
 
 opened = csp(settings.PAGES_SECURITY_POLICY)
+
+
+def _in_local_time(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Operators read and write times in the zone in which they are billed; everything else is in UTC."""
+
+    @wraps(view)
+    def local(*args: Any, **kwargs: Any) -> HttpResponseBase:
+        with timezone.override(settings.BILLING_ZONE):
+            response = view(*args, **kwargs)
+            return response.render() if isinstance(response, SimpleTemplateResponse) else response
+
+    return local
 
 
 class Site(UnfoldAdminSite):
@@ -26,11 +41,15 @@ class Site(UnfoldAdminSite):
         return [path("language/", language_choose, name="language"), *super().get_urls()]
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Callable[..., Any]:
-        return opened(super().admin_view(view, cacheable))
+        return opened(_in_local_time(super().admin_view(view, cacheable)))
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         return opened(partial(super().login, extra_context=extra_context))(request)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """The colours stand in a style sheet: style elements in a page are not allowed."""
-        return super().each_context(request) | {"colors": None, "border_radius": None}
+        return super().each_context(request) | {
+            "colors": None,
+            "border_radius": None,
+            "site_subheader": _("times in %(zone)s") % {"zone": settings.BILLING_ZONE},
+        }

@@ -156,7 +156,7 @@ def test_many_are_deleted_by_the_service(admin, idc):
 
 
 def test_an_operator_taints_and_lifts(client, operator, idc):
-    sent = {"idc": idc.pk, "key": "maintenance", "effect": "NoSchedule", "reason": "disks"}
+    sent = {"idcs": idc.pk, "key": "maintenance", "effect": "NoSchedule", "reason": "disks"}
     assert client.post("/admin/inventory/taint/add/", sent).status_code == 302
     taint = Taint.objects.get()
     assert client.post(f"/admin/inventory/taint/{taint.pk}/change/", sent | {"value": "x"}).status_code == 302
@@ -175,7 +175,7 @@ def test_an_operator_prefers(client, operator, idc):
 def test_an_operator_stays_in_his_regions(client, operator, idc):
     north = region_create(code="north")
     region_scope_create(user=operator, region=north)
-    page = client.post("/admin/inventory/taint/add/", {"idc": idc.pk, "key": "k", "effect": "NoSchedule"})
+    page = client.post("/admin/inventory/taint/add/", {"idcs": idc.pk, "key": "k", "effect": "NoSchedule"})
     assert page.context["adminform"].form.non_field_errors() == ["gz-ct-01 lies outside of your regions"]
     (taint,) = taint_create(idc=idc, key="k")
     page = client.post(f"/admin/inventory/taint/{taint.pk}/delete/", {"post": "yes"})

@@ -6,7 +6,7 @@ from .isp import isp_create, isp_delete, isp_update, isps_create, isps_update
 from .line import line_create, line_delete, line_update, lines_create, lines_update
 from .region import region_create, region_delete, region_update, regions_create, regions_update
 from .region_scope import region_scope_create, region_scope_delete
-from .taint import taint_create, taint_delete, taint_update, taints_create, taints_update
+from .taint import taint_create, taint_delete, taint_update, taints_create, taints_delete, taints_update
 
 __all__ = [
     "affinities_create",
@@ -40,5 +40,6 @@ __all__ = [
     "taint_delete",
     "taint_update",
     "taints_create",
+    "taints_delete",
     "taints_update",
 ]

@@ -12,7 +12,7 @@ from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.scope import scope_check_many
 from idcsched.inventory.selectors import Names, idc_named, idcs_matching
 
-__all__ = ["taint_create", "taint_delete", "taint_update", "taints_create", "taints_update"]
+__all__ = ["taint_create", "taint_delete", "taint_update", "taints_create", "taints_delete", "taints_update"]
 
 FIELDS = frozenset({"key", "value", "effect", "reason", "starts_at", "ends_at"})
 
@@ -22,6 +22,7 @@ def taint_create(
     *,
     key: str,
     idc: Idc | str | None = None,
+    idcs: Sequence[Idc] | None = None,
     selector: Any = None,
     value: str = "",
     effect: str = Effect.NO_SCHEDULE,
@@ -30,17 +31,17 @@ def taint_create(
     ends_at: datetime | None = None,
     principal: Principal | None = None,
 ) -> list[Taint]:
-    """A taint on one IDC, or one on each that the selector matches now, all or none.
+    """A taint on one IDC, or one on each of many: those named, or those that the selector matches now. All or none.
 
     With a principal, only within its regions. Raises Invalid, Forbidden, Conflict.
     """
-    idcs = _idcs(idc, selector)
+    chosen = list(idcs) if idcs is not None else _idcs(idc, selector)
     if principal is not None:
-        scope_check_many(principal, idcs)
+        scope_check_many(principal, chosen)
     return rows_create(
         [
             Taint(idc=idc, key=key, value=value, effect=effect, reason=reason, starts_at=starts_at, ends_at=ends_at)
-            for idc in idcs
+            for idc in chosen
         ]
     )
 
@@ -73,6 +74,15 @@ def taints_update(*, updates: Sequence[tuple[Taint, Mapping[str, Any]]]) -> list
     Raises Invalid, NotFound, Conflict.
     """
     return rows_update(updates, allowed=FIELDS, pointers=places(updates))
+
+
+@write()
+def taints_delete(*, taints: Sequence[Taint], principal: Principal | None = None) -> None:
+    """Lift many taints, all or none; with a principal, only within its regions. Raises NotFound, Forbidden."""
+    if principal is not None:
+        scope_check_many(principal, [taint.idc for taint in taints])
+    for taint in taints:
+        row_delete(taint)
 
 
 @write()

@@ -1,0 +1,15 @@
+"""The admin pages of what exists, and of what operators say about it."""
+
+from .marks import AffinityAdmin, RegionScopeAdmin, TaintAdmin
+from .places import IDC_PANELS, IdcAdmin, IspAdmin, LineAdmin, RegionAdmin
+
+__all__ = [
+    "IDC_PANELS",
+    "AffinityAdmin",
+    "IdcAdmin",
+    "IspAdmin",
+    "LineAdmin",
+    "RegionAdmin",
+    "RegionScopeAdmin",
+    "TaintAdmin",
+]

@@ -1,0 +1,181 @@
+"""Taints, affinities, and in which regions who may set them."""
+
+import json
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from unfold.contrib.filters.admin import ChoicesDropdownFilter, DropdownFilter, RangeDateTimeFilter
+from unfold.decorators import display
+
+from idcsched.accounts.administration import RowServices, ServiceAdmin
+from idcsched.inventory import services
+from idcsched.inventory.models import Affinity, Idc, RegionScope, Taint
+from idcsched.inventory.scope import scope_check
+from idcsched.inventory.taint_state import TaintState, in_state, state_of
+
+from .selections import lift_page, principal_in
+from .taint_forms import FIELDS, TaintForm
+
+__all__ = ["STATE_LABELS", "AffinityAdmin", "RegionScopeAdmin", "TaintAdmin"]
+
+STATE_LABELS = {TaintState.IN_FORCE: "danger", TaintState.COMING: "info", TaintState.OVER: "default"}
+
+
+class ScopedAdmin(ServiceAdmin):
+    """Rows about an IDC: operators write them in their regions only."""
+
+    def check_scope(self, request: HttpRequest, row: Any) -> None:
+        if (principal := principal_in(request)) is not None:
+            scope_check(principal, row.idc)
+
+
+class StateFilter(DropdownFilter):
+    """Before, during, after."""
+
+    title, parameter_name = gettext_lazy("state"), "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return list(TaintState.choices)
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        known = self.value() in TaintState.values
+        return queryset.filter(in_state(self.value(), timezone.now())) if known else queryset
+
+
+@admin.register(Taint)
+class TaintAdmin(ScopedAdmin):
+    """Set on as many IDCs as one likes; afterwards each is one row, which can be changed or lifted by itself."""
+
+    writes = "write_taints"
+    services = RowServices(
+        create=services.taint_create,  # type: ignore[arg-type]  # save_model takes the list apart
+        update=lambda row, changes: services.taint_update(taint=row, changes=changes),
+        delete=lambda row: services.taint_delete(taint=row),
+    )
+    list_display = ["where", "mark", "state", "starts_at", "ends_at", "reason"]
+    list_display_links = ["where", "mark"]
+    list_filter = [
+        StateFilter,
+        ("effect", ChoicesDropdownFilter),
+        ("starts_at", RangeDateTimeFilter),
+        ("ends_at", RangeDateTimeFilter),
+    ]
+    list_filter_submit = True
+    list_select_related = ["idc__region"]
+    search_fields = ["idc__code", "idc__name", "key", "value", "reason"]
+    search_help_text = gettext_lazy("IDC, key, value, reason")
+    actions = ["lift"]
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Lifting is what deleting a taint is called."""
+        actions = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        if obj is not None:
+            return ["idc", "stands", *(name for name in FIELDS if name != "lasts")]
+        return ["idcs", *FIELDS]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return ["idc", "stands"] if obj else []
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        return super().get_form(request, obj, change, **kwargs if obj else {**kwargs, "form": TaintForm})
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """`?idc=gz-ct-01&idc=…` names IDCs."""
+        return {"idcs": list(Idc.objects.filter(code__in=request.GET.getlist("idc")))}
+
+    def save_model(self, request: HttpRequest, obj: Any, form: ModelForm, change: bool) -> None:
+        if change:
+            super().save_model(request, obj, form, change)
+            return
+        made = services.taint_create(**cast("TaintForm", form).taint_fields(), principal=principal_in(request))
+        obj.__dict__.update(made[0].__dict__)
+        form.made = made  # type: ignore[attr-defined]  # for the message
+
+    def construct_change_message(self, request: HttpRequest, form: ModelForm, formsets: Any, add: bool = False) -> Any:
+        """Said after saving: on how many IDCs."""
+        if add and len(form.made) > 1:  # type: ignore[attr-defined]
+            text = _("%(count)d IDCs are tainted.") % {"count": len(form.made)}  # type: ignore[attr-defined]
+            self.message_user(request, text, messages.SUCCESS)
+        return super().construct_change_message(request, form, formsets, add)
+
+    @display(description=gettext_lazy("IDC"), ordering="idc__code")
+    def where(self, taint: Taint) -> str:
+        return taint.idc.code
+
+    @display(description=gettext_lazy("taint"), ordering="key")
+    def mark(self, taint: Taint) -> str:
+        return str(taint)
+
+    @display(description=gettext_lazy("state"), label=STATE_LABELS)
+    def state(self, taint: Taint) -> tuple[str, Any]:
+        found = state_of(taint, timezone.now())
+        return found, found.label
+
+    @display(description=gettext_lazy("state"))
+    def stands(self, taint: Taint) -> Any:
+        return state_of(taint, timezone.now()).label
+
+    def has_lift_permission(self, request: HttpRequest) -> bool:
+        return self.has_delete_permission(request)
+
+    @admin.action(description=gettext_lazy("Lift…"), permissions=["lift"])
+    def lift(self, request: HttpRequest, queryset: QuerySet[Taint]) -> HttpResponse:
+        return lift_page(self, request, queryset.select_related("idc__region"))
+
+
+@admin.register(Affinity)
+class AffinityAdmin(ScopedAdmin):
+    writes = "write_affinities"
+    services = RowServices(
+        create=services.affinity_create,
+        update=lambda row, changes: services.affinity_update(affinity=row, changes=changes),
+        delete=lambda row: services.affinity_delete(affinity=row),
+    )
+    list_display = ["what", "where", "weight", "request_selector", "state", "starts_at", "ends_at", "reason"]
+    list_display_links = ["what", "where"]
+    list_filter = [
+        ("kind", ChoicesDropdownFilter),
+        StateFilter,
+        ("starts_at", RangeDateTimeFilter),
+        ("ends_at", RangeDateTimeFilter),
+    ]
+    list_filter_submit = True
+    list_select_related = ["idc"]
+    search_fields = ["idc__code", "idc__name", "reason"]
+    autocomplete_fields = ["idc"]
+
+    @display(description=gettext_lazy("kind"), ordering="kind", label={"prefer": "info", "forbid": "danger"})
+    def what(self, affinity: Affinity) -> tuple[str, Any]:
+        return affinity.kind, affinity.get_kind_display()
+
+    @display(description=gettext_lazy("IDCs"), ordering="idc__code")
+    def where(self, affinity: Affinity) -> str:
+        return affinity.idc.code if affinity.idc else json.dumps(affinity.selector, ensure_ascii=False)
+
+    @display(description=gettext_lazy("state"), label=STATE_LABELS)
+    def state(self, affinity: Affinity) -> tuple[str, Any]:
+        found = state_of(affinity, timezone.now())
+        return found, found.label
+
+
+@admin.register(RegionScope)
+class RegionScopeAdmin(ServiceAdmin):
+    reads, writes = "read_accounts", "write_users"
+    services = RowServices(
+        create=services.region_scope_create,
+        delete=lambda row: services.region_scope_delete(region_scope=row),
+    )
+    list_display = ["user", "region"]
+    list_select_related = ["user", "region"]
+    search_fields = ["user__username", "region__code"]
+    autocomplete_fields = ["user", "region"]

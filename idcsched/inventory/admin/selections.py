@@ -1,0 +1,98 @@
+"""What is done to many IDCs or taints chosen in a list: a page asks for the rest, then all or nothing."""
+
+from functools import partial
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin import helpers
+from django.db.models import QuerySet
+from django.forms import ModelForm, modelform_factory
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from idcsched.accounts.models import User
+from idcsched.accounts.roles import Principal, principal_of
+from idcsched.inventory import services
+from idcsched.inventory.models import Idc, Taint
+from idcsched.inventory.scope import scoped
+from idcsched.inventory.taint_state import state_of
+
+from .taint_forms import SelectionTaintForm
+
+__all__ = ["lift_from_page", "lift_page", "principal_in", "taint_page"]
+
+CONFIRMED = "confirmed"
+SHOWN = 100
+"""So many of the chosen are named on the page."""
+
+
+def principal_in(request: HttpRequest) -> Principal | None:
+    """Who is at work in the admin, with the regions in which they may write."""
+    return scoped(principal_of(request.user)) if isinstance(request.user, User) else None
+
+
+def taint_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) -> HttpResponse:
+    """Taints every chosen IDC; raises Forbidden where one lies outside of the user's regions, Conflict, Invalid."""
+    form = _taint_form(request)(request.POST if CONFIRMED in request.POST else None)
+    if form.is_bound and form.is_valid():
+        idcs = list(chosen.select_related("region"))
+        services.taint_create(**form.taint_fields(), idcs=idcs, principal=principal_in(request))
+        text = _("%(count)d IDCs are tainted.") % {"count": len(idcs)}
+        model_admin.message_user(request, text, messages.SUCCESS)
+        return HttpResponseRedirect(request.get_full_path())
+    title = _("Taint %(count)d IDCs") % {"count": chosen.count()}
+    names = [idc.code for idc in chosen.order_by("code")[:SHOWN]]
+    return _page(model_admin, request, "taint_idcs.html", title=title, form=form, names=names, media=form.media)
+
+
+def lift_from_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) -> HttpResponse:
+    """Shows the taints of the chosen IDCs, and lifts those that are ticked."""
+    taints = Taint.objects.filter(idc__in=chosen).select_related("idc__region")
+    ticked = [key for key in request.POST.getlist("taint") if key.isdecimal()]
+    wanted = taints.filter(pk__in=ticked) if CONFIRMED in request.POST else taints
+    return lift_page(model_admin, request, wanted, offered=taints)
+
+
+def lift_page(
+    model_admin: Any, request: HttpRequest, taints: QuerySet[Taint], offered: QuerySet[Taint] | None = None
+) -> HttpResponse:
+    """Lifts all of these taints; raises Forbidden where one lies outside of the user's regions."""
+    if CONFIRMED in request.POST:
+        lifted = list(taints)
+        services.taints_delete(taints=lifted, principal=principal_in(request))
+        text = _("%(count)d taints are lifted.") % {"count": len(lifted)}
+        model_admin.message_user(request, text, messages.SUCCESS if lifted else messages.WARNING)
+        return HttpResponseRedirect(request.get_full_path())
+    now, shown = timezone.now(), (taints if offered is None else offered).order_by("idc__code", "key")
+    rows = [{"taint": taint, "state": state_of(taint, now)} for taint in shown[: SHOWN * 10]]
+    title = _("Lift taints")
+    return _page(model_admin, request, "lift_taints.html", title=title, rows=rows, choose=offered is not None)
+
+
+def _taint_form(request: HttpRequest) -> type[SelectionTaintForm]:
+    """The form with the admin's widgets."""
+    fields = partial(admin.site.get_model_admin(Taint).formfield_for_dbfield, request=request)
+    made: type[ModelForm] = modelform_factory(Taint, form=SelectionTaintForm, formfield_callback=fields)
+    return made  # type: ignore[return-value]  # a subclass of the form that was given
+
+
+def _page(model_admin: Any, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
+    """The page, which carries the selection along; what is posted from it comes to the same action again."""
+    site = model_admin.admin_site
+    carried = {
+        "action": request.POST.get("action", ""),
+        "index": request.POST.get("index", "0"),
+        "select_across": request.POST.get("select_across", "0"),
+    }
+    context |= {
+        **site.each_context(request),
+        "opts": model_admin.model._meta,
+        "carried": carried.items(),
+        "selected": request.POST.getlist(helpers.ACTION_CHECKBOX_NAME),
+        "checkbox_name": helpers.ACTION_CHECKBOX_NAME,
+        "confirmed": CONFIRMED,
+    }
+    request.current_app = site.name
+    return TemplateResponse(request, f"administration/{template}", context)

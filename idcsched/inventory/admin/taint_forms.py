@@ -1,0 +1,72 @@
+"""The forms in which operators taint: one IDC or many, for as long as they say."""
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.widgets import AutocompleteSelectMultiple
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from idcsched.inventory.models import Idc, Taint
+
+__all__ = ["FIELDS", "SelectionTaintForm", "TaintForm"]
+
+FIELDS = ["key", "value", "effect", "lasts", "starts_at", "ends_at", "reason"]
+"""In the order of the page."""
+LASTS = [
+    ("", _("until the end given below; none: until it is lifted")),
+    ("1", _("1 hour")),
+    ("2", _("2 hours")),
+    ("4", _("4 hours")),
+    ("8", _("8 hours")),
+    ("24", _("1 day")),
+    ("168", _("1 week")),
+]
+
+
+class SelectionTaintForm(forms.ModelForm):
+    """What a taint says; which IDCs it is about is known already."""
+
+    lasts = forms.ChoiceField(
+        label=_("Lasts"),
+        choices=LASTS,
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text=_("From its start on; without a start, from now on."),
+    )
+
+    class Meta:
+        model = Taint
+        fields = [name for name in FIELDS if name != "lasts"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        hours = cleaned.get("lasts")
+        if hours and cleaned.get("ends_at"):
+            self.add_error("ends_at", _("Say how long it lasts or when it ends, not both."))
+        elif hours and "starts_at" in cleaned:
+            cleaned["starts_at"] = cleaned["starts_at"] or timezone.now()
+            cleaned["ends_at"] = cleaned["starts_at"] + timedelta(hours=int(hours))
+        return cleaned
+
+    def taint_fields(self) -> dict[str, Any]:
+        """What the service is told."""
+        return {name: self.cleaned_data[name] for name in FIELDS if name != "lasts"}
+
+
+class TaintForm(SelectionTaintForm):
+    """The same, about the IDCs that are chosen in it."""
+
+    idcs = forms.ModelMultipleChoiceField(
+        label=_("IDCs"),
+        queryset=Idc.objects.select_related("region"),
+        widget=AutocompleteSelectMultiple(Taint._meta.get_field("idc"), admin.site),
+    )
+
+    def taint_fields(self) -> dict[str, Any]:
+        chosen: QuerySet[Idc] = self.cleaned_data["idcs"]
+        return {"idcs": list(chosen), **super().taint_fields()}
