@@ -155,6 +155,12 @@ RECORD_INPUTS = read(
     default=100,
     help="Of how many recommendations in a hundred the inputs are kept, too, so that they can be replayed.",
 )
+SNAPSHOT_MAX_AGE = read(
+    "SNAPSHOT_MAX_AGE",
+    integer(1, 86_400),
+    default=600,
+    help="For how many seconds recommendations go on, marked as degraded, while the database is away.",
+)
 DEMO = read(
     "DEMO",
     flag,

@@ -18,5 +18,9 @@ if settings.WEB_WORKERS > 1:  # each process tells the figures of all; the Prome
     os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(FIGURES))
 application = get_wsgi_application()
 environment_required()
+
+from idcsched import serving  # noqa: E402  # what it imports needs Django's apps, and the Prometheus client the folder
+
+serving.begin()
 if settings.TRUSTED_PROXIES:
     application = wrap_wsgi_with_proxy_headers(application, trusted_hosts=settings.TRUSTED_PROXIES)

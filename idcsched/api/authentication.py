@@ -6,9 +6,9 @@ from rest_framework.request import Request
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import Principal, principal_of
-from idcsched.accounts.services import token_authenticate
 from idcsched.accounts.token_use import token_use
 from idcsched.inventory.scope import scoped
+from idcsched.scheduling.callers import caller
 
 from .addresses import client_address
 
@@ -25,7 +25,7 @@ class BearerAuthentication(BaseAuthentication):
         if scheme.lower() != self.keyword:
             return None
         now = timezone.now()
-        principal = scoped(token_authenticate(text=text.strip(), address=client_address(request), now=now))
+        principal = caller(text=text.strip(), address=client_address(request), now=now)
         token_use.note(principal.token_id, now)
         return User(pk=principal.user_id, username=principal.username, role=principal.role), principal
 

@@ -2,49 +2,92 @@
 
 Numbers of rows are handed out before their transactions commit: whoever asks for rows "greater than the last
 seen" skips a row that was numbered early and committed late. On PostgreSQL each entry therefore carries its
-transaction's number, and a poll reads again whatever transactions, open at the previous poll, may have written
-since; entries seen twice are dropped by their id. SQLite has one writer at a time: there rows commit in order.
+transaction's number, and a reader remembers which transactions were not over when it last read: what they have
+written since is news, and so is what transactions did that began later. However long a transaction stays open,
+no poll reads anything twice. SQLite has one writer at a time: there rows commit in order.
 """
 
+from itertools import count
 from typing import Any, NamedTuple
 
-from django.db import connection
+from django.db import connection, transaction
 
 from .models import Topic
 
-__all__ = ["FeedReader", "Moved"]
+__all__ = ["FeedReader", "Moved", "commits_here", "tell_on_commit"]
 
-POSTGRESQL_START = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+POSTGRESQL_START = "SELECT pg_current_snapshot()::text, pg_current_xact_id_if_assigned()::text::bigint"
 POSTGRESQL_NEWS = """
-    SELECT horizon.xmin, entry.id, entry.xid, entry.topic, entry.key
-    FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS xmin) AS horizon
-    LEFT JOIN audit_feedentry AS entry ON entry.xid >= %s
+    SELECT moment.seen, moment.own, entry.id, entry.xid, entry.topic, entry.key
+    FROM (SELECT pg_current_snapshot()::text AS seen, pg_current_xact_id_if_assigned()::text::bigint AS own) AS moment
+    LEFT JOIN audit_feedentry AS entry ON entry.xid >= %s OR entry.xid = ANY(%s)
     ORDER BY entry.id
 """
 SQLITE_START = "SELECT coalesce(max(id), 0) FROM audit_feedentry"
 SQLITE_NEWS = "SELECT id, topic, key FROM audit_feedentry WHERE id > %s ORDER BY id"
 
+_commits = count(1)
+_committed = 0
+
+
+def tell_on_commit() -> None:
+    """Let readers in this process know, once the running transaction commits, that there is news of its own."""
+    transaction.on_commit(_note_commit)
+
+
+def _note_commit() -> None:
+    global _committed  # noqa: PLW0603  # one number per process, which only grows
+    _committed = next(_commits)
+
+
+def commits_here() -> int:
+    """How often this process has committed news: a reader that remembers the figure knows when it must read again."""
+    return _committed
+
 
 class Moved(NamedTuple):
-    """One entry: what moved; an empty key means anything of the topic."""
+    """One entry: what moved; an empty key means anything of the topic.
+
+    `xid` is the number of the transaction that moved it, where the database has such numbers.
+    """
 
     topic: str
     key: str
+    xid: int | None = None
 
 
 EVERYTHING = tuple(Moved(topic, "") for topic in Topic.values)
 
 
+class _Moment(NamedTuple):
+    """Which transactions were over: those numbered below `until` that are not among `running`."""
+
+    until: int
+    running: tuple[int, ...]
+
+    @classmethod
+    def of(cls, seen: str, own: int | None) -> "_Moment":
+        """From PostgreSQL's `xmin:xmax:xip,…`, which leaves out the reader's own transaction."""
+        _, until, running = seen.split(":")
+        numbers = {int(number) for number in running.split(",") if number}
+        return cls(int(until), tuple(sorted(numbers | ({own} if own else set()))))
+
+    def holds(self, xid: int) -> bool:
+        return xid < self.until and xid not in self.running
+
+
 class FeedReader:
     """One reader's place in the feed. Not for use by two threads at once.
 
-    The first poll reports every topic: nothing has been read yet. Read what an entry is about after the poll
-    that reported it, and nothing is missed. Each poll is one query.
+    The first poll reports every topic: nothing has been read yet. So does one that finds itself on a database that
+    was put back to an earlier state. Read what an entry is about after the poll that reported it, and nothing is
+    missed. Each poll is one query.
     """
 
     def __init__(self) -> None:
-        self._position: int | None = None
-        self._seen: dict[int, int] = {}
+        self._moment: _Moment | None = None
+        self._number: int | None = None
+        self._own: frozenset[int] = frozenset()
 
     def poll(self) -> frozenset[str]:
         """The topics in which something moved since the last poll."""
@@ -52,36 +95,33 @@ class FeedReader:
 
     def poll_entries(self) -> tuple[Moved, ...]:
         """What moved since the last poll, in the order in which it was written down."""
-        postgresql = connection.vendor == "postgresql"
-        if self._position is None:
-            self._position = _one(POSTGRESQL_START if postgresql else SQLITE_START)
-            return EVERYTHING
-        return self._poll_postgresql(self._position) if postgresql else self._poll_sqlite(self._position)
+        return self._poll_postgresql() if connection.vendor == "postgresql" else self._poll_sqlite()
 
-    def _poll_postgresql(self, position: int) -> tuple[Moved, ...]:
-        """Entries of transactions that were not over at the last poll, less those seen already."""
-        rows = _rows(POSTGRESQL_NEWS, position)
-        self._position = horizon = rows[0][0]
-        found = {id_: (xid, Moved(topic, key)) for _, id_, xid, topic, key in rows if id_ is not None}
-        news = tuple(entry for id_, (_, entry) in found.items() if id_ not in self._seen)
-        self._seen = {id_: xid for id_, (xid, _) in found.items() if xid >= horizon}
+    def _poll_postgresql(self) -> tuple[Moved, ...]:
+        if self._moment is None:
+            self._moment = _Moment.of(*_rows(POSTGRESQL_START)[0])
+            return EVERYTHING
+        rows = _rows(POSTGRESQL_NEWS, self._moment.until, list(self._moment.running))
+        before, self._moment = self._moment, _Moment.of(*rows[0][:2])
+        if self._moment.until < before.until:
+            return EVERYTHING
+        found = {id_: Moved(topic, key, xid) for _, _, id_, xid, topic, key in rows if id_ is not None}
+        news = tuple(entry for id_, entry in found.items() if id_ not in self._own)
+        # Only what the reader's own transaction has written comes again while it is open.
+        self._own = frozenset(id_ for id_, entry in found.items() if not self._moment.holds(entry.xid or 0))
         return news
 
-    def _poll_sqlite(self, position: int) -> tuple[Moved, ...]:
-        rows = _rows(SQLITE_NEWS, position)
+    def _poll_sqlite(self) -> tuple[Moved, ...]:
+        if self._number is None:
+            self._number = _rows(SQLITE_START)[0][0]
+            return EVERYTHING
+        rows = _rows(SQLITE_NEWS, self._number)
         if rows:
-            self._position = rows[-1][0]
+            self._number = rows[-1][0]
         return tuple(Moved(topic, key) for _, topic, key in rows)
 
 
-def _one(sql: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-        found: int = cursor.fetchone()[0]
-        return found
-
-
-def _rows(sql: str, *params: int) -> list[Any]:
+def _rows(sql: str, *params: Any) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         found: list[Any] = cursor.fetchall()

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from .context import origin
+from .feed import tell_on_commit
 from .models import Action, Change, FeedEntry, Topic
 from .transactions import TransactionNumber
 
@@ -74,6 +75,7 @@ def _difference(
 def feed_append(*, topic: str, key: str = "") -> None:
     """Say that something of the topic moved: `key`, or, without one, anything of it. Seen once this commits."""
     FeedEntry.objects.create(topic=Topic(topic), key=key, xid=TransactionNumber())
+    tell_on_commit()
 
 
 def feed_extend(*, topic: str, keys: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from idcsched.framework.errors import Forbidden
 from .labels import RegionTree
 from .models import Idc, Region, RegionScope
 
-__all__ = ["scope_check", "scope_check_many", "scoped"]
+__all__ = ["scope_check", "scope_check_many", "scoped", "scopes_known"]
 
 
 def scoped(principal: Principal) -> Principal:
@@ -19,6 +19,14 @@ def scoped(principal: Principal) -> Principal:
     found = RegionScope.objects.filter(user_id=principal.user_id).order_by("region__code")
     codes = tuple(found.values_list("region__code", flat=True))
     return replace(principal, regions=codes or None)
+
+
+def scopes_known() -> dict[int, tuple[str, ...]]:
+    """The regions of every user for whom some were named."""
+    found: dict[int, tuple[str, ...]] = {}
+    for user, code in RegionScope.objects.order_by("region__code").values_list("user_id", "region__code"):
+        found[user] = (*found.get(user, ()), code)
+    return found
 
 
 def scope_check(principal: Principal, target: Idc | Region | None) -> None:

@@ -1,11 +1,14 @@
-"""The live picture of this process: the snapshot and the compiled profiles that decisions are made on.
+"""The live picture of this process: snapshot, compiled profiles and callers, with which requests are answered.
 
-Each question asks the change feed, in one query, whether anything has moved since the picture was taken, and
-takes a new one if so: whoever asks after a change was committed sees it, in every process. The picture is
-immutable and replaced by swapping one reference.
+The picture is immutable and replaced by swapping one reference. In a web process a thread reads the change feed four
+times a second and takes in what has moved, so that no question waits for a query; a change that this process itself
+has committed is taken in before its next question is answered. A process that follows nothing, such as a command or a
+worker, asks the feed with every question instead. While the database is away the last picture goes on serving, up to
+a set age.
 """
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -13,16 +16,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import connection, transaction
+from django.conf import settings
+from django.db import Error, connection, transaction
 from uuid_utils.compat import uuid7
 
+from idcsched.accounts.known_tokens import TokenTable, tokens_known
 from idcsched.accounts.models import Tenant
-from idcsched.audit.feed import FeedReader
+from idcsched.audit.feed import FeedReader, commits_here
+from idcsched.background import Background
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.decoding import convert
-from idcsched.framework.errors import IdcschedError
+from idcsched.framework.errors import IdcschedError, Unavailable
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.snapshot import Snapshot
+from idcsched.inventory.scope import scopes_known
 
 from .models import ProfileRevision
 from .plugins import registry
@@ -34,46 +41,132 @@ logger = logging.getLogger(__name__)
 
 WORLD_TOPICS = frozenset({"inventory", "taints", "affinities", "metrics", "metric_definitions", "ledger"})
 POLICY_TOPICS = frozenset({"profiles", "tokens"})
+CALLER_TOPICS = frozenset({"tokens", "inventory"})  # region scopes name regions
+LOOK_EVERY = 0.25
+LAGGING_AFTER = 3.0
+"""Seconds without a complete look at the feed after which answers say that they are degraded."""
+FORGOTTEN_AFTER = 3600.0
+"""Seconds without a look after which everything is read anew: the feed may have been pruned meanwhile."""
+WAIT_FOR_LOOK = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """What decisions are made on. `default_profiles` has every tenant's, "" where it has none; `broken_profiles`
-    says why a profile cannot be used.
+    """What requests are answered with. `default_profiles` has every tenant's, "" where it has none; `broken_profiles`
+    says why a profile cannot be used; `callers` are the tokens by digest.
     """
 
     snapshot: Snapshot
     profiles: Mapping[str, Profile]
     broken_profiles: Mapping[str, str]
     default_profiles: Mapping[str, str]
+    callers: TokenTable
 
 
 class Live:
     """Holds the current picture and replaces it when the feed says that something has moved."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._reader = FeedReader()
-        self._picture: Picture | None = None
+        self._following = False
+        self._thread = Background("the live picture", self._look_around, seconds=LOOK_EVERY)
+        self.forget()
+        os.register_at_fork(after_in_child=self._unlock)
+
+    def follow(self) -> None:
+        """From now on a thread keeps the picture; for processes that answer many questions."""
+        self._following = True
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Follow no more."""
+        self._following = False
+        self._thread.stop()
+
+    @property
+    def following(self) -> bool:
+        return self._following
 
     def current(self) -> Picture:
-        """The picture as of now."""
-        with self._lock:
-            moved = self._reader.poll()
-            if self._picture is None:
-                self._picture = Picture(snapshot=_take_snapshot(), **_policies())
-                return self._picture
-            if moved & WORLD_TOPICS:
-                self._picture = replace(self._picture, snapshot=_take_snapshot())
-            if moved & POLICY_TOPICS:
-                self._picture = replace(self._picture, **_policies())
-            return self._picture
+        """The picture as of now or, where a thread keeps it, as of a moment ago; raises Unavailable."""
+        if not self._following:
+            with self._lock:
+                return self._looked()
+        if not self._thread.running:  # the first question after a fork
+            self._thread.start()
+        picture = self._picture
+        if picture is None or self._commits != commits_here():
+            picture = self._caught_up()
+        if self.lag_seconds > settings.SNAPSHOT_MAX_AGE:
+            raise Unavailable(
+                "snapshot_too_old", "the database is away; what is known is {age} s old", age=round(self.lag_seconds)
+            )
+        return picture
+
+    @property
+    def lag_seconds(self) -> float:
+        """For how long nobody has made sure that the picture shows how things are."""
+        return time.monotonic() - self._seen_at
+
+    @property
+    def lagging(self) -> bool:
+        """Whether that is longer than it should be: the database is away, or does not answer."""
+        return self.lag_seconds > LAGGING_AFTER
 
     def forget(self) -> None:
         """Start over: for tests, whose transactions roll back behind the feed."""
+        self._unlock()
+        self._reader = FeedReader()
+        self._picture: Picture | None = None
+        self._moved: frozenset[str] = frozenset()
+        self._commits = -1
+        self._seen_at = -float("inf")
+
+    def _unlock(self) -> None:
+        self._lock = threading.Lock()
+
+    def _caught_up(self) -> Picture:
+        """With what this process has committed; without it if the database fails meanwhile. Raises Unavailable."""
+        if self._lock.acquire(timeout=WAIT_FOR_LOOK):
+            try:
+                return self._looked()
+            except Error:
+                connection.close()
+                if self._picture is None:
+                    raise
+            finally:
+                self._lock.release()
+        if self._picture is None:
+            raise Unavailable("starting", "nothing is known yet; the database does not answer")
+        return self._picture
+
+    def _look_around(self) -> None:
         with self._lock:
+            self._looked()
+
+    def _looked(self) -> Picture:
+        """What has moved is taken in; what could not be is still on the list the next time."""
+        begun, commits = time.monotonic(), commits_here()
+        if begun - self._seen_at > FORGOTTEN_AFTER:
             self._reader = FeedReader()
-            self._picture = None
+        self._moved |= self._reader.poll()
+        if self._picture is None:
+            self._picture = Picture(snapshot=_take_snapshot(), callers=tokens_known(scopes_known()), **_policies())
+        elif self._moved:
+            self._picture = replace(self._picture, **_news(self._moved))
+        self._moved, self._seen_at, self._commits = frozenset(), begun, commits
+        return self._picture
+
+
+def _news(moved: frozenset[str]) -> dict[str, Any]:
+    """The parts of the picture that have changed."""
+    found: dict[str, Any] = {}
+    if moved & WORLD_TOPICS:
+        found["snapshot"] = _take_snapshot()
+    if moved & POLICY_TOPICS:
+        found |= _policies()
+    if moved & CALLER_TOPICS:
+        found["callers"] = tokens_known(scopes_known())
+    return found
 
 
 def _take_snapshot() -> Snapshot:

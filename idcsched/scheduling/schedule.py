@@ -3,94 +3,32 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-from uuid import UUID
+from typing import Any
 
-import msgspec
-from django.conf import settings
 from django.core import signing
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.context import Clock
 from idcsched.framework.cycle import decide, queries
-from idcsched.framework.decision import (
-    Answer,
-    Candidate,
-    Decision,
-    FallbackGroup,
-    Hint,
-    IdcBrief,
-    LineUse,
-    Margin,
-    NearMiss,
-    PluginError,
-    Rejected,
-    RejectedCount,
-    Stale,
-    Tie,
-)
+from idcsched.framework.decision import Answer, Decision
 from idcsched.framework.errors import Forbidden, Invalid, Unavailable
 from idcsched.framework.explain import answer
 from idcsched.framework.outside import Reply
 from idcsched.framework.profile import Profile
-from idcsched.framework.recording import inputs_of, pack
 from idcsched.framework.request import Request
 from idcsched.outbound.asking import ask
 
 from . import instruments
 from .live import Picture, live
+from .recorder import recorder
+from .records import DecisionRecord
+from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
 from .sentences import Notebook, read_struct
-from .services import decision_record
 
-__all__ = ["COMMIT_SALT", "ProfileBrief", "Scheduled", "SnapshotBrief", "schedule"]
+__all__ = ["COMMIT_SALT", "Scheduled", "schedule"]
 
 COMMIT_SALT = "idcsched.scheduling.commit"
-
-
-class ProfileBrief(msgspec.Struct, frozen=True):
-    code: str
-    revision: int
-
-
-class SnapshotBrief(msgspec.Struct, frozen=True):
-    id: str
-    age_seconds: float
-
-
-class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
-    """The contract's answer, field by field."""
-
-    decision_id: str
-    request_id: str | None
-    http_request_id: str
-    result: str
-    reason_code: str | None
-    idc: IdcBrief | None
-    lines: tuple[LineUse, ...]
-    score: float | None
-    score_mean: float | None
-    candidates: tuple[Candidate, ...] | None
-    tie: Tie | None
-    margin: Margin | None
-    rejected: tuple[Rejected, ...] | None
-    rejected_counts: tuple[RejectedCount, ...] | None
-    near_misses: tuple[NearMiss, ...] | None
-    summary: str
-    evaluated: int
-    feasible: int
-    not_visited: int
-    picked: str
-    fallback_group: FallbackGroup | None
-    stale: tuple[Stale, ...] | None
-    plugin_errors: tuple[PluginError, ...]
-    degraded: bool
-    profile: ProfileBrief
-    snapshot: SnapshotBrief
-    commit_token: str | None
-    elapsed_ms: float
-    hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
-    truncated: Literal[True] | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +41,8 @@ class _Question:
     tenant: str | None
     labels: Mapping[str, str]
     now: float
+    lag_seconds: float
+    lagging: bool
     reference: str
 
 
@@ -117,15 +57,7 @@ def schedule(*, request: Request, principal: Principal, http_request_id: str) ->
         notebook = Notebook()
         told = answer(decision, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
         scheduled = _answered(question, told, started=started)
-        decision_record(
-            scheduled=scheduled,
-            sentences=notebook.sentences,
-            request=request,
-            tenant=question.tenant,
-            actor=principal.username,
-            at=question.now,
-            inputs=_inputs_kept(question, scheduled.decision_id, replies),
-        )
+        recorder.hand_in(_record(question, scheduled, notebook, principal.username, replies))
     return read_struct(scheduled, notebook.sentences)
 
 
@@ -139,6 +71,8 @@ def _question(request: Request, principal: Principal, http_request_id: str) -> _
         tenant=tenant,
         labels={**(request.labels or {}), **({"tenant": tenant} if tenant else {})},
         now=time.time(),
+        lag_seconds=live.lag_seconds,
+        lagging=live.lagging,
         reference=http_request_id,
     )
 
@@ -161,19 +95,19 @@ def _decided(question: _Question, clock: Clock | None) -> tuple[Decision, dict[s
     return decision, replies
 
 
-def _inputs_kept(question: _Question, decision_id: str, replies: Mapping[str, Reply]) -> bytes | None:
-    """The inputs, packed, of so many decisions in a hundred, chosen by chance."""
-    if UUID(decision_id).int % 100 >= settings.RECORD_INPUTS:
-        return None
-    return pack(
-        inputs_of(
-            question.request,
-            question.picture.snapshot,
-            now=question.now,
-            reference=question.reference,
-            labels=question.labels,
-            replies=replies,
-        )
+def _record(
+    question: _Question, scheduled: Scheduled, notebook: Notebook, actor: str, replies: Mapping[str, Reply]
+) -> DecisionRecord:
+    return DecisionRecord(
+        scheduled=scheduled,
+        notebook=notebook,
+        request=question.request,
+        snapshot=question.picture.snapshot,
+        tenant=question.tenant,
+        labels=question.labels,
+        replies=replies,
+        actor=actor,
+        now=question.now,
     )
 
 
@@ -185,9 +119,9 @@ def _answered(question: _Question, told: Answer, *, started: float) -> Scheduled
         request_id=question.request.request_id,
         http_request_id=question.reference,
         **_fields(told),
-        degraded=bool(told.plugin_errors),
+        degraded=bool(told.plugin_errors) or question.lagging,
         profile=ProfileBrief(question.profile.code, question.profile.revision),
-        snapshot=SnapshotBrief(snapshot.id, round(max(question.now - snapshot.built_at, 0.0), 3)),
+        snapshot=SnapshotBrief(snapshot.id, round(question.lag_seconds, 3)),
         commit_token=_commit_token(decision_id, question.request, told),
         elapsed_ms=round((time.perf_counter() - started) * 1e3, 3),
     )

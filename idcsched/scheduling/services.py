@@ -1,10 +1,8 @@
 """Every write of this room: profiles as immutable revisions, and the records of decisions."""
 
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 from idcsched.accounts.models import Tenant
 from idcsched.audit.context import origin
@@ -13,19 +11,16 @@ from idcsched.audit.writing import row_check, write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid
 from idcsched.framework.profile import ProfileBody, compile_profile
-from idcsched.framework.request import Request
 from metrics_ingest.models import Metric, Scope
 
 from .models import Decision, Profile, ProfileRevision
 from .plugins import registry
+from .records import DecisionRecord
 from .selectors import revision_named
 
-if TYPE_CHECKING:
-    from .schedule import Scheduled
-
 __all__ = [
-    "decision_record",
     "decisions_expire",
+    "decisions_record",
     "profile_activate",
     "profile_create",
     "profile_delete",
@@ -105,34 +100,11 @@ def profile_delete(*, profile: Profile) -> None:
     feed_append(topic="profiles", key=profile.code)
 
 
-def decision_record(
-    *,
-    scheduled: "Scheduled",
-    sentences: Mapping[str, Any],
-    request: Request,
-    tenant: str | None,
-    actor: str,
-    at: float,
-    inputs: bytes | None,
-) -> Decision:
-    """Keep an answer, in English, with what its sentences were made of, and what it was decided on if that is kept."""
-    return Decision.objects.create(
-        id=scheduled.decision_id,
-        created_at=datetime.fromtimestamp(at, UTC),
-        tenant=Tenant.objects.get(code=tenant) if tenant else None,
-        actor=actor,
-        request_id=request.request_id or "",
-        http_request_id=scheduled.http_request_id,
-        result=scheduled.result,
-        reason_code=scheduled.reason_code or "",
-        idc=scheduled.idc.code if scheduled.idc else "",
-        profile=scheduled.profile.code,
-        profile_revision=scheduled.profile.revision,
-        request=msgspec.to_builtins(request),
-        answer=msgspec.to_builtins(msgspec.structs.replace(scheduled, commit_token=None)),
-        sentences=sentences,
-        inputs=inputs,
-    )
+def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
+    """Keep answers that were given, in one statement; one that is kept already stays as it is. Says how many."""
+    codes = {record.tenant for record in records if record.tenant}
+    tenants = dict(Tenant.objects.filter(code__in=codes).values_list("code", "pk")) if codes else {}
+    return len(Decision.objects.bulk_create((record.row(tenants) for record in records), ignore_conflicts=True))
 
 
 def decisions_expire(*, before: datetime, batch: int = 1000) -> int:

@@ -237,3 +237,16 @@ def test_a_use_that_can_not_be_noted_is_logged_and_no_more(monkeypatch, caplog):
     monkeypatch.setattr("idcsched.accounts.token_use.token_touch", away)
     TokenUse().note(7, timezone.now())
     assert "the use of token 7 could not be noted" in caplog.text
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_once_started_nobody_waits_for_a_note() -> None:
+    """A thread reads no in-memory SQLite database of another one's."""
+    token = token_issue(user=user_create(username="o", role="operator"), name="t").token
+    use, now = TokenUse(), timezone.now()
+    use.start()
+    use.note(token.pk, now)
+    use.stop()
+    token.refresh_from_db()
+    assert token.last_used_at == now

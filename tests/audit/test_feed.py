@@ -2,13 +2,12 @@
 
 import threading
 from datetime import timedelta
-from time import monotonic, sleep
 
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from idcsched.audit.feed import FeedReader, Moved
+from idcsched.audit.feed import POSTGRESQL_NEWS, FeedReader, _rows, commits_here
 from idcsched.audit.models import FeedEntry, Topic
 from idcsched.audit.services import feed_append, feed_prune
 
@@ -51,7 +50,7 @@ def test_it_works(reader):
     assert reader.poll() == frozenset()
     feed_append(topic="taints", key="gz-ct-01")
     feed_append(topic="inventory")
-    assert reader.poll_entries() == (Moved("taints", "gz-ct-01"), Moved("inventory", ""))
+    assert [entry[:2] for entry in reader.poll_entries()] == [("taints", "gz-ct-01"), ("inventory", "")]
     assert reader.poll() == frozenset()
 
 
@@ -140,15 +139,47 @@ def test_many_transactions_that_end_in_another_order_are_each_reported_once(read
 
 @pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
-def test_the_reader_forgets_what_can_not_come_again(reader):
+def test_a_long_transaction_makes_no_poll_read_anything_twice(reader):
+    late = Writer("taints")
     for _ in range(20):
+        feed_append(topic="metrics")
+        assert reader.poll() == {"metrics"}
+    read_again = _rows(POSTGRESQL_NEWS, reader._moment.until, list(reader._moment.running))
+    assert [row[2] for row in read_again] == [None], "nothing but the moment itself"
+    late.finish()
+    assert reader.poll() == {"taints"}
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db
+def test_what_the_readers_own_open_transaction_writes_is_reported_once(reader):
+    feed_append(topic="metrics")
+    assert reader.poll() == {"metrics"}
+    assert reader.poll() == frozenset()
+    feed_append(topic="taints")
+    assert reader.poll() == {"taints"}
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_database_put_back_to_an_earlier_state_is_read_anew(reader):
+    reader._moment = reader._moment._replace(until=reader._moment.until + 1_000_000)
+    assert reader.poll() == frozenset(Topic.values)
+    feed_append(topic="taints")
+    assert reader.poll() == {"taints"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_commit_is_told_to_this_process_and_a_rollback_is_not():
+    before = commits_here()
+    with transaction.atomic():
         feed_append(topic="taints")
-        reader.poll()
-    until = monotonic() + 60  # the transactions of other tests on the same server may still be open
-    while len(reader._seen) > 1 and monotonic() < until:
-        sleep(0.1)
-        reader.poll()
-    assert len(reader._seen) <= 1
+        transaction.set_rollback(True)
+    assert commits_here() == before
+    with transaction.atomic():
+        feed_append(topic="taints")
+        assert commits_here() == before, "not before others could see it"
+    assert commits_here() == before + 1
 
 
 @pytest.mark.django_db

@@ -2,14 +2,14 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Final
 
 from django.db.models import Q
 from django.utils import timezone
 
+from idcsched.accounts.known_tokens import known, token_digest
 from idcsched.accounts.models import ApiToken, Tenant, User
-from idcsched.accounts.roles import Principal, Role, role_can
+from idcsched.accounts.roles import Principal
 from idcsched.audit.writing import locked, row_create, row_update, write
 from idcsched.framework.errors import Invalid, Unauthenticated
 
@@ -51,7 +51,7 @@ def token_issue(
         tenant=tenant,
         name=name,
         prefix=text[:SHOWN],
-        digest=_digest(text),
+        digest=token_digest(text),
         expires_at=expires_at,
         read_only=read_only,
         allowed_networks=list(allowed_networks),
@@ -75,16 +75,10 @@ def token_authenticate(*, text: str, address: str, now: datetime) -> Principal:
     """
     if not text:
         raise Unauthenticated("token_missing", "say who you are: Authorization: Bearer <token>")
-    token = _token(text)
-    if token is None or not token.user.is_active:
+    token = known(text) if text.startswith(PREFIX) and len(text) == LENGTH else None
+    if token is None:
         raise Unauthenticated("token_invalid", "there is no such token")
-    if token.revoked_at is not None:
-        raise Unauthenticated("token_revoked", "this token was revoked")
-    if token.expires_at is not None and token.expires_at <= now:
-        raise Unauthenticated("token_expired", "this token has expired")
-    if not token.allows_address(address):
-        raise Unauthenticated("address_not_allowed", "this token may not be used from this address")
-    return _principal(token)
+    return token.principal_for(address=address, now=now)
 
 
 def token_touch(*, token_id: int, now: datetime) -> bool:
@@ -94,28 +88,3 @@ def token_touch(*, token_id: int, now: datetime) -> bool:
     """
     due = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - TOUCH_EVERY)
     return ApiToken.objects.filter(due, pk=token_id).update(last_used_at=now) == 1
-
-
-def _token(text: str) -> ApiToken | None:
-    if not text.startswith(PREFIX) or len(text) != LENGTH:
-        return None
-    related = ApiToken.objects.select_related("user__tenant", "tenant")
-    return related.filter(digest=_digest(text)).first()
-
-
-def _principal(token: ApiToken) -> Principal:
-    tenant = token.user.tenant or token.tenant  # who belongs to a tenant acts for no other, whenever they joined it
-    return Principal(
-        user_id=token.user.pk,
-        username=token.user.username,
-        role=Role(token.user.role),
-        tenant=None if tenant is None else tenant.code,
-        all_tenants=token.user.tenant_id is None
-        and (token.tenant_id is None or role_can(token.user.role, "read_all_tenants")),
-        token_id=token.pk,
-        read_only=token.read_only,
-    )
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -20,6 +20,7 @@ from idcsched.framework.decision import Candidate, Rejected, Stale
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.listing import ListName
 from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import Explanation, Replayed, replay
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.sentences import read
@@ -115,6 +116,7 @@ class DecisionViewSet(ReadOnlyResource):
     lookup_value_regex = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
     def get_queryset(self) -> QuerySet[Decision]:
+        recorder.settle(self.kwargs.get("id"))
         found: QuerySet[Decision] = super().get_queryset()
         if self.action == "list":
             found = found.defer("inputs")

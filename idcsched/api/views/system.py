@@ -1,6 +1,5 @@
 """`plugins/` and `status/`: what is registered, and how things stand."""
 
-import time
 from typing import Any
 
 import django
@@ -18,6 +17,7 @@ from idcsched.api.resources import encoded, struct_response
 from idcsched.framework.plugin import Plugin
 from idcsched.scheduling.live import live
 from idcsched.scheduling.plugins import registry
+from idcsched.scheduling.recorder import recorder
 from idcsched.wording import say
 
 __all__ = ["PluginsView", "StatusView"]
@@ -57,11 +57,19 @@ class SnapshotStatus(msgspec.Struct, frozen=True):
     lines: int
 
 
+class RecordsStatus(msgspec.Struct, frozen=True):
+    """Decisions of this process that wait to be recorded, and those that never will be."""
+
+    waiting: int
+    dropped: int
+
+
 class Status(msgspec.Struct, frozen=True):
     """`broken_plugins` says of each source why it could not be loaded, `broken_profiles` why one can't be used."""
 
     versions: Versions
     snapshot: SnapshotStatus
+    records: RecordsStatus
     profiles: dict[str, int]
     broken_plugins: dict[str, str]
     broken_profiles: dict[str, str]
@@ -93,14 +101,15 @@ class StatusView(APIView):
                 versions=Versions(__version__, django.__version__, np.__version__, _database()),
                 snapshot=SnapshotStatus(
                     id=picture.snapshot.id,
-                    age_seconds=round(max(time.time() - picture.snapshot.built_at, 0.0), 3),
+                    age_seconds=round(live.lag_seconds, 3),
                     idcs=picture.snapshot.size,
                     lines=len(picture.snapshot.lines.codes),
                 ),
+                records=RecordsStatus(recorder.waiting, recorder.dropped),
                 profiles={code: profile.revision for code, profile in sorted(picture.profiles.items())},
                 broken_plugins=broken,
                 broken_profiles=dict(picture.broken_profiles),
-                degraded=bool(broken or picture.broken_profiles),
+                degraded=bool(broken or picture.broken_profiles or live.lagging or recorder.dropped),
             )
         )
 

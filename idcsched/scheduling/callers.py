@@ -1,0 +1,24 @@
+"""Who is asking, without a query: from the live picture, and from the database where that does not know them yet."""
+
+from datetime import datetime
+
+from idcsched.accounts.known_tokens import token_digest
+from idcsched.accounts.roles import Principal
+from idcsched.accounts.services import token_authenticate
+from idcsched.inventory.scope import scoped
+
+from .live import live
+
+__all__ = ["caller"]
+
+
+def caller(*, text: str, address: str, now: datetime) -> Principal:
+    """Who is behind a token that comes from that address; raises Unauthenticated.
+
+    A token that another process has made a moment ago is not in the picture yet, and is looked up; so is every token
+    where no thread keeps the picture.
+    """
+    known = live.current().callers.get(token_digest(text)) if live.following else None
+    if known is not None:
+        return known.principal_for(address=address, now=now)
+    return scoped(token_authenticate(text=text, address=address, now=now))

@@ -1,0 +1,122 @@
+"""Decisions are recorded behind the answers: handed in, never waited for, written in batches by a thread.
+
+What does not find room, since the database is away or too slow, is counted and dropped. Where no thread runs, as in
+a command, a decision is recorded before its answer is given.
+"""
+
+import logging
+import threading
+import time
+from collections import deque
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError, connection
+from prometheus_client import Counter, Gauge
+
+from idcsched.background import Background
+
+from .models import Decision
+from .records import DecisionRecord
+from .services import decisions_record
+
+__all__ = ["Recorder", "recorder"]
+
+logger = logging.getLogger(__name__)
+
+ROOM = 60_000
+"""IDCs of which waiting records may tell: some ten thousand summaries, or thirty full explanations of two thousand."""
+BATCH = 200
+FLUSH_EVERY = 0.25
+AWAITED_FOR = 2.0
+"""Seconds after a decision within which whoever asks for it is made to wait until it is on record."""
+LOOK_AGAIN = 0.05
+AWAY = (OperationalError, InterfaceError)
+
+recorded = Counter("idcsched_decisions_recorded", "Decisions that were put on record.")
+dropped = Counter("idcsched_decisions_dropped", "Decisions that could not be put on record.")
+waiting = Gauge("idcsched_decisions_waiting", "Decisions that wait to be put on record.", multiprocess_mode="livesum")
+
+
+class Recorder:
+    """Takes records in from any thread and writes them in the order in which they came."""
+
+    def __init__(self, *, room: int = ROOM) -> None:
+        self._room = room
+        self._queue: deque[DecisionRecord] = deque()
+        self._taken = 0
+        self._writing = threading.Lock()
+        self._thread = Background("recording decisions", self.flush, seconds=FLUSH_EVERY, last=self.flush)
+        self.dropped = 0
+
+    @property
+    def waiting(self) -> int:
+        return len(self._queue)
+
+    def start(self) -> None:
+        """From now on nobody waits for a record."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """What was handed in is written before this returns, if the database lets it."""
+        self._thread.stop()
+
+    def hand_in(self, record: DecisionRecord) -> None:
+        """Have it recorded soon; where no thread runs, now. Raises nothing in the first case."""
+        if not self._thread.running:
+            decisions_record(records=[record])
+        elif self._taken + record.size <= self._room:
+            self._taken += record.size
+            self._queue.append(record)
+        else:
+            self._drop("no room")
+
+    def flush(self) -> None:
+        """All that was handed in before is on record; raises what the database raises while it is away."""
+        with self._writing:
+            try:
+                for _ in range(-(-len(self._queue) // BATCH)):
+                    self._write([self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))])
+            finally:
+                waiting.set(len(self._queue))
+
+    def settle(self, decision_id: str | None = None) -> None:
+        """What this process has decided is on record; so is that decision, whoever made it, if it is that young."""
+        if self._queue:
+            self.flush()
+        if decision_id is not None and self._thread.running:
+            made = _made_at(decision_id)
+            while abs(time.time() - made) < AWAITED_FOR and not Decision.objects.filter(pk=decision_id).exists():
+                time.sleep(LOOK_AGAIN)
+
+    def _write(self, batch: list[DecisionRecord]) -> None:
+        size = sum(record.size for record in batch)
+        self._taken -= size
+        try:
+            recorded.inc(decisions_record(records=batch))
+        except AWAY:
+            self._taken += size
+            self._queue.extendleft(reversed(batch))
+            connection.close()
+            raise
+        except Exception:
+            if len(batch) == 1:
+                logger.exception("decision %s cannot be recorded", batch[0].scheduled.decision_id)
+                self._drop("unrecordable")
+            else:  # find out which one it is
+                for record in batch:
+                    self._taken += record.size
+                    self._write([record])
+
+    def _drop(self, why: str) -> None:
+        if self.dropped == 0:
+            logger.error("a decision was not recorded: %s; further ones are counted", why)
+        self.dropped += 1
+        dropped.inc()
+
+
+def _made_at(decision_id: str) -> float:
+    """When a decision was made: its id begins with the milliseconds."""
+    return (UUID(decision_id).int >> 80) / 1e3
+
+
+recorder = Recorder()

@@ -1,0 +1,76 @@
+"""What is kept of a decision: the answer as it was given, what was asked, and what it was decided on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+import msgspec
+from django.conf import settings
+
+from idcsched.framework.outside import Reply
+from idcsched.framework.recording import inputs_of, pack
+from idcsched.framework.request import Request
+from idcsched.framework.snapshot import Snapshot
+
+from .models import Decision
+from .scheduled import Scheduled
+from .sentences import Notebook
+
+__all__ = ["DecisionRecord"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRecord:
+    """Everything that a decision's row is made of. Cheap to make; the row is worked out where nobody waits for it."""
+
+    scheduled: Scheduled
+    notebook: Notebook
+    request: Request
+    snapshot: Snapshot
+    tenant: str | None
+    labels: Mapping[str, str]
+    replies: Mapping[str, Reply]
+    actor: str
+    now: float
+
+    @property
+    def size(self) -> int:
+        """Roughly how much of memory it holds: of how many IDCs it tells."""
+        return 1 + len(self.scheduled.candidates or ()) + len(self.scheduled.rejected or ())
+
+    def row(self, tenants: Mapping[str, int]) -> Decision:
+        """The answer in English, with what its sentences were made of; `tenants` has the keys of the codes."""
+        scheduled = self.scheduled
+        return Decision(
+            id=scheduled.decision_id,
+            created_at=datetime.fromtimestamp(self.now, UTC),
+            tenant_id=tenants.get(self.tenant or ""),
+            actor=self.actor,
+            request_id=self.request.request_id or "",
+            http_request_id=scheduled.http_request_id,
+            result=scheduled.result,
+            reason_code=scheduled.reason_code or "",
+            idc=scheduled.idc.code if scheduled.idc else "",
+            profile=scheduled.profile.code,
+            profile_revision=scheduled.profile.revision,
+            request=msgspec.to_builtins(self.request),
+            answer=msgspec.to_builtins(msgspec.structs.replace(scheduled, commit_token=None)),
+            sentences=self.notebook.sentences,
+            inputs=self._inputs(),
+        )
+
+    def _inputs(self) -> bytes | None:
+        """Packed, of so many decisions in a hundred, chosen by chance."""
+        if UUID(self.scheduled.decision_id).int % 100 >= settings.RECORD_INPUTS:
+            return None
+        return pack(
+            inputs_of(
+                self.request,
+                self.snapshot,
+                now=self.now,
+                reference=self.scheduled.http_request_id,
+                labels=self.labels,
+                replies=self.replies,
+            )
+        )
