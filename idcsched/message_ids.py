@@ -197,7 +197,9 @@ class _Reader(ast.NodeVisitor):
             case ast.Assign():
                 for target in statement.targets:
                     yield from _matched(target, statement.value, name)
-            case ast.For():
+            case ast.For() if any(
+                isinstance(part, ast.Name) and part.id == name for part in ast.walk(statement.target)
+            ):
                 for row in self._rows(statement.iter):
                     yield from _matched(statement.target, row, name)
 

@@ -172,6 +172,11 @@ ALWAYS = {"a name", "{what} is broken"}
         pytest.param(
             'for code, text in (("a", "one"), ("b", "two")):\n    Invalid(code, text)', {"one", "two"}, id="rows"
         ),
+        pytest.param(
+            'def f(rows):\n    for row in rows:\n        text = "said"\n        Invalid("code", text)',
+            {"said"},
+            id="a text in a loop over what is given",
+        ),
         pytest.param("def f(error):\n    return Invalid(error.code, error.template)", set(), id="what was said before"),
         pytest.param('def f(text):\n    return Invalid("code", str(text))', set(), id="what others say"),
         pytest.param('Other("code", "not said")', set(), id="nothing that people read"),
