@@ -39,6 +39,7 @@ class Tenant(Recorded):
 
     audit_kind = "tenant"
     feed_topic = Topic.TOKENS
+    confidential = True
 
     code = CodeField(_("code"))
     name = models.CharField(_("name"), max_length=200, blank=True)
@@ -82,6 +83,7 @@ class User(AbstractUser, Recorded):
 
     audit_kind = "user"
     feed_topic = Topic.TOKENS
+    confidential = True
     unrecorded = frozenset({"password", "last_login", "date_joined", "is_staff", "is_superuser"})
 
     role = models.CharField(_("role"), max_length=10, choices=Role.choices, default=Role.VIEWER)
@@ -116,6 +118,7 @@ class ApiToken(Recorded):
 
     audit_kind = "token"
     feed_topic = Topic.TOKENS
+    confidential = True
     unrecorded = frozenset({"digest", "last_used_at"})
 
     user = models.ForeignKey(User, models.CASCADE, verbose_name=_("user"), related_name="api_tokens")
@@ -143,6 +146,9 @@ class ApiToken(Recorded):
     )
     last_used_at = models.DateTimeField(_("last used"), null=True, blank=True, editable=False)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True, editable=False)
+    rotated_at = models.DateTimeField(
+        _("rotated"), null=True, blank=True, editable=False, help_text=_("When another token took its place.")
+    )
 
     class Meta:
         verbose_name = _("API token")

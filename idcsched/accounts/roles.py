@@ -32,6 +32,7 @@ class Role(TextChoices):
 CAPABILITIES: Mapping[str, Role] = MappingProxyType(
     {
         "read": Role.VIEWER,
+        "own_tokens": Role.VIEWER,
         "schedule": Role.PORTAL,
         "read_all_tenants": Role.OPERATOR,
         "write_taints": Role.OPERATOR,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
 __all__ = ["AnyOf", "FilterSet", "Ordering", "Pages", "StrictFilterBackend"]
 
 MOST_ROWS = 10**9
-ALWAYS_ALLOWED = frozenset({"limit", "offset", "ordering", "q"})
+ALWAYS_ALLOWED = frozenset({"cursor", "limit", "offset", "ordering", "q"})
 
 
 class _AnyValues(forms.MultipleChoiceField):

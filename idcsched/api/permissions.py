@@ -1,5 +1,6 @@
 """Who may call what: each view names the capability that its writes take; reading takes `read`."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -11,16 +12,24 @@ from idcsched.framework.errors import Unauthenticated
 if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
     from rest_framework.views import APIView
 
-__all__ = ["HasCapability", "principal_of_request"]
+__all__ = ["HasCapability", "capability_of", "principal_of_request"]
 
 
 class HasCapability(BasePermission):
     """Refuses with the reason, which a plain False could not give."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        principal = principal_of_request(request)
-        principal.require("read" if request.method in SAFE_METHODS else view.capability)  # type: ignore[attr-defined]
+        principal_of_request(request).require(capability_of(view, str(request.method)))
         return True
+
+
+def capability_of(view: "APIView", method: str) -> str:
+    """What the method takes: what the view says of this action, of its writes, of its reading; reading takes `read`."""
+    by_action: Mapping[str, str] = getattr(view, "capability_by_action", {})
+    action = str(getattr(view, "action", None))
+    if action in by_action:
+        return by_action[action]
+    return str(getattr(view, "read_capability", "read") if method in SAFE_METHODS else view.capability)  # type: ignore[attr-defined]
 
 
 def principal_of_request(request: Request) -> Principal:

@@ -20,12 +20,10 @@ from rest_framework.validators import UniqueValidator
 from rest_framework.viewsets import GenericViewSet
 
 from idcsched.audit.bulk import each, places
-from idcsched.audit.context import origin_set
 from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid, NotFound
 
-from .middleware import request_id_of
-from .permissions import principal_of_request
+from .origin import caller_origin
 from .problems import field_errors
 
 __all__ = [
@@ -114,11 +112,7 @@ class ReadOnlyResource(mixins.ListModelMixin, mixins.RetrieveModelMixin, Generic
     @contextmanager
     def writing(self) -> Iterator[None]:
         """One transaction, whose changes are put down to the caller."""
-        principal = principal_of_request(self.request)
-        with (
-            origin_set(actor=principal.username, via="api", request_id=request_id_of(self.request)),
-            transaction.atomic(),
-        ):
+        with caller_origin(self.request), transaction.atomic():
             yield
 
 

@@ -6,6 +6,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
+from .views.changes import ChangeViewSet
 from .views.decisions import DecisionViewSet
 from .views.inventory import IdcViewSet, IspViewSet, LineViewSet, RegionViewSet
 from .views.marks import AffinityViewSet, TaintViewSet
@@ -13,6 +14,9 @@ from .views.metrics import MetricViewSet, SamplesView
 from .views.profiles import ProfileViewSet
 from .views.schedule import ScheduleView
 from .views.system import PluginsView, StatusView
+from .views.tenants import TenantViewSet
+from .views.tokens import TokenViewSet
+from .views.users import MeView, RegionScopeViewSet, UserViewSet
 
 router = SimpleRouter()
 router.register("regions", RegionViewSet)
@@ -24,12 +28,19 @@ router.register("affinities", AffinityViewSet)
 router.register("metrics", MetricViewSet)
 router.register("profiles", ProfileViewSet)
 router.register("decisions", DecisionViewSet)
+router.register("tenants", TenantViewSet)
+router.register("users", UserViewSet)
+router.register("region_scopes", RegionScopeViewSet)
+router.register("tokens", TokenViewSet)
+router.register("changes", ChangeViewSet)
 
 browsable_docs = csp(settings.API_DOCS_SECURITY_POLICY)(SpectacularSwaggerSplitView.as_view(url_name="schema"))
+
 urlpatterns = [
     path("schedule/", ScheduleView.as_view(), name="schedule"),
     path("samples/", SamplesView.as_view(), name="samples"),
     path("plugins/", PluginsView.as_view(), name="plugins"),
+    path("me/", MeView.as_view(), name="me"),
     path("status/", StatusView.as_view(), name="status"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", browsable_docs, name="docs"),

@@ -115,6 +115,8 @@ class Recorded(models.Model):
     feed_topic: ClassVar[Topic]
     unrecorded: ClassVar[frozenset[str]] = frozenset()
     """Fields that the history must not or need not show: secrets, and what changes by itself."""
+    confidential: ClassVar[bool] = False
+    """Whether its history is for administrators alone."""
 
     class Meta:
         abstract = True

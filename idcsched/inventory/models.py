@@ -338,6 +338,7 @@ class RegionScope(Recorded):
 
     audit_kind = "region_scope"
     feed_topic = Topic.TOKENS
+    confidential = True
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, verbose_name=_("user"), related_name="region_scopes"

@@ -2,6 +2,8 @@ from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
+from idcsched.accounts.known_codes import code_check_register
+
 
 class SchedulingConfig(AppConfig):
     name = "idcsched.scheduling"
@@ -9,6 +11,7 @@ class SchedulingConfig(AppConfig):
     verbose_name = _("scheduling")
 
     def ready(self) -> None:
-        from . import checks, shipped  # noqa: F401, PLC0415  # needs the app registry
+        from . import checks, selectors, shipped  # noqa: F401, PLC0415  # needs the app registry
 
+        code_check_register("profile", selectors.profile_known)
         post_migrate.connect(shipped.shipped_profiles_ensure, sender=self)

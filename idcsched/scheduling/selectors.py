@@ -4,7 +4,13 @@ from idcsched.framework.errors import Invalid, NotFound
 
 from .models import Profile, ProfileRevision
 
-__all__ = ["revision_named"]
+__all__ = ["profile_known", "revision_named"]
+
+
+def profile_known(code: str, pointer: str) -> None:
+    """Raises Invalid where there is no profile of that code; it can't be deleted while this transaction lasts."""
+    if not Profile.objects.select_for_update().filter(code=code).exists():
+        raise Invalid("unknown", "there is no profile {name}", pointer, name=code)
 
 
 def revision_named(profile: Profile, number: int, pointer: str | None = None) -> ProfileRevision:

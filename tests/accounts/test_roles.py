@@ -8,6 +8,7 @@ from idcsched.framework.errors import Forbidden
 
 MATRIX = {
     "read": "viewer portal operator admin",
+    "own_tokens": "viewer portal operator admin",
     "schedule": "portal operator admin",
     "read_all_tenants": "operator admin",
     "write_taints": "operator admin",

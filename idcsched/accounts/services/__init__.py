@@ -1,7 +1,15 @@
 """Every write of this room, and the check of a token."""
 
 from .tenant import tenant_create, tenant_delete, tenant_update
-from .token import IssuedToken, token_authenticate, token_issue, token_revoke, token_touch
+from .token import (
+    IssuedToken,
+    token_authenticate,
+    token_issue,
+    token_revoke,
+    token_rotate,
+    token_touch,
+    token_update,
+)
 from .user import user_create, user_delete, user_update
 
 __all__ = [
@@ -12,7 +20,9 @@ __all__ = [
     "token_authenticate",
     "token_issue",
     "token_revoke",
+    "token_rotate",
     "token_touch",
+    "token_update",
     "user_create",
     "user_delete",
     "user_update",

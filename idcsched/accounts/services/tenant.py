@@ -1,6 +1,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from idcsched.accounts.known_codes import code_check
 from idcsched.accounts.models import Tenant
 from idcsched.audit.writing import row_create, row_delete, row_update, write
 
@@ -19,8 +20,8 @@ def tenant_create(
     quota_bandwidth_mbps: float | None = None,
     quota_machines: int | None = None,
 ) -> Tenant:
-    """A new tenant; raises Invalid, Conflict. Whether the profile exists is for the room that has profiles to say."""
-    return row_create(
+    """A new tenant; raises Invalid, also for a profile that does not exist, and Conflict."""
+    tenant = row_create(
         Tenant(
             code=code,
             name=name,
@@ -30,12 +31,17 @@ def tenant_create(
             quota_machines=quota_machines,
         )
     )
+    code_check("profile", tenant.default_profile, "/default_profile")
+    return tenant
 
 
 @write()
 def tenant_update(*, tenant: Tenant, changes: Mapping[str, Any]) -> Tenant:
-    """Set those fields; raises Invalid, NotFound, Conflict."""
-    return row_update(tenant, changes, allowed=FIELDS)
+    """Set those fields; raises Invalid, also for a profile that does not exist, NotFound, Conflict."""
+    changed = row_update(tenant, changes, allowed=FIELDS)
+    if "default_profile" in changes:
+        code_check("profile", changed.default_profile, "/default_profile")
+    return changed
 
 
 @write()

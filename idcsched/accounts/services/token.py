@@ -1,8 +1,8 @@
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Q
 from django.utils import timezone
@@ -10,16 +10,26 @@ from django.utils import timezone
 from idcsched.accounts.known_tokens import known, token_digest
 from idcsched.accounts.models import ApiToken, Tenant, User
 from idcsched.accounts.roles import Principal
+from idcsched.accounts.selectors import tenant_named, user_named
 from idcsched.audit.writing import locked, row_create, row_update, write
-from idcsched.framework.errors import Invalid, Unauthenticated
+from idcsched.framework.errors import Conflict, Invalid, Unauthenticated
 
-__all__ = ["IssuedToken", "token_authenticate", "token_issue", "token_revoke", "token_touch"]
+__all__ = [
+    "IssuedToken",
+    "token_authenticate",
+    "token_issue",
+    "token_revoke",
+    "token_rotate",
+    "token_touch",
+    "token_update",
+]
 
 PREFIX: Final = "idc_"
 RANDOM_BYTES: Final = 30  # 40 characters
 SHOWN: Final = 8
 LENGTH: Final = len(PREFIX) + 40
 TOUCH_EVERY: Final = timedelta(minutes=1)
+CHANGEABLE: Final = frozenset({"name", "expires_at", "allowed_networks"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +43,15 @@ class IssuedToken:
 @write()
 def token_issue(
     *,
-    user: User,
+    user: User | str,
     name: str,
-    tenant: Tenant | None = None,
+    tenant: Tenant | str | None = None,
     expires_at: datetime | None = None,
     read_only: bool = False,
     allowed_networks: Sequence[str] = (),
 ) -> IssuedToken:
     """A new token for the user, acting for `tenant` or, without one, for the user's own; raises Invalid."""
+    user, tenant = user_named(user, "/user"), tenant_named(tenant, "/tenant")
     if user.tenant_id is not None and tenant is not None and tenant.pk != user.tenant_id:
         raise Invalid("tenant_not_allowed", "the user belongs to another tenant", "/tenant")
     if not name.strip():
@@ -57,6 +68,49 @@ def token_issue(
         allowed_networks=list(allowed_networks),
     )
     return IssuedToken(token=row_create(token), text=text)
+
+
+@write()
+def token_update(*, token: ApiToken, changes: Mapping[str, Any]) -> ApiToken:
+    """Set its name, expiry or networks; whose it is and what it may do stays. Raises Invalid, NotFound, Conflict."""
+    if locked(token).revoked_at is not None:
+        raise Conflict("token_ended", "this token has ended")
+    if "name" in changes and not str(changes["name"]).strip():
+        raise Invalid("required", "a token needs a name", "/name")
+    return row_update(token, changes, allowed=CHANGEABLE)
+
+
+@write()
+def token_rotate(
+    *,
+    token: ApiToken,
+    overlap: timedelta,
+    expires_at: datetime | None = None,
+    prolong: bool = False,
+    now: datetime | None = None,
+) -> IssuedToken:
+    """A new token like this one, which goes on for `overlap` beside it and then expires.
+
+    The new one expires when the old one did, or at `expires_at`: earlier, unless it may `prolong`. Raises Invalid,
+    NotFound, and Conflict `token_ended` for one that is revoked, has expired, or was rotated away.
+    """
+    now = now or timezone.now()
+    old = locked(token)
+    if old.revoked_at is not None or old.rotated_at is not None or (old.expires_at or now) < now:
+        raise Conflict("token_ended", "this token has ended")
+    if expires_at is not None and old.expires_at is not None and expires_at > old.expires_at and not prolong:
+        raise Invalid("prolonged", "only an administrator can let a token live longer", "/expires_at")
+    end = now + overlap
+    until = end if old.expires_at is None else min(old.expires_at, end)
+    row_update(old, {"expires_at": until, "rotated_at": now}, allowed={"expires_at", "rotated_at"})
+    return token_issue(
+        user=old.user,
+        name=old.name,
+        tenant=None if old.user.tenant_id else old.tenant,  # who has joined one since acts for that one anyway
+        expires_at=expires_at or old.expires_at,
+        read_only=old.read_only,
+        allowed_networks=old.allowed_networks,
+    )
 
 
 @write()

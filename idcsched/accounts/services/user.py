@@ -6,6 +6,7 @@ from django.core.exceptions import ValidationError
 
 from idcsched.accounts.models import Tenant, User
 from idcsched.accounts.roles import Role
+from idcsched.accounts.selectors import tenant_named
 from idcsched.audit.services import change_record
 from idcsched.audit.writing import row_create, row_delete, row_update, write
 from idcsched.framework.errors import Conflict, FieldError, Invalid
@@ -24,21 +25,23 @@ def user_create(
     username: str,
     password: str | None = None,
     role: Role | str = Role.VIEWER,
-    tenant: Tenant | None = None,
+    tenant: Tenant | str | None = None,
     email: str = "",
     first_name: str = "",
     last_name: str = "",
     language: str = "",
+    is_active: bool = True,
 ) -> User:
     """A new user; without a password one that only its tokens can be. Raises Invalid, Conflict."""
     user = User(
         username=username,
         role=role,
-        tenant=tenant,
+        tenant=tenant_named(tenant, "/tenant"),
         email=email,
         first_name=first_name,
         last_name=last_name,
         language=language,
+        is_active=is_active,
         **_derived(role),
     )
     _set_password(user, password)
@@ -53,6 +56,8 @@ def user_update(*, user: User, changes: Mapping[str, Any]) -> User:
     """
     changes = dict(changes)
     password = changes.pop("password", None)
+    if "tenant" in changes:
+        changes["tenant"] = tenant_named(changes["tenant"], "/tenant")
     if "role" in changes:
         changes |= _derived(changes["role"])
     user = row_update(user, changes, allowed=FIELDS | DERIVED if "role" in changes else FIELDS)

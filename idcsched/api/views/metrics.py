@@ -13,11 +13,10 @@ from rest_framework.views import APIView
 
 from idcsched.api.bodies import body_bytes
 from idcsched.api.filtering import AnyOf, FilterSet
-from idcsched.api.middleware import request_id_of
 from idcsched.api.openapi import list_of
+from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import Resource, StrictModelSerializer
-from idcsched.audit.context import origin_set
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import Invalid
 from idcsched.inventory.selectors import idc_named, line_named
@@ -117,7 +116,7 @@ class SamplesView(APIView):
             )
             for document in documents
         ]
-        with origin_set(actor=principal.username, via="api", request_id=request_id_of(request)):
+        with caller_origin(request):
             accepted = services.samples_store(samples=samples, now=now, principal=principal)
         return Response({"accepted": accepted})
 

@@ -1,0 +1,49 @@
+"""`tenants/`: on whose behalf machines are ordered."""
+
+from django.db.models import QuerySet
+
+from idcsched.accounts import services
+from idcsched.accounts.models import Tenant
+from idcsched.api.fields import TextList
+from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.permissions import principal_of_request
+from idcsched.api.resources import Resource, StrictModelSerializer
+
+__all__ = ["TenantViewSet"]
+
+
+class TenantSerializer(StrictModelSerializer):
+    callback_hosts = TextList(required=False)
+
+    class Meta:
+        model = Tenant
+        fields = ("code", "name", "default_profile", "callback_hosts", "quota_bandwidth_mbps", "quota_machines")
+
+
+class TenantFilters(FilterSet):
+    code = AnyOf(field_name="code")
+    default_profile = AnyOf(field_name="default_profile")
+
+    class Meta:
+        model = Tenant
+        fields = ("code", "default_profile")
+        searched = ("code", "name")
+
+
+class TenantViewSet(Resource):
+    """Tenants with their quotas. Whoever belongs to one sees that one."""
+
+    capability = "write_tenants"
+    noun = "tenant"
+    queryset = Tenant.objects.all()
+    serializer_class = TenantSerializer
+    filterset_class = TenantFilters
+    ordering_fields = ("code", "name")
+    create_service = staticmethod(services.tenant_create)
+    update_service = staticmethod(services.tenant_update)
+    delete_service = staticmethod(services.tenant_delete)
+
+    def get_queryset(self) -> QuerySet[Tenant]:
+        found: QuerySet[Tenant] = super().get_queryset()
+        principal = principal_of_request(self.request)
+        return found if principal.all_tenants else found.filter(code=principal.tenant)

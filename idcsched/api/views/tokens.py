@@ -1,0 +1,132 @@
+"""`tokens/`: secrets by which programs are known."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+import msgspec
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from idcsched.accounts import services
+from idcsched.accounts.models import ApiToken
+from idcsched.accounts.services import IssuedToken
+from idcsched.api.fields import NameOf, TextList
+from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.permissions import principal_of_request
+from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer
+from idcsched.framework.decoding import convert
+
+__all__ = ["TokenViewSet"]
+
+LONGEST_OVERLAP = 30 * 24 * 3600
+
+
+class Rotation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long the old one goes on beside the new one, and when the new one expires: when the old one did."""
+
+    overlap_seconds: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_OVERLAP)] = 24 * 3600
+    expires_at: datetime | None = None
+
+
+class TokenSerializer(StrictModelSerializer):
+    """`token` is the secret: it is in the answer that makes it, and in no other."""
+
+    user = NameOf()
+    tenant = CodeOf(required=False, allow_null=True)
+    allowed_networks = TextList(required=False)
+    token = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ApiToken
+        fields = (
+            "id",
+            "user",
+            "tenant",
+            "name",
+            "prefix",
+            "read_only",
+            "allowed_networks",
+            "created_at",
+            "expires_at",
+            "last_used_at",
+            "rotated_at",
+            "revoked_at",
+            "token",
+        )
+        read_only_fields = ("id", "prefix", "created_at", "last_used_at", "rotated_at", "revoked_at")
+
+    def get_token(self, token: ApiToken) -> str | None:
+        secret: str | None = getattr(token, "secret", None)
+        return secret
+
+
+class TokenFilters(FilterSet):
+    user = AnyOf(field_name="user__username")
+    tenant = AnyOf(field_name="tenant__code")
+    name = AnyOf(field_name="name")
+    prefix = AnyOf(field_name="prefix")
+
+    class Meta:
+        model = ApiToken
+        fields = ("user", "tenant", "name", "prefix")
+        searched = ("name", "prefix", "user__username")
+
+
+class TokenViewSet(Resource):
+    """Administrators make and change tokens. Everybody sees their own, and may rotate and revoke them."""
+
+    capability = "write_tokens"
+    capability_by_action = {"rotate": "own_tokens", "revoke": "own_tokens"}
+    http_method_names = ("get", "post", "patch", "head", "options")
+    noun = "token"
+    fixed = ("user", "tenant", "read_only")
+    lookup_field = "id"
+    lookup_value_regex = "[0-9]{1,18}"
+    queryset = ApiToken.objects.select_related("user", "tenant")
+    serializer_class = TokenSerializer
+    filterset_class = TokenFilters
+    ordering_fields = ("id", "name", "expires_at", "last_used_at")
+    secret_fields = frozenset({"token"})
+    update_service = staticmethod(services.token_update)
+
+    @staticmethod
+    def create_service(**fields: Any) -> ApiToken:
+        return _with_secret(services.token_issue(**fields))
+
+    def get_queryset(self) -> QuerySet[ApiToken]:
+        found: QuerySet[ApiToken] = super().get_queryset()
+        principal = principal_of_request(self.request)
+        return found if principal.can("read_accounts") else found.filter(user_id=principal.user_id)
+
+    @extend_schema(operation_id="tokens_rotate", request=Rotation, responses={201: TokenSerializer})
+    @action(detail=True, methods=["post"])
+    def rotate(self, request: Request, id: str) -> Response:
+        """A new token like this one, which goes on beside it for a while: time to put the new one in its place."""
+        asked = convert(request.data or {}, Rotation)
+        token: Any = self.get_object()
+        with self.writing():
+            issued = services.token_rotate(
+                token=token,
+                overlap=timedelta(seconds=asked.overlap_seconds),
+                expires_at=asked.expires_at,
+                prolong=principal_of_request(request).can("write_tokens"),
+            )
+        return Response(self.get_serializer(_with_secret(issued)).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(operation_id="tokens_revoke", request=None, responses=TokenSerializer)
+    @action(detail=True, methods=["post"])
+    def revoke(self, request: Request, id: str) -> Response:
+        """End a token at once, for good."""
+        token: Any = self.get_object()
+        with self.writing():
+            revoked = services.token_revoke(token=token)
+        return Response(self.get_serializer(revoked).data)
+
+
+def _with_secret(issued: IssuedToken) -> ApiToken:
+    issued.token.secret = issued.text  # type: ignore[attr-defined]  # shown this once
+    return issued.token

@@ -1,0 +1,162 @@
+"""`users/`, `region_scopes/` and `me/`: who there is, where operators may write, and who is asking."""
+
+from datetime import datetime
+
+import msgspec
+from django.conf import settings
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from idcsched.accounts import services
+from idcsched.accounts.models import ApiToken, User
+from idcsched.accounts.roles import CAPABILITIES, Principal
+from idcsched.api.fields import NameOf
+from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.permissions import principal_of_request
+from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer, struct_response
+from idcsched.inventory.models import RegionScope
+from idcsched.inventory.services import region_scope_create, region_scope_delete
+
+__all__ = ["MeView", "RegionScopeViewSet", "UserViewSet"]
+
+
+class UserSerializer(StrictModelSerializer):
+    tenant = CodeOf(required=False, allow_null=True)
+    language = serializers.ChoiceField(["", *(code for code, _ in settings.LANGUAGES)], required=False)
+    password = serializers.CharField(
+        write_only=True, required=False, allow_null=True, help_text="Without one only tokens let in."
+    )
+
+    class Meta:
+        model = User
+        fields = (
+            "username",
+            "first_name",
+            "last_name",
+            "email",
+            "role",
+            "tenant",
+            "language",
+            "is_active",
+            "password",
+            "last_login",
+        )
+        read_only_fields = ("last_login",)
+
+
+class UserFilters(FilterSet):
+    username = AnyOf(field_name="username")
+    role = AnyOf(field_name="role")
+    tenant = AnyOf(field_name="tenant__code")
+
+    class Meta:
+        model = User
+        fields = ("username", "role")
+        searched = ("username", "first_name", "last_name", "email")
+
+
+class UserViewSet(Resource):
+    """Who may come in, with one role each. A user that is deleted takes all of its tokens along."""
+
+    capability = "write_users"
+    read_capability = "read_accounts"
+    noun = "user"
+    lookup_field = "username"
+    queryset = User.objects.select_related("tenant")
+    serializer_class = UserSerializer
+    filterset_class = UserFilters
+    ordering_fields = ("username", "role", "last_login")
+    create_service = staticmethod(services.user_create)
+    update_service = staticmethod(services.user_update)
+    delete_service = staticmethod(services.user_delete)
+
+
+class RegionScopeSerializer(StrictModelSerializer):
+    user = NameOf()
+    region = CodeOf()
+
+    class Meta:
+        model = RegionScope
+        fields = ("id", "user", "region")
+        read_only_fields = ("id",)
+
+
+class RegionScopeFilters(FilterSet):
+    user = AnyOf(field_name="user__username")
+    region = AnyOf(field_name="region__code")
+
+    class Meta:
+        model = RegionScope
+        fields = ("user", "region")
+        searched = ("user__username", "region__code", "region__name")
+
+
+class RegionScopeViewSet(Resource):
+    """Where an operator may write: once one region is named, in no other. It has no effect on other roles."""
+
+    capability = "write_users"
+    read_capability = "read_accounts"
+    noun = "region_scope"
+    http_method_names = ("get", "post", "delete", "head", "options")
+    lookup_field = "id"
+    lookup_value_regex = "[0-9]{1,18}"
+    queryset = RegionScope.objects.select_related("user", "region")
+    serializer_class = RegionScopeSerializer
+    filterset_class = RegionScopeFilters
+    ordering_fields = ("id",)
+    create_service = staticmethod(region_scope_create)
+    delete_service = staticmethod(region_scope_delete)
+
+
+class OwnToken(msgspec.Struct, frozen=True):
+    """The token that was used; `id` names it at `tokens/`."""
+
+    id: int
+    name: str
+    prefix: str
+    expires_at: datetime | None
+
+
+class Me(msgspec.Struct, frozen=True):
+    """Who is asking. `regions`: where they may write; null: everywhere, as far as `may` goes at all."""
+
+    username: str
+    role: str
+    tenant: str | None
+    all_tenants: bool
+    read_only: bool
+    regions: list[str] | None
+    may: list[str]
+    token: OwnToken | None
+
+
+class MeView(APIView):
+    """Who is asking, and what they may do: for portals that want to know before they offer a button."""
+
+    capability = "read"
+
+    @extend_schema(operation_id="me_read", responses=Me)
+    def get(self, request: Request) -> HttpResponse:
+        principal = principal_of_request(request)
+        return struct_response(
+            Me(
+                username=principal.username,
+                role=principal.role.value,
+                tenant=principal.tenant,
+                all_tenants=principal.all_tenants,
+                read_only=principal.read_only,
+                regions=None if principal.regions is None else list(principal.regions),
+                may=[capability for capability in CAPABILITIES if principal.can(capability)],
+                token=_token(principal),
+            )
+        )
+
+
+def _token(principal: Principal) -> OwnToken | None:
+    if principal.token_id is None:
+        return None
+    found = ApiToken.objects.get(pk=principal.token_id)
+    return OwnToken(id=found.pk, name=found.name, prefix=found.prefix, expires_at=found.expires_at)
