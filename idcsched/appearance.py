@@ -25,6 +25,8 @@ ICONS: Mapping[str, str] = {
     "metrics_ingest.Metric": "straighten",
     "metrics_ingest.Latest": "speed",
     "metrics_ingest.BandwidthRollup": "show_chart",
+    "metrics_ingest.BandwidthMonth": "calendar_month",
+    "metrics_ingest.BandwidthDay": "today",
     "ledger.Holding": "inventory_2",
     "ledger.Claim": "receipt_long",
     "ledger.Headcount": "groups",

@@ -121,6 +121,28 @@ BANDWIDTH_WINDOW = timedelta(
         help="How far back the 95th percentile of a line's use looks.",
     )
 )
+PERCENTILE_CONVENTION = read(
+    "PERCENTILE_CONVENTION",
+    choice(
+        "nearest_rank",
+        "averaged_inverted_cdf",
+        "closest_observation",
+        "hazen",
+        "higher",
+        "interpolated_inverted_cdf",
+        "inverted_cdf",
+        "linear",
+        "lower",
+        "median_unbiased",
+        "midpoint",
+        "nearest",
+        "normal_unbiased",
+        "weibull",
+    ),
+    default="nearest_rank",
+    help="Which value is the 95th percentile. `nearest_rank`: the highest twentieth is dropped, the highest that is "
+    "left counts, as ISPs bill it; the others are NumPy's methods (see [metrics](metrics.md)).",
+)
 BANDWIDTH_FADE = timedelta(
     days=read(
         "BANDWIDTH_FADE_DAYS",
@@ -327,6 +349,16 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "feed-prune": {
         "task": "idcsched.audit.tasks.feed_prune",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600},
+    },
+    "rollups-refresh": {
+        "task": "metrics_ingest.tasks.rollups_refresh",
+        "schedule": timedelta(minutes=5),
+        "options": {"expires": 300},
+    },
+    "history-prune": {
+        "task": "metrics_ingest.tasks.history_prune",
         "schedule": timedelta(hours=1),
         "options": {"expires": 3600},
     },

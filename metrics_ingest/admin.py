@@ -4,9 +4,9 @@ from idcsched.accounts.administration import RowServices, ServiceAdmin
 from idcsched.audit.admin import ReadOnlyAdmin
 
 from . import services
-from .models import BandwidthRollup, Latest, Metric
+from .models import BandwidthDay, BandwidthMonth, BandwidthRollup, Latest, Metric
 
-__all__ = ["BandwidthRollupAdmin", "LatestAdmin", "MetricAdmin"]
+__all__ = ["BandwidthDayAdmin", "BandwidthMonthAdmin", "BandwidthRollupAdmin", "LatestAdmin", "MetricAdmin"]
 
 
 @admin.register(Metric)
@@ -36,3 +36,20 @@ class BandwidthRollupAdmin(ReadOnlyAdmin):
     list_display = ["line", "p95_mbps", "window_seconds", "covered_slots", "computed_at"]
     list_select_related = ["line__idc"]
     search_fields = ["line__idc__code", "line__code"]
+
+
+@admin.register(BandwidthMonth)
+class BandwidthMonthAdmin(ReadOnlyAdmin):
+    list_display = ["line", "month", "p95_mbps", "fourth_peak_mbps", "enhanced_95_mbps", "covered_slots", "slots"]
+    list_filter = ["month"]
+    list_select_related = ["line__idc"]
+    search_fields = ["line__idc__code", "line__code"]
+
+
+@admin.register(BandwidthDay)
+class BandwidthDayAdmin(ReadOnlyAdmin):
+    list_display = ["line", "day", "peak_mbps", "p95_mbps", "mean_mbps", "covered_slots"]
+    list_filter = ["day"]
+    list_select_related = ["line__idc"]
+    search_fields = ["line__idc__code", "line__code"]
+    show_full_result_count = False

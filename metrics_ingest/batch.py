@@ -5,7 +5,7 @@ keys, line 0 standing for the IDC as a whole. Times are whole microseconds since
 """
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final, Self
 
@@ -17,6 +17,7 @@ from .slots import SLOT, SLOTS_A_DAY, STORED
 __all__ = [
     "SLOT_MICROSECONDS",
     "Batch",
+    "Days",
     "Flags",
     "Floats",
     "Integers",
@@ -29,6 +30,8 @@ __all__ = [
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+Days = tuple[Integers, Integers, npt.NDArray[np.float32]]
+"""Of each row: the line, the day counted from 1970, its 288 values."""
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -65,9 +68,6 @@ class Runs:
     start: Integers
     length: Integers
     values: npt.NDArray[np.float32]
-
-    def date(self, row: int) -> date:
-        return date.fromordinal(EPOCH.toordinal() + int(self.day[row]))
 
     def taken(self, rows: Any) -> "Runs":
         columns = ("metric", "idc", "line", "day", "slot", "turn", "start", "length")

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from django.db import connection
 from django.db.models import Model
 
-from .batch import Batch, Integers, Runs
+from .batch import Batch, Days, Integers, Runs
 from .models import Latest, SampleDay
-from .slots import EMPTY_DAY, STORED
+from .slots import EMPTY_DAY, SLOTS_A_DAY, STORED
 
-__all__ = ["days_write", "latest_write"]
+__all__ = ["days_read", "days_write", "latest_write"]
 
 Column = npt.NDArray[Any]
 
@@ -27,6 +27,19 @@ COPY_TRAILER: Final = struct.pack(">h", -1)
 DAYS_TO_2000: Final = 10_957
 MICROSECONDS_TO_2000: Final = DAYS_TO_2000 * 86_400_000_000
 VALUE_SIZE: Final = STORED.itemsize
+
+
+DAY_ROW: Final = np.dtype(
+    [
+        ("fields", ">i2"),
+        ("size0", ">i4"),
+        ("line", ">i8"),
+        ("size1", ">i4"),
+        ("day", ">i4"),
+        ("size2", ">i4"),
+        ("values", STORED, SLOTS_A_DAY),
+    ]
+)
 
 
 class Scope(NamedTuple):
@@ -118,6 +131,25 @@ def days_write(runs: Runs) -> None:
                 _copy(cursor, "staged_runs", _run_rows(runs, rows, scope), scope)
                 cursor.execute(_said(DAYS_SQL, SampleDay, scope), [EMPTY_DAY])
                 cursor.execute("DELETE FROM staged_runs")
+
+
+def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
+    """The lines' days from `first` up to, not including, `until`, counted from 1970; in no order."""
+    query = f"""
+        SELECT line_id, day, "values" FROM {connection.ops.quote_name(SampleDay._meta.db_table)}
+        WHERE metric_id = {metric:d} AND line_id = ANY ('{{{",".join(map(str, lines.tolist()))}}}')
+        AND day >= {_sql_day(first)} AND day < {_sql_day(until)}
+    """  # noqa: S608  # COPY takes no parameters; these are whole numbers
+    buffer = BytesIO()
+    with connection.cursor() as cursor:
+        cursor.copy_expert(f"COPY ({query}) TO STDOUT (FORMAT binary)", buffer)
+    count = (len(buffer.getbuffer()) - len(COPY_HEADER) - len(COPY_TRAILER)) // DAY_ROW.itemsize
+    rows = np.frombuffer(buffer.getbuffer(), DAY_ROW, count, offset=len(COPY_HEADER))
+    return rows["line"].astype(np.int64), rows["day"].astype(np.int64) + DAYS_TO_2000, rows["values"]
+
+
+def _sql_day(day: int) -> str:
+    return f"date '1970-01-01' + {day:d}"
 
 
 def _latest_rows(batch: Batch, rows: Integers, scope: Scope) -> bytes:

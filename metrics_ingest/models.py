@@ -10,7 +10,7 @@ from idcsched.audit.models import Recorded, Topic
 from idcsched.columns import ENORMOUS, CodeField, NumberField, between, one_of, unique
 from idcsched.inventory.models import Idc, Line
 
-__all__ = ["BandwidthRollup", "Direction", "Latest", "Metric", "SampleDay", "Scope"]
+__all__ = ["BandwidthDay", "BandwidthMonth", "BandwidthRollup", "Direction", "Latest", "Metric", "SampleDay", "Scope"]
 
 NO_LINE: Final = Q(line__isnull=True)
 
@@ -132,17 +132,37 @@ class SampleDay(Subject):
 
 
 class BandwidthRollup(models.Model):
-    """What the history of a line's bandwidth comes to.
+    """What the history of a line's bandwidth comes to, now.
+
+    `p95_mbps` is that of the installation's window, which decisions use; the others are those of the last 24 hours, 7
+    days and 30 days. `covered_…` counts the five-minute values that each rests on: what is missing is a gap and not
+    zero. Of the last 30 billing days, today among them, there are also the figures that other charge types bill.
 
     `busy_profile` holds 168 little-endian float32: the mean Mbps of each hour of the week from Monday 00:00 in
     the billing zone. `hours` holds 168 more: the hourly means of the hours that end at `hours_until`, oldest
     first. NaN stands for hours of which nothing is known.
+
+    `trend_…` is the straight line through the last 28 whole days' own percentiles: its height today, its slope, and
+    how far days lie off it.
     """
 
     line = models.OneToOneField(Line, models.CASCADE, verbose_name=_("line"), related_name="bandwidth")
     p95_mbps = models.FloatField(_("95th percentile (Mbps)"), null=True)
     window_seconds = models.PositiveIntegerField(_("window (seconds)"))
     covered_slots = models.PositiveIntegerField(_("five-minute values in it"))
+    p95_24h_mbps = models.FloatField(_("95th percentile, 24 hours (Mbps)"), null=True)
+    covered_24h = models.PositiveIntegerField(_("five-minute values in 24 hours"), default=0)
+    p95_7d_mbps = models.FloatField(_("95th percentile, 7 days (Mbps)"), null=True)
+    covered_7d = models.PositiveIntegerField(_("five-minute values in 7 days"), default=0)
+    p95_30d_mbps = models.FloatField(_("95th percentile, 30 days (Mbps)"), null=True)
+    covered_30d = models.PositiveIntegerField(_("five-minute values in 30 days"), default=0)
+    mean_30d_mbps = models.FloatField(_("mean, 30 days (Mbps)"), null=True)
+    fourth_peak_30d_mbps = models.FloatField(_("fourth daily peak, 30 days (Mbps)"), null=True)
+    enhanced_95_30d_mbps = models.FloatField(_("enhanced 95th percentile, 30 days (Mbps)"), null=True)
+    daily_peak_average_30d_mbps = models.FloatField(_("average of daily peaks, 30 days (Mbps)"), null=True)
+    trend_level_mbps = models.FloatField(_("level today by the trend (Mbps)"), null=True)
+    trend_mbps_per_day = models.FloatField(_("trend (Mbps per day)"), null=True)
+    trend_spread_mbps = models.FloatField(_("spread about the trend (Mbps)"), null=True)
     busy_profile = models.BinaryField(_("profile of the week"))
     hours = models.BinaryField(_("hourly means"))
     hours_until = models.DateTimeField(_("end of the hours"))
@@ -163,3 +183,76 @@ class BandwidthRollup(models.Model):
 
     def __str__(self) -> str:
         return f"{self.line}: {self.p95_mbps}"
+
+
+class BandwidthDay(models.Model):
+    """A billing day of a line: the figures that months are billed by, kept for longer than the values themselves.
+
+    A day without a single value has no row.
+    """
+
+    line = models.ForeignKey(
+        Line, models.CASCADE, verbose_name=_("line"), related_name="bandwidth_days", db_index=False
+    )
+    day = models.DateField(_("day"))
+    peak_mbps = models.FloatField(_("peak (Mbps)"))
+    fifth_mbps = models.FloatField(_("5th-highest value (Mbps)"))
+    p95_mbps = models.FloatField(_("95th percentile (Mbps)"))
+    mean_mbps = models.FloatField(_("mean (Mbps)"))
+    covered_slots = models.PositiveSmallIntegerField(_("five-minute values in it"))
+
+    class Meta:
+        verbose_name = _("bandwidth of a day")
+        verbose_name_plural = _("bandwidth of days")
+        ordering = ["line", "day"]
+        constraints = [
+            unique("line", "day", name="bandwidth_day_unique"),
+            between("covered_slots", 1, name="bandwidth_day_covered"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.line} {self.day}: {self.p95_mbps}"
+
+
+class BandwidthMonth(models.Model):
+    """A billing month of a line, as far as it has come; once its history is gone, what is here stays.
+
+    `slots` is how many five-minute slots it has had so far, `covered_slots` of how many of them the value is known,
+    `days` on how many days there was one. A month without a single value has no row.
+    """
+
+    line = models.ForeignKey(
+        Line, models.PROTECT, verbose_name=_("line"), related_name="bandwidth_months", db_index=False
+    )
+    month = models.DateField(_("month"), help_text=_("Its first day."))
+    p95_mbps = models.FloatField(_("95th percentile (Mbps)"))
+    fourth_peak_mbps = models.FloatField(_("fourth daily peak (Mbps)"))
+    enhanced_95_mbps = models.FloatField(_("enhanced 95th percentile (Mbps)"))
+    daily_peak_average_mbps = models.FloatField(_("average of daily peaks (Mbps)"))
+    mean_mbps = models.FloatField(_("mean (Mbps)"))
+    slots = models.PositiveSmallIntegerField(_("five-minute slots so far"))
+    covered_slots = models.PositiveSmallIntegerField(_("five-minute values in it"))
+    days = models.PositiveSmallIntegerField(_("days with values"))
+    computed_at = models.DateTimeField(_("computed"))
+
+    class Meta:
+        verbose_name = _("bandwidth of a month")
+        verbose_name_plural = _("bandwidth of months")
+        ordering = ["line", "-month"]
+        constraints = [
+            unique("line", "month", name="bandwidth_month_unique"),
+            between("covered_slots", 1, name="bandwidth_month_covered"),
+            models.CheckConstraint(
+                condition=Q(covered_slots__lte=F("slots")),
+                name="bandwidth_month_not_more_than_all",
+                violation_error_message=_("A month has no more values than slots."),
+            ),
+            models.CheckConstraint(
+                condition=Q(month__day=1),
+                name="bandwidth_month_first_day",
+                violation_error_message=_("A month is named by its first day."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.line} {self.month:%Y-%m}: {self.p95_mbps}"

@@ -8,11 +8,11 @@ import numpy as np
 from django.db import connection
 from django.db.models import Model
 
-from .batch import Batch, Integers, Runs, microseconds, moment
+from .batch import Batch, Days, Integers, Runs, microseconds, moment
 from .models import Latest, SampleDay
-from .slots import EMPTY_DAY, stored, unpacked
+from .slots import EMPTY_DAY, SLOTS_A_DAY, STORED, day_date, day_number, stored, unpacked
 
-__all__ = ["days_write", "latest_write"]
+__all__ = ["days_read", "days_write", "latest_write"]
 
 LATEST_BATCH: Final = 1000
 DAY_BATCH: Final = 250
@@ -62,11 +62,24 @@ def days_write(runs: Runs) -> None:
     for row, (metric, idc, line) in enumerate(
         zip(runs.metric.tolist(), runs.idc.tolist(), runs.line.tolist(), strict=True)
     ):
-        news.setdefault((metric, idc, line or None, runs.date(row)), []).append(row)
+        news.setdefault((metric, idc, line or None, day_date(int(runs.day[row]))), []).append(row)
     for keys in _chunks(list(news), DAY_BATCH):
         held = _held(keys)
         rows = [(*key, _merged(held.get(key, EMPTY_DAY), runs, news[key])) for key in keys]
         _upsert(SampleDay, DAY_SQL, DAY_TARGETS, rows, DAY_BATCH)
+
+
+def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
+    """The lines' days from `first` up to, not including, `until`, counted from 1970; in no order."""
+    rows = SampleDay.objects.order_by().filter(
+        metric_id=metric, line_id__in=lines.tolist(), day__gte=day_date(first), day__lt=day_date(until)
+    )
+    found = list(rows.values_list("line_id", "day", "values"))
+    return (
+        np.array([line for line, _, _ in found], dtype=np.int64),
+        np.array([day_number(day) for _, day, _ in found], dtype=np.int64),
+        np.array([unpacked(values) for _, _, values in found], dtype=STORED).reshape(-1, SLOTS_A_DAY),
+    )
 
 
 def _merged(held: bytes | memoryview, runs: Runs, rows: Sequence[int]) -> bytes:

@@ -14,6 +14,8 @@ __all__ = [
     "SLOTS_AN_HOUR",
     "SLOTS_A_DAY",
     "Values",
+    "day_date",
+    "day_number",
     "slot_floor",
     "slot_of_day",
     "slots_between",
@@ -30,11 +32,21 @@ SLOTS_AN_HOUR: Final = 12
 SLOTS_A_DAY: Final = 288
 HOURS_A_WEEK: Final = 168
 STORED: Final = np.dtype("<f4")
+FIRST_DAY: Final = date(1970, 1, 1).toordinal()
 EMPTY_DAY: Final = np.full(SLOTS_A_DAY, np.nan, dtype=STORED).tobytes()
 
 
 def utc_midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def day_number(day: date) -> int:
+    """The day, counted from 1970."""
+    return day.toordinal() - FIRST_DAY
+
+
+def day_date(number: int) -> date:
+    return date.fromordinal(FIRST_DAY + number)
 
 
 def slot_floor(at: datetime) -> datetime:

@@ -5,12 +5,17 @@ keeps two writers of one subject apart. All write in the same order, so that the
 ring.
 """
 
+from datetime import date
+from types import ModuleType
+
+import numpy as np
 from django.db import connection
 
 from . import copying, rowwise
-from .batch import Batch, slots_since_1970
+from .batch import Batch, Integers, slots_since_1970
+from .slots import SLOTS_A_DAY, Values, day_number
 
-__all__ = ["batch_store"]
+__all__ = ["batch_store", "history_read"]
 
 
 def batch_store(batch: Batch) -> None:
@@ -21,8 +26,21 @@ def batch_store(batch: Batch) -> None:
     """
     if not len(batch):
         return
-    writer = copying if connection.vendor == "postgresql" else rowwise
+    writer = _by_database()
     newest = writer.latest_write(batch.newest())
     last = newest[batch.subject]
     too_late = (batch.at < last) & (batch.slot == slots_since_1970(last))
     writer.days_write(batch.taken(~too_late).runs())
+
+
+def history_read(metric: int, lines: Integers, first: date, days: int) -> Values:
+    """One row for each of the lines, whose numbers ascend, one column for each slot of the UTC days; NaN in gaps."""
+    start = day_number(first)
+    whose, day, values = _by_database().days_read(metric, lines, start, start + days)
+    found = np.full((len(lines), days, SLOTS_A_DAY), np.nan, dtype=np.float32)
+    found[np.searchsorted(lines, whose), day - start] = values
+    return found.reshape(len(lines), days * SLOTS_A_DAY)
+
+
+def _by_database() -> ModuleType:
+    return copying if connection.vendor == "postgresql" else rowwise

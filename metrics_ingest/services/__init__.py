@@ -2,6 +2,7 @@
 
 from .history import history_store
 from .metric import metric_create, metric_delete, metric_update
+from .pruning import history_prune
 from .rollups import rollups_refresh
 from .samples import MAX_COLLECTED, MAX_SAMPLES, Collected, Refusal, Sample, samples_collect, samples_store
 
@@ -11,6 +12,7 @@ __all__ = [
     "Collected",
     "Refusal",
     "Sample",
+    "history_prune",
     "history_store",
     "metric_create",
     "metric_delete",

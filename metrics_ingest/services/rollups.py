@@ -1,170 +1,270 @@
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from itertools import islice
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
 from django.conf import settings
+from django.db.models import Model
 
 from idcsched.audit.models import Topic
 from idcsched.audit.services import feed_append
 from idcsched.audit.writing import write
 from idcsched.inventory.models import Line
+from metrics_ingest.batch import Flags, Floats, Integers
+from metrics_ingest.billing_calendar import Calendar, Month
 from metrics_ingest.builtin import BANDWIDTH
-from metrics_ingest.models import BandwidthRollup, SampleDay
-from metrics_ingest.percentile import percentile_95
-from metrics_ingest.slots import (
-    HOURS_A_WEEK,
-    SLOT,
-    SLOTS_A_DAY,
-    SLOTS_AN_HOUR,
-    Values,
-    slot_floor,
-    slots_between,
-    stored,
-    stretch,
-    utc_midnight,
+from metrics_ingest.checking import KEPT
+from metrics_ingest.figures import (
+    DayFigures,
+    PeakFigures,
+    day_figures,
+    hour_means,
+    means,
+    peak_figures,
+    theil_sen,
+    week_profile,
 )
+from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup, Latest, Metric
+from metrics_ingest.percentile import percentile_95
+from metrics_ingest.slots import HOURS_A_WEEK, SLOT, Values, slot_floor, slots_between, stored, utc_midnight
+from metrics_ingest.storage import history_read
 
 __all__ = ["rollups_refresh"]
 
-BATCH: Final = 200
-PROFILE: Final = timedelta(days=28)
-"""How far back the profile of the week looks: four weeks, so that each hour of it is a mean of four."""
+BATCH: Final = 250
+"""Lines looked at together: some 12 MB of values, and one short transaction."""
 HOUR: Final = timedelta(hours=1)
-FIELDS: Final = (
-    "p95_mbps",
-    "window_seconds",
-    "covered_slots",
-    "busy_profile",
-    "hours",
-    "hours_until",
-    "computed_at",
-)
+DAY: Final = timedelta(days=1)
+PROFILE: Final = 28 * DAY
+"""How far back the profile of the week looks: four weeks, so that each hour of it is a mean of four."""
+WINDOWS: Final = {"24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY}
+MONTH_DAYS: Final = 30
+TREND_DAYS: Final = 28
+"""Whole weeks, so that a weekend at one end is no trend."""
+TREND_LEAST: Final = 7
+LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """Where in a stretch of whole UTC days the figures are to be found."""
+    """Where in a stretch of whole UTC days, which is all the history there is, the figures are to be found."""
 
     now: datetime
+    metric: int
     first: date
-    days: int
-    window: slice
-    hours: slice
+    utc_days: int
+    start: datetime
+    end: int
+    calendar: Calendar
     hours_until: datetime
-    hour_of_week: npt.NDArray[np.intp]
 
     @classmethod
     def at(cls, now: datetime) -> "_Plan":
         zone = ZoneInfo(settings.BILLING_ZONE)
         end = slot_floor(now) + SLOT  # the slot that is being filled counts
-        hours_until = slot_floor(now.astimezone(zone).replace(minute=0, second=0, microsecond=0))
-        oldest = min(end - settings.BANDWIDTH_WINDOW, end - PROFILE, hours_until - HOURS_A_WEEK * HOUR)
-        start = utc_midnight(oldest.date())
-        days = (slot_floor(now).date() - start.date()).days + 1
+        start = utc_midnight((slot_floor(now) - KEPT).date())
         return cls(
             now=now,
+            metric=Metric.objects.values_list("pk", flat=True).get(code=BANDWIDTH),
             first=start.date(),
-            days=days,
-            window=slice(slots_between(start, end - settings.BANDWIDTH_WINDOW), slots_between(start, end)),
-            hours=slice(slots_between(start, hours_until - HOURS_A_WEEK * HOUR), slots_between(start, hours_until)),
-            hours_until=hours_until,
-            hour_of_week=_hours_of_week(start, days * SLOTS_A_DAY, since=end - PROFILE, until=end, zone=zone),
+            utc_days=(slot_floor(now).date() - start.date()).days + 1,
+            start=start,
+            end=slots_between(start, end),
+            calendar=Calendar.of(start=start, end=end, zone=zone),
+            hours_until=slot_floor(now.astimezone(zone).replace(minute=0, second=0, microsecond=0)),
         )
 
+    def window(self, length: timedelta) -> slice:
+        """The slots of the time that ends now."""
+        return slice(self.end - length // SLOT, self.end)
 
-@write()
+    @property
+    def hours(self) -> slice:
+        """The slots of the last 168 whole hours."""
+        until = slots_between(self.start, self.hours_until)
+        return slice(until - HOURS_A_WEEK * (HOUR // SLOT), until)
+
+
 def rollups_refresh(*, lines: Sequence[Line] | None = None, now: datetime) -> int:
-    """Compute anew what the bandwidth of these lines comes to (None: of all with a history); says how many.
+    """Compute anew what the bandwidth of these lines comes to (None: of all ever measured); says how many.
 
-    Gaps count as gaps and never as zero; a line without values in the window has no percentile.
+    Everything follows from the history alone, and so holds whatever came late. A few lines are one transaction; what
+    somebody else has computed for a later time stays, so two may do this at once. Days and months are written only
+    where they differ from what is there.
     """
     plan = _Plan.at(now)
-    pending = iter(sorted(_with_history(plan)) if lines is None else [line.pk for line in lines])
-    count = 0
-    while ids := list(islice(pending, BATCH)):
-        _save(list(_rollups(ids, plan)))
-        count += len(ids)
-    if count:
+    ids = _measured(plan) if lines is None else np.array(sorted(line.pk for line in lines), dtype=np.int64)
+    if not ids.size:
+        return 0
+    hours_of_week = plan.calendar.hours_of_week(plan.window(PROFILE))
+    for start in range(0, ids.size, BATCH):
+        _refresh(ids[start : start + BATCH], plan, hours_of_week)
+    with write():
         feed_append(topic=Topic.METRICS, key=BANDWIDTH)
-    return count
+    return int(ids.size)
 
 
-def _with_history(plan: _Plan) -> set[int]:
-    rows = SampleDay.objects.filter(metric__code=BANDWIDTH, day__gte=plan.first, line__isnull=False)
-    measured = rows.order_by().values_list("line_id", flat=True).distinct()
-    return {id_ for id_ in measured if id_ is not None} | set(
-        BandwidthRollup.objects.order_by().values_list("line_id", flat=True)
+def _measured(plan: _Plan) -> Integers:
+    rows = Latest.objects.filter(metric_id=plan.metric, line__isnull=False).order_by("line_id")
+    return np.fromiter(rows.values_list("line_id", flat=True), dtype=np.int64)
+
+
+def _refresh(ids: Integers, plan: _Plan, hours_of_week: Integers) -> None:
+    slots = history_read(plan.metric, ids, plan.first, plan.utc_days)[:, : plan.end]
+    days = day_figures(slots, plan.calendar)
+    columns = _columns(slots, days, plan, hours_of_week)
+    with write():
+        mine = ~np.isin(ids, _computed_later(ids, plan.now))
+        _save_rollups(ids, columns, mine, plan)
+        _save_days(ids, days, mine, plan)
+        for month in plan.calendar.months():
+            _save_month(ids, slots, days, month, mine, plan)
+
+
+def _computed_later(ids: Integers, now: datetime) -> list[int]:
+    """The lines that somebody has looked at for a later time. Locks all, so that whoever does the same comes after."""
+    held = _locked(ids)
+    if missing := [line for line in ids.tolist() if line not in held]:
+        BandwidthRollup.objects.bulk_create(map(_nothing_yet, missing), ignore_conflicts=True)
+        held = _locked(ids)
+    return [line for line, at in held.items() if at > now]
+
+
+def _locked(ids: Integers) -> dict[int, datetime]:
+    rows = BandwidthRollup.objects.select_for_update().filter(line_id__in=ids.tolist()).order_by("line_id")
+    return dict(rows.values_list("line_id", "computed_at"))
+
+
+def _nothing_yet(line: int) -> BandwidthRollup:
+    hours = np.full(HOURS_A_WEEK, np.nan, dtype=np.float32)
+    return BandwidthRollup(
+        line_id=line,
+        window_seconds=0,
+        covered_slots=0,
+        busy_profile=stored(hours),
+        hours=stored(hours),
+        hours_until=LONG_AGO,
+        computed_at=LONG_AGO,
     )
 
 
-def _rollups(ids: Sequence[int], plan: _Plan) -> Iterator[BandwidthRollup]:
-    slots = _history(ids, plan)
-    percentiles, covered = percentile_95(slots[:, plan.window])
-    profiles = _profiles(slots, plan.hour_of_week)
-    hours = _means(slots[:, plan.hours].reshape(len(ids), HOURS_A_WEEK, SLOTS_AN_HOUR))
-    for place, id_ in enumerate(ids):
-        yield BandwidthRollup(
-            line_id=id_,
-            p95_mbps=float(percentiles[place]) if covered[place] else None,
-            window_seconds=int(settings.BANDWIDTH_WINDOW.total_seconds()),
-            covered_slots=int(covered[place]),
-            busy_profile=stored(profiles[place]),
-            hours=stored(hours[place]),
-            hours_until=plan.hours_until,
-            computed_at=plan.now,
-        )
+def _columns(slots: Values, days: DayFigures, plan: _Plan, hours_of_week: Integers) -> dict[str, npt.NDArray[Any]]:
+    """The roll-up's figures, one a line."""
+    found: dict[str, npt.NDArray[Any]] = {}
+    found["p95_mbps"], found["covered_slots"] = percentile_95(slots[:, plan.window(settings.BANDWIDTH_WINDOW)])
+    for name, length in WINDOWS.items():
+        found[f"p95_{name}_mbps"], found[f"covered_{name}"] = percentile_95(slots[:, plan.window(length)])
+    peaks = peak_figures(days, slice(-MONTH_DAYS, None))
+    trend = theil_sen(days.p95[:, -TREND_DAYS - 1 : -1], least=TREND_LEAST)  # today is not over yet
+    return found | {
+        "mean_30d_mbps": means(slots[:, plan.window(WINDOWS["30d"])]),
+        **_peak_columns(peaks, suffix="_30d"),
+        "trend_level_mbps": trend.level,
+        "trend_mbps_per_day": trend.slope,
+        "trend_spread_mbps": trend.spread,
+        "busy_profile": week_profile(slots[:, plan.window(PROFILE)], hours_of_week),
+        "hours": hour_means(slots[:, plan.hours]),
+    }
 
 
-def _history(ids: Sequence[int], plan: _Plan) -> Values:
-    """One row a line, one column a slot."""
-    rows = SampleDay.objects.filter(metric__code=BANDWIDTH, line_id__in=ids, day__gte=plan.first).order_by()
-    days: dict[int, list[tuple[date, bytes | memoryview]]] = defaultdict(list)
-    for line, day, values in rows.values_list("line_id", "day", "values"):
-        days[line or 0].append((day, values))
-    return np.stack([stretch(days[id_], plan.first, plan.days) for id_ in ids])
-
-
-def _save(rollups: Sequence[BandwidthRollup]) -> None:
+def _save_rollups(ids: Integers, columns: Mapping[str, npt.NDArray[Any]], mine: Flags, plan: _Plan) -> None:
+    common = {
+        "window_seconds": int(settings.BANDWIDTH_WINDOW.total_seconds()),
+        "hours_until": plan.hours_until,
+        "computed_at": plan.now,
+    }
     BandwidthRollup.objects.bulk_create(
-        rollups, update_conflicts=True, unique_fields=["line"], update_fields=FIELDS, batch_size=BATCH
+        [BandwidthRollup(line_id=line, **common, **figures) for line, figures in _by_line(ids, columns, mine)],
+        update_conflicts=True,
+        unique_fields=["line"],
+        update_fields=[*common, *columns],
     )
 
 
-def _hours_of_week(
-    start: datetime, slots: int, *, since: datetime, until: datetime, zone: ZoneInfo
-) -> npt.NDArray[np.intp]:
-    """For each slot its hour of the week in the zone, from Monday 00:00; −1 outside of `since`..`until`."""
-    found = np.full(slots, -1, dtype=np.intp)
-    for place in range(slots_between(start, since), min(slots, slots_between(start, until))):
-        local = (start + place * SLOT).astimezone(zone)
-        found[place] = local.weekday() * 24 + local.hour
+def _save_days(ids: Integers, days: DayFigures, mine: Flags, plan: _Plan) -> None:
+    """Write the days that differ from what is there: today, and what came late."""
+    there = _held_days(ids, plan)
+    figures = np.stack([days.mean, days.p95, days.covered], axis=-1)
+    changed = (days.covered > 0) & mine[:, None] & (there != figures).any(axis=-1)
+    rows = [
+        BandwidthDay(
+            line_id=int(ids[place]),
+            day=plan.calendar.days[day],
+            peak_mbps=float(days.peak[place, day]),
+            fifth_mbps=float(days.fifth[place, day]),
+            p95_mbps=float(days.p95[place, day]),
+            mean_mbps=float(days.mean[place, day]),
+            covered_slots=int(days.covered[place, day]),
+        )
+        for place, day in np.argwhere(changed).tolist()
+    ]
+    _upsert(BandwidthDay, rows, "day")
+
+
+def _held_days(ids: Integers, plan: _Plan) -> Floats:
+    """Mean, percentile and count of the days that are there, by line and day; NaN where there is none."""
+    first = plan.calendar.days[0]
+    found = np.full((len(ids), len(plan.calendar.days), 3), np.nan)
+    rows = BandwidthDay.objects.order_by().filter(line_id__in=ids.tolist(), day__range=(first, plan.calendar.days[-1]))
+    held = list(rows.values_list("line_id", "day", "mean_mbps", "p95_mbps", "covered_slots"))
+    if held:
+        lines, days, *figures = zip(*held, strict=True)
+        found[np.searchsorted(ids, lines), [(day - first).days for day in days]] = np.transpose(figures)
     return found
 
 
-def _profiles(slots: Values, hour_of_week: npt.NDArray[np.intp]) -> Values:
-    """Each row's mean by hour of the week."""
-    chosen = np.flatnonzero(hour_of_week >= 0)
-    place = np.zeros((chosen.size, HOURS_A_WEEK), dtype=np.float32)
-    place[np.arange(chosen.size), hour_of_week[chosen]] = 1.0
-    values = slots[:, chosen]
-    known = ~np.isnan(values)
-    sums, counts = np.where(known, values, 0.0) @ place, known.astype(np.float32) @ place
-    return _quotient(sums, counts)
+def _save_month(ids: Integers, slots: Values, days: DayFigures, month: Month, mine: Flags, plan: _Plan) -> None:
+    """Write the month where it differs from what is there."""
+    inside = slots[:, month.slots]
+    p95, covered = percentile_95(inside)
+    peaks = peak_figures(days, month.days)
+    columns = {
+        "p95_mbps": p95,
+        "mean_mbps": means(inside),
+        **_peak_columns(peaks, suffix=""),
+        "days": peaks.days,
+        "slots": np.full(len(ids), inside.shape[1]),
+        "covered_slots": covered,
+    }
+    rows = BandwidthMonth.objects.filter(line_id__in=ids.tolist(), month=month.first).order_by()
+    there = {line: tuple(figures) for line, *figures in rows.values_list("line_id", *columns)}
+    fresh = [
+        BandwidthMonth(line_id=line, month=month.first, computed_at=plan.now, **figures)
+        for line, figures in _by_line(ids, columns, mine & (covered > 0))
+        if there.get(line) != tuple(figures.values())
+    ]
+    _upsert(BandwidthMonth, fresh, "month")
 
 
-def _means(values: Values) -> Values:
-    """The mean over the last axis; NaN where there is no value at all."""
-    known = ~np.isnan(values)
-    return _quotient(np.where(known, values, 0.0).sum(axis=-1, dtype=np.float64), known.sum(axis=-1))
+def _peak_columns(peaks: PeakFigures, *, suffix: str) -> dict[str, npt.NDArray[Any]]:
+    return {
+        f"fourth_peak{suffix}_mbps": peaks.fourth_peak,
+        f"enhanced_95{suffix}_mbps": peaks.enhanced_95,
+        f"daily_peak_average{suffix}_mbps": peaks.daily_peak_average,
+    }
 
 
-def _quotient(sums: npt.NDArray[np.floating[Any]], counts: npt.NDArray[np.number[Any]]) -> Values:
-    found: Values = np.full(sums.shape, np.nan, dtype=np.float32)
-    np.divide(sums, counts, out=found, where=counts > 0, casting="same_kind")
-    return found
+def _by_line(
+    ids: Integers, columns: Mapping[str, npt.NDArray[Any]], chosen: Flags
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The chosen lines, each with its figures as they are stored."""
+    for place in np.flatnonzero(chosen).tolist():
+        yield int(ids[place]), {name: _value(column[place]) for name, column in columns.items()}
+
+
+def _upsert(model: type[Model], rows: Sequence[Any], key: str) -> None:
+    updated = [field.name for field in model._meta.concrete_fields if field.name not in {"id", "line", key}]
+    model._default_manager.bulk_create(
+        rows, update_conflicts=True, unique_fields=["line", key], update_fields=updated, batch_size=1000
+    )
+
+
+def _value(value: Any) -> Any:
+    """A figure as its column holds it."""
+    if isinstance(value, np.ndarray):
+        return stored(value)
+    return None if math.isnan(value) else value.item()

@@ -13,7 +13,7 @@ from idcsched.demo.tasks import demo_measure
 from idcsched.demo.traffic import slot_of
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import idc_delete, line_delete
-from metrics_ingest.models import BandwidthRollup, Latest, SampleDay
+from metrics_ingest.models import BandwidthMonth, BandwidthRollup, Latest, SampleDay
 from metrics_ingest.services import Sample, samples_store
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +76,7 @@ def test_what_an_operator_removed_is_passed_over(loaded: datetime) -> None:
     line = Line.objects.get(idc__code="sz-ct-cu-01", code="cu")
     for values in (Latest, SampleDay):  # what has history can't be removed: here it has grown old and was pruned
         values.objects.filter(Q(idc__code="gz-bgp-01") | Q(line=line)).delete()
+    BandwidthMonth.objects.filter(Q(line__idc__code="gz-bgp-01") | Q(line=line)).delete()
     idc_delete(idc=Idc.objects.get(code="gz-bgp-01"))
     line_delete(line=line)
     at = next_slot(loaded)

@@ -1,16 +1,18 @@
 """What the bandwidth of a line comes to."""
 
-from datetime import UTC, datetime, timedelta
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pytest
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
 from idcsched.audit.models import FeedEntry
-from metrics_ingest.models import BandwidthRollup
+from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup
 from metrics_ingest.percentile import percentile_95
-from metrics_ingest.services import history_store, rollups_refresh
+from metrics_ingest.services import history_prune, history_store, rollups_refresh
 from metrics_ingest.slots import SLOT, slot_floor, unpacked
 
 WEEK = 7 * 288
@@ -112,7 +114,7 @@ def test_only_the_lines_named(idc, line, bandwidth, now):
 def test_many_lines_take_few_queries(idc, bandwidth, now, django_assert_max_num_queries):
     for each in idc.lines.all():
         load(each, bandwidth, np.ones(WEEK), until=now)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(19):
         assert rollups_refresh(now=now) == 2
 
 
@@ -131,3 +133,134 @@ def test_the_percentile_is_what_is_left_when_the_top_twentieth_is_dropped(values
         assert found[0] == known[len(known) // 20]
     else:
         assert np.isnan(found[0])
+
+
+@pytest.mark.django_db
+def test_every_window_has_its_percentile_and_its_coverage(line, bandwidth, now):
+    values = np.random.default_rng(1).gamma(2.0, 100.0, 35 * 288).astype(np.float32)
+    values[-3000:-2500] = np.nan
+    load(line, bandwidth, values, until=now)
+    rollups_refresh(now=now)
+    rollup = BandwidthRollup.objects.get()
+    for name, days in (("24h", 1), ("7d", 7), ("30d", 30)):
+        known = values[-days * 288 :][~np.isnan(values[-days * 288 :])]
+        assert getattr(rollup, f"p95_{name}_mbps") == np.percentile(known, 95, method="inverted_cdf")
+        assert getattr(rollup, f"covered_{name}") == known.size
+    assert rollup.p95_mbps == rollup.p95_7d_mbps
+
+
+@pytest.mark.django_db
+def test_days_and_months_are_kept(line, bandwidth, now):
+    """It is 7 May, 20:02 in Shanghai."""
+    load(line, bandwidth, np.arange(39 * 288), until=now)
+    rollups_refresh(now=now)
+    today = BandwidthDay.objects.get(day=date(2031, 5, 7))
+    so_far = 20 * 12 + 1
+    assert (today.covered_slots, today.peak_mbps, today.fifth_mbps) == (so_far, 39 * 288 - 1, 39 * 288 - 5)
+    assert BandwidthDay.objects.get(day=date(2031, 5, 6)).covered_slots == 288
+    april, may = BandwidthMonth.objects.order_by("month")
+    assert (april.month, april.slots, april.covered_slots, april.days) == (date(2031, 4, 1), 8640, 8640, 30)
+    assert (may.slots, may.covered_slots, may.days) == (6 * 288 + so_far, 6 * 288 + so_far, 7)
+    last_of_april = 39 * 288 - may.slots - 1
+    assert april.p95_mbps == last_of_april - 432, "432 of 8,640 values are dropped"
+    assert april.fourth_peak_mbps == last_of_april - 3 * 288
+    assert april.enhanced_95_mbps == last_of_april - 4 - 2 * 288
+    assert str(may) == f"gz-01/ct 2031-05: {may.p95_mbps}"
+    assert str(today) == f"gz-01/ct 2031-05-07: {today.p95_mbps}"
+
+
+@pytest.mark.django_db
+def test_what_comes_late_is_counted_where_it_belongs(line, bandwidth, now):
+    load(line, bandwidth, [100.0] * 39 * 288, until=now)
+    rollups_refresh(now=now)
+    load(line, bandwidth, [900.0] * 500, until=now - timedelta(days=10))
+    rollups_refresh(now=now)
+    april, may = BandwidthMonth.objects.order_by("month")
+    assert (april.p95_mbps, april.covered_slots, may.p95_mbps) == (900, 8640, 100)
+    assert BandwidthDay.objects.filter(peak_mbps=900).count() == 2
+
+
+@pytest.mark.django_db
+def test_a_second_refresh_writes_only_what_has_moved(line, bandwidth, now):
+    load(line, bandwidth, np.arange(39 * 288), until=now)
+    rollups_refresh(now=now)
+    BandwidthDay.objects.update(peak_mbps=-1)
+    load(line, bandwidth, [5.0], until=now)
+    rollups_refresh(now=now)
+    assert list(BandwidthDay.objects.exclude(peak_mbps=-1).values_list("day", flat=True)) == [date(2031, 5, 7)]
+    assert not BandwidthMonth.objects.filter(month=date(2031, 4, 1), computed_at__gt=now).exists()
+
+
+@pytest.mark.django_db
+def test_a_month_stays_once_its_history_is_gone(line, bandwidth, now):
+    load(line, bandwidth, np.arange(39 * 288), until=now)
+    rollups_refresh(now=now)
+    held = BandwidthMonth.objects.get(month=date(2031, 4, 1))
+    history_prune(now=now + timedelta(days=30))
+    rollups_refresh(now=now + timedelta(days=30))
+    assert BandwidthMonth.objects.get(month=date(2031, 4, 1)) == held
+    assert BandwidthMonth.objects.get(month=date(2031, 4, 1)).covered_slots == 8640
+
+
+@pytest.mark.django_db
+def test_another_convention_moves_every_figure(line, bandwidth, now, settings):
+    load(line, bandwidth, np.arange(39 * 288), until=now)
+    rollups_refresh(now=now)
+    before = BandwidthMonth.objects.get(month=date(2031, 4, 1)).p95_mbps
+    settings.PERCENTILE_CONVENTION = "higher"
+    rollups_refresh(now=now)
+    assert BandwidthMonth.objects.get(month=date(2031, 4, 1)).p95_mbps == before + 1
+    day = BandwidthDay.objects.get(day=date(2031, 4, 2))
+    assert day.p95_mbps == day.peak_mbps - 14, "of 288 values the 15th from above"
+
+
+@pytest.mark.django_db
+def test_what_was_computed_for_a_later_time_stays(line, bandwidth, now):
+    load(line, bandwidth, [100.0] * 300, until=now)
+    rollups_refresh(now=now)
+    load(line, bandwidth, [900.0] * 300, until=now)
+    rollups_refresh(now=now - timedelta(hours=1))
+    assert BandwidthRollup.objects.get().p95_mbps == 100
+    assert not BandwidthDay.objects.filter(peak_mbps=900).exists()
+
+
+@pytest.mark.django_db
+def test_another_zone_cuts_other_days(line, bandwidth, settings):
+    settings.BILLING_ZONE = "America/New_York"
+    now = datetime(2031, 3, 12, 12, 0, tzinfo=UTC)
+    load(line, bandwidth, [1.0] * 20 * 288, until=now)
+    rollups_refresh(now=now)
+    held = dict(BandwidthDay.objects.values_list("day", "covered_slots"))
+    assert (held[date(2031, 3, 8)], held[date(2031, 3, 9)], held[date(2031, 3, 10)]) == (288, 276, 288)
+    assert held[date(2031, 3, 12)] == 8 * 12 + 1
+    assert BandwidthMonth.objects.get(month=date(2031, 3, 1)).slots == 11 * 288 - 12 + 8 * 12 + 1
+
+
+@pytest.mark.django_db
+def test_a_steady_growth_is_a_trend(line, bandwidth, now):
+    load(line, bandwidth, np.repeat(100.0 + np.arange(38.0), 288), until=now)
+    rollups_refresh(now=now)
+    rollup = BandwidthRollup.objects.get()
+    assert rollup.trend_mbps_per_day == pytest.approx(1.0)
+    assert rollup.trend_level_mbps == pytest.approx(137, abs=1)
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_two_refreshes_at_once_leave_the_later_figures(idc, bandwidth, now):
+    for each in idc.lines.all():
+        load(each, bandwidth, np.arange(39 * 288), until=now)
+
+    def refresh(at):
+        try:
+            return rollups_refresh(now=at)
+        finally:
+            connection.close()
+
+    times = [now - timedelta(minutes=5 * number) for number in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(refresh, times)) == [2] * 6
+    assert set(BandwidthRollup.objects.values_list("computed_at", flat=True)) == {now}
+    assert set(BandwidthMonth.objects.filter(month=date(2031, 5, 1)).values_list("slots", flat=True)) == {
+        6 * 288 + 20 * 12 + 1
+    }
