@@ -1,4 +1,5 @@
 from django.contrib import admin
+from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter, RelatedDropdownFilter
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin
 from idcsched.audit.admin import ReadOnlyAdmin
@@ -18,14 +19,14 @@ class MetricAdmin(ServiceAdmin):
         delete=lambda row: services.metric_delete(metric=row),
     )
     list_display = ["code", "name", "unit", "direction", "scope", "max_age_seconds", "low", "high", "builtin"]
-    list_filter = ["scope", "direction", "builtin"]
+    list_filter = [("scope", ChoicesDropdownFilter), ("direction", ChoicesDropdownFilter), "builtin"]
     search_fields = ["code", "name"]
 
 
 @admin.register(Latest)
 class LatestAdmin(ReadOnlyAdmin):
     list_display = ["metric", "idc", "line", "value", "at"]
-    list_filter = ["metric", "at"]
+    list_filter = [("metric", RelatedDropdownFilter), ("at", RangeDateTimeFilter)]
     list_select_related = ["metric", "idc", "line__idc"]
     search_fields = ["idc__code", "line__code"]
     show_full_result_count = False

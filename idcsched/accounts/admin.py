@@ -9,28 +9,14 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from idcsched.audit.admin import ChangeAdmin
-from idcsched.audit.models import Change
-
 from . import services
 from .administration import RowServices, ServiceAdmin
+from .change_admin import ChangeAdmin
 from .models import ApiToken, Tenant, User
-from .roles import principal_of
-from .selectors import changes_visible
 
-__all__ = ["ApiTokenAdmin", "TenantAdmin", "UserAdmin", "VisibleChangeAdmin"]
+__all__ = ["ApiTokenAdmin", "ChangeAdmin", "TenantAdmin", "UserAdmin"]
 
-admin.site.unregister(Change)
 admin.site.unregister(Group)  # a user's role decides, and nothing else
-
-
-@admin.register(Change)
-class VisibleChangeAdmin(ChangeAdmin):
-    """The history as far as somebody may see it."""
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Change]:
-        user = request.user
-        return changes_visible(principal_of(user)) if isinstance(user, User) else Change.objects.none()
 
 
 @admin.register(Tenant)

@@ -17,14 +17,17 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from idcsched.accounts.models import User
-from idcsched.accounts.roles import role_can
+from idcsched.accounts.roles import principal_of, role_can
+from idcsched.accounts.selectors import changes_visible
+from idcsched.audit.admin import ReadOnlyAdmin
 from idcsched.audit.context import origin_set
 from idcsched.audit.history import HistoryMixin
+from idcsched.audit.models import Change
 from idcsched.columns import DocumentField
 from idcsched.framework.errors import IdcschedError, Invalid
 from idcsched.wording import explained
 
-__all__ = ["RoleMixin", "RowServices", "ServiceAdmin", "ServiceInline", "admin_origin"]
+__all__ = ["RoleMixin", "RowServices", "ServiceAdmin", "ServiceInline", "TenantReadOnlyAdmin", "admin_origin"]
 
 MAX_MESSAGE = 500
 
@@ -92,8 +95,13 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ModelAdmin):
 
     formfield_overrides = TEXTS
     change_form_after_template = "administration/why.html"
+    list_filter_submit = True
     list_fullwidth = True
     warn_unsaved_form = True
+
+    def visible_changes(self, request: HttpRequest) -> QuerySet[Change]:
+        user = request.user
+        return changes_visible(principal_of(user)) if isinstance(user, User) else Change.objects.none()
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> None:
         """The service has recorded it."""
@@ -201,8 +209,9 @@ def _refused(form: type[ModelForm], refusal: IdcschedError) -> type[ModelForm]:
     def clean(self: ModelForm) -> dict[str, Any] | None:
         cleaned = super(refused, self).clean()
         for pointer, detail in _details(refusal):
-            name = pointer.removeprefix("/").split("/", 1)[0]
-            self.add_error(name if name in self.fields else None, detail)
+            name, _, inside = pointer.removeprefix("/").partition("/")
+            said = f"{inside}: {detail}" if inside else detail
+            self.add_error(name if name in self.fields else None, said)
         return cleaned
 
     refused = cast("type[ModelForm]", type(form.__name__, (form,), {"clean": clean}))
@@ -213,3 +222,17 @@ def _details(refusal: IdcschedError) -> list[tuple[str, str]]:
     if isinstance(refusal, Invalid):
         return [(item.pointer, explained(item)) for item in refusal.errors]
     return [("", explained(refusal))]
+
+
+class TenantReadOnlyAdmin(ReadOnlyAdmin):
+    """Rows of tenants: whoever belongs to one sees its own, everybody else all."""
+
+    tenant_lookup: ClassVar[str | None] = "tenant"
+    """What leads from a row to its tenant; None: no row tells, so that those of one tenant see none."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        found: QuerySet[Any] = super().get_queryset(request)
+        user = request.user
+        if isinstance(user, User) and user.tenant_id is None:
+            return found
+        return found.none() if self.tenant_lookup is None else found.filter(**{self.tenant_lookup: user.tenant_id})  # type: ignore[union-attr]

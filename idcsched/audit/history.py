@@ -63,6 +63,10 @@ class HistoryMixin:
         """The changes that belong to a row."""
         return changes_of(row.audit_kind, row.audit_key)
 
+    def visible_changes(self, request: HttpRequest) -> QuerySet[Change]:
+        """As much of the whole history as this user may see."""
+        return Change.objects.all()
+
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -72,7 +76,7 @@ class HistoryMixin:
             return self._get_obj_does_not_exist_redirect(request, opts, object_id)  # type: ignore[attr-defined]
         if not self.has_view_permission(request, row):  # type: ignore[attr-defined]
             raise PermissionDenied
-        pages = Paginator(self.history(row), PER_PAGE)
+        pages = Paginator(self.history(row) & self.visible_changes(request), PER_PAGE)
         page = pages.get_page(request.GET.get("p"))
         context = {
             **site.each_context(request),

@@ -134,7 +134,7 @@ def test_what_a_service_refuses_is_shown_in_the_form_with_what_was_filled_in(adm
 
 def test_what_names_no_field_of_the_form_is_shown_above_it(admin, ct, cu):
     page = admin.post(f"/admin/inventory/isp/{cu.pk}/change/", {"code": "cu", "aliases": '["telecom"]'})
-    assert page.context["adminform"].form.errors == {"aliases": ["telecom means ct already"]}
+    assert page.context["adminform"].form.errors == {"aliases": ["0: telecom means ct already"]}
 
 
 def test_what_a_form_can_check_it_checks(admin, guangzhou):

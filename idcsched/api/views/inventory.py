@@ -1,12 +1,20 @@
 """`regions/ isps/ idcs/ lines/`: what exists."""
 
+from typing import cast
+
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
 
 from idcsched.api.filtering import AnyOf, FilterSet
-from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer, StrictSerializer
+from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer, StrictSerializer, struct_response
 from idcsched.inventory import services
 from idcsched.inventory.choices import ChargeType
 from idcsched.inventory.models import Idc, Isp, Line, Region
+from idcsched.scheduling.state import IdcState, idc_state
 
 __all__ = ["IdcViewSet", "IspViewSet", "LineViewSet", "RegionViewSet"]
 
@@ -158,6 +166,12 @@ class IdcViewSet(Resource):
     create_many_service = staticmethod(services.idcs_create)
     update_service = staticmethod(services.idc_update)
     delete_service = staticmethod(services.idc_delete)
+
+    @extend_schema(operation_id="idc_state", request=None, responses=IdcState)
+    @action(detail=True, methods=["get"])
+    def state(self, request: Request, code: str) -> HttpResponse:
+        """What is known of it now: values with their ages, taints in force and coming, what is taken and pending."""
+        return struct_response(idc_state(cast("Idc", self.get_object()), now=timezone.now()))
 
 
 class LineSerializer(NestedLineSerializer):

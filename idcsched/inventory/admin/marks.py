@@ -66,7 +66,6 @@ class TaintAdmin(ScopedAdmin):
         ("starts_at", RangeDateTimeFilter),
         ("ends_at", RangeDateTimeFilter),
     ]
-    list_filter_submit = True
     list_select_related = ["idc__region"]
     search_fields = ["idc__code", "idc__name", "key", "value", "reason"]
     search_help_text = gettext_lazy("IDC, key, value, reason")
@@ -149,7 +148,6 @@ class AffinityAdmin(ScopedAdmin):
         ("starts_at", RangeDateTimeFilter),
         ("ends_at", RangeDateTimeFilter),
     ]
-    list_filter_submit = True
     list_select_related = ["idc"]
     search_fields = ["idc__code", "idc__name", "reason"]
     autocomplete_fields = ["idc"]

@@ -50,7 +50,6 @@ class RegionAdmin(ServiceAdmin):
     )
     list_display = ["code", "name", "parent", "latitude", "longitude"]
     list_filter = [("parent", AutocompleteSelectMultipleFilter)]
-    list_filter_submit = True
     list_select_related = ["parent"]
     search_fields = ["code", "name"]
     autocomplete_fields = ["parent"]
@@ -109,7 +108,6 @@ class IdcAdmin(ServiceAdmin):
         ("partition", AllValuesCheckboxFilter),
         ("provider", AllValuesCheckboxFilter),
     ]
-    list_filter_submit = True
     list_select_related = ["region"]
     search_fields = ["code", "name", "region__code", "region__name"]
     search_help_text = _("code, name, region")
@@ -185,7 +183,6 @@ class LineAdmin(ServiceAdmin):
     list_display = ["idc", "code", "isp", "purchased_mbps", "commit_mbps", "charge_type", "price_per_mbps"]
     list_display_links = ["idc", "code"]
     list_filter = [("isp", MultipleRelatedDropdownFilter), ("charge_type", ChoicesDropdownFilter)]
-    list_filter_submit = True
     list_select_related = ["idc", "isp"]
     search_fields = ["idc__code", "idc__name", "code"]
     autocomplete_fields = ["idc", "isp"]

@@ -1,0 +1,97 @@
+"""What was answered, readable: why an order went where it went."""
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+from unfold.contrib.filters.admin import AllValuesCheckboxFilter, ChoicesDropdownFilter, RangeDateTimeFilter
+from unfold.decorators import display
+
+from idcsched.accounts.administration import TenantReadOnlyAdmin
+from idcsched.framework.errors import IdcschedError
+from idcsched.scheduling.models import Decision, Profile
+from idcsched.scheduling.replay import Explanation
+from idcsched.scheduling.sentences import read
+from idcsched.wording import explained
+
+__all__ = ["DecisionAdmin"]
+
+SHOWN = 50
+"""So many candidates, and so many rejections, are shown on the page."""
+
+
+@admin.register(Decision)
+class DecisionAdmin(TenantReadOnlyAdmin):
+    """What was answered, as it was answered, with the rest of its explanation where its inputs were kept."""
+
+    list_display = ("created_at", "request_id", "outcome", "summary", "tenant", "actor", "profile", "profile_revision")
+    list_display_links = ("created_at", "request_id")
+    list_filter = (
+        ("result", ChoicesDropdownFilter),
+        ("profile", AllValuesCheckboxFilter),
+        ("created_at", RangeDateTimeFilter),
+    )
+    list_select_related = ("tenant",)
+    search_fields = ("request_id", "http_request_id", "idc")
+    search_help_text = _("order number, HTTP request id, IDC")
+    show_full_result_count = False
+    fields = ()
+    change_form_outer_before_template = "administration/decision.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
+        found: QuerySet[Decision] = super().get_queryset(request).defer("inputs")
+        return found
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Decision], search_term: str
+    ) -> tuple[QuerySet[Decision], bool]:
+        """An order number that is there is found by its index; anything else is looked for in all texts."""
+        exact = queryset.filter(request_id=search_term)
+        if search_term and exact.exists():
+            return exact, False
+        return super().get_search_results(request, queryset, search_term)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        decision = self.get_object(request, object_id)
+        shown = {} if decision is None else _shown(decision)
+        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+
+    @display(description=_("IDC"), ordering="idc", label={"scheduled": "success", "unschedulable": "danger"})
+    def outcome(self, decision: Decision) -> tuple[str, Any]:
+        return decision.result, decision.idc or decision.get_result_display()
+
+    @admin.display(description=_("summary"))
+    def summary(self, decision: Decision) -> str:
+        return str(read(decision.answer, decision.sentences).get("summary", ""))
+
+
+def _shown(decision: Decision) -> dict[str, Any]:
+    """What the template tells: the recorded answer, and, from the inputs, the ranking and every rejection."""
+    answer = read(decision.answer, decision.sentences)
+    candidates, _count, why_not = _explained(decision, "candidates", answer.get("candidates") or [])
+    rejected, count, _why = _explained(decision, "rejected", answer.get("rejected") or [])
+    return {
+        "decision": decision,
+        "answer": answer,
+        "candidates": candidates,
+        "rejected": rejected,
+        "rejected_more": count - len(rejected),
+        "not_kept": why_not,
+        "profile_id": Profile.objects.filter(code=decision.profile).values_list("pk", flat=True).first(),
+        "asked_pretty": json.dumps(decision.request, indent=2, ensure_ascii=False),
+        "answer_pretty": json.dumps(answer, indent=2, ensure_ascii=False),
+    }
+
+
+def _explained(decision: Decision, name: Any, recorded: list[Any]) -> tuple[list[Any], int, str]:
+    """The first of the list, how long it is, and why it could not be computed anew ("": it could)."""
+    try:
+        found = Explanation(decision, name)
+        return list(found[:SHOWN]), len(found), ""
+    except IdcschedError as error:
+        return recorded[:SHOWN], len(recorded), explained(error)

@@ -1,0 +1,50 @@
+"""What decisions know of an IDC, on its page in the admin."""
+
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from idcsched.inventory.models import Idc
+from idcsched.inventory.taint_state import TaintState, in_state
+from idcsched.ledger.models import Resource
+from idcsched.scheduling.state import IdcState, LineState, idc_state, taint_windows
+
+__all__ = ["state_panel"]
+
+OVER_SHOWN = 5
+HIGH = 0.8
+"""Of its limit: from here on a line is shown as nearly full."""
+
+
+def state_panel(idc: Idc) -> str:
+    """Water levels, taints before, during and after, affinities, stock, values with their ages."""
+    now = timezone.now()
+    state = idc_state(idc, now=now)
+    over = taint_windows(idc, now, in_state(TaintState.OVER, now))
+    context = {
+        "state": state,
+        "lines": [{"line": line, "level": _level(line), "marker": _percent(line.max_level)} for line in state.lines],
+        "stock": _stock(state),
+        "taints": [*state.taints, *reversed(over[-OVER_SHOWN:])],
+        "labels": dict(TaintState.choices),
+        "values": [value for value in state.values if not (value.line and value.metric == "bandwidth_mbps")],
+    }
+    return render_to_string("administration/idc_state.html", context)
+
+
+def _level(line: LineState) -> dict[str, object]:
+    """How full the line is, and how loudly that is said."""
+    if line.water_level is None:
+        return {"percent": None, "bar": 0, "kind": "unknown"}
+    share = line.water_level
+    kind = "over" if share > line.max_level else "high" if share > line.max_level * HIGH else "fine"
+    return {"percent": _percent(share), "bar": min(_percent(share), 100), "kind": kind}
+
+
+def _percent(share: float) -> int:
+    return round(share * 100)
+
+
+def _stock(state: IdcState) -> list[dict[str, object]]:
+    names = dict(Resource.choices)
+    shown = (one for one in state.stock if one.for_sale is not None or one.taken)
+    return [{"name": names[one.resource], "stock": one} for one in shown]
