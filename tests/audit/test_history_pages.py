@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from idcsched.accounts.services import user_create
+from idcsched.accounts.services import tenant_create, user_create
 from idcsched.audit.history import changes_of
 from idcsched.audit.models import Change
 from idcsched.audit.services import change_record
@@ -113,3 +113,10 @@ def test_what_a_field_or_a_kind_was_once_called_is_shown_as_it_was() -> None:
     assert [(field.label, field.before, field.after) for field in changed_fields(change)] == [("Colour", "red", "blue")]
     assert kind_name("gone") == "gone"
     assert kinds()["profile"] == "profile"
+
+
+def test_somebody_of_one_tenant_sees_there_what_he_may_see_elsewhere(client: Client, idc: Idc) -> None:
+    client.force_login(user_create(username="vera", role="viewer", tenant=tenant_create(code="shop")))
+    assert "Nothing is recorded about this." in history(client, idc)
+    client.force_login(user_create(username="hugo", role="viewer"))
+    assert "created" in history(client, idc)
