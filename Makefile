@@ -2,7 +2,7 @@
 PYTHON ?= python3
 bin = .venv/bin
 
-.PHONY: help run test test-long check lock setup clean
+.PHONY: help run test test-long bench check lock setup clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -16,6 +16,9 @@ test: .dev ## all tests, on SQLite and on a real PostgreSQL and Redis
 
 test-long: .dev ## the tests that take long
 	@exec $(bin)/python -m tests long
+
+bench: .dev ## side-by-side measurements: a table of ratios, and var/bench.json
+	@exec $(bin)/python -m bench
 
 check: .dev ## format, lint, types, contracts, migrations, deployment
 	@echo "Checking format ..." && $(bin)/ruff format --check --quiet .

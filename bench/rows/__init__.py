@@ -1,0 +1,1 @@
+"""One file a subject, each with its `ROWS`."""

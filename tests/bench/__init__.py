@@ -1,0 +1,1 @@
+"""Measurements are code too."""

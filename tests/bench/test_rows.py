@@ -1,0 +1,83 @@
+"""The rows of the bench: named as promised, met where they should be, written where they are looked for."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench import __main__ as bench
+from bench.measuring import measure
+from bench.row import Row, Sides, all_rows
+
+PROMISED = {
+    "engine_10k_nova",
+    "engine_10k_sql",
+    "engine_1k_sql",
+    "engine_1k_floor",
+    "engine_10k_floor",
+    "engine_100k_floor",
+    "engine_10k_floor_cold",
+    "engine_100_loops",
+    "engine_slice_10k_floor",
+    "full_10k_ms",
+}
+
+
+def row(required: float, **fields: Any) -> Row:
+    return Row(
+        name="one", title="one", unit="ms", required=required, set_up=lambda _: Sides(lambda: 2.0, 8.0), **fields
+    )
+
+
+def test_it_works() -> None:
+    result = measure(row(4.0), Sides(lambda: 2.0, lambda: 8.0), rounds=5)
+    assert result.met
+    assert result.document()["ratio"] == 4.0
+
+
+def test_a_row_that_falls_short_is_not_met() -> None:
+    assert not measure(row(4.1), Sides(lambda: 2.0, 8.0), rounds=5).met
+
+
+def test_more_is_better_where_it_says_so() -> None:
+    assert measure(row(0.25, better="more"), Sides(lambda: 2.0, 8.0), rounds=5).ratio == 0.25
+
+
+def test_rounds_go_in_turns() -> None:
+    seen: list[str] = []
+
+    def side(name: str) -> Any:
+        return lambda: float(seen.append(name) or 1)  # type: ignore[func-returns-value]
+
+    measure(row(1.0), Sides(side("ours"), side("theirs")), rounds=5)
+    assert seen == ["ours", "theirs"] * 6
+
+
+def test_the_promised_rows_are_there() -> None:
+    names = [row.name for row in all_rows()]
+    assert set(names) >= PROMISED
+    assert len(names) == len(set(names))
+
+
+def test_figures_are_written_and_older_ones_kept(tmp_path: Path) -> None:
+    into = tmp_path / "bench.json"
+    into.write_text('[{"name": "another", "ratio": 3}, {"name": "one", "ratio": 9}]')
+    bench._write([measure(row(4.0), Sides(lambda: 2.0, 8.0), rounds=5)], into)
+    figures = {each["name"]: each["ratio"] for each in json.loads(into.read_text())}
+    assert figures == {"another": 3, "one": 4.0}
+
+
+def test_a_row_that_cannot_be_measured_is_named(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    def broken(_: Any) -> Sides:
+        raise OSError("no such server")
+
+    monkeypatch.setattr(bench, "all_rows", lambda: [Row(name="x", title="x", unit="ms", required=1, set_up=broken)])
+    assert bench.main(["--into", str(tmp_path / "none.json")]) == 2
+    assert "x                       can't be measured: OSError: no such server" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", ["no_such_row"])
+def test_an_unknown_row_is_refused(word: str, capsys: Any) -> None:
+    assert bench.main([word]) == 2
+    assert "there is no such row" in capsys.readouterr().out

@@ -1,0 +1,50 @@
+"""What is measured side by side decides the same: our engine, one SQL statement, bare arrays, plain loops."""
+
+import sqlite3
+
+import pytest
+
+from bench.fleet import NOW
+from bench.peers import floor, ours, sql
+from idcsched.framework.cycle import decide
+from idcsched.framework.explain import answer
+
+SIZES = (50, 400, 2000)
+
+
+def our_best(idcs: int) -> list[tuple[str, float]]:
+    told = answer(decide(ours.question(), ours.same_fleet(idcs), ours.same_policy(), now=NOW), top=floor.TOP)
+    return [(each.idc, each.score) for each in told.candidates or ()]
+
+
+def their_best(found: list[tuple[int, float]]) -> list[tuple[str, float]]:
+    """Their terms run from 0 to the weight, our scores from 0 to 100."""
+    return [(f"idc-{row:05d}", pytest.approx(100 * score, abs=1e-4)) for row, score in found]
+
+
+def test_it_works() -> None:
+    assert len(our_best(400)) == floor.TOP
+
+
+@pytest.mark.parametrize("idcs", SIZES)
+def test_bare_arrays_find_the_same_five(idcs: int) -> None:
+    found = their_best(floor.best_in_arrays(sql.bare_of(idcs)))
+    assert our_best(idcs)[: len(found)] == found
+
+
+@pytest.mark.parametrize("idcs", SIZES)
+def test_loops_find_the_same_five(idcs: int) -> None:
+    bare = sql.bare_of(idcs)
+    assert [row for row, _ in floor.best_in_loops(bare, floor.rows_of(bare))] == [
+        row for row, _ in floor.best_in_arrays(bare)
+    ]
+
+
+@pytest.mark.parametrize("idcs", SIZES)
+def test_sql_picks_the_same_one(idcs: int) -> None:
+    connection = sqlite3.connect(":memory:")
+    cursor = connection.cursor()
+    sql.fill(cursor, "?", idcs)
+    number, _, score = cursor.execute(sql.pick("named"), sql.LIMITS).fetchone()
+    connection.close()
+    assert our_best(idcs)[:1] == their_best([(number, score)])
