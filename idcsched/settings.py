@@ -362,6 +362,16 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(hours=1),
         "options": {"expires": 3600},
     },
+    "idempotency-prune": {
+        "task": "idcsched.accounts.tasks.idempotency_prune",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600},
+    },
+    "sessions-prune": {
+        "task": "idcsched.accounts.tasks.sessions_prune",
+        "schedule": timedelta(hours=24),
+        "options": {"expires": 3600},
+    },
     "decisions-expire": {
         "task": "idcsched.scheduling.tasks.decisions_expire",
         "schedule": timedelta(hours=1),

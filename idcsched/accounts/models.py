@@ -16,7 +16,7 @@ from idcsched.columns import AmountField, CodeField, DocumentField, between, one
 from .hosts import host_shaped, network_shaped
 from .roles import Role
 
-__all__ = ["ApiToken", "Tenant", "User"]
+__all__ = ["ApiToken", "IdempotencyKey", "Tenant", "User"]
 
 
 MAX_ENTRIES = 100
@@ -179,3 +179,36 @@ class ApiToken(Recorded):
             return False
         found = getattr(found, "ipv4_mapped", None) or found
         return any(found in ip_network(network) for network in networks)
+
+
+class IdempotencyKey(models.Model):
+    """One request that a user must not make twice, and what was answered. Written by `services.idempotency` only.
+
+    A row without a status is a claim: a process works on the answer, or died doing so.
+    """
+
+    user = models.ForeignKey(User, models.CASCADE, verbose_name=_("user"), related_name="idempotency_keys")
+    key = models.CharField(_("key"), max_length=255)
+    fingerprint = models.CharField(_("fingerprint"), max_length=64, help_text=_("What was asked, as a hash."))
+    claim = models.UUIDField(_("claim"), help_text=_("Who works on it, or did."))
+    claimed_at = models.DateTimeField(_("claimed"))
+    created_at = models.DateTimeField(_("created"))
+    status = models.PositiveSmallIntegerField(_("status"), null=True)
+    headers = models.JSONField(_("headers"), default=dict)
+    body = models.BinaryField(_("body"), default=b"")
+
+    class Meta:
+        verbose_name = _("idempotency key")
+        verbose_name_plural = _("idempotency keys")
+        constraints = [
+            unique("user", "key", name="idempotency_key_unique"),
+            models.CheckConstraint(
+                condition=Q(status__isnull=True) | Q(status__gte=200, status__lt=500),
+                name="idempotency_status_final",
+                violation_error_message=_("Only a final answer is kept."),
+            ),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="idempotency_key_age")]
+
+    def __str__(self) -> str:
+        return self.key

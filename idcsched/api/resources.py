@@ -23,6 +23,7 @@ from idcsched.audit.bulk import each, places
 from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid, NotFound
 
+from .idempotency import Idempotent
 from .origin import caller_origin
 from .problems import field_errors
 
@@ -97,7 +98,7 @@ class CodeOf(serializers.CharField):
         return str(value.code)
 
 
-class ReadOnlyResource(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[Any]):
+class ReadOnlyResource(Idempotent, mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[Any]):
     """A list and its members."""
 
     capability: ClassVar[str] = "read"

@@ -1,5 +1,14 @@
 """Every write of this room, and the check of a token."""
 
+from .idempotency import (
+    Busy,
+    KeptAnswer,
+    KeyReused,
+    idempotency_answer,
+    idempotency_claim,
+    idempotency_prune,
+    idempotency_release,
+)
 from .tenant import tenant_create, tenant_delete, tenant_update
 from .token import (
     IssuedToken,
@@ -13,7 +22,14 @@ from .token import (
 from .user import user_create, user_delete, user_update
 
 __all__ = [
+    "Busy",
     "IssuedToken",
+    "KeptAnswer",
+    "KeyReused",
+    "idempotency_answer",
+    "idempotency_claim",
+    "idempotency_prune",
+    "idempotency_release",
     "tenant_create",
     "tenant_delete",
     "tenant_update",

@@ -9,10 +9,10 @@ from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from idcsched.api.bodies import body_bytes
 from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.idempotency import Idempotent
 from idcsched.api.openapi import list_of
 from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
@@ -95,7 +95,7 @@ SERIES_PARAMETERS = [
 ]
 
 
-class SamplesView(APIView):
+class SamplesView(Idempotent):
     """Values pushed and read back."""
 
     capability = "write_samples"

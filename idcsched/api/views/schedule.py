@@ -3,9 +3,9 @@
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework.request import Request as HttpRequest
-from rest_framework.views import APIView
 
 from idcsched.api.bodies import body_bytes
+from idcsched.api.idempotency import Idempotent
 from idcsched.api.middleware import request_id_of
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import struct_response
@@ -18,7 +18,7 @@ __all__ = ["ScheduleView"]
 EXAMPLE = {"request_id": "order-8812", "region": "A", "profile": "seed-example", "explain": "full"}
 
 
-class ScheduleView(APIView):
+class ScheduleView(Idempotent):
     """The best IDC of a region for a request, and why it is the best."""
 
     capability = "schedule"

@@ -1,0 +1,21 @@
+"""Background work of this room. Each task calls a service and returns its counts."""
+
+from celery import shared_task
+from django.core.management import call_command
+from django.utils import timezone
+
+from . import services
+
+__all__ = ["idempotency_prune", "sessions_prune"]
+
+
+@shared_task(ignore_result=True)
+def idempotency_prune() -> dict[str, int]:
+    """Forget answers that nobody may ask for any more."""
+    return {"pruned": services.idempotency_prune(now=timezone.now())}
+
+
+@shared_task(ignore_result=True)
+def sessions_prune() -> None:
+    """Forget sessions that are over."""
+    call_command("clearsessions")

@@ -1,0 +1,145 @@
+"""`Idempotency-Key`: a POST that is sent again is answered again, and its work is not done again.
+
+Every view that takes a POST is `Idempotent`. Without the header it costs nothing; with it, what the view does and what
+is kept of its answer are one transaction (`accounts.services.idempotency` says why).
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Any, ClassVar, Final
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from rest_framework import status
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from idcsched.accounts.services import (
+    Busy,
+    KeptAnswer,
+    KeyReused,
+    idempotency_answer,
+    idempotency_claim,
+    idempotency_release,
+)
+from idcsched.framework.errors import Invalid
+
+from .permissions import principal_of_request
+
+__all__ = ["HEADER", "REPLAYED", "Idempotent"]
+
+HEADER: Final = "Idempotency-Key"
+REPLAYED: Final = "Idempotent-Replayed"
+KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
+KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag")
+BUSY_SECONDS: Final = 1
+
+
+class UsedForAnother(APIException):
+    """The key was used for another request."""
+
+    status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
+    default_code = "idempotency_key_reused"
+    default_detail = _("this key was used for another request")
+
+
+class StillWorking(APIException):
+    """The first request with this key has no answer yet."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "idempotency_key_busy"
+    default_detail = _("the request with this key is still being worked on")
+    wait = BUSY_SECONDS
+
+
+class Idempotent(APIView):
+    """A view whose POST honours `Idempotency-Key`."""
+
+    secret_fields: ClassVar[frozenset[str]] = frozenset()
+    """What of its answer is never kept: it is null where the answer is given again."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        handler = getattr(self, "post", None)
+        if request.method == "POST" and HEADER in request.headers and handler is not None:
+            setattr(self, "post", partial(self._once, handler))  # noqa: B010  # looked up after this, on the instance
+
+    def _once(self, handler: Callable[..., Any], request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        user_id, key = principal_of_request(request).user_id, _key(request)
+        try:
+            claimed = idempotency_claim(user_id=user_id, key=key, fingerprint=_fingerprint(request), now=timezone.now())
+            if isinstance(claimed, KeptAnswer):
+                return _replayed(claimed)
+            return self._worked(claimed, user_id, key, partial(handler, request, *args, **kwargs), request)
+        except KeyReused:
+            raise UsedForAnother from None
+        except Busy:
+            raise StillWorking from None
+
+    def _worked(self, claim: UUID, user_id: int, key: str, work: Callable[[], Any], request: Request) -> HttpResponse:
+        """Work and keep the answer, both or neither; what can't be kept leaves no claim behind."""
+        keep = partial(idempotency_answer, user_id=user_id, key=key, claim=claim)
+        kept = False
+        try:
+            with transaction.atomic():
+                response = self._finished(work, request)
+                final = response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
+                if final and not connection.needs_rollback:  # else a statement failed, and nothing can be added
+                    keep(answer=self._kept(response))
+                    kept = True
+            if final and not kept:
+                keep(answer=self._kept(response))
+                kept = True
+            return response
+        finally:
+            if not kept:
+                idempotency_release(user_id=user_id, key=key, claim=claim)
+
+    def _finished(self, work: Callable[[], Any], request: Request) -> HttpResponse:
+        """The answer as it will be sent. A refusal is an answer, too: what was committed before it stays."""
+        try:
+            answered = work()
+        except Exception as error:  # noqa: BLE001  # the handler of exceptions raises what it does not know
+            answered = self.handle_exception(error)
+        response: Any = self.finalize_response(request, answered)
+        return response.render() if isinstance(response, Response) else response
+
+    def _kept(self, response: HttpResponse) -> KeptAnswer:
+        headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
+        body: Any = response.content
+        if self.secret_fields and isinstance(response, Response) and isinstance(response.data, dict | list):
+            body = response.accepted_renderer.render(self._without_secrets(response.data))
+        return KeptAnswer(status=response.status_code, headers=headers, body=body)
+
+    def _without_secrets(self, data: Any) -> Any:
+        if isinstance(data, list):
+            return [self._without_secrets(item) for item in data]
+        return {name: None if name in self.secret_fields else value for name, value in data.items()}
+
+
+def _key(request: Request) -> str:
+    key = request.headers[HEADER]
+    if not KEY.fullmatch(key):
+        detail = "the header {name} holds 1 to 255 visible ASCII characters, such as a UUID"
+        raise Invalid("invalid_idempotency_key", detail, name=HEADER)
+    return key
+
+
+def _fingerprint(request: Request) -> str:
+    """What is asked, and for whom: one user's tokens may act for several tenants."""
+    asked = f"{request.method} {request.get_full_path()}\n{principal_of_request(request).tenant or ''}\n"
+    return sha256(asked.encode("utf-8", "surrogatepass") + request._request.body).hexdigest()  # noqa: SLF001  # before it is parsed
+
+
+def _replayed(answer: KeptAnswer) -> HttpResponse:
+    response = HttpResponse(answer.body, status=answer.status, headers=dict(answer.headers))
+    response.headers[REPLAYED] = "true"
+    return response

@@ -1,0 +1,134 @@
+"""A request with an `Idempotency-Key`, killed or sent many times at once, is done once."""
+
+import json
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urlsplit, urlunsplit
+from urllib.request import Request, urlopen
+from uuid import uuid4
+
+import psycopg2
+import pytest
+
+from idcsched.demo.processes import stop
+from tests.e2e.installation import Installation, wait_for
+from tests.servers import free_port
+
+pytestmark = pytest.mark.long
+
+USER = """
+from idcsched.accounts.services import user_create
+user_create(username="root", role="admin")
+"""
+ASK = """
+import os, signal
+from django.test import Client
+from idcsched.api.views.inventory import RegionViewSet
+from idcsched.inventory.services import region_create
+
+def die(*args, **kwargs):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def make(**fields):
+    region_create(**fields)
+    die()
+
+if {killed} == "before the answer is kept":
+    RegionViewSet.create_service = staticmethod(make)
+    RegionViewSet.create_many_service = None
+client = Client(headers={{"authorization": "Bearer {token}", "idempotency-key": "order-1", "host": "localhost"}})
+answer = client.post("/api/v1/regions/", {{"code": "R"}}, content_type="application/json")
+if {killed} == "before the answer is sent":
+    die()
+print(answer.status_code, answer.headers.get("Idempotent-Replayed", "false"))
+"""
+REGIONS = "from idcsched.inventory.models import Region; print(Region.objects.filter(code='R').count())"
+A_MINUTE_LATER = """
+from datetime import timedelta
+from django.db.models import F
+from idcsched.accounts.models import IdempotencyKey
+IdempotencyKey.objects.update(claimed_at=F("claimed_at") - timedelta(minutes=2))
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Installation:
+    variables = {}
+    if request.param == "postgresql":
+        url: str = request.getfixturevalue("postgresql_server")
+        name = f"asked_{uuid4().hex}"
+        server = psycopg2.connect(url)
+        server.autocommit = True
+        with closing(server), server.cursor() as cursor:
+            cursor.execute(f'CREATE DATABASE "{name}"')
+        variables["DATABASE_URL"] = urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+    installed = Installation(tmp_path, **variables)
+    installed.manage("migrate", "--verbosity", "0")
+    installed.python(USER)
+    return installed
+
+
+def asked(installation: Installation, token: str, killed: str = "") -> str:
+    done = installation.tried("shell", "--verbosity", "0", "--command", ASK.format(token=token, killed=repr(killed)))
+    if killed:
+        assert done.returncode == -signal.SIGKILL, done.stderr
+    return done.stdout.strip()
+
+
+def test_it_works(installation: Installation) -> None:
+    """Killed between the work and the answer: neither is there, and the next one works once the claim is old."""
+    token = installation.manage("token_create", "root", "test").strip()
+    asked(installation, token, killed="before the answer is kept")
+    assert installation.python(REGIONS) == "0"
+    assert asked(installation, token) == "409 false"
+    installation.python(A_MINUTE_LATER)
+    assert asked(installation, token) == "201 false"
+    assert asked(installation, token) == "201 true"
+    assert installation.python(REGIONS) == "1"
+
+
+def test_what_was_done_is_answered_though_nobody_heard_it(installation: Installation) -> None:
+    token = installation.manage("token_create", "root", "test").strip()
+    asked(installation, token, killed="before the answer is sent")
+    assert asked(installation, token) == "201 true"
+    assert installation.python(REGIONS) == "1"
+
+
+def test_of_many_at_once_one_works(installation: Installation) -> None:
+    token = installation.manage("token_create", "root", "test").strip()
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Idempotency-Key": "order-1"}
+
+    def ask(_: int) -> tuple[int, str]:
+        body = json.dumps({"code": "R"}).encode()
+        try:
+            with urlopen(Request(f"{address}/api/v1/regions/", body, headers), timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as error:
+            with error:
+                return error.code, json.load(error)["code"]
+
+    def is_up() -> bool:
+        try:
+            with urlopen(f"{address}/health/live/", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    serve = ("--interface", "wsgi", "--port", str(port), "--workers", "2", "--blocking-threads", "4")
+    server = installation.start("web", sys.executable, "-m", "granian", *serve, "idcsched.wsgi:application")
+    try:
+        wait_for(is_up, "the server")
+        with ThreadPoolExecutor(16) as pool:
+            answers = list(pool.map(ask, range(48)))
+    finally:
+        stop(server, grace=20)
+    assert {status for status, _ in answers} <= {201, 409}
+    assert len({body for status, body in answers if status == 201}) == 1
+    assert {body for status, body in answers if status == 409} <= {"idempotency_key_busy"}
+    assert installation.python(REGIONS) == "1"
