@@ -6,6 +6,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
+from .views.bandwidth import BandwidthViewSet
 from .views.changes import ChangeViewSet
 from .views.decisions import DecisionViewSet
 from .views.inventory import IdcViewSet, IspViewSet, LineViewSet, RegionViewSet
@@ -26,6 +27,7 @@ router.register("lines", LineViewSet)
 router.register("taints", TaintViewSet)
 router.register("affinities", AffinityViewSet)
 router.register("metrics", MetricViewSet)
+router.register("bandwidth", BandwidthViewSet)
 router.register("profiles", ProfileViewSet)
 router.register("decisions", DecisionViewSet)
 router.register("tenants", TenantViewSet)

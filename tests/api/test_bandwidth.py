@@ -1,0 +1,161 @@
+"""`bandwidth/`: what lines' measurements come to, read by people who answer for capacity and cost."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from idcsched.inventory.models import Idc, Line
+from idcsched.inventory.services import idc_create, isp_create, line_update, region_create
+from metrics_ingest.forecasting import Trend, days_until
+from metrics_ingest.models import BandwidthMonth, BandwidthRollup, Metric
+from metrics_ingest.services import history_store, rollups_refresh
+from metrics_ingest.slots import SLOT, slot_floor
+from tests.api.conftest import Api
+
+LINES = 3
+DAYS = 39
+
+
+@pytest.fixture
+def lines(db: None) -> list[Line]:
+    """Three lines that grow by 0, 1 and 5 Mbps a day."""
+    region_create(code="R")
+    isps = [isp_create(code=code) for code in ("ct", "cu", "cm")]
+    wanted = [{"isp": isp, "purchased_mbps": 1000, "price_per_mbps": 20} for isp in isps]
+    idc: Idc = idc_create(code="gz-01", region="R", lines=wanted)
+    found = [idc.lines.get(code=code) for code in ("ct", "cu", "cm")]
+    now = timezone.now()
+    for line, growth in zip(found, (0, 1, 5), strict=True):
+        measure(line, np.repeat(100.0 + growth * np.arange(DAYS), 288), now)
+    rollups_refresh(now=now)
+    return found
+
+
+def measure(line: Line, values: Any, now: datetime) -> None:
+    start = slot_floor(now) - (len(values) - 1) * SLOT
+    metric = Metric.objects.get(code="bandwidth_mbps")
+    history_store(metric=metric, idc=line.idc, line=line, start=start, values=values.astype(np.float32))
+
+
+def test_it_works(lines: list[Line], api: Callable[..., Api]) -> None:
+    found = api("viewer").get(f"/bandwidth/{lines[1].pk}/")
+    rollup = BandwidthRollup.objects.get(line=lines[1])
+    month = BandwidthMonth.objects.filter(line=lines[1]).latest("month")
+    assert (found["line"], found["idc"], found["code"], found["isp"]) == (lines[1].pk, "gz-01", "cu", "cu")
+    assert found["p95"]["30d"] == {"mbps": rollup.p95_30d_mbps, "coverage": 1.0}
+    assert found["month"]["p95_mbps"] == month.p95_mbps
+    assert found["month"]["coverage"] == 1.0
+    assert not found["month"]["complete"]
+    assert found["month"]["bill"] == {
+        "billable_mbps": month.p95_mbps,
+        "quantity": month.p95_mbps,
+        "unit": "mbps",
+        "amount": month.p95_mbps * 20,
+        "currency": "CNY",
+    }
+    forecast = found["forecast"]
+    assert forecast["month"] == found["month"]["month"]
+    assert forecast["low_mbps"] <= forecast["billable_mbps"] <= forecast["high_mbps"]
+    assert min(month.p95_mbps, rollup.p95_30d_mbps) <= forecast["billable_mbps"]
+    assert found["trend"]["mbps_per_day"] == pytest.approx(1)
+    assert found["high_water_mbps"] == 900
+    assert found["days_until_high_water"] is None, "at 1 Mbps a day it takes over two years"
+
+
+def test_days_until_the_mark_are_those_of_the_rule(lines: list[Line], api: Callable[..., Api]) -> None:
+    line_update(line=lines[0], changes={"max_level": 0.05})
+    line_update(line=lines[1], changes={"purchased_mbps": 300})
+    found = {one["line"]: one for one in api().get("/bandwidth/")["results"]}
+    for line in lines:
+        row = BandwidthRollup.objects.get(line=line)
+        trend = Trend(level=row.trend_level_mbps, slope=row.trend_mbps_per_day, spread=row.trend_spread_mbps)
+        expected = days_until(found[line.pk]["high_water_mbps"], trend)
+        assert found[line.pk]["days_until_high_water"] == pytest.approx(expected)
+        assert expected is not None
+    assert found[lines[0].pk]["days_until_high_water"] == 0
+
+
+def test_a_list_is_filtered_and_ordered_by_what_is_urgent(lines: list[Line], api: Callable[..., Api]) -> None:
+    line_update(line=lines[1], changes={"purchased_mbps": 300})
+    listed = api().get("/bandwidth/?days_until_high_water__lte=365&ordering=days_until_high_water")
+    assert [one["code"] for one in listed["results"]] == ["cm", "cu"], "605 Mbps at 5 a day, 131 at 1 a day"
+    days = [one["days_until_high_water"] for one in listed["results"]]
+    assert days == sorted(days)
+    assert [one["code"] for one in api().get("/bandwidth/?isp=ct&isp=cm&ordering=-line")["results"]] == ["ct", "cm"]
+    assert api().get("/bandwidth/?q=nowhere")["count"] == 0
+
+
+def test_a_list_costs_the_same_queries_for_one_line_and_for_many(
+    lines: list[Line], api: Callable[..., Api], django_assert_num_queries: Any
+) -> None:
+    for line in lines:
+        line_update(line=line, changes={"charge_type": "daily_peak"})
+    client = api()
+    client.get("/bandwidth/")
+    counts = []
+    for limit in (1, LINES):
+        with django_assert_num_queries(5, exact=False) as captured:
+            assert len(client.get(f"/bandwidth/?limit={limit}")["results"]) == limit
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+
+
+def test_a_daily_peak_is_billed_by_its_days(lines: list[Line], api: Callable[..., Api]) -> None:
+    line_update(line=lines[0], changes={"charge_type": "daily_peak", "commit_mbps": 150})
+    by_member = api().get(f"/bandwidth/{lines[0].pk}/")["month"]
+    months = api().get(f"/bandwidth/{lines[0].pk}/months/")["results"]
+    assert by_member == months[0]
+    days = by_member["days_with_values"]
+    assert by_member["bill"]["quantity"] == 150 * days
+    assert by_member["bill"]["unit"] == "mbps_days"
+
+
+def test_months_and_days_are_pages_newest_first(lines: list[Line], api: Callable[..., Api]) -> None:
+    months = api().get(f"/bandwidth/{lines[2].pk}/months/")
+    assert months["count"] == BandwidthMonth.objects.filter(line=lines[2]).count()
+    days = api().get(f"/bandwidth/{lines[2].pk}/days/?limit=2")
+    assert days["count"] >= DAYS - 1
+    first, second = days["results"]
+    assert first["day"] > second["day"]
+    assert (second["covered_slots"], second["peak_mbps"] > second["mean_mbps"] - 5) == (288, True)
+
+
+def test_a_line_without_thirty_days_or_a_price(api: Callable[..., Api], lines: list[Line]) -> None:
+    line: Line = Line.objects.create(idc=lines[0].idc, code="new", isp=lines[0].isp, purchased_mbps=10)
+    measure(line, np.full(12, 5.0), timezone.now() - timedelta(days=35))
+    rollups_refresh(now=timezone.now())
+    found = api().get(f"/bandwidth/{line.pk}/")
+    assert (found["forecast"], found["trend"], found["days_until_high_water"], found["month"]) == (None,) * 4
+    assert found["p95"]["30d"] == {"mbps": None, "coverage": 0.0}
+    measure(line, np.full(12, 5.0), timezone.now())
+    rollups_refresh(now=timezone.now())
+    found = api().get(f"/bandwidth/{line.pk}/")
+    assert (found["forecast"]["billable_mbps"], found["forecast"]["low_mbps"]) == (5.0, None)
+    assert found["month"]["bill"]["amount"] is None
+
+
+def test_a_line_that_nobody_measured_is_not_found(lines: list[Line], api: Callable[..., Api]) -> None:
+    assert api().refused("GET", "/bandwidth/999999/", status=404) == ("not_found", [])
+    assert api().refused("GET", "/bandwidth/999999/months/", status=404) == ("not_found", [])
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "pointer"),
+    [
+        ("colour=red", "unknown_parameter", "/colour"),
+        ("ordering=colour", "unknown_parameter", "/ordering"),
+        ("days_until_high_water__lte=soon", "invalid", "/days_until_high_water__lte"),
+        ("limit=1001", "out_of_range", "/limit"),
+    ],
+)
+def test_a_misspelt_question_is_refused(api: Callable[..., Api], query: str, code: str, pointer: str) -> None:
+    assert api().refused("GET", f"/bandwidth/?{query}", status=400) == (code, [pointer])
+
+
+def test_nothing_can_be_written(lines: list[Line], api: Callable[..., Api]) -> None:
+    assert api().refused("POST", "/bandwidth/", {}, status=405)[0] == "method_not_allowed"
+    assert api().refused("DELETE", f"/bandwidth/{lines[0].pk}/", status=405)[0] == "method_not_allowed"

@@ -1,0 +1,95 @@
+"""What a month will come to, and when a line is full."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrics_ingest.figures import theil_sen
+from metrics_ingest.forecasting import Trend, days_until, forecast
+from metrics_ingest.percentile import percentile_95
+
+FLAT = Trend(level=100, slope=0, spread=10)
+amount, share = st.floats(0, 1e6), st.floats(0, 1)
+
+
+def test_it_works():
+    found = forecast(month=100, rolling=200, passed=0.25, days_left=22.5, trend=FLAT)
+    assert found.mbps == 0.25 * 100 + 0.75 * 200
+    assert (found.low, found.high) == pytest.approx((found.mbps - 12.8 * 0.75**0.5, found.mbps + 12.8 * 0.75**0.5))
+
+
+@pytest.mark.parametrize(
+    ("month", "rolling", "passed", "expected"),
+    [
+        pytest.param(None, 200, 0.0, 200, id="nothing of the month is known: the last thirty days"),
+        pytest.param(100, 200, 0.0, 200, id="at first the larger: the last thirty days"),
+        pytest.param(300, 200, 0.0, 300, id="at first the larger: the month"),
+        pytest.param(300, 200, 0.5, 300, id="a high month is not talked down"),
+        pytest.param(100, 200, 0.5, 150, id="half-way, half of each"),
+        pytest.param(100, 200, 1.0, 100, id="at its end the month alone"),
+    ],
+)
+def test_early_the_larger_and_late_the_month(month, rolling, passed, expected):
+    assert forecast(month=month, rolling=rolling, passed=passed, days_left=1, trend=None).mbps == expected
+
+
+@given(month=amount, rolling=amount, passed=share, slope=st.floats(-100, 100), spread=amount)
+def test_the_interval_holds_the_forecast_and_closes(month, rolling, passed, slope, spread):
+    trend = Trend(level=100, slope=slope, spread=spread)
+    found = forecast(month=month, rolling=rolling, passed=passed, days_left=30 * (1 - passed), trend=trend)
+    assert 0 <= found.low <= found.mbps <= found.high
+    assert min(month, max(month, rolling)) <= found.mbps + 1e-6
+    assert found.mbps <= max(month, rolling) + 1e-6
+    last = forecast(month=month, rolling=rolling, passed=1.0, days_left=0, trend=trend)
+    assert last.low == last.mbps == last.high == month
+
+
+def test_too_few_days_give_no_interval():
+    found = forecast(month=100, rolling=200, passed=0.5, days_left=15, trend=None)
+    assert (found.low, found.high) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("level", "slope", "expected"),
+    [
+        pytest.param(100, 10, 80, id="800 Mbps at 10 a day"),
+        pytest.param(900, 10, 0, id="there already"),
+        pytest.param(950, -10, 0, id="above it, if falling"),
+        pytest.param(100, 0, None, id="it does not grow"),
+        pytest.param(100, -1, None, id="it falls"),
+        pytest.param(170, 2, 365, id="a year"),
+        pytest.param(169.9, 2, None, id="more than a year"),
+        pytest.param(100, 5e-324, None, id="hardly at all"),
+    ],
+)
+def test_days_until_the_high_water_mark(level, slope, expected):
+    assert days_until(900, Trend(level=level, slope=slope, spread=0)) == expected
+
+
+@pytest.mark.parametrize("growth", [-0.1, 0.0, 0.1, 0.3])
+@pytest.mark.parametrize("day", [1, 3, 8, 15, 25])
+def test_four_months_in_five_end_inside_of_the_interval(growth, day):
+    """Lines with a day's and a week's shape, days that differ, and growth a month; two of their months."""
+    chance = np.random.default_rng([day, int(growth * 10) + 5])
+    days = np.arange(60)
+    shape = np.clip(1 + 0.8 * np.sin(2 * np.pi * (np.arange(288) / 288 - 0.4)), 0.1, None)
+    size = (1 + 0.15 * (days % 7 >= 5)) * (1 + growth * days / 30)
+    luck = np.exp(chance.choice([0.05, 0.15, 0.3], (80, 1)) * chance.standard_normal((80, 60)))
+    noise = np.exp(0.08 * chance.standard_normal((80, 60, 288)))
+    slots = (100 * shape * (size * luck)[:, :, None] * noise).astype(np.float32)
+    by_day, (final, _) = percentile_95(slots)[0], percentile_95(slots[:, 30:].reshape(80, -1))
+    so_far, _ = percentile_95(slots[:, 30 : 30 + day].reshape(80, -1))
+    rolling, _ = percentile_95(slots[:, day : 30 + day].reshape(80, -1))
+    trend = theil_sen(by_day[:, day + 2 : day + 30], least=7)
+    inside = 0
+    for line in range(80):
+        found = forecast(
+            month=so_far[line],
+            rolling=rolling[line],
+            passed=day / 30,
+            days_left=30 - day,
+            trend=Trend(level=trend.level[line], slope=trend.slope[line], spread=trend.spread[line]),
+        )
+        inside += found.low <= final[line] <= found.high
+    assert inside >= 0.8 * 80
