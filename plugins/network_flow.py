@@ -1,9 +1,10 @@
-"""`network_flow` (PreFilter, Score): the chosen lines must carry the bandwidth; more room left is better.
+"""`network_flow` (PreFilter, Score, Reserve): the chosen lines must carry the bandwidth; more room left is better.
 
 Reads the line metric `bandwidth_mbps`. Raw value: of the chosen lines the least share of the purchased
 bandwidth that is left after placing, fixed on 0..1. Missing data: the filter rejects (`pass` lets such lines
 through after all known ones, `last` uses the stale value), the score is the worst. A request that needs no
-bandwidth is not filtered; an IDC without a line scores the worst.
+bandwidth is not filtered; an IDC without a line scores the worst. Reserve claims the need of each chosen line, up
+to what is not used of purchased × level.
 """
 
 from typing import Any
@@ -11,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from idcsched.framework.building import BANDWIDTH
-from idcsched.framework.capacity import shortfall
+from idcsched.framework.capacity import ceiling, shortfall
+from idcsched.framework.claiming import BANDWIDTH_RESOURCE, Claim
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE
-from idcsched.framework.normalize import Scale
+from idcsched.framework.normalize import DECIMALS, Scale
 from idcsched.framework.plugin import Missing, Plugin, Reason, Verdict
 from idcsched.framework.ranking import line_headroom
 from idcsched.framework.snapshot import Reading
@@ -68,6 +70,21 @@ class NetworkFlow(Plugin):
         return Reading(
             metric=BANDWIDTH, values=left, at=reading.at, known=ctx.lines.known & ~np.isnan(left), lines=reading.lines
         )
+
+    def reserve(self, ctx: Cycle) -> list[Claim]:
+        need, lines, usage = round(ctx.request.bandwidth, DECIMALS), ctx.snapshot.lines, ctx.snapshot.usage
+        return [
+            Claim(
+                resource=BANDWIDTH_RESOURCE,
+                amount=need,
+                line=lines.codes[line],
+                ceiling=ceiling(
+                    float(lines.purchased[line]), float(lines.max_level[line]), float(lines.used[line]), usage
+                ),
+                counted="ordered" if usage.count == "ordered" else "pending",
+            )
+            for line in (ctx.lines.of(0) if need else ())
+        ]
 
     @staticmethod
     def _unseen(ctx: Cycle) -> Rows:

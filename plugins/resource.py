@@ -1,9 +1,10 @@
-"""`resource` (Filter, Score): takes out overloaded IDCs and those whose stock can't hold the machines; scores load.
+"""`resource` (Filter, Score, Reserve): takes out overloaded IDCs and those whose stock is short; scores load.
 
 Reads `cpu_load`, `memory_load` and `disk_load` (0..1). Arguments: `cpu`, `memory`, `disk` (limits, 0.9 each) and
 `strategy`: `least` loaded first (default), `most` (pack), or `balanced` (the loads of one IDC close together).
 Raw value: the highest load (`balanced`: the highest less the lowest), fixed on 0..1. A load that nobody
 in question reports plays no part. Missing data: the filter passes, the score is the worst. No stock given: unlimited.
+Reserve claims what the machines need of the stock.
 """
 
 from typing import Annotated, Any, Literal
@@ -12,6 +13,7 @@ import msgspec
 import numpy as np
 
 from idcsched.framework.capacity import shortfall
+from idcsched.framework.claiming import Claim
 from idcsched.framework.context import Cycle
 from idcsched.framework.facts import STOCK_RESOURCES
 from idcsched.framework.labels import Mask
@@ -67,6 +69,14 @@ class Resource(Plugin):
             at=np.min([reading.at for reading in readings], axis=0),
             known=np.logical_and.reduce([reading.known for reading in readings]),
         )
+
+    def reserve(self, ctx: Cycle) -> list[Claim]:
+        claims = []
+        for name in STOCK_RESOURCES:
+            if need := round(ctx.request.need(name), DECIMALS):
+                stock = float(ctx.take(ctx.snapshot.idcs.stock[name])[0])
+                claims.append(Claim(resource=name, amount=need, ceiling=None if np.isnan(stock) else stock))
+        return claims
 
     @staticmethod
     def _readings(ctx: Cycle) -> dict[str, Reading]:

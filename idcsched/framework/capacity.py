@@ -15,6 +15,7 @@ __all__ = [
     "DAYS_A_MONTH",
     "GB_A_MONTH",
     "Usage",
+    "ceiling",
     "demand",
     "headroom",
     "monthly_price",
@@ -57,6 +58,15 @@ def room(purchased: Number, max_level: Number, used: Number, pending: Number) ->
     """Mbps that may still be placed on a line: purchased × max_level − used − pending. May be negative."""
     left: Number = np.round(purchased * max_level - used - pending, DECIMALS)
     return left
+
+
+def ceiling(purchased: float, max_level: float, used: float, usage: Usage) -> float:
+    """What may be pending on a line at most (under `ordered`: ordered in all), so that `room` is not negative.
+
+    `used` NaN is not known and counts as nothing.
+    """
+    seen = 0.0 if np.isnan(used) or usage.count == "ordered" else used
+    return float(np.round(purchased * max_level - seen, DECIMALS))
 
 
 def headroom(room_left: Floats, purchased: Floats) -> Floats:

@@ -6,7 +6,7 @@ overrides; a method that is not overridden costs nothing. Every method takes one
 the same instance serves all requests and threads.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -20,6 +20,7 @@ from .outside import Query
 from .snapshot import Reading, Span
 
 if TYPE_CHECKING:
+    from .claiming import Claim
     from .context import Cycle
     from .one_by_one import IdcView
 
@@ -27,6 +28,7 @@ __all__ = [
     "POINTS",
     "Detail",
     "Figures",
+    "Hold",
     "Missing",
     "NoArgs",
     "Note",
@@ -77,6 +79,13 @@ class Rejection:
 
     reason: Reason
     detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A permit that is still out: what was taken stays reserved, and nothing is started; `why` says it to people."""
+
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +192,11 @@ class Plugin:
         """Known raw values → 0..100, the plugin's own way; a normaliser that the profile names goes before it."""
         raise NotImplementedError
 
-    def reserve(self, ctx: "Cycle") -> Any:
-        """The claims on capacity that the picked IDC needs, as values."""
+    def reserve(self, ctx: "Cycle") -> Iterable["Claim"] | None:
+        """The claims on capacity of the one IDC that is `ctx`'s only row, as values."""
 
-    def permit(self, ctx: "Cycle") -> Any:
-        """Allow, reject with a reason, or wait a while."""
+    def permit(self, ctx: "Cycle") -> "Rejection | Hold | None":
+        """Whether the one IDC that is `ctx`'s only row may be taken: None allows; Hold keeps it reserved for now."""
 
     def post_bind(self, ctx: "Cycle") -> None:
         """Be told how it went."""

@@ -144,6 +144,8 @@ class Profile:
     filters_one: tuple[Entry, ...]
     gatherers: tuple[Entry, ...]
     post_filters: tuple[Entry, ...]
+    reservers: tuple[Entry, ...]
+    permitters: tuple[Entry, ...]
     scorers: tuple[Entry, ...]
     tie_breakers: tuple[str, ...] = _TIE_BREAKERS
     fallback: tuple[Term, ...] = ()
@@ -195,6 +197,8 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         filters_one=_joining(entries, "filter_one"),
         gatherers=_joining(entries, "gather"),
         post_filters=_joining(entries, "post_filter"),
+        reservers=_joining(entries, "reserve"),
+        permitters=_joining(entries, "permit"),
         scorers=_joining(entries, "score", "score_one"),
         tie_breakers=_TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers,
         fallback=body.fallback or (),

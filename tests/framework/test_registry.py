@@ -124,7 +124,7 @@ def test_points_are_the_methods_that_a_class_overrides() -> None:
     assert Quiet.points() == ("filter",)
     assert Quiet.joins("filter")
     assert not Quiet.joins("score")
-    assert load_registry().get("network_flow").points() == ("pre_filter", "score")
+    assert load_registry().get("network_flow").points() == ("pre_filter", "score", "reserve")
 
 
 def test_reasons_are_those_that_a_plugins_module_declares() -> None:

@@ -1,0 +1,75 @@
+"""Several writes at once: one transaction and, on PostgreSQL, one round trip.
+
+For the few writes that many clients wait for. Whatever one of the statements violates undoes all of them, so that
+a constraint can serve as the guard of the whole.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+from django.db.models import Field, Model
+
+from .models import FeedEntry, Topic
+
+__all__ = ["Statement", "announcement", "insertion", "rounded", "run_together", "stored"]
+
+
+class Statement(NamedTuple):
+    """SQL that PostgreSQL and SQLite both understand, and what fills its `%s`."""
+
+    sql: str
+    params: Sequence[Any]
+
+
+def insertion(rows: Sequence[Model]) -> Statement:
+    """The INSERT of new rows of one model, their keys included; their defaults must be filled already."""
+    columns, fields = _columns(type(rows[0]))
+    row = f"({', '.join(['%s'] * len(fields))})"
+    sql = f"INSERT INTO {columns} VALUES {', '.join([row] * len(rows))}"  # noqa: S608 - names of this project's own
+    return Statement(sql, [_stored(field, each) for each in rows for field in fields])
+
+
+def run_together(statements: Iterable[Statement]) -> None:
+    """All of them or none, in this order; raises IntegrityError."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:  # several statements in one message are one transaction
+            found = list(statements)
+            cursor.execute(";\n".join(sql for sql, _ in found), [value for _, params in found for value in params])
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        for sql, params in statements:
+            cursor.execute(sql, params)
+
+
+def announcement(topic: str, key: str, at: datetime) -> Statement:
+    """The feed entry that says so, once all of it commits."""
+    number = "pg_current_xact_id()::text::bigint" if connection.vendor == "postgresql" else "NULL"
+    sql = f"INSERT INTO audit_feedentry (at, topic, key, xid) VALUES (%s, %s, %s, {number})"  # noqa: S608
+    return Statement(sql, [stored(FeedEntry, "at", at), Topic(topic).value, key])
+
+
+def stored(model: type[Model], name: str, value: Any) -> Any:
+    """A value as the column of that field takes it."""
+    return model._meta.get_field(name).get_db_prep_save(value, connection)  # type: ignore[union-attr]
+
+
+def rounded(sql: str, decimals: int) -> str:
+    """The SQL of a sum without the dust that floating point leaves behind."""
+    if connection.vendor == "postgresql":
+        return f"ROUND(({sql})::numeric, {decimals})::float8"
+    return f"ROUND({sql}, {decimals})"
+
+
+@cache
+def _columns(model: type[Model]) -> tuple[str, tuple["Field[Any, Any]", ...]]:
+    """The table with its columns, quoted, and the fields in that order; a key that the database counts is left out."""
+    fields = tuple(field for field in model._meta.concrete_fields if not (field.primary_key and field.db_returning))
+    names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
+    return f"{connection.ops.quote_name(model._meta.db_table)} ({names})", fields
+
+
+def _stored(field: "Field[Any, Any]", row: Model) -> Any:
+    return field.get_db_prep_save(getattr(row, field.attname), connection)

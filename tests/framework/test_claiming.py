@@ -1,0 +1,59 @@
+"""What is claimed where a decision lands: all that the request needs, up to what the filters saw."""
+
+from typing import Any
+
+import pytest
+
+from idcsched.framework.claiming import Claim, claims_of
+from idcsched.framework.testing import IdcSpec, decide_for, profile, world
+
+FLEET: dict[str, IdcSpec] = {
+    "a": {
+        "lines": {"ct": {"used_mbps": 100}, "cu": {"used_mbps": 200, "pending_mbps": 50}},
+        "stock": {"cpu": 64},
+    }
+}
+ASKED = {"machines": [{"count": 2, "bandwidth_mbps": 150, "cpu": 4, "memory_gib": 8}]}
+BOTH = ("network_flow", "resource")
+
+
+def claimed(*plugins: Any, **asked: Any) -> list[tuple[str, str | None, float, float | None]]:
+    decision = decide_for(world(FLEET), profile(*plugins), **{**ASKED, **asked}).decision
+    return [(claim.resource, claim.line, claim.amount, claim.ceiling) for claim in claims_of(decision, 0)]
+
+
+def test_it_works() -> None:
+    """What is pending is no part of the ceiling: the ledger compares with it."""
+    assert claimed(*BOTH, isp="cu") == [
+        ("cpu", None, 8, 64),
+        ("memory_gib", None, 16, None),
+        ("bandwidth_mbps", "cu", 300, 700),
+    ]
+
+
+def test_every_line_of_an_all() -> None:
+    assert claimed(*BOTH, isp=["cu", "ct"], isp_match="all")[2:] == [
+        ("bandwidth_mbps", "ct", 300, 800),
+        ("bandwidth_mbps", "cu", 300, 700),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plugins", "ceilings"),
+    [
+        pytest.param(("network_flow",), [None, None, 800], id="stock that nobody judges"),
+        pytest.param(("resource",), [64, None, None], id="bandwidth that nobody judges"),
+        pytest.param((), [None, None, None], id="nothing is judged"),
+    ],
+)
+def test_what_no_plugin_judges_is_taken_without_a_limit(plugins: tuple[str, ...], ceilings: list[float]) -> None:
+    assert [ceiling for *_, ceiling in claimed(*plugins, isp="ct")] == ceilings
+
+
+def test_a_request_that_needs_nothing_takes_nothing() -> None:
+    assert claimed(*BOTH, machines=[{"count": 3}]) == []
+
+
+def test_claims_are_known_by_what_they_are_about() -> None:
+    assert Claim(resource="cpu", amount=1).key == ("", "cpu")
+    assert Claim(resource="bandwidth_mbps", line="ct", amount=1).key == ("ct", "bandwidth_mbps")

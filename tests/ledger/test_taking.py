@@ -1,0 +1,171 @@
+"""Capacity is taken only as far as there is any, given back once, and fades as monitoring begins to see it."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from idcsched.accounts.models import Tenant
+from idcsched.audit.models import FeedEntry
+from idcsched.audit.statements import run_together
+from idcsched.framework.claiming import Claim as Wanted
+from idcsched.inventory.models import Idc, Isp, Line, Region
+from idcsched.ledger.models import Claim, Headcount, Holding
+from idcsched.ledger.taking import Stay, claims_fade, claims_fade_begin, claims_release, oversold, taking
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2031, 5, 5, tzinfo=UTC)
+DAY = 86_400
+
+
+@pytest.fixture(autouse=True)
+def idc() -> Idc:
+    idc = Idc.objects.create(code="gz-ct-01", region=Region.objects.create(code="A"))
+    Line.objects.create(idc=idc, code="ct", isp=Isp.objects.create(code="ct"), purchased_mbps=1000)
+    Tenant.objects.create(code="live-cn")
+    return idc
+
+
+def stay(number: int = 1, *claims: Wanted, machines: int = 3, idc: str = "gz-ct-01") -> Stay:
+    wanted = claims or (bandwidth(300), Wanted(resource="cpu", amount=8, ceiling=16))
+    return Stay(placement=UUID(int=number), idc=idc, tenant="live-cn", business="", machines=machines, claims=wanted)
+
+
+def bandwidth(amount: float, ceiling: float | None = 900, **extra: str) -> Wanted:
+    return Wanted(resource="bandwidth_mbps", line="ct", amount=amount, ceiling=ceiling, **extra)
+
+
+def take(*stays: Stay) -> None:
+    with transaction.atomic():
+        run_together(taking(stays, at=NOW))
+
+
+def release(number: int = 1, machines: int = 3) -> int:
+    found = stay(number, machines=machines)
+    return claims_release(
+        placement=found.placement, idc=found.idc, tenant=found.tenant, business="", machines=machines, at=NOW
+    )
+
+
+def held() -> dict[str, tuple[float, float]]:
+    return {row.resource: (row.taken, row.ordered) for row in Holding.objects.all()}
+
+
+def test_it_works() -> None:
+    take(stay())
+    take(stay(2, bandwidth(600)))
+
+    assert held() == {"bandwidth_mbps": (900, 900), "cpu": (8, 8)}
+    assert [(claim.taken_after, claim.ceiling) for claim in Claim.objects.order_by("id")] == [
+        (8, 16),
+        (300, 900),
+        (900, 900),
+    ]
+    assert Headcount.objects.get().machines == 6
+    assert list(FeedEntry.objects.filter(topic="ledger").values_list("key", flat=True)) == ["gz-ct-01"] * 2
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        pytest.param(bandwidth(600.001), id="bandwidth"),
+        pytest.param(Wanted(resource="cpu", amount=8.5, ceiling=16), id="stock"),
+        pytest.param(bandwidth(600.001, counted="ordered"), id="by what is ordered"),
+    ],
+)
+def test_no_more_than_there_is(claim: Wanted) -> None:
+    take(stay())
+    with pytest.raises(IntegrityError) as refusal:
+        take(stay(2, claim))
+    assert oversold(refusal.value)
+    assert held() == {"bandwidth_mbps": (300, 300), "cpu": (8, 8)}
+    assert Headcount.objects.get().machines == 3, "all of it is undone"
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        pytest.param(stay(1, bandwidth(1), idc="gone"), id="the IDC"),
+        pytest.param(stay(1, Wanted(resource="bandwidth_mbps", line="gone", amount=1)), id="the line"),
+        pytest.param(stay(1, Wanted(resource="cpu", amount=1), idc="gone", machines=0), id="the IDC of a stock"),
+    ],
+)
+def test_what_is_gone_cannot_be_taken(gone: Stay) -> None:
+    with pytest.raises(IntegrityError) as refusal:
+        take(gone)
+    assert not oversold(refusal.value)
+    assert not Claim.objects.exists()
+
+
+def test_without_a_limit_everything_fits() -> None:
+    take(stay(1, bandwidth(1e6, ceiling=None)))
+    assert held() == {"bandwidth_mbps": (1e6, 1e6)}
+
+
+def test_several_at_once_or_none() -> None:
+    with pytest.raises(IntegrityError):
+        take(stay(1, bandwidth(500)), stay(2, bandwidth(500)))
+    assert not Holding.objects.exists()
+    take(stay(1, bandwidth(400)), stay(2, bandwidth(500)))
+    assert held() == {"bandwidth_mbps": (900, 900)}
+
+
+def test_it_is_given_back_once() -> None:
+    take(stay())
+    take(stay(2, bandwidth(100), machines=1))
+
+    assert [release(), release(machines=0)] == [2, 0]
+    assert held() == {"bandwidth_mbps": (100, 100), "cpu": (0, 0)}
+    assert Headcount.objects.get().machines == 1
+    assert Claim.objects.filter(released_at__isnull=True).count() == 1
+
+
+def test_sums_gather_no_dust() -> None:
+    for number in range(1, 11):
+        take(stay(number, bandwidth(0.1), machines=0))
+    assert held() == {"bandwidth_mbps": (1.0, 1.0)}
+    for number in range(1, 11):
+        release(number, machines=0)
+    assert held() == {"bandwidth_mbps": (0.0, 0.0)}
+
+
+@pytest.mark.parametrize(
+    ("after", "left"),
+    [
+        pytest.param(timedelta(0), 300, id="at first all of it counts"),
+        pytest.param(timedelta(days=1), 200, id="after a third of the time two thirds"),
+        pytest.param(timedelta(days=3), 0, id="in the end nothing"),
+        pytest.param(timedelta(days=-1), 300, id="a clock that was put back gives nothing away"),
+        pytest.param(timedelta(days=9), 0, id="and never less than nothing"),
+    ],
+)
+def test_bandwidth_fades(after: timedelta, left: float) -> None:
+    take(stay())
+    claims_fade_begin(placement=UUID(int=1), since=NOW)
+    claims_fade(now=NOW + after, over_seconds=3 * DAY)
+    assert held() == {"bandwidth_mbps": (left, 300), "cpu": (8, 8)}
+    assert claims_fade(now=NOW + after, over_seconds=3 * DAY) == 0, "twice is once"
+
+
+def test_what_has_faded_is_not_given_back_again() -> None:
+    take(stay())
+    take(stay(2, bandwidth(100), machines=0))
+    claims_fade_begin(placement=UUID(int=1), since=NOW)
+    claims_fade(now=NOW + timedelta(days=1), over_seconds=3 * DAY)
+    release()
+    assert held() == {"bandwidth_mbps": (100, 100), "cpu": (0, 0)}
+
+
+def test_a_reserved_one_does_not_fade(idc: Idc) -> None:
+    take(stay())
+    assert claims_fade(now=NOW + timedelta(days=30), over_seconds=DAY) == 0
+
+
+def test_taking_is_one_round_trip(django_assert_num_queries: Callable[[int], object]) -> None:
+    """On PostgreSQL; SQLite is in the same process anyway."""
+    statements = taking([stay()], at=NOW)
+    with django_assert_num_queries(1 if connection.vendor == "postgresql" else len(statements) + 2):
+        run_together(statements)
