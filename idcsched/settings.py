@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched import __version__, appearance, content_security, environment
 from idcsched.environment import Environment, choice, flag, integer, listing, number
+from idcsched.housekeeping import housekeeping
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = Environment(os.environ)
@@ -210,6 +211,7 @@ INSTALLED_APPS = [
     "idcsched.ledger",
     "metrics_ingest",
     "idcsched.scheduling",
+    "idcsched.placement",
     "idcsched.api",
     "idcsched.demo",
 ]
@@ -346,45 +348,7 @@ CELERY_TASK_SOFT_TIME_LIMIT = 300
 CELERY_TASK_TIME_LIMIT = 330
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
-CELERY_BEAT_SCHEDULE = {
-    "feed-prune": {
-        "task": "idcsched.audit.tasks.feed_prune",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600},
-    },
-    "rollups-refresh": {
-        "task": "metrics_ingest.tasks.rollups_refresh",
-        "schedule": timedelta(minutes=5),
-        "options": {"expires": 300},
-    },
-    "history-prune": {
-        "task": "metrics_ingest.tasks.history_prune",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600},
-    },
-    "idempotency-prune": {
-        "task": "idcsched.accounts.tasks.idempotency_prune",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600},
-    },
-    "sessions-prune": {
-        "task": "idcsched.accounts.tasks.sessions_prune",
-        "schedule": timedelta(hours=24),
-        "options": {"expires": 3600},
-    },
-    "decisions-expire": {
-        "task": "idcsched.scheduling.tasks.decisions_expire",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600},  # a worker that was away need not do it for every hour it missed
-    },
-}
-
-if DEMO:
-    CELERY_BEAT_SCHEDULE["demo-measure"] = {
-        "task": "idcsched.demo.tasks.demo_measure",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    }
+CELERY_BEAT_SCHEDULE = housekeeping(demo=DEMO)
 
 LOGGING = {
     "version": 1,

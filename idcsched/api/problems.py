@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
+import msgspec
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -118,7 +119,8 @@ def _own(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, str]]:
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
     headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     errors = [_field(field) for field in error.errors] if isinstance(error, Invalid) else []
-    return status, problem(status, error.code, explained(error), errors), headers
+    extra = {name: msgspec.to_builtins(value) for name, value in error.extra.items()}
+    return status, problem(status, error.code, explained(error), errors, **extra), headers
 
 
 def _field(error: FieldError) -> dict[str, str]:

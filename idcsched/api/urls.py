@@ -12,6 +12,7 @@ from .views.decisions import DecisionViewSet
 from .views.inventory import IdcViewSet, IspViewSet, LineViewSet, RegionViewSet
 from .views.marks import AffinityViewSet, TaintViewSet
 from .views.metrics import MetricViewSet, SamplesView
+from .views.placements import PlacementViewSet
 from .views.profiles import ProfileViewSet
 from .views.schedule import ScheduleView
 from .views.system import PluginsView, StatusView
@@ -35,6 +36,7 @@ router.register("users", UserViewSet)
 router.register("region_scopes", RegionScopeViewSet)
 router.register("tokens", TokenViewSet)
 router.register("changes", ChangeViewSet)
+router.register("placements", PlacementViewSet)
 
 browsable_docs = csp(settings.API_DOCS_SECURITY_POLICY)(SpectacularSwaggerSplitView.as_view(url_name="schema"))
 

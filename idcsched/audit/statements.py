@@ -5,6 +5,7 @@ a constraint can serve as the guard of the whole.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import Field, Model
 
+from .feed import tell_on_commit
 from .models import FeedEntry, Topic
 
 __all__ = ["Statement", "announcement", "insertion", "rounded", "run_together", "stored"]
@@ -34,14 +36,14 @@ def insertion(rows: Sequence[Model]) -> Statement:
 
 def run_together(statements: Iterable[Statement]) -> None:
     """All of them or none, in this order; raises IntegrityError."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:  # several statements in one message are one transaction
-            found = list(statements)
-            cursor.execute(";\n".join(sql for sql, _ in found), [value for _, params in found for value in params])
-        return
-    with transaction.atomic(), connection.cursor() as cursor:
-        for sql, params in statements:
+    found = list(statements)
+    if connection.vendor == "postgresql":  # several statements in one message
+        found = [Statement(";\n".join(sql for sql, _ in found), [value for _, params in found for value in params])]
+    one_message = len(found) == 1 and not connection.in_atomic_block  # which is a transaction by itself
+    with nullcontext() if one_message else transaction.atomic(), connection.cursor() as cursor:
+        for sql, params in found:
             cursor.execute(sql, params)
+    tell_on_commit()
 
 
 def announcement(topic: str, key: str, at: datetime) -> Statement:

@@ -5,11 +5,14 @@ from typing import Literal
 
 import numpy as np
 
+from .context import Cycle
 from .decision import Decision
+from .errors import PluginFailed
 from .facts import STOCK_RESOURCES
 from .normalize import DECIMALS
+from .profile import Entry
 
-__all__ = ["BANDWIDTH_RESOURCE", "Claim", "claims_of"]
+__all__ = ["BANDWIDTH_RESOURCE", "Claim", "claims_of", "picked", "pinned"]
 
 BANDWIDTH_RESOURCE = "bandwidth_mbps"
 
@@ -34,28 +37,52 @@ class Claim:
         return self.line or "", self.resource
 
 
-def claims_of(decision: Decision, position: int) -> tuple[Claim, ...]:
-    """What the survivor at that position must give: what the profile's plugins claim, the rest without a limit.
+def picked(decision: Decision, position: int) -> Cycle:
+    """The survivor at that position alone, as plugins are asked about it."""
+    return decision.survivors.narrowed(np.array([position], dtype=np.intp))
 
-    Whatever a request needs is taken, also where no plugin of the profile asks whether it is there.
+
+def pinned(ctx: Cycle, codes: tuple[str, ...]) -> Cycle | None:
+    """The one IDC of `ctx` on those lines, whichever would be chosen now; None where one is gone or can't carry it."""
+    lines, own = ctx.snapshot.lines, np.flatnonzero(ctx.snapshot.lines.idc == ctx.row_numbers[0]).tolist()
+    by_code = {lines.codes[line]: line for line in own}
+    if {lines.codes[line] for line in ctx.lines.of(0)} == set(codes):
+        return ctx
+    if not all(code in by_code and lines.room[by_code[code]] >= ctx.request.bandwidth for code in codes):
+        return None
+    return ctx.on_lines(tuple(by_code[code] for code in codes))
+
+
+def claims_of(ctx: Cycle) -> tuple[Claim, ...]:
+    """What the one IDC of `ctx` must give: what the profile's plugins claim, the rest without a limit.
+
+    Whatever a request needs is taken, also where no plugin of the profile asks whether it is there. Raises
+    PluginFailed: what a plugin could not claim would be oversold.
     """
-    picked = decision.survivors.narrowed(np.array([position], dtype=np.intp))
     found: dict[tuple[str, str], Claim] = {}
-    for entry in decision.survivors.profile.reservers:
-        with picked.at_work(entry, "reserve"):
-            for claim in entry.plugin.reserve(picked) or ():
-                found.setdefault(claim.key, claim)
-    for claim in _needed(decision, position):
+    for entry in ctx.profile.reservers:
+        for claim in _claimed(ctx, entry):
+            found.setdefault(claim.key, claim)
+    for claim in _needed(ctx):
         found.setdefault(claim.key, claim)
     return tuple(found[key] for key in sorted(found))
 
 
-def _needed(decision: Decision, position: int) -> list[Claim]:
-    request, lines = decision.survivors.request, decision.survivors.snapshot.lines
-    need = round(request.bandwidth, DECIMALS)
-    chosen = decision.survivors.lines.of(position) if need else ()
-    stock = ((name, round(request.need(name), DECIMALS)) for name in STOCK_RESOURCES)
+def _claimed(ctx: Cycle, entry: Entry) -> list[Claim]:
+    try:
+        with ctx.at_work(entry, "reserve"):
+            return list(entry.plugin.reserve(ctx) or ())
+    except Exception as error:
+        raise PluginFailed(entry.name, "reserve", f"{type(error).__name__}: {error}") from error
+
+
+def _needed(ctx: Cycle) -> list[Claim]:
+    need, codes = round(ctx.request.bandwidth, DECIMALS), ctx.snapshot.lines.codes
+    stock = ((name, round(ctx.request.need(name), DECIMALS)) for name in STOCK_RESOURCES)
     return [
-        *(Claim(resource=BANDWIDTH_RESOURCE, amount=need, line=lines.codes[line]) for line in chosen),
+        *(
+            Claim(resource=BANDWIDTH_RESOURCE, amount=need, line=codes[line])
+            for line in (ctx.lines.of(0) if need else ())
+        ),
         *(Claim(resource=name, amount=amount) for name, amount in stock if amount),
     ]

@@ -71,8 +71,8 @@ class Cycle:
         self.timings: list[Timing] = []
         self._choice: LineChoice | None = None
 
-    def narrowed(self, positions: Rows) -> "Cycle":
-        """The same decision about some of its rows only."""
+    def narrowed(self, positions: Rows, choice: LineChoice | None = None) -> "Cycle":
+        """The same decision about some of its rows only, on their lines or on those that `choice` says."""
         other = Cycle(
             self.request,
             self.snapshot,
@@ -83,8 +83,15 @@ class Cycle:
         )
         other.state, other.notes, other.replies = self.state, self.notes, self.replies
         other.clock, other.timings = self.clock, self.timings
-        other._choice = self.lines.take(positions)
+        other._choice = choice or self.lines.take(positions)
         return other
+
+    def on_lines(self, lines: tuple[int, ...]) -> "Cycle":
+        """The same about its one IDC, on those of its lines."""
+        yes = np.ones(1, dtype=np.bool_)
+        groups = tuple(np.array([line], dtype=np.intp) for line in lines)
+        choice = LineChoice(groups=groups, has_line=yes, carries=yes, known=yes)
+        return self.narrowed(np.array([0], dtype=np.intp), choice)
 
     @contextmanager
     def at_work(self, entry: Entry, point: str) -> Iterator[None]:

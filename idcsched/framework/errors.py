@@ -64,6 +64,11 @@ class IdcschedError(Exception):
         self.params = params
 
     @property
+    def extra(self) -> Mapping[str, Any]:
+        """What else a client is told, by name."""
+        return {}
+
+    @property
     def detail(self) -> str:
         return self.template.format_map(self.params) if self.params else self.template
 

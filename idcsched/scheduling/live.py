@@ -35,7 +35,7 @@ from .models import ProfileRevision
 from .plugins import registry
 from .world import load_world
 
-__all__ = ["Live", "Picture", "live"]
+__all__ = ["Live", "Picture", "live", "one_moment"]
 
 logger = logging.getLogger(__name__)
 
@@ -101,6 +101,10 @@ class Live:
                 "snapshot_too_old", "the database is away; what is known is {age} s old", age=round(self.lag_seconds)
             )
         return picture
+
+    def catch_up(self) -> None:
+        """Take in what everybody has committed, now: for who has learnt that the picture is behind."""
+        self._commits = -1
 
     @property
     def lag_seconds(self) -> float:
@@ -170,13 +174,13 @@ def _news(moved: frozenset[str]) -> dict[str, Any]:
 
 
 def _take_snapshot() -> Snapshot:
-    with _one_moment():
+    with one_moment():
         world = load_world()
     return build_snapshot(world, id=str(uuid7()), built_at=time.time())
 
 
 @contextmanager
-def _one_moment() -> Iterator[None]:
+def one_moment() -> Iterator[None]:
     """All queries inside see the same state of the database."""
     if connection.in_atomic_block:
         yield

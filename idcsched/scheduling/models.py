@@ -82,6 +82,12 @@ class Decision(models.Model):
     sentences = models.JSONField(
         _("sentences"), default=dict, help_text=_("What each English sentence of the answer was made of.")
     )
+    placement = models.UUIDField(
+        _("placement"), null=True, blank=True, help_text=_("What it became; its record is kept for longer then.")
+    )
+    taken = models.JSONField(
+        _("taken"), null=True, blank=True, help_text=_("The candidate that was taken, its rank, and why not the first.")
+    )
     inputs = models.BinaryField(_("inputs"), null=True, help_text=_("What it was decided on, packed; empty: not kept."))
 
     class Meta:

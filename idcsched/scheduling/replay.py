@@ -30,7 +30,7 @@ from .models import Decision, Profile, ProfileRevision
 from .plugins import registry
 from .sentences import Notebook, read, read_struct
 
-__all__ = ["Explanation", "Moved", "Preview", "Replayed", "preview", "replay"]
+__all__ = ["Explanation", "Moved", "Preview", "Replayed", "policy_of", "preview", "replay"]
 
 Data = Literal["then", "now"]
 
@@ -89,7 +89,7 @@ def replay(
     inputs = _inputs(decision)
     if weights is not None:
         inputs = replace(inputs, request=msgspec.structs.replace(inputs.request, weights=dict(weights)))
-    policy = _revision(decision.profile, decision.profile_revision) if profile is None else _active(profile)
+    policy = policy_of(decision.profile, decision.profile_revision) if profile is None else _active(profile)
     notebook = Notebook()
     again = _answered(inputs, policy, data, notebook, same_policy=profile is None)
     fields = msgspec.json.decode(msgspec.json.encode(again))  # as the record holds them
@@ -111,7 +111,7 @@ class Explanation(Sequence[Candidate | Rejected | Stale]):
     """
 
     def __init__(self, decision: Decision, name: ListName) -> None:
-        inputs, policy = _inputs(decision), _revision(decision.profile, decision.profile_revision)
+        inputs, policy = _inputs(decision), policy_of(decision.profile, decision.profile_revision)
         self._decided, self._name = _decided(inputs, policy, inputs.replies_by_entry()), name
 
     def __len__(self) -> int:
@@ -206,7 +206,8 @@ def _replies_of_then(inputs: Inputs, asked: Iterable[Query]) -> dict[str, Reply]
     return {entry: reply for entry, reply in wanted.items() if reply is not None}
 
 
-def _revision(code: str, number: int) -> Policy:
+def policy_of(code: str, number: int) -> Policy:
+    """A revision of a profile, as it was; raises Conflict `inputs_not_kept` where it is gone."""
     revision = ProfileRevision.objects.filter(profile__code=code, number=number).first()
     if revision is None:
         raise Conflict("inputs_not_kept", "revision {number} of profile {name} is gone", number=number, name=code)

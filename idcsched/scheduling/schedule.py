@@ -26,7 +26,7 @@ from .records import DecisionRecord
 from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
 from .sentences import Notebook, read_struct
 
-__all__ = ["COMMIT_SALT", "Scheduled", "schedule"]
+__all__ = ["COMMIT_SALT", "Made", "Scheduled", "make", "schedule", "tenant_of"]
 
 COMMIT_SALT = "idcsched.scheduling.commit"
 
@@ -46,28 +46,46 @@ class _Question:
     reference: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A decision with the answer that tells it, and the record that is to be kept of it."""
+
+    decision: Decision
+    scheduled: Scheduled
+    record: DecisionRecord
+
+
 def schedule(*, request: Request, principal: Principal, http_request_id: str) -> Scheduled:
     """The best IDC for `request`, recorded; raises Invalid, Forbidden or PluginFailed."""
+    tenant = tenant_of(request, principal)
+    made = make(request=request, tenant=tenant, actor=principal.username, http_request_id=http_request_id)
+    recorder.hand_in(made.record)
+    return read_struct(made.scheduled, made.record.notebook.sentences)
+
+
+def make(
+    *, request: Request, tenant: str | None, actor: str, http_request_id: str, policy: Profile | None = None
+) -> Made:
+    """Decide, by `policy` or the profile that request or tenant name; records nothing. Raises Invalid, PluginFailed."""
     started = time.perf_counter()
     _check_supported(request)
-    question = _question(request, principal, http_request_id)
+    question = _question(request, tenant, http_request_id, policy)
     with instruments.attempt(question.profile.code) as attempt:
         decision, replies = _decided(question, attempt.clock)
         attempt.decided(decision)
         notebook = Notebook()
         told = answer(decision, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
         scheduled = _answered(question, told, started=started)
-        recorder.hand_in(_record(question, scheduled, notebook, principal.username, replies))
-    return read_struct(scheduled, notebook.sentences)
+    record = _record(question, scheduled, notebook, actor, replies)
+    return Made(decision=decision, scheduled=scheduled, record=record)
 
 
-def _question(request: Request, principal: Principal, http_request_id: str) -> _Question:
+def _question(request: Request, tenant: str | None, http_request_id: str, policy: Profile | None) -> _Question:
     picture = live.current()
-    tenant = _tenant(request, principal, picture)
     return _Question(
         request=request,
         picture=picture,
-        profile=_profile(request, tenant, picture),
+        profile=policy or _profile(request, tenant, picture),
         tenant=tenant,
         labels={**(request.labels or {}), **({"tenant": tenant} if tenant else {})},
         now=time.time(),
@@ -140,21 +158,25 @@ def _commit_token(decision_id: str, request: Request, told: Answer) -> str | Non
 
 def _check_supported(request: Request) -> None:
     """What this version does not do yet is refused, not ignored."""
-    if request.action not in (None, "recommend"):
-        raise Invalid(
-            "unsupported_action", "this version recommends only; it can't {action}", "/action", action=request.action
-        )
-    if request.spread is not None:
-        raise Invalid("unsupported_field", "this version does not spread one request over IDCs", "/spread")
+    if request.action == "provision":
+        raise Invalid("unsupported_action", "this version does not start machines", "/action")
+    for name in ("spread", "callback_url"):
+        if getattr(request, name):
+            raise Invalid("unsupported_field", "this version can't do this yet", f"/{name}")
+    if request.hypothetical is not None and request.action == "reserve":
+        raise Invalid("hypothetical_is_not_real", "a supposition can only be recommended on", "/hypothetical")
 
 
-def _tenant(request: Request, principal: Principal, picture: Picture) -> str | None:
-    """The tenant that the request is for: the one named, if the caller may act for it, else the token's."""
+def tenant_of(request: Request, principal: Principal) -> str | None:
+    """The tenant that the request is for: the one named, if the caller may act for it, else the token's.
+
+    Raises Forbidden, Invalid.
+    """
     if request.tenant is None or request.tenant == principal.tenant:
         return principal.tenant
     if not principal.all_tenants:
         raise Forbidden("tenant_not_allowed", "you may not act for the tenant {tenant}", tenant=request.tenant)
-    if request.tenant not in picture.default_profiles:
+    if request.tenant not in live.current().default_profiles:
         raise Invalid("unknown_tenant", "there is no tenant {tenant}", "/tenant", tenant=request.tenant)
     return request.tenant
 

@@ -54,7 +54,7 @@ def test_it_works(seed: Api, portal: Api) -> None:
         ),
         pytest.param({**GOOD, "labels": {"tenant": "x"}}, "reserved_label", "/labels/tenant", id="a made-up tenant"),
         pytest.param(
-            {**GOOD, "action": "reserve"}, "unsupported_action", "/action", id="an action that is yet to come"
+            {**GOOD, "action": "provision"}, "unsupported_action", "/action", id="an action that is yet to come"
         ),
         pytest.param({**GOOD, "shape": [0.5] * 23}, "invalid_shape", "/shape", id="a shape of 23 hours"),
         pytest.param(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from idcsched.framework.claiming import Claim, claims_of
+from idcsched.framework.claiming import Claim, claims_of, picked, pinned
 from idcsched.framework.testing import IdcSpec, decide_for, profile, world
 
 FLEET: dict[str, IdcSpec] = {
@@ -19,7 +19,8 @@ BOTH = ("network_flow", "resource")
 
 def claimed(*plugins: Any, **asked: Any) -> list[tuple[str, str | None, float, float | None]]:
     decision = decide_for(world(FLEET), profile(*plugins), **{**ASKED, **asked}).decision
-    return [(claim.resource, claim.line, claim.amount, claim.ceiling) for claim in claims_of(decision, 0)]
+    found = claims_of(picked(decision, 0))
+    return [(claim.resource, claim.line, claim.amount, claim.ceiling) for claim in found]
 
 
 def test_it_works() -> None:
@@ -57,3 +58,26 @@ def test_a_request_that_needs_nothing_takes_nothing() -> None:
 def test_claims_are_known_by_what_they_are_about() -> None:
     assert Claim(resource="cpu", amount=1).key == ("", "cpu")
     assert Claim(resource="bandwidth_mbps", line="ct", amount=1).key == ("ct", "bandwidth_mbps")
+
+
+@pytest.mark.parametrize(
+    ("codes", "kept"),
+    [
+        pytest.param(("ct",), True, id="the line that is chosen"),
+        pytest.param(("cu",), True, id="another that carries it"),
+        pytest.param(("cm",), False, id="a line that is gone"),
+    ],
+)
+def test_pinned_to_a_line(codes: tuple[str, ...], *, kept: bool) -> None:
+    """A recommendation is kept on its own line, though another would be chosen today."""
+    decision = decide_for(world(FLEET), profile(*BOTH), **ASKED).decision
+    ctx = pinned(picked(decision, 0), codes)
+    assert (ctx is not None) is kept
+    if ctx is not None:
+        assert [claim.line for claim in claims_of(ctx) if claim.line] == list(codes)
+
+
+def test_pinned_to_a_line_that_is_too_full() -> None:
+    fleet: dict[str, IdcSpec] = {"a": {"lines": {"ct": {"used_mbps": 0}, "cu": {"used_mbps": 700}}}}
+    decision = decide_for(world(fleet), profile("network_flow"), **ASKED).decision
+    assert pinned(picked(decision, 0), ("cu",)) is None

@@ -1,5 +1,7 @@
 """`POST /api/v1/schedule/`: where should these machines stand?"""
 
+from http import HTTPStatus
+
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework.request import Request as HttpRequest
@@ -9,8 +11,13 @@ from idcsched.api.idempotency import Idempotent
 from idcsched.api.middleware import request_id_of
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import struct_response
+from idcsched.api.views.placements import placement_response
+from idcsched.audit.context import origin_set
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.request import Request
+from idcsched.placement.documents import PlacementDocument
+from idcsched.placement.lifecycle import State
+from idcsched.placement.services import placement_order
 from idcsched.scheduling.schedule import Scheduled, schedule
 
 __all__ = ["ScheduleView"]
@@ -26,14 +33,19 @@ class ScheduleView(Idempotent):
     @extend_schema(
         operation_id="schedule",
         request=Request,
-        responses={200: OpenApiResponse(Scheduled, description="What was decided; also where nothing fits.")},
+        responses={
+            200: OpenApiResponse(Scheduled, description="What was decided; also where nothing fits."),
+            201: OpenApiResponse(PlacementDocument, description="What was reserved."),
+            202: OpenApiResponse(PlacementDocument, description="What waits, since nothing fits yet."),
+        },
         examples=[OpenApiExample("The seed example", value=EXAMPLE, request_only=True)],
     )
     def post(self, request: HttpRequest) -> HttpResponse:
         asked = decode_json(body_bytes(request), Request)
-        answered = schedule(
-            request=asked,
-            principal=principal_of_request(request),
-            http_request_id=request_id_of(request),
-        )
-        return struct_response(answered)
+        principal, http_request_id = principal_of_request(request), request_id_of(request)
+        if asked.action in (None, "recommend"):
+            return struct_response(schedule(request=asked, principal=principal, http_request_id=http_request_id))
+        with origin_set(actor=principal.username, via="api", request_id=http_request_id):
+            placement = placement_order(request=asked, principal=principal, http_request_id=http_request_id)
+        waits = placement.state == State.WAITING
+        return placement_response(placement, status=HTTPStatus.ACCEPTED if waits else HTTPStatus.CREATED)

@@ -1,0 +1,148 @@
+"""`/api/v1/placements/`: what was ordered, what it holds, and what can be done to it."""
+
+from typing import Annotated, Any, Literal
+
+import django_filters
+import msgspec
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+
+from idcsched.api.bodies import body_bytes
+from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.middleware import request_id_of
+from idcsched.api.permissions import principal_of_request
+from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
+from idcsched.framework.decoding import decode_json
+from idcsched.framework.errors import NotFound
+from idcsched.placement import services
+from idcsched.placement.documents import (
+    EventDocument,
+    PlacementDocument,
+    event_document,
+    on_idcs_to_leave,
+    placement_documents,
+    shown,
+)
+from idcsched.placement.lifecycle import Action
+from idcsched.placement.models import Placement
+
+__all__ = ["PlacementViewSet", "placement_response"]
+
+UUID_SHAPED = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A recommendation to take at its word."""
+
+    commit_token: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+    action: Literal["reserve", "provision"] | None = None
+
+
+class PlacementPage(msgspec.Struct, frozen=True, kw_only=True):
+    count: int
+    next: str | None
+    previous: str | None
+    results: list[PlacementDocument]
+
+
+class EventPage(msgspec.Struct, frozen=True, kw_only=True):
+    count: int
+    next: str | None
+    previous: str | None
+    results: list[EventDocument]
+
+
+class PlacementFilters(FilterSet):
+    state = AnyOf(field_name="state")
+    tenant = AnyOf(field_name="tenant__code")
+    idc = AnyOf(field_name="idc__code")
+    request_id = AnyOf(field_name="request_id")
+    group_id = django_filters.UUIDFilter(field_name="group_id")
+    needs_attention = django_filters.BooleanFilter(field_name="needs_attention")
+    due_to_leave = django_filters.BooleanFilter(method="leaving")
+
+    def leaving(self, queryset: QuerySet[Placement], name: str, value: bool) -> QuerySet[Placement]:
+        leaving = on_idcs_to_leave(timezone.now())
+        return queryset.filter(leaving) if value else queryset.exclude(leaving)
+
+    class Meta:
+        model = Placement
+        fields = ("state", "tenant", "idc", "request_id")
+        searched = ("request_id", "idc__code", "actor")
+
+
+@extend_schema_view(list=extend_schema(responses=PlacementPage), retrieve=extend_schema(responses=PlacementDocument))
+class PlacementViewSet(ReadOnlyResource):
+    """Portals and tenants' viewers see their own tenant's, everybody else all."""
+
+    capability = "schedule"
+    queryset = Placement.objects.all()
+    filterset_class = PlacementFilters
+    ordering_fields = ("created_at", "changed_at", "expires_at")
+    lookup_field = "id"
+    lookup_value_regex = UUID_SHAPED
+
+    def get_queryset(self) -> QuerySet[Placement]:
+        found: QuerySet[Placement] = shown(super().get_queryset())
+        principal = principal_of_request(self.request)
+        return found if principal.all_tenants else found.filter(tenant__code=principal.tenant)
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return encoded(self.get_paginated_response(placement_documents(page)).data)  # type: ignore[arg-type]
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+        return placement_response(self.get_object())
+
+    @extend_schema(request=Commit, responses={200: PlacementDocument, 201: PlacementDocument})
+    def create(self, request: Request) -> HttpResponse:
+        """Turn a recommendation into a placement of that very IDC; the same token again gives the same placement."""
+        asked = decode_json(body_bytes(request), Commit)
+        with self.writing():
+            placement, new = services.placement_commit(
+                commit_token=asked.commit_token,
+                action=Action(asked.action or "reserve"),
+                principal=principal_of_request(request),
+                http_request_id=request_id_of(request),
+            )
+        return placement_response(placement, status=status.HTTP_201_CREATED if new else status.HTTP_200_OK)
+
+    @extend_schema(responses=EventPage, filters=False)
+    @action(detail=True)
+    def events(self, request: Request, id: str) -> HttpResponse:
+        """Every move that it made."""
+        page = self.paginate_queryset(self.get_object().events.order_by("version"))
+        return encoded(self.get_paginated_response([event_document(event) for event in page or ()]).data)
+
+    @extend_schema(request=None, responses=PlacementDocument)
+    @action(detail=True, methods=["post"])
+    def confirm(self, request: Request, id: str) -> HttpResponse:
+        """The portal has booted the machines itself."""
+        return self._moved(services.placement_confirm)
+
+    @extend_schema(request=None, responses=PlacementDocument)
+    @action(detail=True, methods=["post"])
+    def release(self, request: Request, id: str) -> HttpResponse:
+        """Give back what it holds."""
+        return self._moved(services.placement_release)
+
+    def _moved(self, service: Any) -> HttpResponse:
+        with self.writing():
+            moved = service(placement=self.get_object())
+        return placement_response(moved)
+
+
+def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -> HttpResponse:
+    """The placement as it stands now, and where it is to be found."""
+    found = shown(Placement.objects.filter(pk=placement.pk)).first()
+    if found is None:
+        raise NotFound("not_found", "there is no placement {id}", id=str(placement.pk))
+    response = struct_response(placement_documents([found])[0], status=status)
+    response["Location"] = reverse("placement-detail", kwargs={"id": str(found.pk)})
+    return response

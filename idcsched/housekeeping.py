@@ -1,0 +1,34 @@
+"""What is done again and again without being asked for, and how often."""
+
+from datetime import timedelta
+from typing import Any
+
+__all__ = ["housekeeping"]
+
+TASKS = {
+    "idcsched.audit.tasks.feed_prune": timedelta(hours=1),
+    "metrics_ingest.tasks.rollups_refresh": timedelta(minutes=5),
+    "metrics_ingest.tasks.history_prune": timedelta(hours=1),
+    "idcsched.accounts.tasks.idempotency_prune": timedelta(hours=1),
+    "idcsched.accounts.tasks.sessions_prune": timedelta(hours=24),
+    "idcsched.scheduling.tasks.decisions_expire": timedelta(hours=1),
+    "idcsched.placement.tasks.placements_expire": timedelta(seconds=15),
+    "idcsched.placement.tasks.waiting_try": timedelta(seconds=5),
+    "idcsched.placement.tasks.claims_fade": timedelta(minutes=10),
+    "idcsched.placement.tasks.ledger_audit": timedelta(hours=1),
+}
+DEMO_TASKS = {"idcsched.demo.tasks.demo_measure": timedelta(minutes=1)}
+LONGEST_WORTH_DOING = timedelta(hours=1)
+
+
+def housekeeping(*, demo: bool) -> dict[str, dict[str, Any]]:
+    """Celery beat's schedule. A worker that was away need not do each for every time that it missed."""
+    tasks = TASKS | (DEMO_TASKS if demo else {})
+    return {
+        task.rpartition(".")[2].replace("_", "-"): {
+            "task": task,
+            "schedule": every,
+            "options": {"expires": min(every, LONGEST_WORTH_DOING).total_seconds()},
+        }
+        for task, every in tasks.items()
+    }

@@ -1,0 +1,1 @@
+"""What becomes of a decision that is taken at its word: placements, their machines, and their life."""

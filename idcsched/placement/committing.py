@@ -1,0 +1,114 @@
+"""A recommendation taken at its word: the very IDC and lines that were recommended, if they still fit."""
+
+from uuid import UUID
+
+import msgspec
+from django.core import signing
+from django.db import IntegrityError
+
+from idcsched.accounts.roles import Principal
+from idcsched.framework.claiming import picked, pinned
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import Conflict, Invalid, NotFound
+from idcsched.framework.request import Request
+from idcsched.ledger.taking import oversold
+from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recorder import recorder
+from idcsched.scheduling.replay import policy_of
+from idcsched.scheduling.schedule import COMMIT_SALT, Made, make
+
+from .candidates import Candidate, candidate_of
+from .lifecycle import Action
+from .models import Placement
+from .ordering import NoFeasible
+from .taking import order_of, take
+
+__all__ = ["COMMIT_SECONDS", "placement_commit"]
+
+COMMIT_SECONDS = 600
+
+
+def placement_commit(
+    *, commit_token: str, action: Action, principal: Principal, http_request_id: str
+) -> tuple[Placement, bool]:
+    """The placement, and whether it is new: the same token again gives the same placement.
+
+    Raises Invalid `invalid_token`, `tenant_required`, Conflict `token_expired`, `decision_outdated`,
+    `quota_exceeded`, NotFound for what belongs to somebody else.
+    """
+    recommended, expired = _named(commit_token)
+    if (placement := _committed(recommended, principal)) is not None:
+        return placement, False
+    if expired:
+        raise Conflict("token_expired", "the recommendation is more than ten minutes old: ask again")
+    decision, tenant = _recommendation(recommended, principal)
+    asked = convert(decision.request, Request)
+    made = _made_again(decision, asked, principal, http_request_id)
+    order = order_of(asked, tenant=tenant, actor=principal.username, action=action, based_on=decision.pk)
+    try:
+        return take(order, made, _as_recommended(decision, made)), True
+    except IntegrityError as error:
+        if (placement := _committed(recommended, principal)) is not None:  # somebody was quicker with the same token
+            return placement, False
+        if oversold(error):
+            raise _outdated(made) from error
+        raise
+
+
+def _named(commit_token: str) -> tuple[UUID, bool]:
+    """The decision that a token is about, and whether the token is too old."""
+    for max_age in (COMMIT_SECONDS, None):
+        try:
+            return UUID(signing.loads(commit_token, salt=COMMIT_SALT, max_age=max_age)["decision"]), max_age is None
+        except signing.SignatureExpired:
+            continue
+        except (signing.BadSignature, KeyError, TypeError, ValueError):
+            break
+    raise Invalid("invalid_token", "this is no commit token that was given out here", "/commit_token")
+
+
+def _committed(recommended: UUID, principal: Principal) -> Placement | None:
+    found = Placement.objects.select_related("tenant", "idc").filter(based_on=recommended).first()
+    if found is not None and not (principal.all_tenants or found.tenant.code == principal.tenant):
+        raise NotFound("not_found", "there is no such recommendation")
+    return found
+
+
+def _recommendation(recommended: UUID, principal: Principal) -> tuple[Decision, str]:
+    """The decision as it is on record, and its tenant."""
+    recorder.settle(str(recommended))
+    found = Decision.objects.select_related("tenant").filter(pk=recommended).first()
+    if found is None or not (principal.all_tenants or (found.tenant and found.tenant.code == principal.tenant)):
+        raise NotFound("not_found", "there is no such recommendation")
+    if found.tenant is None:
+        raise Invalid("tenant_required", "the recommendation was for no tenant: ask again with one", "/commit_token")
+    return found, found.tenant.code
+
+
+def _made_again(decision: Decision, asked: Request, principal: Principal, http_request_id: str) -> Made:
+    """Decided anew about that IDC alone, by the policy of then; raises Conflict `decision_outdated`."""
+    request = msgspec.structs.replace(asked, only=(decision.idc,), explain="full", action=None)
+    made = make(
+        request=request,
+        tenant=decision.tenant.code if decision.tenant else None,
+        actor=principal.username,
+        http_request_id=http_request_id,
+        policy=policy_of(decision.profile, decision.profile_revision),
+    )
+    if not made.decision.scheduled:
+        raise _outdated(made)
+    return made
+
+
+def _as_recommended(decision: Decision, made: Made) -> Candidate:
+    """The IDC with the lines that were recommended, whichever would be chosen today."""
+    lines = tuple(line["line"] for line in decision.answer["lines"])
+    ctx = pinned(picked(made.decision, made.decision.ranking.picked), lines)
+    if ctx is None:
+        raise _outdated(made)
+    return candidate_of(ctx, rank=1)
+
+
+def _outdated(made: Made) -> NoFeasible:
+    recorder.hand_in(made.record)
+    return NoFeasible("decision_outdated", "what was recommended does not fit any more: {summary}", made)

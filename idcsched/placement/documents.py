@@ -1,0 +1,151 @@
+"""A placement as the contract shows it."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from django.db.models import Prefetch, Q, QuerySet
+from django.utils import timezone
+
+from idcsched.framework.decision import LineUse
+from idcsched.inventory.choices import Effect
+from idcsched.inventory.models import Taint
+
+from .lifecycle import HOLDING
+from .models import Attempt, AttemptState, Event, Machine, Placement
+
+__all__ = ["EventDocument", "PlacementDocument", "event_document", "on_idcs_to_leave", "placement_documents", "shown"]
+
+
+class MachineDocument(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    name: str
+    state: str
+    provider_id: str | None
+    addresses: list[str]
+    error: str | None
+
+
+class AttemptDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """An IDC in which the machines could not be had."""
+
+    idc: str
+    state: str
+    error: str | None
+
+
+class PlacementDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """An order with what it holds. `held_back`: why a permit keeps it reserved."""
+
+    id: str
+    request_id: str | None
+    tenant: str
+    state: str
+    needs_attention: bool
+    idc: str | None
+    lines: list[LineUse]
+    group_id: str | None
+    due_to_leave: str | None
+    expires_at: datetime | None
+    machines: list[MachineDocument]
+    attempts: list[AttemptDocument]
+    decision_id: str
+    created_at: datetime
+    version: int
+    action: str
+    held_back: str | None
+    based_on: str | None
+    priority: int
+    callback_url: str | None
+
+
+class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
+    version: int
+    at: datetime
+    move: str
+    state: str
+    actor: str
+    detail: dict[str, Any]
+
+
+def shown(rows: QuerySet[Placement]) -> QuerySet[Placement]:
+    """With all that a document needs, in a fixed number of queries."""
+    attempts = Attempt.objects.select_related("idc").prefetch_related("machines")
+    return rows.select_related("tenant", "idc").prefetch_related(Prefetch("attempts", attempts))
+
+
+def placement_documents(placements: Sequence[Placement]) -> list[PlacementDocument]:
+    """Those rows of `shown`, as they stand now."""
+    leaving = _leaving({placement.idc_id for placement in placements if placement.state in HOLDING})
+    return [_document(placement, leaving.get(placement.idc_id)) for placement in placements]
+
+
+def event_document(event: Event) -> EventDocument:
+    return EventDocument(
+        version=event.version,
+        at=event.at,
+        move=event.move,
+        state=event.state,
+        actor=event.actor,
+        detail=event.detail,
+    )
+
+
+def on_idcs_to_leave(now: datetime) -> Q:
+    """Placements whose IDC is to be left."""
+    taints = Taint.objects.filter(in_force(now), effect=Effect.NO_EXECUTE)
+    return Q(state__in=sorted(HOLDING), idc__in=taints.values("idc"))
+
+
+def in_force(now: datetime) -> Q:
+    """Taints whose window is open."""
+    return (Q(starts_at__isnull=True) | Q(starts_at__lte=now)) & (Q(ends_at__isnull=True) | Q(ends_at__gt=now))
+
+
+def _leaving(idcs: Iterable[int | None]) -> dict[int | None, str]:
+    """The NoExecute taint in force on each of the IDCs that has one."""
+    taints = Taint.objects.filter(in_force(timezone.now()), idc__in=list(idcs), effect=Effect.NO_EXECUTE)
+    return {idc: f"{key}={value}" if value else key for idc, key, value in taints.values_list("idc_id", "key", "value")}
+
+
+def _document(placement: Placement, leaving: str | None) -> PlacementDocument:
+    attempts = list(placement.attempts.all())
+    current = attempts[-1] if attempts and attempts[-1].state != AttemptState.FAILED else None
+    return PlacementDocument(
+        id=str(placement.pk),
+        request_id=placement.request_id or None,
+        tenant=placement.tenant.code,
+        state=placement.state,
+        needs_attention=placement.needs_attention,
+        idc=placement.idc.code if placement.idc else None,
+        lines=[LineUse(**line) for line in placement.lines],
+        group_id=str(placement.group_id) if placement.group_id else None,
+        due_to_leave=leaving if placement.state in HOLDING else None,
+        expires_at=placement.expires_at,
+        machines=[_machine(machine) for machine in current.machines.all()] if current else [],
+        attempts=[
+            AttemptDocument(idc=attempt.idc.code, state=attempt.state, error=attempt.error or None)
+            for attempt in attempts
+            if attempt.state == AttemptState.FAILED
+        ],
+        decision_id=str(placement.decision_id),
+        created_at=placement.created_at,
+        version=placement.version,
+        action=placement.action,
+        held_back=placement.held_back or None,
+        based_on=str(placement.based_on) if placement.based_on else None,
+        priority=placement.priority,
+        callback_url=placement.callback_url or None,
+    )
+
+
+def _machine(machine: Machine) -> MachineDocument:
+    return MachineDocument(
+        id=str(machine.pk),
+        name=machine.name,
+        state=machine.state,
+        provider_id=machine.provider_id or None,
+        addresses=machine.addresses,
+        error=machine.error or None,
+    )

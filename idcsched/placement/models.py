@@ -1,0 +1,192 @@
+"""Placements with their events, attempts and machines."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from uuid_utils.compat import uuid7
+
+from idcsched.accounts.models import Tenant
+from idcsched.columns import AmountField, CodeField, one_of, unique
+from idcsched.inventory.models import Idc
+
+from .lifecycle import HOLDING, Action, Move, State
+
+__all__ = ["Attempt", "AttemptState", "Event", "Machine", "MachineState", "Placement"]
+
+
+class Placement(models.Model):
+    """An order that holds capacity, or waits for it. Written by this room's services alone.
+
+    `based_on` names the recommendation that it was committed from; `held_back` says why a permit keeps it reserved.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant = models.ForeignKey(Tenant, models.PROTECT, related_name="placements", verbose_name=_("tenant"))
+    actor = models.CharField(_("asked by"), max_length=150, blank=True)
+    request_id = models.CharField(_("request id"), max_length=255, blank=True)
+    action = models.CharField(_("action"), max_length=10, choices=Action.choices)
+    request = models.JSONField(_("request"))
+    state = models.CharField(_("state"), max_length=12, choices=State.choices)
+    version = models.PositiveIntegerField(_("version"), default=1)
+    idc = models.ForeignKey(
+        Idc, models.PROTECT, null=True, blank=True, related_name="placements", verbose_name=_("IDC")
+    )
+    lines = models.JSONField(_("lines"), default=list, blank=True)
+    business = models.CharField(_("business"), max_length=256, blank=True)
+    machine_count = models.PositiveIntegerField(_("machines"), default=0)
+    bandwidth_mbps = AmountField(_("bandwidth (Mbps)"), default=0.0)
+    group_id = models.UUIDField(_("group"), null=True, blank=True)
+    decision_id = models.UUIDField(_("decision"))
+    based_on = models.UUIDField(_("recommendation"), null=True, blank=True)
+    priority = models.IntegerField(_("priority"), default=0)
+    ttl_seconds = models.PositiveIntegerField(_("time to live (s)"), default=600)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    held_back = models.CharField(_("held back"), max_length=500, blank=True)
+    cures = models.JSONField(_("what may help"), default=list, blank=True)
+    tried_at = models.DateTimeField(_("last try"), null=True, blank=True)
+    next_try_at = models.DateTimeField(_("next try"), null=True, blank=True)
+    needs_attention = models.BooleanField(_("needs attention"), default=False)
+    callback_url = models.CharField(_("callback"), max_length=2000, blank=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
+    changed_at = models.DateTimeField(_("changed"), default=timezone.now)
+
+    class Meta:
+        ordering = ("-id",)
+        verbose_name = _("placement")
+        verbose_name_plural = _("placements")
+        constraints = (
+            one_of("state", State, name="placement_state_known"),
+            one_of("action", Action, name="placement_action_known"),
+            unique("based_on", name="placement_committed_once"),
+            models.CheckConstraint(
+                condition=~Q(state__in=sorted(HOLDING)) | Q(idc__isnull=False),
+                name="placement_that_holds_stands_somewhere",
+                violation_error_message=_("What holds capacity holds it in an IDC."),
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=[State.RESERVED, State.WAITING]) | Q(expires_at__isnull=False),
+                name="placement_reserved_or_waiting_ends",
+                violation_error_message=_("A reservation ends some time, and so does waiting."),
+            ),
+        )
+        indexes = (
+            models.Index(fields=["tenant", "state", "-id"], name="placement_of_tenant"),
+            models.Index(fields=["idc", "state"], name="placement_in_idc"),
+            models.Index(
+                fields=["expires_at"],
+                name="placement_expiring",
+                condition=Q(state__in=[State.RESERVED, State.WAITING]),
+            ),
+            models.Index(
+                fields=["-priority", "created_at"], name="placement_waiting", condition=Q(state=State.WAITING)
+            ),
+            models.Index(fields=["request_id"], name="placement_by_request", condition=~Q(request_id="")),
+            models.Index(fields=["group_id"], name="placement_in_group", condition=Q(group_id__isnull=False)),
+        )
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Event(models.Model):
+    """One move of a placement. Written with the move itself, and never changed."""
+
+    placement = models.ForeignKey(Placement, models.CASCADE, related_name="events", verbose_name=_("placement"))
+    version = models.PositiveIntegerField(_("version"))
+    at = models.DateTimeField(_("at"), default=timezone.now)
+    move = models.CharField(_("move"), max_length=10, choices=Move.choices)
+    state = models.CharField(_("state"), max_length=12, choices=State.choices)
+    actor = models.CharField(_("actor"), max_length=150, blank=True)
+    detail = models.JSONField(_("detail"), default=dict, blank=True)
+
+    class Meta:
+        ordering = ("placement", "version")
+        verbose_name = _("event")
+        verbose_name_plural = _("events")
+        constraints = (unique("placement", "version", name="event_version_once"),)
+        indexes = (models.Index(fields=["at"], name="event_when"),)
+
+    def __str__(self) -> str:
+        return f"{self.placement_id} {self.version} {self.state}"
+
+
+class AttemptState(models.TextChoices):
+    TRYING = "trying", _("trying")
+    ACTIVE = "active", _("active")
+    FAILED = "failed", _("failed")
+
+
+class MachineState(models.TextChoices):
+    PENDING = "pending", _("pending")
+    CREATING = "creating", _("creating")
+    ACTIVE = "active", _("active")
+    FAILED = "failed", _("failed")
+    DELETING = "deleting", _("deleting")
+    DELETED = "deleted", _("deleted")
+
+
+class Attempt(models.Model):
+    """One IDC in which a placement's machines were, or are, to stand."""
+
+    placement = models.ForeignKey(Placement, models.CASCADE, related_name="attempts", verbose_name=_("placement"))
+    number = models.PositiveIntegerField(_("number"))
+    idc = models.ForeignKey(Idc, models.PROTECT, related_name="+", verbose_name=_("IDC"))
+    state = models.CharField(_("state"), max_length=8, choices=AttemptState.choices, default=AttemptState.TRYING)
+    error = models.TextField(_("error"), blank=True)
+    decision_id = models.UUIDField(_("decision"))
+    started_at = models.DateTimeField(_("started"), default=timezone.now)
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+
+    class Meta:
+        ordering = ("placement", "number")
+        verbose_name = _("attempt")
+        verbose_name_plural = _("attempts")
+        constraints = (
+            unique("placement", "number", name="attempt_number_once"),
+            one_of("state", AttemptState, name="attempt_state_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.placement_id} {self.number}"
+
+
+class Machine(models.Model):
+    """One machine of an attempt, tracked by itself. Its id is the token by which the provider is asked for it.
+
+    `claimed_until`: a worker is at it; `next_try_at`: nobody needs to look before.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="machines", verbose_name=_("attempt"))
+    number = models.PositiveIntegerField(_("number"))
+    name = models.CharField(_("name"), max_length=255)
+    shape = models.JSONField(_("shape"))
+    state = models.CharField(_("state"), max_length=8, choices=MachineState.choices, default=MachineState.PENDING)
+    provider = CodeField(_("provider"), blank=True)
+    provider_id = models.CharField(_("id at the provider"), max_length=255, blank=True)
+    addresses = models.JSONField(_("addresses"), default=list, blank=True)
+    error = models.TextField(_("error"), blank=True)
+    tries = models.PositiveIntegerField(_("tries"), default=0)
+    next_try_at = models.DateTimeField(_("next try"), null=True, blank=True)
+    claimed_until = models.DateTimeField(_("claimed until"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
+
+    class Meta:
+        ordering = ("attempt", "number")
+        verbose_name = _("machine")
+        verbose_name_plural = _("machines")
+        constraints = (
+            unique("attempt", "number", name="machine_number_once"),
+            one_of("state", MachineState, name="machine_state_known"),
+        )
+        indexes = (
+            models.Index(
+                fields=["next_try_at"],
+                name="machine_to_look_at",
+                condition=Q(state__in=[MachineState.PENDING, MachineState.CREATING, MachineState.DELETING]),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.state})"

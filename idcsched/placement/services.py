@@ -1,0 +1,15 @@
+"""Every write of this room."""
+
+from .committing import placement_commit
+from .moving import placement_confirm, placement_release, placements_expire
+from .ordering import placement_order
+from .waiting import waiting_try
+
+__all__ = [
+    "placement_commit",
+    "placement_confirm",
+    "placement_order",
+    "placement_release",
+    "placements_expire",
+    "waiting_try",
+]

@@ -1,0 +1,47 @@
+"""Background work of this room. Each task calls a service and returns its counts."""
+
+import logging
+
+from celery import shared_task
+from django.conf import settings
+from django.utils import timezone
+
+from idcsched.audit.context import origin_set
+from idcsched.ledger import taking as ledger
+
+from . import services
+from .ledger_audit import ledger_differences
+
+__all__ = ["claims_fade", "ledger_audit", "placements_expire", "waiting_try"]
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task(ignore_result=True)
+def placements_expire() -> dict[str, int]:
+    """End reservations and waiting whose time is up."""
+    with origin_set(actor="system", via="task"):
+        return {"expired": services.placements_expire(now=timezone.now())}
+
+
+@shared_task(ignore_result=True)
+def waiting_try() -> dict[str, int]:
+    """Try those again that wait for capacity."""
+    with origin_set(actor="system", via="task"):
+        return {"placed": services.waiting_try(now=timezone.now())}
+
+
+@shared_task(ignore_result=True)
+def claims_fade() -> dict[str, int]:
+    """Let what monitoring sees by now count for less."""
+    fade = settings.BANDWIDTH_FADE.total_seconds()
+    return {"faded": ledger.claims_fade(now=timezone.now(), over_seconds=fade)}
+
+
+@shared_task(ignore_result=True)
+def ledger_audit() -> dict[str, int]:
+    """Compare the ledger with the placements; every difference is an error in the log."""
+    found = ledger_differences()
+    for difference in found:
+        logger.error("the ledger is wrong: %s", difference)
+    return {"differences": len(found)}

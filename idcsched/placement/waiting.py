@@ -1,0 +1,132 @@
+"""Orders that nothing fits yet: they are tried again when something changed that may help, and at the latest by and by.
+
+The more urgent go first, then the older; tenants take turns. One that still does not fit stands in nobody's way.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from uuid import UUID
+
+from django.db import IntegrityError
+from django.db.models import Max
+
+from idcsched.audit.models import FeedEntry
+from idcsched.audit.writing import write
+from idcsched.framework.decision import Decision
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import IdcschedError, NotFound
+from idcsched.framework.explain import first_rejections
+from idcsched.framework.request import Request
+from idcsched.ledger.taking import oversold
+from idcsched.scheduling.schedule import make
+
+from .candidates import candidates
+from .events import held
+from .lifecycle import State
+from .models import Placement
+from .taking import order_of, take_for
+
+__all__ = ["cures_of", "due", "waiting_try"]
+
+ALTERNATES = 5
+SOONEST = timedelta(seconds=5)
+LATEST = timedelta(seconds=60)
+LATE_COMMIT = timedelta(seconds=5)
+"""By how much an entry of the feed may be older than its commit."""
+
+TOPICS: Mapping[str, str] = MappingProxyType(
+    {
+        "lines": "inventory",
+        "stock": "inventory",
+        "status": "inventory",
+        "labels": "inventory",
+        "metrics": "metrics",
+        "ledger": "ledger",
+        "taints": "taints",
+        "affinities": "affinities",
+        "profile": "profiles",
+    }
+)
+"""The topic of the feed that tells of each kind of change."""
+
+
+def cures_of(decision: Decision) -> list[str]:
+    """The kinds of change that may let some IDC pass that was rejected."""
+    reasons = {number for number in first_rejections(decision).tolist() if number >= 0}
+    return sorted({cure for number in reasons for cure in decision.judgements[number].reason.cures})
+
+
+def waiting_try(*, now: datetime, at_most: int = 500) -> int:
+    """Try those again for which it may be worth it; says how many got a place. Many workers may do so at once."""
+    return sum(_try(placement_id, now) for placement_id in due(now=now)[:at_most])
+
+
+def due(*, now: datetime) -> list[UUID]:
+    """Whom to try, in this order."""
+    moved = dict(FeedEntry.objects.filter(at__gte=now - LATEST * 2).values_list("topic").annotate(Max("at")))
+    waiting = Placement.objects.filter(state=State.WAITING, expires_at__gt=now).order_by(
+        "-priority", "created_at", "id"
+    )
+    rows = waiting.values_list("pk", "priority", "tenant_id", "tried_at", "next_try_at", "cures")
+    turns: dict[tuple[int, int], int] = defaultdict(int)
+    found = []
+    for age, (placement, priority, tenant, tried_at, next_try_at, cures) in enumerate(rows):
+        turn = turns[priority, tenant] = turns[priority, tenant] + 1
+        if next_try_at is None or next_try_at <= now or _may_help(moved, cures, tried_at, now):
+            found.append(((-priority, turn, age), placement))
+    return [placement for _, placement in sorted(found)]
+
+
+def _may_help(moved: Mapping[str, datetime], cures: Iterable[str], tried_at: datetime | None, now: datetime) -> bool:
+    if tried_at is None:
+        return True
+    topics = {TOPICS[cure] for cure in cures if cure in TOPICS}
+    return any(moved[topic] > tried_at - LATE_COMMIT for topic in topics & moved.keys())
+
+
+@write()
+def _try(placement_id: UUID, now: datetime) -> bool:
+    try:
+        placement = held(placement_id, skip_locked=True)
+    except NotFound:  # somebody else is at it
+        return False
+    if placement.state != State.WAITING or placement.expires_at is None or placement.expires_at <= now:
+        return False
+    try:
+        cures = _placed(placement)
+    except IdcschedError as error:  # its profile is broken, a region is gone, the quota is used up: later, perhaps
+        cures, why = placement.cures, error.code
+    else:
+        why = ""
+    if cures is None:
+        return True
+    _wait_on(placement, now, cures, why)
+    return False
+
+
+def _placed(placement: Placement) -> list[str] | None:
+    """What may help; None: it has got a place."""
+    request = convert(placement.request, Request)
+    made = make(request=request, tenant=placement.tenant.code, actor=placement.actor, http_request_id=str(placement.pk))
+    order = order_of(request, tenant=placement.tenant.code, actor=placement.actor, action=placement.action)
+    refused: list[str] = []
+    for candidate in candidates(made.decision, at_most=ALTERNATES) if made.decision.scheduled else ():
+        try:
+            take_for(placement, order, made, candidate, because=refused)
+        except IntegrityError as error:
+            if not oversold(error):
+                raise
+            refused.append("conflict")
+        else:
+            return None
+    return cures_of(made.decision) or ["ledger"]
+
+
+def _wait_on(placement: Placement, now: datetime, cures: list[str], why: str) -> None:
+    """For longer each time, but never for long."""
+    waited = (placement.next_try_at - placement.tried_at) if placement.next_try_at and placement.tried_at else SOONEST
+    Placement.objects.filter(pk=placement.pk).update(
+        tried_at=now, next_try_at=now + min(waited * 2, LATEST), cures=cures, held_back=why
+    )

@@ -1,0 +1,135 @@
+"""`placements/` and ordering by `schedule/`: the whole story of a reservation, over HTTP."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from idcsched.accounts.services import tenant_create
+from tests.api.conftest import Api
+
+ORDER = {"request_id": "order-1", "region": "A", "profile": "seed-example", "action": "reserve"}
+MACHINES = [{"count": 2, "bandwidth_mbps": 100, "cpu": 4}]
+
+
+@pytest.fixture
+def lines(seed: Api) -> None:
+    """Every IDC of region A has room for 900 Mbps and eight cores."""
+    seed.post("/isps/", {"code": "ct"}, status=201)
+    for code in "abcd":
+        seed.call("PATCH", f"/idcs/{code}/", {"stock": {"cpu": 8}, "lines": [LINE]}, status=200)
+        seed.post("/samples/", [{"idc": code, "line": "ct", "metric": "bandwidth_mbps", "value": 0}], status=200)
+    plugins = seed.get("/profiles/seed-example/")["plugins"]
+    more = [{"name": name, "plugin": name} for name in ("network_flow", "resource")]
+    seed.call("PATCH", "/profiles/seed-example/", {"plugins": [*plugins, *more]}, status=200)
+
+
+LINE = {"isp": "ct", "purchased_mbps": 1000, "max_level": 0.9}
+
+
+def reserve(portal: Api, status: int = 201, **extra: Any) -> Any:
+    return portal.post("/schedule/", {**ORDER, "machines": MACHINES, **extra}, status=status)
+
+
+def test_it_works(lines: None, portal: Api) -> None:
+    placement = reserve(portal)
+
+    assert placement.keys() >= {
+        "id", "request_id", "tenant", "state", "needs_attention", "idc", "lines", "group_id", "due_to_leave",
+        "expires_at", "machines", "attempts", "decision_id", "created_at", "version",
+    }  # fmt: skip
+    assert (placement["state"], placement["idc"], placement["version"]) == ("reserved", "d", 1)
+    assert placement["lines"] == [{"line": "ct", "isp": "ct", "bandwidth_mbps": 200.0}]
+    assert portal.get(f"/placements/{placement['id']}/") == placement
+    assert portal.get("/placements/")["results"] == [placement]
+    assert portal.get(f"/decisions/{placement['decision_id']}/")["idc"]["code"] == "d"
+
+
+def test_the_answer_says_where_it_is(lines: None, portal: Api) -> None:
+    response = portal.raw("POST", "/schedule/", b'{"region": "A", "profile": "seed-example", "action": "reserve"}')
+    assert response.status_code == 201
+    assert response["Location"] == f"/api/v1/placements/{response.json()['id']}/"
+
+
+def test_stock_gives_out(lines: None, portal: Api) -> None:
+    assert [reserve(portal)["idc"] for _ in range(3)] == ["d", "b", "a"]
+    problem = reserve(portal, status=409)
+    assert problem["code"] == "no_feasible_idc"
+    assert problem["decision"]["result"] == "unschedulable"
+    assert problem["detail"] == problem["decision"]["summary"]
+
+
+@pytest.mark.parametrize(("move", "state"), [("confirm", "active"), ("release", "released")])
+def test_moves(lines: None, portal: Api, move: str, state: str) -> None:
+    placement = reserve(portal)
+    moved = portal.post(f"/placements/{placement['id']}/{move}/", None, status=200)
+    assert (moved["state"], moved["version"], moved["expires_at"]) == (state, 2, None)
+    events = portal.get(f"/placements/{placement['id']}/events/")["results"]
+    assert [(event["move"], event["state"]) for event in events] == [("reserve", "reserved"), (move, state)]
+    assert {event["actor"] for event in events} == {"portal"}
+    refused = portal.refused("POST", f"/placements/{placement['id']}/confirm/", status=409)
+    assert refused == ("invalid_transition", [])
+
+
+def test_what_is_released_can_be_had_again(lines: None, portal: Api) -> None:
+    first = reserve(portal, only=["d"], region=None)
+    reserve(portal, status=409, only=["d"], region=None)
+    portal.post(f"/placements/{first['id']}/release/", None, status=200)
+    assert reserve(portal, only=["d"], region=None)["idc"] == "d"
+
+
+def test_a_recommendation_is_committed(lines: None, portal: Api) -> None:
+    recommended = portal.schedule(**{**ORDER, "action": "recommend", "machines": MACHINES})
+    body = {"commit_token": recommended["commit_token"]}
+
+    placement = portal.post("/placements/", body, status=201)
+    assert (placement["idc"], placement["based_on"]) == ("d", recommended["decision_id"])
+    assert portal.post("/placements/", body, status=200)["id"] == placement["id"]
+    assert portal.refused("POST", "/placements/", {"commit_token": "x"}, status=400) == (
+        "invalid_token",
+        ["/commit_token"],
+    )
+
+
+def test_due_to_leave(lines: None, seed: Api, portal: Api) -> None:
+    placement = reserve(portal)
+    assert portal.get("/placements/?due_to_leave=true")["count"] == 0
+    seed.post("/taints/", {"idc": "d", "key": "closing", "effect": "NoExecute"}, status=201)
+    (found,) = portal.get("/placements/?due_to_leave=true")["results"]
+    assert (found["id"], found["due_to_leave"]) == (placement["id"], "closing")
+    assert portal.get("/placements/?due_to_leave=false")["count"] == 0
+
+
+def test_others_placements_are_not_there(lines: None, portal: Api, admin: Api) -> None:
+    tenant_create(code="other")
+    other = reserve(admin, tenant="other")
+    own = reserve(admin, tenant="live-cn")
+    assert [placement["id"] for placement in portal.get("/placements/")["results"]] == [own["id"]]
+    assert admin.get("/placements/")["count"] == 2
+    for path in ("", "events/", "confirm/", "release/"):
+        method = "POST" if path in ("confirm/", "release/") else "GET"
+        assert portal.refused(method, f"/placements/{other['id']}/{path}", status=404)[0] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("extra", "code", "pointer"),
+    [
+        ({"action": "provision"}, "unsupported_action", "/action"),
+        (
+            {"hypothetical": {"ignore_taints": [{"idc": "c", "key": "disabled"}]}},
+            "hypothetical_is_not_real",
+            "/hypothetical",
+        ),
+    ],
+)
+def test_refusals(lines: None, portal: Api, extra: dict[str, Any], code: str, pointer: str) -> None:
+    assert portal.refused("POST", "/schedule/", {**ORDER, **extra}, status=400) == (code, [pointer])
+
+
+def test_a_list_takes_a_fixed_number_of_queries(
+    lines: None, portal: Api, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    for _ in range(3):
+        reserve(portal)
+    with django_assert_max_num_queries(9):
+        portal.get("/placements/")
