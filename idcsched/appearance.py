@@ -20,6 +20,7 @@ ICONS: Mapping[str, str] = {
     "inventory.Region": "map",
     "inventory.Isp": "cell_tower",
     "inventory.RegionScope": "shield_person",
+    "transfer.Import": "upload_file",
     "scheduling.Profile": "tune",
     "scheduling.Decision": "alt_route",
     "metrics_ingest.Metric": "straighten",

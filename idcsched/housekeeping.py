@@ -11,6 +11,7 @@ TASKS = {
     "metrics_ingest.tasks.history_prune": timedelta(hours=1),
     "idcsched.accounts.tasks.idempotency_prune": timedelta(hours=1),
     "idcsched.accounts.tasks.sessions_prune": timedelta(hours=24),
+    "idcsched.inventory.transfer.tasks.imports_sweep": timedelta(seconds=30),
     "idcsched.scheduling.tasks.decisions_expire": timedelta(hours=1),
     "idcsched.placement.tasks.placements_expire": timedelta(seconds=15),
     "idcsched.placement.tasks.waiting_try": timedelta(seconds=5),

@@ -208,6 +208,7 @@ INSTALLED_APPS = [
     "idcsched.audit",
     "idcsched.accounts",
     "idcsched.inventory",
+    "idcsched.inventory.transfer",
     "idcsched.ledger",
     "metrics_ingest",
     "idcsched.scheduling",

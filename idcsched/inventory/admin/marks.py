@@ -18,6 +18,7 @@ from idcsched.inventory import services
 from idcsched.inventory.models import Affinity, Idc, RegionScope, Taint
 from idcsched.inventory.scope import scope_check
 from idcsched.inventory.taint_state import TaintState, in_state, state_of
+from idcsched.inventory.transfer.list_buttons import FilesMixin
 
 from .selections import lift_page, principal_in
 from .taint_forms import FIELDS, TaintForm
@@ -49,7 +50,7 @@ class StateFilter(DropdownFilter):
 
 
 @admin.register(Taint)
-class TaintAdmin(ScopedAdmin):
+class TaintAdmin(FilesMixin, ScopedAdmin):
     """Set on as many IDCs as one likes; afterwards each is one row, which can be changed or lifted by itself."""
 
     writes = "write_taints"
@@ -133,7 +134,7 @@ class TaintAdmin(ScopedAdmin):
 
 
 @admin.register(Affinity)
-class AffinityAdmin(ScopedAdmin):
+class AffinityAdmin(FilesMixin, ScopedAdmin):
     writes = "write_affinities"
     services = RowServices(
         create=services.affinity_create,

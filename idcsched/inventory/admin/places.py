@@ -25,6 +25,7 @@ from idcsched.audit.models import Change
 from idcsched.inventory import services
 from idcsched.inventory.models import STOCK_FIELDS, Idc, Isp, Line, Region, Taint
 from idcsched.inventory.taint_state import TaintState, state_of
+from idcsched.inventory.transfer.list_buttons import FilesMixin
 
 from .selections import lift_from_page, taint_page
 
@@ -41,7 +42,7 @@ LINE_SERVICES = RowServices(
 
 
 @admin.register(Region)
-class RegionAdmin(ServiceAdmin):
+class RegionAdmin(FilesMixin, ServiceAdmin):
     writes = "write_inventory"
     services = RowServices(
         create=services.region_create,
@@ -56,7 +57,7 @@ class RegionAdmin(ServiceAdmin):
 
 
 @admin.register(Isp)
-class IspAdmin(ServiceAdmin):
+class IspAdmin(FilesMixin, ServiceAdmin):
     writes = "write_inventory"
     services = RowServices(
         create=services.isp_create,
@@ -90,7 +91,7 @@ class LineInline(ServiceInline):
 
 
 @admin.register(Idc)
-class IdcAdmin(ServiceAdmin):
+class IdcAdmin(FilesMixin, ServiceAdmin):
     """A data centre: what is known of it now, and what it is."""
 
     writes = "write_inventory"
@@ -176,7 +177,7 @@ class IdcAdmin(ServiceAdmin):
 
 
 @admin.register(Line)
-class LineAdmin(ServiceAdmin):
+class LineAdmin(FilesMixin, ServiceAdmin):
     form = LineForm
     writes = "write_inventory"
     services = LINE_SERVICES

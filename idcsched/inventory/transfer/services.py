@@ -1,0 +1,200 @@
+"""Imports that run behind the page: brought, looked through, agreed to, done."""
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from celery import current_app
+from django.db import InterfaceError, OperationalError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext, override
+from kombu.exceptions import OperationalError as BrokerAway
+
+from idcsched.accounts.models import User
+from idcsched.accounts.roles import Principal, principal_of
+from idcsched.audit.context import origin, origin_set
+from idcsched.audit.row_check import row_check
+from idcsched.framework.errors import Conflict, Forbidden, IdcschedError, Invalid
+from idcsched.inventory.scope import scoped
+from idcsched.wording import explained
+
+from .entries import Fault
+from .importing import Missing, Outcome, RowChange, import_inventory
+from .jobs import Beat, claimable, claimed
+from .models import Import, State
+from .reading import MAX_BYTES, read_files
+
+__all__ = ["import_confirm", "import_create", "import_run", "import_withdraw", "imports_prune", "imports_resume"]
+
+logger = logging.getLogger(__name__)
+
+SHOWN = 10_000
+"""So many changed rows of a preview are kept to be looked at."""
+ATTEMPTS = 3
+GRACE = timedelta(seconds=10)
+"""So long a message may take before the sweep sends another."""
+
+
+@transaction.atomic
+def import_create(
+    *,
+    user: User,
+    file_name: str,
+    content: bytes,
+    kind: str = "",
+    missing: str = Missing.KEEP,
+    message: str = "",
+    language: str = "en",
+) -> Import:
+    """A file to be looked through, in the name of the user; raises Invalid."""
+    if len(content) > MAX_BYTES:
+        raise Invalid("too_large", "the file has more than {limit} MiB", "/file", limit=MAX_BYTES >> 20)
+    job = Import(
+        user=user,
+        actor=user.get_username(),
+        file_name=file_name,
+        content=content,
+        kind=kind,
+        missing=missing,
+        message=message,
+        language=language,
+        request_id=origin().request_id,
+    )
+    row_check(job)
+    job.save(force_insert=True)
+    _announce(job.pk)
+    return job
+
+
+@transaction.atomic
+def import_confirm(*, job: Import, user: User) -> None:
+    """Import what the preview showed; only who brought the file may say so. Raises Forbidden, Conflict."""
+    _move(job, user, State.CONFIRMED)
+    _announce(job.pk)
+
+
+@transaction.atomic
+def import_withdraw(*, job: Import, user: User) -> None:
+    """Forget a file that was looked through; only who brought it may. Raises Forbidden, Conflict."""
+    _move(job, user, State.WITHDRAWN, content=b"")
+
+
+def import_run(*, import_id: int) -> dict[str, int]:
+    """Do what is to be done about an import next, unless somebody is at it; says how many rows it changed.
+
+    Killed at any moment it has changed nothing or everything, and is taken up again by the sweep.
+    """
+    job = claimed(import_id)
+    if job is None:
+        return {"changed": 0}
+    if job.attempts > ATTEMPTS:
+        _end(job, State.FAILED, faults=[_said(gettext("it was interrupted too often"))])
+        return {"changed": 0}
+    try:
+        with override(job.language), Beat(job) as beat:
+            return {"changed": _run(job, beat)}
+    except IdcschedError as refusal:
+        with override(job.language):
+            _end(job, State.REFUSED, faults=[_said(explained(refusal))])
+    except (OperationalError, InterfaceError):
+        raise  # the database is away: whoever sweeps will find the import without a sign of life
+    except Exception as error:
+        _end(job, State.FAILED, faults=[_said(f"{type(error).__name__}: {error}")])
+        raise
+    return {"changed": 0}
+
+
+def imports_resume(*, now: datetime) -> dict[str, int]:
+    """Send for workers for imports that nobody works on: their message was lost, or their worker is gone."""
+    found = Import.objects.filter(claimable(), moved_at__lt=now - GRACE).values_list("pk", flat=True)
+    waiting = list(found.order_by("pk")[:100])
+    for import_id in waiting:
+        _send(import_id)
+    return {"resumed": len(waiting)}
+
+
+def imports_prune(*, before: datetime) -> dict[str, int]:
+    """Forget imports that were over by then, and previews that nobody has agreed to since."""
+    over = [State.CHECKED, State.APPLIED, State.REFUSED, State.FAILED, State.WITHDRAWN]
+    return {"pruned": Import.objects.filter(state__in=over, moved_at__lt=before).delete()[0]}
+
+
+def _move(job: Import, user: User, state: State, **values: Any) -> None:
+    if job.user_id != user.pk:
+        raise Forbidden("not_yours", "only who brought the file may do this")
+    waiting = Import.objects.filter(pk=job.pk, state=State.CHECKED)
+    if waiting.update(state=state, moved_at=timezone.now(), attempts=0, **values) != 1:
+        raise Conflict("invalid_transition", "this import is not waiting for a go-ahead")
+
+
+def _run(job: Import, beat: Beat) -> int:
+    apply = job.state == State.APPLYING
+    contents = read_files([(job.file_name, bytes(job.content))], job.kind)
+    with origin_set(actor=job.actor, via="import", request_id=job.request_id, message=job.message):
+        outcome = import_inventory(
+            contents,
+            principal=_principal(job),
+            missing=job.missing,
+            dry_run=not apply,
+            expected=job.fingerprint if apply else "",
+            progress=beat.progress,
+            finish=lambda outcome: _end(job, State.APPLIED, **_told(outcome)),
+        )
+    if outcome.faults:
+        _end(job, State.REFUSED, notes=contents.notes, **_told(outcome))
+    elif not apply:
+        _end(job, State.CHECKED, notes=contents.notes, fingerprint=outcome.fingerprint, **_told(outcome))
+    return len(outcome.changes) if apply else 0
+
+
+def _principal(job: Import) -> Principal:
+    """Who brought the file, with what they may do by now."""
+    if job.user is None or not job.user.is_active:
+        raise Forbidden("user_gone", "{user} may not log in any more", user=job.actor)
+    return scoped(principal_of(job.user))
+
+
+def _end(job: Import, state: State, **values: Any) -> None:
+    """Leave the import in this state, if it is still this worker's; raises Conflict if not."""
+    if state != State.CHECKED:
+        values["content"] = b""
+    own = Import.objects.filter(pk=job.pk, claim=job.claim)
+    if own.update(state=state, moved_at=timezone.now(), claim=None, **values) != 1:
+        raise Conflict("claim_lost", "another worker has taken this import over")
+
+
+def _told(outcome: Outcome) -> dict[str, Any]:
+    total = sum(sum(counts.values()) for counts in outcome.counts.values())
+    return {
+        "counts": outcome.counts,
+        "changes": [_change(change) for change in outcome.changes[:SHOWN]],
+        "faults": [_fault(fault) for fault in outcome.faults],
+        "done": total,
+        "total": total,
+    }
+
+
+def _change(change: RowChange) -> dict[str, Any]:
+    fields = [[name, old, new] for name, (old, new) in change.changes.items() if old != new]
+    return {"row": change.row, "kind": change.kind, "key": change.key, "action": change.action, "fields": fields}
+
+
+def _fault(fault: Fault) -> dict[str, str]:
+    return {"row": fault.row, "column": fault.column, "text": explained(fault.error)}
+
+
+def _said(text: str) -> Mapping[str, str]:
+    return {"row": "", "column": "", "text": text}
+
+
+def _announce(import_id: int) -> None:
+    transaction.on_commit(lambda: _send(import_id))
+
+
+def _send(import_id: int) -> None:
+    """A hint to the workers; without it the sweep finds the import."""
+    try:
+        current_app.send_task("idcsched.inventory.transfer.tasks.import_run", [import_id], retry=False)
+    except (BrokerAway, OSError) as error:
+        logger.warning("the broker is away, import %s waits for the sweep: %s", import_id, error)

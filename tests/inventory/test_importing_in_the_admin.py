@@ -1,0 +1,194 @@
+"""Files in the admin: brought, looked through, agreed to; taken from every list."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from idcsched.accounts.models import User
+from idcsched.accounts.roles import Role
+from idcsched.accounts.services import user_create
+from idcsched.inventory.models import Idc, Taint
+from idcsched.inventory.transfer import admin as pages
+from idcsched.inventory.transfer import services
+from idcsched.inventory.transfer.models import Import
+
+pytestmark = pytest.mark.django_db
+
+ADD = "/admin/transfer/import/add/"
+MODELS = ["region", "isp", "idc", "line", "taint", "affinity"]
+
+
+def login(client: Client, role: str) -> User:
+    user = user_create(username=f"the-{role}", role=role)
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    login(client, Role.ADMIN)
+    return client
+
+
+def bring(client: Client, name: str, content: bytes, **fields: str) -> Any:
+    sent = {"file": SimpleUploadedFile(name, content), "kind": "", "missing": "keep", "message": "", **fields}
+    return client.post(ADD, sent)
+
+
+def text(client: Client, address: str) -> str:
+    return client.get(address).content.decode()
+
+
+def test_it_works(admin, idc):
+    assert admin.get(f"{ADD}?kind=idcs").status_code == 200
+    answer = bring(admin, "list.csv", b"code,name\ngz-ct-01,New\n", kind="idcs", message="the May list")
+    job = Import.objects.get()
+    page = f"/admin/transfer/import/{job.pk}/change/"
+    assert answer["Location"] == page
+    assert "import-progress" in text(admin, page)
+    assert admin.get(f"/admin/transfer/import/{job.pk}/progress/").json() == {
+        "state": "queued",
+        "done": 0,
+        "total": 0,
+        "working": True,
+    }
+    services.import_run(import_id=job.pk)
+    shown = text(admin, page)
+    assert "What would be changed" in shown
+    assert "<ins>New</ins>" in shown
+    assert "import-progress" not in shown
+
+    assert admin.post(f"/admin/transfer/import/{job.pk}/confirm/")["Location"] == page
+    services.import_run(import_id=job.pk)
+    assert "What was changed" in text(admin, page)
+    assert Idc.objects.get().name == "New"
+    assert "the May list" in text(admin, "/admin/transfer/import/")
+
+
+def test_errors_are_shown_by_row_and_column(admin, idc):
+    bring(admin, "idcs.csv", b"code,region\nx,<nowhere>\n")
+    job = Import.objects.get()
+    services.import_run(import_id=job.pk)
+    shown = text(admin, f"/admin/transfer/import/{job.pk}/change/")
+    assert "<td>2</td><td>region</td><td>there is no region &lt;nowhere&gt;</td>" in shown
+    assert "_confirm" not in shown
+
+
+def test_the_pages_speak_chinese(admin, idc):
+    admin.cookies["django_language"] = "zh-hans"
+    bring(admin, "idcs.csv", b"code,name\ngz-ct-01,New\n")
+    job = Import.objects.get()
+    assert job.language == "zh-hans"
+    services.import_run(import_id=job.pk)
+    shown = text(admin, f"/admin/transfer/import/{job.pk}/change/")
+    assert "将要变更的内容" in shown
+    assert "导入" in shown
+
+
+def test_a_long_preview_has_pages(admin, guangzhou):
+    bring(admin, "idcs.csv", b"code,region\n" + b"".join(b"i-%d,440100\n" % number for number in range(150)))
+    job = Import.objects.get()
+    services.import_run(import_id=job.pk)
+    page = f"/admin/transfer/import/{job.pk}/change/"
+    assert ("i-99" in text(admin, page), "i-100<" in text(admin, page)) == (True, False)
+    assert "i-149" in text(admin, f"{page}?p=2")
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"missing": "burn"}, "missing"),
+        ({"kind": "things"}, "kind"),
+        ({"message": "x" * 501}, "message"),
+        ({"file": ""}, "file"),
+    ],
+)
+def test_a_form_is_refused(admin, fields, expected):
+    answer = bring(admin, "idcs.csv", b"code\n", **fields)
+    assert list(answer.context["adminform"].form.errors) == [expected]
+    assert not Import.objects.exists()
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(admin, monkeypatch):
+    monkeypatch.setattr(pages, "MAX_BYTES", 10)
+    monkeypatch.setattr(pages, "FORM_BYTES", 10)
+    assert bring(admin, "idcs.csv", b"x" * 100).status_code == 302
+    monkeypatch.setattr(pages, "FORM_BYTES", 10_000)
+    assert list(bring(admin, "idcs.csv", b"x" * 100).context["adminform"].form.errors) == ["file"]
+    assert not Import.objects.exists()
+
+
+def test_a_foreign_page_can_not_post_here(idc):
+    strict = Client(enforce_csrf_checks=True)
+    login(strict, Role.ADMIN)
+    assert bring(strict, "idcs.csv", b"code\n").status_code == 403
+    assert not Import.objects.exists()
+
+
+def test_withdrawing(admin, idc):
+    bring(admin, "idcs.csv", b"code,name\ngz-ct-01,New\n")
+    job = Import.objects.get()
+    services.import_run(import_id=job.pk)
+    admin.post(f"/admin/transfer/import/{job.pk}/withdraw/")
+    answer = admin.post(f"/admin/transfer/import/{job.pk}/confirm/", follow=True)
+    assert [str(message) for message in answer.context["messages"]] == ["this import is not waiting for a go-ahead"]
+    job.refresh_from_db()
+    assert job.state == "withdrawn"
+
+
+@pytest.mark.parametrize("page", ["change/", "progress/"])
+@pytest.mark.parametrize("key", ["9", "999999999999999999", "99999999999999999999999"])
+def test_an_import_that_does_not_exist(admin, key, page):
+    assert admin.get(f"/admin/transfer/import/{key}/{page}").status_code in {302, 404}
+
+
+def test_confirming_takes_a_post(admin):
+    assert admin.get("/admin/transfer/import/1/confirm/").status_code == 405
+
+
+@pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("operator", 200), ("admin", 200)])
+def test_who_may_bring_files(client, role, status):
+    login(client, role)
+    assert client.get(ADD).status_code == status
+    assert client.get("/admin/transfer/import/").status_code == 200
+
+
+def test_an_operator_imports_taints_but_no_idcs(client, idc):
+    login(client, Role.OPERATOR)
+    for name, content in (("taints.csv", b"idc,key\ngz-ct-01,k\n"), ("idcs.csv", b"code,name\ngz-ct-01,New\n")):
+        bring(client, name, content)
+        job = Import.objects.first()
+        for _ in range(2):
+            services.import_run(import_id=job.pk)
+            client.post(f"/admin/transfer/import/{job.pk}/confirm/")
+            services.import_run(import_id=job.pk)
+    assert Taint.objects.get().key == "k"
+    assert Idc.objects.get().name == ""
+    assert Import.objects.first().state == "refused"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_list_has_its_buttons(admin, idc, model):
+    shown = text(admin, f"/admin/inventory/{model}/")
+    for button in ("import", "export-csv", "export-json"):
+        assert f"/admin/inventory/{model}/{button}" in shown
+    name = {"affinity": "affinities"}.get(model, f"{model}s")
+    assert admin.get(f"/admin/inventory/{model}/import/")["Location"] == f"{ADD}?kind={name}"
+    table = admin.get(f"/admin/inventory/{model}/export-csv/")
+    assert table["Content-Disposition"].startswith(f'attachment; filename="{name}-')
+    assert b"".join(table).decode("utf-8-sig").count("\r\n") >= 1
+    assert list(json.loads(b"".join(admin.get(f"/admin/inventory/{model}/export-json/")))) == [name]
+
+
+def test_a_viewer_exports_and_does_not_import(client, idc):
+    login(client, Role.VIEWER)
+    assert client.get("/admin/inventory/idc/export-csv/").status_code == 200
+    assert client.get("/admin/inventory/idc/import/").status_code == 403
+    assert "/admin/inventory/idc/import" not in text(client, "/admin/inventory/idc/")
+
+
+def test_nobody_exports_without_logging_in(client, idc):
+    assert client.get("/admin/inventory/idc/export-csv/").status_code == 302
