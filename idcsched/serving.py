@@ -1,6 +1,7 @@
 """What a process that serves requests does beside answering them: follow the feed, record decisions."""
 
 from idcsched.accounts.token_use import token_use
+from idcsched.api.throttling import sharing_start
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
 
@@ -12,3 +13,4 @@ def begin() -> None:
     live.follow()
     recorder.start()
     token_use.start()
+    sharing_start()

@@ -78,7 +78,7 @@ THROTTLE = read(
     environment.rate,
     default=None,
     shown="`off`",
-    help="How often one token may ask; beyond that the answer is 429.",
+    help="How often one token may ask; beyond that the answer is 429. Processes count together where there is Redis.",
 )
 
 OUTBOUND_HOSTS = read(
@@ -300,6 +300,7 @@ REST_FRAMEWORK: dict[str, Any] = {
         "idcsched.api.authentication.BearerAuthentication",
         "idcsched.api.authentication.SessionPrincipal",
     ],
+    "DEFAULT_THROTTLE_CLASSES": ["idcsched.api.throttling.CallerThrottle"],
     "DEFAULT_PERMISSION_CLASSES": ["idcsched.api.permissions.HasCapability"],
     "DEFAULT_PARSER_CLASSES": ["idcsched.api.bodies.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -1,6 +1,6 @@
 """`plugins/` and `status/`: what is registered, and how things stand."""
 
-from typing import Any
+from typing import Any, Literal
 
 import django
 import msgspec
@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from idcsched import __version__
 from idcsched.api.openapi import list_of
 from idcsched.api.resources import encoded, struct_response
+from idcsched.api.throttling import throttle_state
 from idcsched.framework.plugin import Plugin
 from idcsched.scheduling.live import live
 from idcsched.scheduling.plugins import registry
@@ -70,6 +71,7 @@ class Status(msgspec.Struct, frozen=True):
     versions: Versions
     snapshot: SnapshotStatus
     records: RecordsStatus
+    throttle: Literal["off", "memory", "redis", "redis_away"]
     profiles: dict[str, int]
     broken_plugins: dict[str, str]
     broken_profiles: dict[str, str]
@@ -95,7 +97,7 @@ class StatusView(APIView):
     @extend_schema(operation_id="status_read", responses=Status)
     def get(self, request: Request) -> HttpResponse:
         picture = live.current()
-        broken = dict(registry().broken)
+        broken, throttle = dict(registry().broken), throttle_state()
         return struct_response(
             Status(
                 versions=Versions(__version__, django.__version__, np.__version__, _database()),
@@ -106,10 +108,13 @@ class StatusView(APIView):
                     lines=len(picture.snapshot.lines.codes),
                 ),
                 records=RecordsStatus(recorder.waiting, recorder.dropped),
+                throttle=throttle,
                 profiles={code: profile.revision for code, profile in sorted(picture.profiles.items())},
                 broken_plugins=broken,
                 broken_profiles=dict(picture.broken_profiles),
-                degraded=bool(broken or picture.broken_profiles or live.lagging or recorder.dropped),
+                degraded=bool(
+                    broken or picture.broken_profiles or live.lagging or recorder.dropped or throttle == "redis_away"
+                ),
             )
         )
 
