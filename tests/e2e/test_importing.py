@@ -1,0 +1,91 @@
+"""A real worker looks a file through and imports it; killed in the middle, it has done nothing or everything."""
+
+import signal
+import sys
+from pathlib import Path
+from time import sleep
+
+import pytest
+
+from idcsched.demo.processes import Child, stop
+from tests.e2e.installation import Installation, wait_for
+
+pytestmark = pytest.mark.timeout(300)
+
+WORKER = (sys.executable, "-m", "celery", "-A", "idcsched.celery", "worker", "--concurrency", "1")
+ROWS = 2000
+BRING = f"""
+from idcsched.accounts.services import user_create
+from idcsched.inventory.services import region_create
+from idcsched.inventory.transfer.services import import_create
+region_create(code="r")
+rows = "".join(f"i-{{number}},r\\n" for number in range({ROWS}))
+anna = user_create(username="anna", role="admin")
+import_create(user=anna, file_name="idcs.csv", content=b"code,region\\n" + rows.encode())
+"""
+AGREE = """
+from idcsched.inventory.transfer.models import Import
+from idcsched.inventory.transfer.services import import_confirm
+job = Import.objects.get()
+import_confirm(job=job, user=job.user)
+"""
+STATE = "from idcsched.inventory.transfer.models import Import; print(Import.objects.get().state)"
+ROWS_THERE = """
+from idcsched.audit.models import Change
+from idcsched.inventory.models import Idc
+print(Idc.objects.count(), Change.objects.filter(via="import").count())
+"""
+A_MINUTE_LATER = """
+from datetime import timedelta
+from django.utils import timezone
+from idcsched.inventory.transfer.models import Import
+from idcsched.inventory.transfer.tasks import imports_sweep
+past = timezone.now() - timedelta(minutes=2)
+Import.objects.filter(beat_at__isnull=False).update(beat_at=past)
+Import.objects.update(moved_at=past)
+imports_sweep()
+"""
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Installation:
+    installed = Installation(tmp_path)
+    installed.manage("migrate", "--verbosity", "0")
+    installed.python(BRING)
+    return installed
+
+
+def killed(child: Child) -> None:
+    stop(child, grace=0, by=signal.SIGKILL)
+
+
+def test_it_works(installation: Installation) -> None:
+    worker = installation.start("worker", *WORKER)
+    try:
+        wait_for(lambda: installation.python(STATE) == "checked", "the preview", seconds=90)
+        assert installation.python(ROWS_THERE) == "0 0"
+        installation.python(AGREE)
+        wait_for(lambda: installation.python(STATE) == "applied", "the import", seconds=90)
+        assert installation.python(ROWS_THERE) == f"{ROWS} {ROWS}"
+    finally:
+        stop(worker, grace=20)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [0, 0.3, 0.8, 1.5, 2.5])
+def test_a_worker_killed_in_the_middle_leaves_nothing_half_done(installation: Installation, seconds: float) -> None:
+    worker = installation.start("worker", *WORKER)
+    try:
+        wait_for(lambda: installation.python(STATE) == "checked", "the preview", seconds=90)
+        installation.python(AGREE)
+        sleep(seconds)
+    finally:
+        killed(worker)
+    assert installation.python(ROWS_THERE) in {"0 0", f"{ROWS} {ROWS}"}
+    installation.python(A_MINUTE_LATER)
+    worker = installation.start("worker", *WORKER)
+    try:
+        wait_for(lambda: installation.python(STATE) == "applied", "another worker to take it up", seconds=90)
+        assert installation.python(ROWS_THERE) == f"{ROWS} {ROWS}"
+    finally:
+        stop(worker, grace=20)
