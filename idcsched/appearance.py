@@ -23,6 +23,8 @@ ICONS: Mapping[str, str] = {
     "transfer.Import": "upload_file",
     "scheduling.Profile": "tune",
     "scheduling.Decision": "alt_route",
+    "metrics_ingest.Source": "sensors",
+    "metrics_ingest.Run": "sync",
     "metrics_ingest.Metric": "straighten",
     "metrics_ingest.Latest": "speed",
     "metrics_ingest.BandwidthRollup": "show_chart",

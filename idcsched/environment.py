@@ -40,6 +40,7 @@ __all__ = [
     "rate",
     "redis_url",
     "secret",
+    "secret_refs",
     "table",
     "zone",
 ]
@@ -278,6 +279,18 @@ def _host(item: str) -> str:
 
 
 host_list = Parser("a list of host names, addresses and networks, or `*`, separated by commas", _hosts)
+
+
+def _secret_refs(text: str) -> list[str]:
+    items = _listing(text)
+    if not all(fullmatch(r"env:[A-Za-z_][A-Za-z0-9_]*\*?|file:/.*", item) for item in items):
+        raise ValueError(text)
+    return items
+
+
+secret_refs = Parser(
+    "a list of `env:NAME`, `env:BEGIN*`, `file:/path`, `file:/folder/`, separated by commas", _secret_refs
+)
 
 
 def _zone(text: str) -> str:

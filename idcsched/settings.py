@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from django.utils.translation import gettext_lazy as _
+from kombu.entity import Queue
 
 from idcsched import __version__, appearance, content_security, environment
 from idcsched.environment import Environment, choice, flag, integer, listing, number
@@ -85,9 +86,25 @@ OUTBOUND_HOSTS = read(
     "OUTBOUND_HOSTS",
     environment.host_list,
     default=["*"],
-    help="Whom the server may call (extenders): host names, `.example.com` with all its sub-domains, addresses, "
+    help="Whom the server may call (extenders, sources): host names, `.example.com` with its sub-domains, addresses, "
     "networks; `*` is every public address. Loopback, private and link-local addresses must be listed themselves, or "
     "their network, whatever name leads to them.",
+)
+
+SECRET_REFS = read(
+    "SECRET_REFS",
+    environment.secret_refs,
+    default=["env:SOURCE_*", f"file:{VAR_DIR}/secrets/"],
+    shown="`env:SOURCE_*`, `file:VAR_DIR/secrets/`",
+    help="What a source's `secret_ref` may refer to: variables (all that begin so with a `*`) and files (all below a "
+    "folder with a `/`). Never list what others than the sources' servers must not know.",
+)
+SOURCE_FOLDER = read(
+    "SOURCE_FOLDER",
+    environment.path,
+    default=VAR_DIR / "sources",
+    shown="`VAR_DIR/sources`",
+    help="The folder from which sources of kind `csv` may read files.",
 )
 
 DATABASE_URL = read(
@@ -205,6 +222,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_filters",
+    "django_celery_beat",
     "idcsched.audit",
     "idcsched.accounts",
     "idcsched.inventory",
@@ -342,6 +360,10 @@ CELERY_BROKER_URL = REDIS_URL or "embedded://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if REDIS_URL else {"folder": str(VAR_DIR / "broker")}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = "idcsched"
+# Sources are asked by way of a queue of their own, so that workers of their own can do it: a slow source then keeps
+# nothing else waiting. A worker that is not told which queues are its own takes both.
+CELERY_TASK_QUEUES = [Queue(name) for name in ("idcsched", "collect")]
+CELERY_TASK_ROUTES = {"metrics_ingest.tasks.source_run": {"queue": "collect"}}
 CELERY_TASK_IGNORE_RESULT = True  # the row is the truth
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -349,7 +371,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_SOFT_TIME_LIMIT = 300
 CELERY_TASK_TIME_LIMIT = 330
 CELERY_TIMEZONE = TIME_ZONE
-CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
+CELERY_BEAT_SCHEDULER = "idcsched.beat:Scheduler"  # what stands here, and a schedule for each source
 CELERY_BEAT_SCHEDULE = housekeeping(demo=DEMO)
 
 LOGGING = {

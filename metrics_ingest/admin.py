@@ -6,8 +6,17 @@ from idcsched.audit.admin import ReadOnlyAdmin
 
 from . import services
 from .models import BandwidthDay, BandwidthMonth, BandwidthRollup, Latest, Metric
+from .source_admin import RunAdmin, SourceAdmin
 
-__all__ = ["BandwidthDayAdmin", "BandwidthMonthAdmin", "BandwidthRollupAdmin", "LatestAdmin", "MetricAdmin"]
+__all__ = [
+    "BandwidthDayAdmin",
+    "BandwidthMonthAdmin",
+    "BandwidthRollupAdmin",
+    "LatestAdmin",
+    "MetricAdmin",
+    "RunAdmin",
+    "SourceAdmin",
+]
 
 
 @admin.register(Metric)

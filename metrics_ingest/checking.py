@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from idcsched.columns import ENORMOUS
-from idcsched.framework.errors import FieldError
+from idcsched.framework.errors import FieldError, Template
 from idcsched.inventory.models import Idc, Line
 
 from .batch import Batch, Flags, Floats, Integers, microseconds
@@ -144,7 +144,7 @@ class _Rule:
     broken: Flags
     pointer: str
     code: str
-    detail: str
+    detail: Template
     params: Callable[[int], dict[str, Any]] | None = None
 
 

@@ -10,7 +10,21 @@ from idcsched.audit.models import Recorded, Topic
 from idcsched.columns import ENORMOUS, CodeField, NumberField, between, one_of, unique
 from idcsched.inventory.models import Idc, Line
 
-__all__ = ["BandwidthDay", "BandwidthMonth", "BandwidthRollup", "Direction", "Latest", "Metric", "SampleDay", "Scope"]
+from .source_models import Run, RunState, Source
+
+__all__ = [
+    "BandwidthDay",
+    "BandwidthMonth",
+    "BandwidthRollup",
+    "Direction",
+    "Latest",
+    "Metric",
+    "Run",
+    "RunState",
+    "SampleDay",
+    "Scope",
+    "Source",
+]
 
 NO_LINE: Final = Q(line__isnull=True)
 

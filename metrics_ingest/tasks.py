@@ -1,11 +1,18 @@
 """Background work of this room. Each task calls a service and returns its counts."""
 
+from datetime import timedelta
+
 from celery import shared_task
 from django.utils import timezone
 
 from . import services
+from .collecting import source_collect
+from .periodic import source_hint
+from .selectors import sources_overdue
 
-__all__ = ["history_prune", "rollups_refresh"]
+__all__ = ["history_prune", "rollups_refresh", "runs_prune", "source_run", "sources_sweep"]
+
+RUNS_KEPT = timedelta(days=14)
 
 
 @shared_task(ignore_result=True)
@@ -18,3 +25,24 @@ def rollups_refresh() -> dict[str, int]:
 def history_prune() -> dict[str, int]:
     """Forget what is too old."""
     return {"pruned": services.history_prune(now=timezone.now())}
+
+
+@shared_task(ignore_result=True, soft_time_limit=180, time_limit=200)
+def source_run(source_id: int) -> dict[str, int]:
+    """Ask a source, if it is due."""
+    run = source_collect(source_id=source_id, clock=timezone.now)
+    return {} if run is None else {"stored": run.stored, "refused": run.refused, "unmatched": run.unmatched}
+
+
+@shared_task(ignore_result=True)
+def sources_sweep() -> dict[str, int]:
+    """Give up runs whose workers are gone, and announce the sources that no message has announced."""
+    now = timezone.now()
+    lost, overdue = services.runs_lose(now=now), sources_overdue(now=now)
+    return {"lost": lost, "announced": sum(source_hint(source_id) for source_id in overdue)}
+
+
+@shared_task(ignore_result=True)
+def runs_prune() -> dict[str, int]:
+    """Forget runs that nobody will ask about any more."""
+    return {"pruned": services.runs_prune(before=timezone.now() - RUNS_KEPT)}

@@ -15,6 +15,7 @@ from .views.metrics import MetricViewSet, SamplesView
 from .views.placements import PlacementViewSet
 from .views.profiles import ProfileViewSet
 from .views.schedule import ScheduleView
+from .views.sources import CollectorsView, SourceViewSet
 from .views.system import PluginsView, StatusView
 from .views.tenants import TenantViewSet
 from .views.tokens import TokenViewSet
@@ -29,6 +30,7 @@ router.register("taints", TaintViewSet)
 router.register("affinities", AffinityViewSet)
 router.register("metrics", MetricViewSet)
 router.register("bandwidth", BandwidthViewSet)
+router.register("sources", SourceViewSet)
 router.register("profiles", ProfileViewSet)
 router.register("decisions", DecisionViewSet)
 router.register("tenants", TenantViewSet)
@@ -43,6 +45,7 @@ browsable_docs = csp(settings.API_DOCS_SECURITY_POLICY)(SpectacularSwaggerSplitV
 urlpatterns = [
     path("schedule/", ScheduleView.as_view(), name="schedule"),
     path("samples/", SamplesView.as_view(), name="samples"),
+    path("collectors/", CollectorsView.as_view(), name="collectors"),
     path("plugins/", PluginsView.as_view(), name="plugins"),
     path("me/", MeView.as_view(), name="me"),
     path("status/", StatusView.as_view(), name="status"),

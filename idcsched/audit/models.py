@@ -37,6 +37,7 @@ class Topic(models.TextChoices):
     LEDGER = "ledger", _("ledger")
     PROFILES = "profiles", _("profiles")
     TOKENS = "tokens", _("tokens")
+    SOURCES = "sources", _("sources")
 
 
 class Change(models.Model):

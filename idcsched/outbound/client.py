@@ -1,12 +1,12 @@
-"""POST a JSON document, get one back: within a deadline, a size and the hosts allowed, or a typed refusal."""
+"""Ask somebody over HTTP: within a deadline, a size and the hosts allowed, or a typed refusal."""
 
 import os
 import random
 import ssl
 import threading
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from re import fullmatch
 from typing import Any, Never
@@ -18,12 +18,13 @@ from django.conf import settings
 
 from idcsched import __version__
 
-from .errors import BadReply, BadStatus, HostRefused, NoConnection, OutboundError, ServerFailed, TooLarge, TooSlow
+from .errors import BadReply, BadStatus, HostRefused, NoConnection, OutboundError, ServerFailed, TooSlow
 from .health import Health, Patience
 from .hosts import AllowedHosts
 from .network import BoundedNetwork, deadline, seconds_left, time_left
+from .reading import read_body
 
-__all__ = ["MAX_BYTES", "Client", "Response", "post_json", "shared_client"]
+__all__ = ["MAX_BYTES", "Client", "Fetched", "Request", "Response", "fetch", "origin_of", "post_json", "shared_client"]
 
 MAX_BYTES = 4 * 1024 * 1024
 """The largest reply that is read; decoded it may take some twenty times as much memory."""
@@ -35,12 +36,8 @@ IDLE_SECONDS = 1.5
 """Less than servers wait before they close: who sends just as the peer hangs up has a failure for nothing."""
 ORIGINS = 1024
 SUCCESS, REDIRECT, TOO_MANY, SERVER_ERROR = 200, 300, 429, 500
-HEADERS = [
-    ("Content-Type", "application/json"),
-    ("Accept", "application/json"),
-    ("Accept-Encoding", "identity"),  # nothing is unpacked, so that nothing small can turn into something huge
-    ("User-Agent", f"idcsched/{__version__}"),
-]
+AGENT = {"User-Agent": f"idcsched/{__version__}"}
+JSON_HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +45,36 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
 
     status: int
     document: Any
+
+
+class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+    """A reply as it came, unpacked."""
+
+    status: int
+    content: bytes
+    content_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is asked for.
+
+    With `packed` the reply may be gzipped; `max_bytes` bounds it as it comes and as it is. Of the statuses that are no
+    success those `also` accepted come back like one.
+    """
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content: bytes = b""
+    packed: bool = True
+    also: frozenset[int] = frozenset()
+    max_bytes: int = MAX_BYTES
+
+
+def fetch(request: Request, *, timeout: float, retries: int = 0) -> Fetched:
+    """Ask; raises an OutboundError. `timeout` and `retries` are those of `post_json`."""
+    return shared_client(tuple(settings.OUTBOUND_HOSTS)).fetch(request, timeout=timeout, retries=retries)
 
 
 def post_json(url: str, body: Any, *, timeout: float, retries: int = 0, max_bytes: int = MAX_BYTES) -> Response:
@@ -79,7 +106,16 @@ class Client:
         self, url: str, body: Any, *, timeout: float, retries: int = 0, max_bytes: int = MAX_BYTES
     ) -> Response:
         """See the function of this name."""
-        call = _Call(url=url, origin=_origin(url), content=msgspec.json.encode(body), max_bytes=max_bytes)
+        content = msgspec.json.encode(body)
+        request = Request(
+            url=url, method="POST", headers=JSON_HEADERS, content=content, packed=False, max_bytes=max_bytes
+        )
+        reply = self.fetch(request, timeout=timeout, retries=retries)
+        return Response(status=reply.status, document=_decode(reply.content, origin_of(url)))
+
+    def fetch(self, request: Request, *, timeout: float, retries: int = 0) -> Fetched:
+        """See the function of this name."""
+        call = _Call(request, origin_of(request.url))
         with self._lock:  # the cache alone might make two where two threads come first
             health = self._known(call.origin)
         health.begin()
@@ -95,7 +131,7 @@ class Client:
         """Let go of the connections that are kept."""
         self._pool.close()
 
-    def _persist(self, call: "_Call", health: Health, retries: int) -> Response:
+    def _persist(self, call: "_Call", health: Health, retries: int) -> Fetched:
         """Try, and try again as long as that may help."""
         mean_pause = BACKOFF_SECONDS
         while True:
@@ -108,7 +144,7 @@ class Client:
             time.sleep(pause)
             retries, mean_pause = retries - 1, 2 * mean_pause
 
-    def _attempt(self, call: "_Call", health: Health) -> Response:
+    def _attempt(self, call: "_Call", health: Health) -> Fetched:
         """One exchange, of whose outcome the origin's health is told."""
         health.admit()
         try:
@@ -122,32 +158,40 @@ class Client:
         health.succeeded()
         return response
 
-    def _exchange(self, call: "_Call") -> Response:
-        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), seconds_left())
+    def _exchange(self, call: "_Call") -> Fetched:
+        request, timeouts = call.request, dict.fromkeys(("connect", "read", "write", "pool"), seconds_left())
         try:
             with self._pool.stream(
-                "POST", call.url, headers=HEADERS, content=call.content, extensions={"timeout": timeouts}
+                request.method,
+                request.url,
+                headers=list(call.headers.items()),
+                content=request.content or None,
+                extensions={"timeout": timeouts},
             ) as reply:
-                _check_head(reply, call.origin)
-                data = _read(reply.iter_stream(), call)
+                _check_status(reply.status, call)
+                content = read_body(reply, packed=request.packed, limit=request.max_bytes, origin=call.origin)
+                return Fetched(status=reply.status, content=content, content_type=_content_type(reply))
         except (httpcore.NetworkError, httpcore.ProtocolError) as error:
             raise NoConnection(
                 "no_connection", "{origin} could not be reached: {reason}", origin=call.origin, reason=_short(error)
             ) from error
-        return Response(status=reply.status, document=_decode(data, call.origin))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Call:
     """One call, ready to be sent."""
 
-    url: str
+    request: Request
     origin: str
-    content: bytes
-    max_bytes: int
+
+    @property
+    def headers(self) -> dict[str, str]:
+        # Unless it is asked for, nothing is unpacked: so nothing small can turn into something huge.
+        encoding = {"Accept-Encoding": "gzip" if self.request.packed else "identity"}
+        return {**AGENT, **self.request.headers, **encoding}
 
 
-def _origin(url: str) -> str:
+def origin_of(url: str) -> str:
     """Scheme, host and port of an address; raises HostRefused for one that can't be called at all."""
     try:
         parts = urlsplit(url)
@@ -165,33 +209,22 @@ def _refuse() -> Never:
     raise HostRefused("host_refused", "only http and https addresses with a host and without a password can be called")
 
 
-def _check_head(reply: httpcore.Response, origin: str) -> None:
-    """That it is a success, in plain bytes."""
-    status = reply.status
+def _check_status(status: int, call: _Call) -> None:
+    if SUCCESS <= status < REDIRECT or status in call.request.also:
+        return
     if status >= SERVER_ERROR or status == TOO_MANY:
-        raise ServerFailed("server_failed", "{origin} answered {status}", origin=origin, status=status)
-    if not SUCCESS <= status < REDIRECT:
-        raise BadStatus("bad_status", "{origin} answered {status}", origin=origin, status=status)
-    encodings = [value for name, value in reply.headers if name.lower() == b"content-encoding"]
-    if any(value.strip().lower() not in (b"", b"identity") for value in encodings):
-        raise BadReply("bad_reply", "{origin} sent a packed reply, which nobody asked for", origin=origin)
+        raise ServerFailed("server_failed", "{origin} answered {status}", origin=call.origin, status=status)
+    raise BadStatus("bad_status", "{origin} answered {status}", origin=call.origin, status=status)
+
+
+def _content_type(reply: httpcore.Response) -> str:
+    found = next((value for name, value in reply.headers if name.lower() == b"content-type"), b"")
+    return found.decode("latin-1")
 
 
 def _short(error: Exception) -> str:
     """What went wrong, without all that the peer may have sent."""
     return str(error)[:LONGEST_REASON] or type(error).__name__
-
-
-def _read(chunks: Iterable[bytes], call: _Call) -> bytes:
-    """The whole body; raises TooLarge as soon as it is too much."""
-    body = bytearray()
-    for chunk in chunks:
-        body += chunk
-        if len(body) > call.max_bytes:
-            raise TooLarge(
-                "too_large", "{origin} sent more than {limit} bytes", origin=call.origin, limit=call.max_bytes
-            )
-    return bytes(body)
 
 
 def _decode(data: bytes, origin: str) -> Any:

@@ -13,13 +13,12 @@ from tests.e2e.installation import Installation, wait_for
 CELERY = (sys.executable, "-m", "celery", "-A", "idcsched.celery")
 # Beat was away for two hours: what it last ran is two hours back.
 AGE_SCHEDULE = """
-import shelve
 from datetime import timedelta
-from django.conf import settings
-with shelve.open(settings.CELERY_BEAT_SCHEDULE_FILENAME, writeback=True) as state:
-    for entry in state["entries"].values():
-        entry.last_run_at -= timedelta(hours=2)
+from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
+PeriodicTask.objects.update(last_run_at=timezone.now() - timedelta(hours=2))
 """
+SCHEDULED = "from django_celery_beat.models import PeriodicTask; print(PeriodicTask.objects.count() > 1)"
 TWO_DECISIONS = """
 from datetime import timedelta
 from django.utils import timezone
@@ -51,9 +50,8 @@ def running(installation: Installation, name: str, *options: str) -> Iterator[Ch
 
 
 def age_schedule(installation: Installation) -> None:
-    state = installation.var / "beat-schedule"
     with running(installation, "beat", "--pidfile="):
-        wait_for(lambda: list(state.parent.glob("beat-schedule*")), "beat's state")
+        wait_for(lambda: installation.python(SCHEDULED) == "True", "beat's tables")
     installation.python(AGE_SCHEDULE)
 
 

@@ -1,10 +1,14 @@
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import idc_create, isp_create, region_create
-from metrics_ingest.models import Metric
+from metrics_ingest.models import Metric, Source
+from metrics_ingest.services import source_create
+from tests.outbound.peers import loopback_allowed
 
 
 @pytest.fixture
@@ -34,3 +38,27 @@ def cpu(db: None) -> Metric:
 def now() -> datetime:
     """A Wednesday."""
     return datetime(2031, 5, 7, 12, 2, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def loopback(settings: Any) -> Iterator[None]:
+    """Sources on this machine may be asked."""
+    with loopback_allowed(settings):
+        yield
+
+
+@pytest.fixture
+def make_source(idc: Idc, loopback: None) -> Callable[..., Source]:
+    """`make_source(url)`: a source of CPU loads by IDC, as JSON; what is named otherwise is otherwise."""
+
+    def make(url: str = "http://127.0.0.1:9/", **fields: Any) -> Source:
+        given = {
+            "code": "loads",
+            "kind": "http_json",
+            "schedule": "60",
+            "config": {"url": url, "timeout_seconds": 2},
+            "mapping": {"idc": "site", "values": {"cpu_load": "cpu"}},
+        }
+        return source_create(**given | fields)
+
+    return make

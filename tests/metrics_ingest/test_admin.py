@@ -19,6 +19,7 @@ READ_ONLY = [
     "ledger/headcount",
     "metrics_ingest/latest",
     "metrics_ingest/bandwidthrollup",
+    "metrics_ingest/run",
 ]
 
 

@@ -55,6 +55,11 @@ class Exchange(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: "Peer"
 
+    def do_GET(self) -> None:
+        self.server.calls.append(self.path)
+        self.server.seen_headers.append(dict(self.headers))
+        self.server.behave(self)
+
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.calls.append(json.loads(body))

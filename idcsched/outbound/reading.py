@@ -1,0 +1,57 @@
+"""The body of a reply: read, and unpacked where it was asked for, no further than its limit."""
+
+import zlib
+from collections.abc import Iterable, Iterator
+
+import httpcore
+
+from .errors import BadReply, TooLarge
+
+__all__ = ["read_body"]
+
+GZIP = 16 + zlib.MAX_WBITS
+STEP = 64 * 1024
+"""So much is unpacked at a time: what turns out to be a bomb is dropped before it has gone off."""
+
+
+def read_body(reply: httpcore.Response, *, packed: bool, limit: int, origin: str) -> bytes:
+    """The whole body; raises TooLarge as soon as it is too much, BadReply for a packing that nobody asked for."""
+    encoding = _encoding(reply)
+    if encoding == "gzip" and packed:
+        parts = _unpacked(_bounded(reply.iter_stream(), limit, origin), origin)
+    elif encoding == "identity":
+        parts = reply.iter_stream()
+    else:
+        raise BadReply("bad_reply", "{origin} sent a packed reply, which nobody asked for", origin=origin)
+    return b"".join(_bounded(parts, limit, origin))
+
+
+def _encoding(reply: httpcore.Response) -> str:
+    said = [value.decode("latin-1") for name, value in reply.headers if name.lower() == b"content-encoding"]
+    return ",".join(part for value in said if (part := value.strip().lower()) not in ("", "identity")) or "identity"
+
+
+def _bounded(parts: Iterable[bytes], limit: int, origin: str) -> Iterator[bytes]:
+    size = 0
+    for part in parts:
+        size += len(part)
+        if size > limit:
+            raise TooLarge("too_large", "{origin} sent more than {limit} bytes", origin=origin, limit=limit)
+        yield part
+
+
+def _unpacked(parts: Iterable[bytes], origin: str) -> Iterator[bytes]:
+    unpacker = zlib.decompressobj(GZIP)
+    try:
+        for part in parts:
+            waiting = part
+            while waiting:
+                if unpacker.eof:  # another member follows
+                    unpacker = zlib.decompressobj(GZIP)
+                yield unpacker.decompress(waiting, STEP)
+                waiting = unpacker.unconsumed_tail or unpacker.unused_data
+        yield unpacker.flush()
+    except zlib.error:
+        raise BadReply("bad_reply", "{origin} calls its reply gzip, which it is not", origin=origin) from None
+    if not unpacker.eof:
+        raise BadReply("bad_reply", "{origin} broke its packed reply off", origin=origin)

@@ -1,0 +1,106 @@
+"""`prometheus`: a PromQL query to a Prometheus, or to what speaks its HTTP API (VictoriaMetrics, Thanos, Mimir).
+
+A record is one value of one series: `{"labels": {...}, "value": 1.5, "at": 1700000000.0}`.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from idcsched.framework.decoding import decode_json
+from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.outbound.client import origin_of
+from idcsched.outbound.errors import BadReply
+from metrics_ingest.collector import Ask, Collector, Record
+from metrics_ingest.web import WebConfig, web_check, web_fetch
+
+__all__ = ["Prometheus", "PrometheusConfig", "Span"]
+
+REFUSED = (400, 422)
+"""What a server says of a query that it can't execute, with the reason in the body."""
+MOST_POINTS = 11_000
+"""Of one series in one answer: Prometheus itself gives no more."""
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The last `seconds`, a value each `step_seconds`."""
+
+    seconds: Annotated[int, msgspec.Meta(ge=60, le=40 * 24 * 3600)]
+    step_seconds: Annotated[int, msgspec.Meta(ge=1, le=86_400)] = 300
+
+
+class PrometheusConfig(WebConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`url` is that of the server, such as `http://prometheus:9090`; without `range` the query is instant."""
+
+    query: Annotated[str, msgspec.Meta(min_length=1, max_length=4000)]
+    range: Span | None = None
+
+
+class Series(msgspec.Struct, frozen=True):
+    """One series of an answer; `value` in a vector, `values` in a matrix."""
+
+    metric: dict[str, str] = {}
+    value: tuple[float, str] | None = None
+    values: list[tuple[float, str]] = []
+
+
+class Data(msgspec.Struct, frozen=True, rename="camel"):
+    result_type: str
+    result: msgspec.Raw
+
+
+class Answer(msgspec.Struct, frozen=True):
+    status: str
+    data: Data | None = None
+    error: str = ""
+
+
+class Prometheus(Collector):
+    """Asks a Prometheus server, by PromQL."""
+
+    kind = "prometheus"
+    Config = PrometheusConfig
+    mapping = {"at": "at"}
+    config: PrometheusConfig
+
+    def check(self) -> Iterable[FieldError]:
+        yield from web_check(self.config)
+        span = self.config.range
+        if span is not None and span.seconds // span.step_seconds > MOST_POINTS:
+            params = {"limit": MOST_POINTS}
+            yield FieldError("/range/step_seconds", "out_of_range", "this gives more than {limit} points", params)
+
+    def collect(self, ask: Ask) -> Iterator[Record]:
+        base, span = self.config.url.rstrip("/"), self.config.range
+        now = ask.now.timestamp()
+        asked: dict[str, Any] = {"query": self.config.query, "timeout": f"{max(ask.seconds_left, 1):.0f}s"}
+        if span is None:
+            address = f"{base}/api/v1/query?{urlencode({**asked, 'time': now})}"
+        else:
+            aligned = now - now % span.step_seconds  # so that each run asks for the same points
+            times = {"start": aligned - span.seconds, "end": aligned, "step": span.step_seconds}
+            address = f"{base}/api/v1/query_range?{urlencode({**asked, **times})}"
+        reply = web_fetch(ask, self.config, address, accept="application/json", also=REFUSED)
+        yield from self._records(reply.content)
+
+    def _records(self, content: bytes) -> Iterator[Record]:
+        origin = origin_of(self.config.url)
+        answer = _decoded(content, Answer, origin)
+        if answer.status != "success" or answer.data is None:
+            raise Unavailable("query_refused", "{origin} says: {reason}", origin=origin, reason=answer.error[:500])
+        if answer.data.result_type not in ("vector", "matrix"):
+            detail = "the query gives a {kind}; only vectors and matrices have labels"
+            raise Unavailable("not_a_vector", detail, kind=answer.data.result_type)
+        for series in _decoded(bytes(answer.data.result), list[Series], origin):
+            for at, value in [series.value] if series.value else series.values:
+                yield {"labels": series.metric, "value": value, "at": at}
+
+
+def _decoded(content: bytes, kind: Any, origin: str) -> Any:
+    try:
+        return decode_json(content, kind)
+    except ValueError as error:
+        detail = "{origin} sent no answer of Prometheus: {reason}"
+        raise BadReply("bad_reply", detail, origin=origin, reason=str(error)[:200]) from None

@@ -1,0 +1,90 @@
+"""A source's row, made ready: everything in it understood, or everything that is wrong with it said at once."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from idcsched.audit.writing import below
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import FieldError, Invalid
+from idcsched.outbound.secrets import secret_ref_check
+
+from .collector import Collector
+from .kinds import kinds
+from .mapping import CompiledMapping, compile_mapping
+from .models import Metric, Source
+from .schedules import Schedule, parse_schedule
+
+__all__ = ["Prepared", "prepare", "source_check"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What a run needs of a source."""
+
+    collector: Collector
+    mapping: CompiledMapping
+
+
+def prepare(source: Source) -> Prepared:
+    """Raises Invalid where the row can't be used: its kind is not installed any more, say."""
+    made = _collector(source.kind, source.config)
+    return Prepared(collector=made, mapping=compile_mapping({**made.mapping, **source.mapping}))
+
+
+def source_check(source: Source) -> Schedule:
+    """What a row must be to be saved; raises Invalid with everything that is wrong, field by field."""
+    errors: list[FieldError] = []
+    with _noted(errors):
+        _check_config(source)
+    with _noted(errors):
+        _check_mapping(source)
+    with _noted(errors):
+        if source.secret_ref:
+            secret_ref_check(source.secret_ref)
+    with _noted(errors):
+        parse_schedule(source.schedule)
+    if errors:
+        raise Invalid.of(errors)
+    return parse_schedule(source.schedule)
+
+
+@contextmanager
+def _noted(errors: list[FieldError]) -> Iterator[None]:
+    try:
+        yield
+    except Invalid as error:
+        errors += error.errors
+
+
+def _collector(kind: str, config: Any) -> Collector:
+    found = kinds().collectors.get(kind)
+    if found is None:
+        raise Invalid("unknown_kind", "there is no kind of source {name}", "/kind", name=kind)
+    return found(convert(config, found.Config, "/config"))
+
+
+def _check_config(source: Source) -> None:
+    made = _collector(source.kind, source.config)
+    with below("/config"):
+        if wrong := list(made.check()):
+            raise Invalid.of(wrong)
+
+
+def _check_mapping(source: Source) -> None:
+    found = kinds().collectors.get(source.kind)
+    if not isinstance(source.mapping, Mapping):
+        raise Invalid("wrong_type", "this must be an object", "/mapping")
+    said = compile_mapping({**(found.mapping if found else {}), **source.mapping}).said
+    known = set(Metric.objects.values_list("code", flat=True))
+    named = [(metric, "/mapping/values/") for metric in said.values] + [
+        (metric, "/mapping/metrics/") for metric in said.metrics.values()
+    ]
+    unknown = [
+        FieldError(pointer + metric, "unknown_metric", "there is no metric {name}", {"name": metric})
+        for metric, pointer in named
+        if metric not in known
+    ]
+    if unknown:
+        raise Invalid.of(unknown)

@@ -1,0 +1,94 @@
+"""When a source is asked: every so many seconds, or by the clock of the billing zone in cron's notation."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from celery.schedules import ParseException, crontab
+from django.conf import settings
+
+from idcsched.framework.errors import Invalid
+
+__all__ = ["Cron", "Every", "Schedule", "parse_schedule"]
+
+SHORTEST, LONGEST = 5, 7 * 24 * 3600
+CLOCKS_APART: Final = timedelta(seconds=5)
+"""How much the clocks of beat and of a worker may differ."""
+FIELDS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """Every so many seconds. What was missed is not made up for: the next run is due a period after the last."""
+
+    seconds: int
+
+    def next_after(self, moment: datetime) -> datetime:
+        return moment + self.period
+
+    @property
+    def period(self) -> timedelta:
+        return timedelta(seconds=self.seconds)
+
+    @property
+    def early(self) -> timedelta:
+        """How long before it is due a run may begin; beat's rhythm and the workers' are not the same."""
+        return self.period / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """Minute, hour, day of the month, month, day of the week."""
+
+    text: str
+
+    def next_after(self, moment: datetime) -> datetime:
+        """The next time that it names; raises Invalid where there is none, such as a 31st of February."""
+        try:
+            start, distance, _ = self.celery(now=moment).remaining_delta(moment, tz=self.zone)
+        except RuntimeError:
+            raise Invalid("invalid_schedule", "there is no such day", "/schedule") from None
+        found: datetime = start + distance
+        return found
+
+    @property
+    def early(self) -> timedelta:
+        return CLOCKS_APART
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(settings.BILLING_ZONE)
+
+    def celery(self, now: datetime | None = None) -> crontab:
+        """As Celery knows it."""
+        minute, hour, day, month, weekday = self.text.split()
+        return crontab(
+            minute=minute,
+            hour=hour,
+            day_of_month=day,
+            month_of_year=month,
+            day_of_week=weekday,
+            nowfun=None if now is None else (lambda: now),
+        )
+
+
+Schedule = Every | Cron
+
+
+def parse_schedule(text: str) -> Schedule:
+    """`300` or `*/5 * * * *`; raises Invalid, at the field `schedule`."""
+    if text.isascii() and text.isdigit():
+        if not SHORTEST <= int(text[:9]) <= LONGEST:
+            detail = "this must lie between {low} and {high} seconds"
+            raise Invalid("out_of_range", detail, "/schedule", low=SHORTEST, high=LONGEST)
+        return Every(int(text))
+    if len(text.split()) != FIELDS:
+        detail = "this must be a number of seconds, or cron's five fields such as */5 * * * *"
+        raise Invalid("invalid_schedule", detail, "/schedule")
+    found = Cron(" ".join(text.split()))
+    try:
+        found.celery()
+    except (ParseException, ValueError) as error:
+        raise Invalid("invalid_schedule", "cron's fields can't be read: {reason}", "/schedule", reason=error) from None
+    return found

@@ -1,0 +1,53 @@
+"""Fetch once, and show what would be stored: nothing is."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from idcsched.framework.errors import IdcschedError
+
+from .checking import Sample, samples_check
+from .collecting import gather
+from .mapping import Mapped, Refused
+from .models import Source
+from .preparing import prepare
+
+__all__ = ["SHOWN", "Trial", "source_try"]
+
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """`samples` are the first of those that would be stored; `error` says why there are none at all."""
+
+    fetched: int = 0
+    storable: int = 0
+    samples: tuple[Sample, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    refused_count: int = 0
+    unmatched: tuple[tuple[str, str | None, int], ...] = ()
+    unmatched_count: int = 0
+    error: IdcschedError | None = None
+
+
+def source_try(*, source: Source, now: datetime) -> Trial:
+    """Ask the source once, whether or not it is due or switched on. Raises nothing that the source could do wrong."""
+    try:
+        return _tried(gather(source, prepare(source), now=now), now)
+    except IdcschedError as error:
+        return Trial(error=error)
+
+
+def _tried(mapped: Mapped, now: datetime) -> Trial:
+    faults = samples_check(mapped.samples, now).faults
+    sound = [sample for place, sample in enumerate(mapped.samples) if place not in faults]
+    refused = mapped.refused + [Refused.of(mapped.samples[place], reasons[0]) for place, reasons in faults.items()]
+    return Trial(
+        fetched=mapped.fetched,
+        storable=len(sound),
+        samples=tuple(sound[:SHOWN]),
+        refused=tuple(refused[:SHOWN]),
+        refused_count=len(refused),
+        unmatched=tuple((idc, line, count) for (idc, line), count in mapped.unmatched.most_common(SHOWN)),
+        unmatched_count=mapped.unmatched.total(),
+    )
