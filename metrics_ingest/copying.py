@@ -71,8 +71,7 @@ STAGES_SQL: Final = """
     ) ON COMMIT DELETE ROWS;
     CREATE TEMPORARY TABLE IF NOT EXISTS staged_runs (
         metric_id bigint, idc_id bigint, day date, place integer, bits bytea, line_id bigint
-    ) ON COMMIT DELETE ROWS;
-    DELETE FROM staged_latest; DELETE FROM staged_runs
+    ) ON COMMIT DELETE ROWS
 """
 LATEST_SQL: Final = """
     INSERT INTO {table} AS held (metric_id, idc_id, line_id, value, at)
@@ -99,7 +98,7 @@ DAYS_SQL: Final = """
         ), %s)
         PLACING staged.bits FROM staged.place
     )
-    FROM staged_runs AS staged ORDER BY metric_id, idc_id, line_id, day
+    FROM staged_runs AS staged
     ON CONFLICT (metric_id, {key}, day) {where} DO UPDATE SET "values" = excluded."values"
 """
 
@@ -114,10 +113,10 @@ def latest_write(batch: Batch) -> Integers:
             if rows.size:
                 _copy(cursor, "staged_latest", [_latest_rows(batch, rows, scope)], scope)
                 cursor.execute(_said(LATEST_SQL, Latest, scope))
-                cursor.execute(_said(NEWER_SQL, Latest, scope))
-                for place, at in cursor.fetchall():
-                    newest[place] = at
-                cursor.execute("DELETE FROM staged_latest")
+                if cursor.rowcount < rows.size:  # some were not written: perhaps there are newer ones
+                    cursor.execute(_said(NEWER_SQL, Latest, scope))
+                    for place, at in cursor.fetchall():
+                        newest[place] = at
     return newest
 
 
@@ -130,7 +129,6 @@ def days_write(runs: Runs) -> None:
                 rows = np.flatnonzero(mine & (runs.turn == turn))
                 _copy(cursor, "staged_runs", _run_rows(runs, rows, scope), scope)
                 cursor.execute(_said(DAYS_SQL, SampleDay, scope), [EMPTY_DAY])
-                cursor.execute("DELETE FROM staged_runs")
 
 
 def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
@@ -185,7 +183,9 @@ def _binary(columns: Sequence[Column]) -> bytes:
 
 
 def _copy(cursor: Any, table: str, rows: Sequence[bytes], scope: Scope) -> None:
+    """Fill the table with these rows alone; what a call before left there in this transaction goes."""
     columns = STAGED[table] + (", line_id" if scope.lines else "")
+    cursor.execute(f"DELETE FROM {table}")  # noqa: S608  # one of the two above
     cursor.copy_expert(
         f"COPY {table} ({columns}) FROM STDIN (FORMAT binary)", BytesIO(b"".join((COPY_HEADER, *rows, COPY_TRAILER)))
     )

@@ -21,6 +21,10 @@ PROMISED = {
     "engine_100_loops",
     "engine_slice_10k_floor",
     "full_10k_ms",
+    "ingest_push",
+    "ingest_push_http",
+    "ingest_collect",
+    "ingest_rollups_10k_s",
 }
 
 

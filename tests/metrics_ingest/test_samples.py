@@ -194,7 +194,7 @@ def test_ten_thousand_take_few_statements_and_little_time(idc, now, django_asser
     start = perf_counter()
     with django_assert_max_num_queries(120):
         assert samples_store(samples=samples, now=now) == 10_000
-    assert perf_counter() - start < 10, "some ten times what it takes on a machine that has nothing else to do"
+    assert perf_counter() - start < 30, "a hundred times what it takes on a machine that has nothing else to do"
     assert Latest.objects.count() == SampleDay.objects.count() == 10_000
 
 
