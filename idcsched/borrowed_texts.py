@@ -59,4 +59,5 @@ BORROWED = (
     gettext_noop("Value"),
     gettext_noop("You can not create nested object without parent"),
     gettext_noop("You have been successfully logged out from the administration"),
+    gettext_noop("Welcome back to"),
 )

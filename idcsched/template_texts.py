@@ -10,7 +10,7 @@ from django.utils.translation.template import templatize
 __all__ = ["template_texts"]
 
 QUOTED = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-CALL = re.compile(rf"\bn?p?gettext\(({QUOTED})")
+CALL = re.compile(rf"\b(?:n?p?gettext|_)\(({QUOTED})")
 """`templatize` turns a template into something that looks like calls of gettext."""
 
 

@@ -1,6 +1,7 @@
 """Changes as people read them: what was set, from what to what, in the words of the pages."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,9 @@ from typing import Any
 from django.apps import apps
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.utils.formats import date_format
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
@@ -17,6 +21,21 @@ __all__ = ["ChangedField", "changed_fields", "kind_name", "kinds"]
 
 NESTED = {"profile": _("profile")}
 """Kinds whose rows are more than one table's, with their names."""
+NESTED_FIELDS = {
+    "name": _("name"),
+    "revision": _("revision"),
+    "active": _("in force"),
+    "plugins": _("plugins"),
+    "tie_breakers": _("tie-breakers"),
+    "fallback": _("fallback groups"),
+    "pick": _("pick"),
+    "line_choice": _("choice of line"),
+    "bgp_substitutes": _("BGP stands in"),
+    "overridable": _("weights that requests may set"),
+    "candidates_percent": _("candidates to look for (%)"),
+}
+"""What such rows' fields are called."""
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|[+-]\d\d:\d\d)\Z")
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -60,10 +79,16 @@ def _label(model: type[Model] | None, name: str) -> str:
         field = model._meta.get_field(name) if model is not None else None
     except FieldDoesNotExist:
         field = None
-    return str(capfirst(getattr(field, "verbose_name", name)))
+    return str(capfirst(getattr(field, "verbose_name", None) or NESTED_FIELDS.get(name, name)))
 
 
 def _text(value: Any) -> str:
+    """Times in the reader's zone, numbers without a decimal point that says nothing."""
     if value in EMPTY:
         return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    moment = parse_datetime(value) if MOMENT.match(value) else None
+    return value if moment is None else date_format(timezone.localtime(moment), "DATETIME_FORMAT")

@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from idcsched.accounts.services import tenant_create, user_create
 from idcsched.audit.history import changes_of
@@ -120,3 +121,12 @@ def test_somebody_of_one_tenant_sees_there_what_he_may_see_elsewhere(client: Cli
     assert "Nothing is recorded about this." in history(client, idc)
     client.force_login(user_create(username="hugo", role="viewer"))
     assert "created" in history(client, idc)
+
+
+def test_times_and_numbers_are_shown_as_people_write_them() -> None:
+    after = {"starts_at": "2031-01-02T18:30:00.5+00:00", "purchased_mbps": 8000.0, "max_level": 0.85, "name": "2031-01"}
+    change = change_record(kind="line", key="a/ct", before=None, after=after)
+    assert change is not None
+    with timezone.override("Asia/Shanghai"):
+        shown = {field.name: field.after for field in changed_fields(change)}
+    assert shown == {"starts_at": "2031-01-03 02:30", "purchased_mbps": "8000", "max_level": "0.85", "name": "2031-01"}

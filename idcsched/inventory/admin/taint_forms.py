@@ -31,6 +31,8 @@ LASTS = [
 class SelectionTaintForm(forms.ModelForm):
     """What a taint says; which IDCs it is about is known already."""
 
+    field_order = FIELDS
+
     lasts = forms.ChoiceField(
         label=_("Lasts"),
         choices=LASTS,

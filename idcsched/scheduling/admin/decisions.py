@@ -38,12 +38,15 @@ class DecisionAdmin(TenantReadOnlyAdmin):
     search_fields = ("request_id", "http_request_id", "idc")
     search_help_text = _("order number, HTTP request id, IDC")
     show_full_result_count = False
-    fields = ()
     change_form_outer_before_template = "administration/decision.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
         found: QuerySet[Decision] = super().get_queryset(request).defer("inputs")
         return found
+
+    def get_fieldsets(self, request: HttpRequest, obj: Decision | None = None) -> list[Any]:
+        """The template tells it all."""
+        return []
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Decision], search_term: str

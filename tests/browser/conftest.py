@@ -1,0 +1,41 @@
+"""A browser, and the demo to visit with it."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.serving import serving
+from tests.browser.visiting import Visitor, visiting
+from tests.e2e.installation import Installation
+from tests.servers import Unavailable, chromium, free_port
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One process does them all: they share a browser and a server."""
+    for item in items:
+        if item.path.is_relative_to(__file__.removesuffix("/conftest.py")):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    try:
+        with chromium.running() as found:
+            yield found
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    folder = tmp_path_factory.mktemp("site")
+    with serving(Installation(folder, PORT=str(free_port()), THROTTLE="off")) as found:
+        yield found
+
+
+@pytest.fixture
+def visitor(browser: Browser, site: Installation) -> Iterator[Visitor]:
+    """Somebody at a desk; whatever goes wrong on the pages fails the test."""
+    with visiting(browser, site) as found:
+        yield found

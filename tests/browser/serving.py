@@ -1,0 +1,36 @@
+"""The demo, served by one web process: what a browser needs of it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from idcsched.demo.processes import stop
+from tests.e2e.installation import Installation, wait_for
+
+__all__ = ["serving"]
+
+
+@contextmanager
+def serving(site: Installation) -> Iterator[Installation]:
+    """Load the demo and serve it on the installation's port for as long as the block lasts."""
+    site.manage("migrate", "--verbosity", "0")
+    site.manage("load_demo")
+    options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", site.environment["PORT"]]
+    command = [sys.executable, "-m", "granian", *options, "--blocking-threads", "4", "--no-ws"]
+    web = site.start("web", *command, "idcsched.wsgi:application")
+    try:
+        wait_for(lambda: not web.running or _answers(site), "the web server", seconds=60)
+        assert web.running, web.last_words()
+        yield site
+    finally:
+        stop(web, grace=20)
+
+
+def _answers(site: Installation) -> bool:
+    try:
+        with urlopen(f"http://127.0.0.1:{site.environment['PORT']}/health/ready/", timeout=5) as response:
+            return bool(response.status == 200)
+    except (URLError, OSError):
+        return False

@@ -1,0 +1,102 @@
+"""Every page of the admin, and the API's: no violation of the content policy, no request elsewhere, no error."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.visiting import Visitor, visiting
+from tests.e2e.installation import Installation
+
+MISBEHAVIOUR = """() => {
+    document.body.append(Object.assign(document.createElement("script"), {text: "1"}));
+    document.body.append(Object.assign(document.createElement("style"), {textContent: "p { color: red }"}));
+    document.body.append(Object.assign(document.createElement("img"), {src: "http://127.0.0.9:9/x.png"}));
+}"""
+FIRST = "#result_list tbody tr a"
+
+
+def lists(visitor: Visitor) -> list[str]:
+    """The addresses of all lists that the sidebar leads to."""
+    visitor.goto("/admin/")
+    links = visitor.page.locator("#nav-sidebar-apps a").evaluate_all("all => all.map(one => one.pathname)")
+    found = sorted({str(link) for link in links if not str(link).endswith("/add/")})
+    assert len(found) > 15, found
+    return found
+
+
+def every_page(visitor: Visitor) -> Iterator[str]:
+    """Opens one page after the other: each list, its first row's page, that one's history, and the form for a new."""
+    for address in lists(visitor):
+        visitor.goto(address)
+        yield address
+        if visitor.page.locator(FIRST).count():
+            visitor.page.locator(FIRST).first.click()
+            yield f"{address}…"
+            history = visitor.page.locator("a[href*='/history/']")
+            if history.count():
+                visitor.goto(str(history.first.get_attribute("href")))
+                yield f"{address}…/history/"
+        visitor.goto(address)
+        add = visitor.page.locator(f"a[href^='{address}add/']")
+        if add.count():
+            visitor.goto(f"{address}add/")
+            yield f"{address}add/"
+
+
+@pytest.mark.timeout(300)
+def test_it_works(browser: Browser, site: Installation) -> None:
+    """On a phone, in the dark, as the administrator, who sees the most: clean, and never wider than the window."""
+    with visiting(browser, site, width=390, height=844, theme="dark") as visitor:
+        visitor.log_in("admin")
+        too_wide = {page: visitor.too_wide_by() for page in every_page(visitor)}
+        assert not {page: by for page, by in too_wide.items() if by > 0}
+        assert len(too_wide) > 50, too_wide
+        expect(visitor.page.locator("html")).to_have_class(re.compile("dark"))
+
+
+@pytest.mark.parametrize("page", ["/admin/login/", "/api/v1/docs/"])
+def test_what_strangers_see_is_clean_too(visitor: Visitor, page: str) -> None:
+    visitor.goto(page)
+    visitor.page.wait_for_load_state("networkidle")
+    assert visitor.text()
+
+
+def test_the_api_s_pages_show_every_endpoint(visitor: Visitor) -> None:
+    visitor.goto("/api/v1/docs/")
+    expect(visitor.page.locator("#operations-schedule-schedule_create, .opblock").first).to_be_visible()
+    assert visitor.page.locator(".opblock").count() > 50
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_theme_is_the_system_s_until_one_is_chosen(
+    browser: Browser, site: Installation, theme: Literal["light", "dark"]
+) -> None:
+    other = "light" if theme == "dark" else "dark"
+    with visiting(browser, site, theme=theme) as visitor:
+        visitor.log_in("viewer")
+        html = visitor.page.locator("html")
+        is_dark = re.compile(r"\bdark\b")
+        (expect(html).to_have_class if theme == "dark" else expect(html).not_to_have_class)(is_dark)
+        visitor.page.locator("#nav-sidebar-inner").get_by_text("unfold_more").click()
+        visitor.page.get_by_text(other.capitalize(), exact=True).click()
+        (expect(html).to_have_class if other == "dark" else expect(html).not_to_have_class)(is_dark)
+        visitor.goto("/admin/inventory/idc/")
+        (expect(html).to_have_class if other == "dark" else expect(html).not_to_have_class)(is_dark)
+
+
+def test_a_visitor_notices_what_is_wrong(browser: Browser, site: Installation) -> None:
+    """The other tests can fail: an inline script, a style element, another server, and a page that is not there."""
+
+    def misbehave() -> None:
+        with visiting(browser, site) as visitor:
+            visitor.goto("/admin/login/")
+            visitor.page.evaluate(MISBEHAVIOUR)
+            visitor.goto("/health/nowhere/")
+
+    with pytest.raises(AssertionError) as noticed:
+        misbehave()
+    for complaint in ("script-src", "style-src", "img-src", "404"):
+        assert complaint in str(noticed.value), complaint
