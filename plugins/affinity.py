@@ -29,6 +29,7 @@ class Affinity(Plugin):
     """Hard rows filter, soft rows score; also the first tie-breaker, with its raw sum."""
 
     name = "affinity"
+    reads = {"filter": ("labels",), "score": ("labels", "prefer")}
     scale = Scale(kind="fixed", low=-100.0, high=100.0)
 
     def filter(self, ctx: Cycle) -> tuple[Verdict, ...]:

@@ -14,14 +14,15 @@ import msgspec
 import numpy as np
 
 from idcsched.framework.building import BANDWIDTH
-from idcsched.framework.capacity import demand
+from idcsched.framework.capacity import Usage, demand
 from idcsched.framework.context import Cycle
-from idcsched.framework.labels import Rows
+from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.lines import NO_LINE
 from idcsched.framework.normalize import DECIMALS, Floats, Scale
 from idcsched.framework.plugin import Note, Plugin
-from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading
+from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading, Snapshot
 
+ALL_OF_IT = np.ones(())
 FIXED_PAID = 0.9  # of a flat-rate line, the part of the purchased bandwidth that counts as its commit
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
 
@@ -65,83 +66,115 @@ class BillingCost(Plugin):
         return Scale(kind="fixed", better="less", low=0.0, high=ctx.snapshot.dearest_price or 1.0)
 
     def score(self, ctx: Cycle) -> Reading | None:
-        need, lines = ctx.request.bandwidth, ctx.snapshot.lines
-        if not need or not any((~np.isnan(lines.price.take(g[g != NO_LINE]))).any() for g in ctx.lines.groups):
+        need, groups = ctx.need, distinct_groups(ctx)
+        if not need or not any(
+            np.isfinite(ctx.snapshot.lines.price.take(group[group != NO_LINE])).any() for group in groups
+        ):
             return None
-        shape = hour_of_week_shape(ctx.request.shape)
-        total = np.zeros(ctx.size)
-        for group in distinct_groups(ctx):
-            there = group != NO_LINE
-            total += np.where(there, self.bill(ctx, np.maximum(group, 0), need, shape).raw, 0.0)
-        total = np.where(ctx.lines.has_line, total, np.nan)
-        reading = ctx.line_metric(BANDWIDTH, ctx.lines.groups[0])
+        shape, everybody = hour_of_week_shape(ctx.request.shape), ctx.lines.has_line.all()
+        bills = [self.bill(ctx, group if everybody else np.maximum(group, 0), need, shape) for group in groups]
+        ctx.state[self] = bills[0]
+        total = sum_of(bills, groups)
+        if not everybody:
+            total = np.where(ctx.lines.has_line, total, np.nan)
+        first = ctx.lines.groups[0]
         return Reading(
             metric=BANDWIDTH,
             values=total.round(DECIMALS),
-            at=reading.at,
+            at=ctx.line_times(BANDWIDTH, first),
             known=ctx.lines.known & ~np.isnan(total),
-            lines=reading.lines,
+            lines=first,
         )
 
     def bill(self, ctx: Cycle, group: Rows, need: float, shape: Floats | None) -> Bill:
         """The formula of the scheduling rules, for the line that each row has in `group`."""
-        lines = ctx.snapshot.lines
-        types = charge_types(lines)
-        used, pending = demand(lines.used, lines.pending, lines.ordered, ctx.snapshot.usage)
-        load = (used + pending).take(group) + need
-        purchased, commit = lines.purchased.take(group), committed(lines).take(group)
-        over = ((load - commit) / need).clip(0.0, 1.0)
-        over = np.where(types["fixed"].take(group), 0.0, np.where(types["daily"].take(group), 1.0, over))
-        fill = np.minimum(1.0, load / np.maximum(commit, 1e-9))
-        busy = busy_share(lines, group, shape)
-        scarce = ((load / np.maximum(purchased, 1e-9) - SCARCE_FROM) / SCARCE_SPAN).clip(0.0, SCARCE_MOST) ** 2
+        tariff = tariff_of(ctx.snapshot)
+        load = tariff.load.take(group) + need
+        over = ((load - tariff.commit.take(group)) / need).clip(0.0, 1.0)
+        if tariff.special:
+            over = np.where(tariff.fixed.take(group), 0.0, np.where(tariff.daily.take(group), 1.0, over))
+        fill = np.minimum(1.0, load / tariff.some_commit.take(group))
+        busy = busy_share(ctx.snapshot.lines, group, shape)
+        scarce = ((load / tariff.some_purchased.take(group) - SCARCE_FROM) / SCARCE_SPAN).clip(0.0, SCARCE_MOST) ** 2
         paid = busy * (over + self.args.free * fill**2 * (1.0 - over))
-        return Bill(lines.price.take(group) * (paid + self.args.scarcity * scarce), busy, over, fill)
+        return Bill(tariff.price.take(group) * (paid + self.args.scarcity * scarce), busy, over, fill)
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
-        need = ctx.request.bandwidth
+        need, bill = ctx.need, ctx.state.get(self)
         chosen = ctx.lines.of(position)
-        if not need or len(chosen) != 1:
+        if not need or len(chosen) != 1 or bill is None or np.isnan(bill.raw[position]):
             return None
-        bill = self.bill(ctx, np.array(chosen, dtype=np.intp), need, hour_of_week_shape(ctx.request.shape))
-        raw, busy, over, fill = (float(column[0]) for column in (bill.raw, bill.busy, bill.over, bill.fill))
-        if np.isnan(raw):
-            return None
+        busy = 1.0 if bill.busy is ALL_OF_IT else float(bill.busy[position])
         numbers: dict[str, Any] = {
             "busy": 100 * busy,
-            "over": 100 * over,
-            "fill": 100 * fill,
-            "total": raw * need,
+            "over": 100 * float(bill.over[position]),
+            "fill": 100 * float(bill.fill[position]),
+            "total": float(bill.raw[position]) * need,
             "currency": ctx.snapshot.currency,
         }
-        free_of_commit = not committed(ctx.snapshot.lines)[chosen[0]]
-        return Note(WITHOUT_COMMIT if free_of_commit else WITH_COMMIT, numbers)
+        return Note(WITH_COMMIT if tariff_of(ctx.snapshot).commit[chosen[0]] else WITHOUT_COMMIT, numbers)
+
+
+def sum_of(bills: list[Bill], groups: list[Rows]) -> Floats:
+    """What all lines of each row bill together; a line that is none bills nothing."""
+    if len(bills) == 1:
+        return bills[0].raw
+    total = np.zeros(groups[0].size)
+    for bill, group in zip(bills, groups, strict=True):
+        total += np.where(group != NO_LINE, bill.raw, 0.0)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """Of every line what a bill is made of: its load now, what is paid anyway, and the price.
+
+    `special`: there are lines, `fixed` or billed by `daily` peaks, whose excess counts otherwise. `some_commit` and
+    `some_purchased` are never nought, to be divided by.
+    """
+
+    load: Floats
+    commit: Floats
+    some_commit: Floats
+    some_purchased: Floats
+    price: Floats
+    fixed: Mask
+    daily: Mask
+    special: bool
+
+
+def tariff_of(snapshot: Snapshot) -> Tariff:
+    """Worked out once for a snapshot."""
+    return snapshot.derive("tariff", lambda: tariff(snapshot.lines, snapshot.usage))
+
+
+def tariff(lines: Lines, usage: Usage) -> Tariff:
+    kinds = np.array(lines.charge_types, dtype=np.str_)
+    fixed, daily = kinds == "fixed", np.char.startswith(kinds, "daily_").astype(np.bool_)
+    commit = np.where(kinds == "volume", 0.0, np.nan_to_num(lines.commit, nan=0.0))
+    commit = np.where(fixed, FIXED_PAID * lines.purchased, commit)
+    used, pending = demand(lines.used, lines.pending, lines.ordered, usage)
+    return Tariff(
+        load=used + pending,
+        commit=commit,
+        some_commit=np.maximum(commit, 1e-9),
+        some_purchased=np.maximum(lines.purchased, 1e-9),
+        price=lines.price,
+        fixed=fixed,
+        daily=daily,
+        special=bool(fixed.any() or daily.any()),
+    )
 
 
 def distinct_groups(ctx: Cycle) -> list[Rows]:
     """The chosen lines, a line that serves several ISPs only once."""
+    if len(ctx.lines.groups) == 1:
+        return list(ctx.lines.groups)
     groups: list[Rows] = []
     for group in ctx.lines.groups:
         again = np.logical_or.reduce([group == other for other in groups]) if groups else np.zeros(ctx.size, np.bool_)
         groups.append(np.where(again, NO_LINE, group))
     return groups
-
-
-def charge_types(lines: Lines) -> dict[str, np.ndarray[Any, np.dtype[np.bool_]]]:
-    kinds = lines.charge_types
-    return {
-        "fixed": np.array([kind == "fixed" for kind in kinds], dtype=np.bool_),
-        "daily": np.array([kind.startswith("daily_") for kind in kinds], dtype=np.bool_),
-    }
-
-
-def committed(lines: Lines) -> Floats:
-    """The bandwidth that is paid anyway; none: 0."""
-    kinds = lines.charge_types
-    flat = np.array([kind == "fixed" for kind in kinds], dtype=np.bool_)
-    metered = np.array([kind == "volume" for kind in kinds], dtype=np.bool_)
-    commit = np.where(metered, 0.0, np.nan_to_num(lines.commit, nan=0.0))
-    return np.where(flat, FIXED_PAID * lines.purchased, commit)
 
 
 def hour_of_week_shape(shape: tuple[float, ...] | None) -> Floats | None:
@@ -154,7 +187,7 @@ def hour_of_week_shape(shape: tuple[float, ...] | None) -> Floats | None:
 def busy_share(lines: Lines, group: Rows, shape: Floats | None) -> Floats:
     """φ: which part of the request flows in the line's busiest hours; no history of the line: all of it."""
     if shape is None:
-        return np.ones(group.size)
+        return ALL_OF_IT
     busiest = lines.busiest.take(group, axis=0)
     hours = busiest.sum(axis=1)
     return np.where(hours > 0, (busiest @ shape) / np.maximum(hours, 1), 1.0)

@@ -12,6 +12,7 @@ class Isp(Plugin):
     """No arguments, no metric. Whether the line can carry the bandwidth is `network_flow`'s business."""
 
     name = "isp"
+    reads = {"pre_filter": ("isp", "isp_match")}
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         policy = ctx.line_policy()

@@ -12,6 +12,7 @@ class Labels(Plugin):
     """No arguments, no metric."""
 
     name = "labels"
+    reads = {"pre_filter": ("selector",)}
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         terms = ctx.request.terms

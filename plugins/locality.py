@@ -31,6 +31,7 @@ class Locality(Plugin):
     """Distance needs nothing but coordinates; latency is better where somebody measures it."""
 
     name = "locality"
+    reads = {"score": ("client",)}
     Args = LocalityArgs
     scale = KILOMETRES
     metrics = ("rtt_ms",)

@@ -39,6 +39,7 @@ class Metric(Plugin):
     """Third-party values need no code."""
 
     name = "metric"
+    reads = {"filter": (), "score": ()}
     Args = MetricArgs
 
     def scale_for(self, ctx: Cycle) -> Scale:

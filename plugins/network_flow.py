@@ -46,7 +46,7 @@ class NetworkFlow(Plugin):
     metrics = (BANDWIDTH,)
 
     def pre_filter(self, ctx: Cycle) -> tuple[Verdict, ...] | None:
-        need = ctx.request.bandwidth
+        need = ctx.need
         if not need:
             return None
         choice = ctx.lines
@@ -65,10 +65,13 @@ class NetworkFlow(Plugin):
         )
 
     def score(self, ctx: Cycle) -> Reading:
-        left = line_headroom(ctx)
-        reading = ctx.line_metric(BANDWIDTH, self._oldest(ctx))
+        left, lines = line_headroom(ctx), self._oldest(ctx)
         return Reading(
-            metric=BANDWIDTH, values=left, at=reading.at, known=ctx.lines.known & ~np.isnan(left), lines=reading.lines
+            metric=BANDWIDTH,
+            values=left,
+            at=ctx.line_times(BANDWIDTH, lines),
+            known=ctx.lines.known & ~np.isnan(left),
+            lines=lines,
         )
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
@@ -104,7 +107,7 @@ class NetworkFlow(Plugin):
         """Of each row's lines the one seen longest ago: its age is the score's."""
         oldest, *others = ctx.lines.groups
         for group in others:
-            at, than = (ctx.line_metric(BANDWIDTH, lines).at for lines in (group, oldest))
+            at, than = (ctx.line_times(BANDWIDTH, lines) for lines in (group, oldest))
             oldest = np.where(~(at >= than), group, oldest)
         return oldest
 

@@ -11,6 +11,7 @@ class Partition(Plugin):
     """No arguments, no metric."""
 
     name = "partition"
+    reads = {"pre_filter": ("partition",)}
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         wanted = ctx.request.partition

@@ -19,7 +19,7 @@ from idcsched.framework.facts import STOCK_RESOURCES
 from idcsched.framework.labels import Mask
 from idcsched.framework.normalize import DECIMALS, Floats, Scale
 from idcsched.framework.plugin import Detail, Figures, Missing, Plugin, Reason, Verdict
-from idcsched.framework.snapshot import Reading
+from idcsched.framework.snapshot import Reading, Snapshot
 
 LOADS = {"cpu": "cpu_load", "memory": "memory_load", "disk": "disk_load"}
 
@@ -47,6 +47,7 @@ class Resource(Plugin):
     """One overload or one scarce resource is enough to be out."""
 
     name = "resource"
+    reads = {"score": ()}
     Args = ResourceArgs
     missing = Missing(filter="pass", score="worst")
     metrics = tuple(LOADS.values())
@@ -55,7 +56,8 @@ class Resource(Plugin):
         return Scale(kind="fixed", better="more" if self.args.strategy == "most" else "less", low=0.0, high=1.0)
 
     def filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
-        return (*self._load_verdicts(ctx), *self._stock_verdicts(ctx))
+        loads = ctx.remembered("loads", (), lambda: self._load_verdicts(ctx))
+        return (*loads, *self._stock_verdicts(ctx))
 
     def score(self, ctx: Cycle) -> Reading | None:
         readings = list(self._readings(ctx).values())
@@ -84,8 +86,9 @@ class Resource(Plugin):
         readings = {name: ctx.metric(metric) for name, metric in LOADS.items()}
         return {name: reading for name, reading in readings.items() if not np.isnan(reading.values).all()}
 
-    def _load_verdicts(self, ctx: Cycle) -> list[Verdict]:
-        verdicts, policy = [], ctx.entry.missing.filter
+    def _load_verdicts(self, ctx: Cycle) -> tuple[Verdict, ...]:
+        verdicts: list[Verdict] = []
+        policy = ctx.entry.missing.filter
         for name, reading in self._readings(ctx).items():
             usable = ctx.usable(reading)
             if policy != "pass":
@@ -99,17 +102,23 @@ class Resource(Plugin):
                     figures=_load(name, reading.values, limit),
                 )
             )
-        return verdicts
+        return tuple(verdicts)
 
     @staticmethod
     def _stock_verdicts(ctx: Cycle) -> list[Verdict]:
-        verdicts, idcs = [], ctx.snapshot.idcs
+        verdicts = []
         for name in STOCK_RESOURCES:
             if need := ctx.request.need(name):
-                free = ctx.take((idcs.stock[name] - idcs.taken[name]).round(DECIMALS))
+                free = ctx.take(_free(ctx.snapshot, name))
                 tell = _stock(name, free, need)
                 verdicts.append(Verdict(_holds(free, need), NOT_ENOUGH, detail=tell, figures=tell))
         return verdicts
+
+
+def _free(snapshot: Snapshot, resource: str) -> Floats:
+    """What is left of the stock in every IDC."""
+    idcs = snapshot.idcs
+    return snapshot.derive(("free", resource), lambda: (idcs.stock[resource] - idcs.taken[resource]).round(DECIMALS))
 
 
 def _holds(free: Floats, need: float) -> Mask:

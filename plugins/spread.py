@@ -35,6 +35,7 @@ class Spread(Plugin):
     """Counts what stands, not what is merely recommended."""
 
     name = "spread"
+    reads = {"score": ("labels",)}
     Args = SpreadArgs
     scale = Scale(kind="fixed", better="less", low=0.0, high=10.0)
 

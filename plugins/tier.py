@@ -11,6 +11,7 @@ class Tier(Plugin):
     """No arguments, no metric."""
 
     name = "tier"
+    reads = {"pre_filter": ("tier",)}
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         wanted = ctx.request.tier

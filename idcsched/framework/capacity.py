@@ -71,6 +71,8 @@ def ceiling(purchased: float, max_level: float, used: float, usage: Usage) -> fl
 
 def headroom(room_left: Floats, purchased: Floats) -> Floats:
     """The share of the purchased bandwidth that is left; 0 where nothing was purchased."""
+    if not purchased.size or purchased.min() > 0:
+        return room_left / purchased
     left: Floats = np.divide(room_left, purchased, out=np.zeros_like(room_left), where=purchased > 0)
     return left
 

@@ -1,5 +1,6 @@
 """What a decision would take where it lands: claims on capacity, as values that the ledger honours."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -70,8 +71,8 @@ def claims_of(ctx: Cycle) -> tuple[Claim, ...]:
 
 def _claimed(ctx: Cycle, entry: Entry) -> list[Claim]:
     try:
-        with ctx.at_work(entry, "reserve"):
-            return list(entry.plugin.reserve(ctx) or ())
+        claims: Iterable[Claim] | None = ctx.at_work(entry, "reserve", entry.plugin.reserve)
+        return list(claims or ())
     except Exception as error:
         raise PluginFailed(entry.name, "reserve", f"{type(error).__name__}: {error}") from error
 

@@ -1,15 +1,16 @@
 """What a plugin's methods are given: what is asked, what is known, and the rows that they judge."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sized
+from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from .building import BANDWIDTH
 from .decision import MissingNote, Timing
 from .labels import Mask, Rows
-from .lines import LineChoice, LinePolicy, choose_lines
+from .lines import LineChoice, LinePolicy, choose_lines, settle
+from .memory import Moment
 from .normalize import Floats
 from .one_by_one import IdcView
 from .outside import Reply
@@ -19,23 +20,29 @@ from .snapshot import MetricColumn, Reading, Snapshot
 
 __all__ = ["Clock", "Cycle", "fresh"]
 
+T = TypeVar("T")
 Clock = Callable[[], float]
+_BYTES_A_ROW = 16  # about what a remembered verdict holds: a mask, and the figures behind it
 
 
 class Cycle:
     """The one context object: what is asked, what is known, and the rows that a method judges.
 
-    `rows` are those in question while filtering and the survivors while scoring; `take` gives a column's
-    part of them. `state` is shared by all methods of one decision.
+    `need` is the bandwidth that the whole request needs, in Mbps. `rows` are those in question while filtering and the
+    survivors while scoring; `take` gives a column's part of them. `state` is shared by all methods of one decision.
     """
 
     __slots__ = (
+        "_asked",
         "_choice",
+        "_moment",
         "clock",
         "entry",
         "labels",
+        "need",
         "notes",
         "now",
+        "positions",
         "profile",
         "replies",
         "request",
@@ -44,6 +51,7 @@ class Cycle:
         "snapshot",
         "state",
         "timings",
+        "whole",
     )
 
     def __init__(
@@ -69,21 +77,28 @@ class Cycle:
         self.replies: Mapping[str, Reply] = {}
         self.clock: Clock | None = None
         self.timings: list[Timing] = []
+        self.need = request.bandwidth
+        self.whole = self
+        self.positions: Rows | None = None
         self._choice: LineChoice | None = None
+        self._moment: Moment | None = None
+        self._asked: dict[str, Any] = {}
 
     def narrowed(self, positions: Rows, choice: LineChoice | None = None) -> "Cycle":
-        """The same decision about some of its rows only, on their lines or on those that `choice` says."""
-        other = Cycle(
-            self.request,
-            self.snapshot,
-            self.profile,
-            now=self.now,
-            rows=self.row_numbers[positions],
-            labels=self.labels,
-        )
+        """The same decision about some of its rows only, on their lines or on those that `choice` says.
+
+        `whole` is then the cycle that they were taken from.
+        """
+        other: Cycle = object.__new__(Cycle)
+        other.request, other.snapshot, other.profile = self.request, self.snapshot, self.profile
+        other.now, other.labels, other.entry, other.need = self.now, self.labels, self.entry, self.need
+        start = self.rows.start if isinstance(self.rows, slice) else None
+        other.rows = self.row_numbers.take(positions) if start is None else positions + start
+        other.size = int(positions.size)
         other.state, other.notes, other.replies = self.state, self.notes, self.replies
         other.clock, other.timings = self.clock, self.timings
-        other._choice = choice or self.lines.take(positions)
+        other.whole, other.positions = self, positions
+        other._choice, other._moment, other._asked = choice, self._moment, self._asked
         return other
 
     def on_lines(self, lines: tuple[int, ...]) -> "Cycle":
@@ -93,27 +108,77 @@ class Cycle:
         choice = LineChoice(groups=groups, has_line=yes, carries=yes, known=yes)
         return self.narrowed(np.array([0], dtype=np.intp), choice)
 
-    @contextmanager
-    def at_work(self, entry: Entry, point: str) -> Iterator[None]:
-        """While the entry's plugin works at a point; how long, is noted where the caller lent a clock."""
+    @property
+    def moment(self) -> Moment:
+        """What is remembered as long as nothing that is known changes."""
+        if self._moment is None:
+            self._moment = self.snapshot.moment(self.now)
+        return self._moment
+
+    def memory_key(self, entry: Entry, point: str) -> tuple[Any, ...] | None:
+        """Under what the plugin's word at the point is remembered; None: it is asked anew each time.
+
+        A plugin's `reads` say what of the request the word depends on. Only regions are remembered: they come again,
+        lists of IDCs do not, and neither does what is supposed.
+        """
+        return self.key_for(entry.token, point, entry.plugin.reads.get(point))
+
+    def remembered(self, what: str, reads: tuple[str, ...], compute: Callable[[], T]) -> T:
+        """A part of the word of the plugin at work that depends on less of the request than the whole does: `reads`."""
+        key = self.key_for(self.entry.token, what, reads)
+        return compute() if key is None else self.recalled(key, compute, size=_BYTES_A_ROW * self.size)
+
+    def recalled(self, key: tuple[Any, ...], compute: Callable[[], T], *, size: int, errors: Sized = ()) -> T:
+        """What is remembered under the key, with what was put on record about missing values when it was worked out.
+
+        Nothing is remembered of what added to `errors`: they are to be named each time.
+        """
+        if (found := self.moment.recall(key)) is not None:
+            self.notes.extend(found[1])
+            value: T = found[0]
+            return value
+        noted, failed = len(self.notes), len(errors)
+        value = compute()
+        if len(errors) == failed:
+            self.moment.remember(key, (value, tuple(self.notes[noted:])), size=size)
+        return value
+
+    def key_for(self, token: object, what: str, reads: tuple[str, ...] | None) -> tuple[Any, ...] | None:
+        if reads is None or not isinstance(self.rows, slice) or self.request.hypothetical is not None:
+            return None
+        return (token, what, self.rows.start, self.rows.stop, *[self._asked_for(field) for field in reads])
+
+    def _asked_for(self, field: str) -> Any:
+        """What the request says there, as part of a key."""
+        try:
+            return self._asked[field]
+        except KeyError:
+            value = self.labels if field == "labels" else getattr(self.request, field)
+            plain = value is None or isinstance(value, str)
+            found = self._asked[field] = value if plain else msgspec.msgpack.encode(value)
+            return found
+
+    def at_work(self, entry: Entry, point: str, method: Callable[["Cycle"], T]) -> T:
+        """What the entry's plugin says at a point; how long it took, is noted where the caller lent a clock."""
         self.entry = entry
         if self.clock is None:
-            yield
-            return
+            return method(self)
         started = self.clock()
         try:
-            yield
+            return method(self)
         finally:
             self.timings.append(Timing(entry.name, point, self.clock() - started))
 
     @property
     def row_numbers(self) -> Rows:
         """The rows as numbers into the snapshot's columns."""
-        return np.arange(self.snapshot.size, dtype=np.intp)[self.rows]
+        if isinstance(self.rows, slice):
+            return self.snapshot.numbers[self.rows]
+        return self.rows
 
     def take(self, column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The part of a snapshot column (one entry an IDC) that belongs to these rows."""
-        return column[self.rows]
+        return column[self.rows] if isinstance(self.rows, slice) else column.take(self.rows)
 
     def matching(self, terms: Any) -> Mask:
         """Which of these rows one of the terms matches."""
@@ -140,6 +205,14 @@ class Cycle:
         at = np.where(there, column.at.take(lines), np.nan)
         return Reading(metric=code, values=values, at=at, known=fresh(column, values, at, self.now), lines=lines)
 
+    def line_times(self, code: str, lines: Rows) -> Floats:
+        """When a line metric was measured, for these rows, each by the line given; NaN where it was not."""
+        column = self.snapshot.metrics.get(code)
+        if column is None or column.fact.scope != "line" or not column.at.size:
+            return np.full(self.size, np.nan)
+        times = column.at.take(lines)
+        return times if self.lines.has_line.all() else np.where(lines >= 0, times, np.nan)
+
     def metric_of(self, code: str, row: int) -> tuple[float | None, bool]:
         """An IDC metric of one row, None where there is none, and whether it is fresh enough to be known."""
         column = self.snapshot.metrics.get(code)
@@ -162,19 +235,30 @@ class Cycle:
     def lines(self) -> LineChoice:
         """Which line each of these rows would use."""
         if self._choice is None:
-            self._choice = choose_lines(self.snapshot, self.rows, self._fresh_lines(), self.line_policy())
+            self._choice = self._chosen() if self.positions is None else self.whole.lines.take(self.positions)
         return self._choice
 
+    def _chosen(self) -> LineChoice:
+        """Where the need has no say in which line is chosen, the choice is remembered; who carries it is not."""
+        policy = self.line_policy()
+        if not policy.settled or not isinstance(self.rows, slice) or self.request.hypothetical is not None:
+            return choose_lines(self.snapshot, self.rows, self._fresh_lines(), policy)
+        key = ("lines", policy.wanted, policy.match, self.rows.start, self.rows.stop)
+        settled = self.moment.recalled(
+            key, lambda: settle(self.snapshot, self.rows, self._fresh_lines(), policy), size=32 * self.size
+        )
+        return settled.carrying(policy.need)
+
     def line_policy(self) -> LinePolicy:
-        flow = self.profile.of_plugin("network_flow")
-        wanted = tuple(dict.fromkeys(self.snapshot.isps[isp] for isp in self.request.wanted_isps))
+        isps = self.snapshot.isps
+        wanted = tuple(dict.fromkeys([isps[isp] for isp in self.request.wanted_isps]))
         return LinePolicy(
             wanted=wanted,
             match=(self.request.isp_match or "any") if wanted else "any",
-            need=self.request.bandwidth,
+            need=self.need,
             choice=self.profile.line_choice,
             bgp_substitutes=self.profile.bgp_substitutes,
-            unknown=flow.missing.filter if flow else "pass",
+            unknown=self.profile.unknown_lines,
         )
 
     def _fresh_lines(self) -> Mask:

@@ -8,20 +8,21 @@ Filters give dense masks over the rows in question, which are combined once; sco
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .context import Clock, Cycle
 from .decision import Decision, Judgement, PluginError
-from .errors import Invalid, PluginFailed
+from .errors import Invalid, PluginFailed, Template
 from .hypothetical import suppose
 from .labels import Mask, Rows
 from .one_by_one import visit as visit_one_by_one
 from .outside import Query, Reply
 from .plugin import Note, Plugin, Reason, Universe, Verdict
-from .profile import Entry, Profile
-from .ranking import hash_keys, rank, seed_of
+from .profile import Entry, Profile, Step
+from .ranking import rank, seed_of
 from .request import Request
 from .scoring import score_all
 from .snapshot import Snapshot
@@ -29,6 +30,8 @@ from .snapshot import Snapshot
 __all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
 
 EXCLUDED = Reason("excluded", "excluded by the request", "excluded by the request's `{field}`")
+_NO_REGION = "there is no region {name}"
+_BYTES_A_ROW = 16  # about what a remembered verdict holds: a mask, and the figures behind it
 NO_GROUP = Reason("no_group", "in no fallback group", "in none of the fallback groups", ("profile", "labels"))
 
 
@@ -56,26 +59,28 @@ def decide(
         known = {**_failures_to_ask(request, snapshot, profile, now=now, labels=labels), **known}
     ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies=known)
     ctx.clock = clock
-    judgements = list(_judged(ctx, errors))
-    alive = _all_of(ctx.size, (judgement.keep for judgement in judgements))
-    groups = _groups(ctx)
-    seed = seed_of(request.request_id or reference)
+    judgements = _judged(ctx, errors)
+    alive, left = _combined(ctx.size, judgements)
+    groups, chance = _groups(ctx), request.request_id or reference
     if profile.one_by_one:
-        visit = visit_one_by_one(ctx, alive, groups, seed, errors)
+        visit = visit_one_by_one(ctx, alive, groups, seed_of(chance), errors)
         judgements.extend(visit.judgements())
-        alive, visited = visit.passed, visit.visited
+        left = _combined(ctx.size, judgements)[1]
+        alive, visited = visit.passed & visit.visited, visit.visited
     else:
         visited = _visited(alive, groups)
-    survivors = ctx.narrowed(np.flatnonzero(alive & visited))
+        alive &= visited
+    survivors = ctx.narrowed(np.flatnonzero(alive))
     columns = score_all(survivors, errors)
-    ranking = rank(survivors, columns, hash_keys(ctx.snapshot.idcs.hashes[survivors.rows], seed), errors)
+    ranking = rank(survivors, columns, chance, errors)
     return Decision(
         cycle=ctx,
         survivors=survivors,
         judgements=tuple(judgements),
+        left=tuple(left),
         visited=visited,
         groups=groups,
-        group_index=_winning_group(ctx, alive & visited, groups),
+        group_index=_winning_group(ctx, alive, groups),
         columns=tuple(columns),
         ranking=ranking,
         hints=() if survivors.size else tuple(_hints(ctx, errors)),
@@ -113,7 +118,7 @@ def _gathered(
     ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies={})
     asking = {entry.name for entry in profile.gatherers}
     judgements = _judged(ctx, errors, without=asking)
-    survivors = ctx.narrowed(np.flatnonzero(_all_of(ctx.size, (judgement.keep for judgement in judgements))))
+    survivors = ctx.narrowed(np.flatnonzero(_combined(ctx.size, judgements)[0]))
     for entry in profile.gatherers if survivors.size else ():
         if (found := _query(survivors, entry)) is not None:
             yield found
@@ -156,22 +161,27 @@ def _begun(
 
 def _check_names(request: Request, snapshot: Snapshot, profile: Profile) -> None:
     """That every name in the request means something; raises Invalid with the field's pointer."""
-    no_region, no_isp, no_idc = "there is no region {name}", "there is no ISP {name}", "there is no IDC {name}"
-    for field, names, known, code, detail in (
-        ("region", request.regions, snapshot.spans, "unknown_region", no_region),
-        ("isp", request.wanted_isps, snapshot.isps, "unknown_isp", no_isp),
-        ("only", request.only or (), snapshot.idcs.row_of, "unknown_idc", no_idc),
-        ("exclude", request.exclude or (), snapshot.idcs.row_of, "unknown_idc", no_idc),
-    ):
-        listed = isinstance(getattr(request, field), tuple)
-        for position, name in enumerate(names):
-            if name not in known:
-                pointer = f"/{field}/{position}" if listed else f"/{field}"
-                raise Invalid(code, detail, pointer, name=name)
+    _check_known("region", request.region, snapshot.spans, "unknown_region", _NO_REGION)
+    _check_known("isp", request.isp, snapshot.isps, "unknown_isp", "there is no ISP {name}")
+    _check_known("only", request.only, snapshot.idcs.row_of, "unknown_idc", "there is no IDC {name}")
+    _check_known("exclude", request.exclude, snapshot.idcs.row_of, "unknown_idc", "there is no IDC {name}")
     client = request.client.region if request.client else None
     if client is not None and client not in snapshot.regions:
-        raise Invalid("unknown_region", no_region, "/client/region", name=client)
-    profile.check_weights(request.weights or ())
+        raise Invalid("unknown_region", _NO_REGION, "/client/region", name=client)
+    if request.weights:
+        profile.check_weights(request.weights)
+
+
+def _check_known(
+    field: str, said: str | tuple[str, ...] | None, known: Mapping[str, Any], code: str, detail: Template
+) -> None:
+    if isinstance(said, str):
+        if said not in known:
+            raise Invalid(code, detail, f"/{field}", name=said)
+        return
+    for position, name in enumerate(said or ()):
+        if name not in known:
+            raise Invalid(code, detail, f"/{field}/{position}", name=name)
 
 
 def _universe(ctx: Cycle, errors: list[PluginError]) -> Cycle:
@@ -186,17 +196,28 @@ def _universe(ctx: Cycle, errors: list[PluginError]) -> Cycle:
     return Cycle(ctx.request, ctx.snapshot, ctx.profile, now=ctx.now, rows=rows, labels=ctx.labels)
 
 
-def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> Iterator[Judgement]:
+def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> list[Judgement]:
     """Every vectorised filter's word, in the order in which rejections are counted."""
-    yield from _request_lists(ctx)
+    found = list(_request_lists(ctx))
     if _fallback(ctx):
-        yield Judgement("request", NO_GROUP, _groups(ctx) >= 0, None)
-    for point, entries in (("pre_filter", ctx.profile.pre_filters), ("filter", ctx.profile.filters)):
-        for entry in entries:
-            if entry.name in without or (point == "pre_filter" and entry.plugin.narrows):
-                continue
-            for verdict in _verdicts(_call_filter(ctx, entry, point, errors)):
-                yield Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail, verdict.figures)
+        found.append(Judgement("request", NO_GROUP, _groups(ctx) >= 0, None))
+    for step in ctx.profile.steps:
+        key = None if step.reads is None else ctx.key_for(step.token, "step", step.reads)
+        if key is None:
+            found += _step(ctx, step, errors, without)
+            continue
+        judge = partial(_step, ctx, step, errors, without)
+        found += ctx.recalled(key, judge, size=_BYTES_A_ROW * ctx.size, errors=errors)
+    return found
+
+
+def _step(ctx: Cycle, step: Step, errors: list[PluginError], without: AbstractSet[str]) -> list[Judgement]:
+    return [
+        Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail, verdict.figures)
+        for point, entry in step.entries
+        if entry.name not in without
+        for verdict in _verdicts(_call_filter(ctx, entry, point, errors))
+    ]
 
 
 def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
@@ -211,19 +232,26 @@ def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
 
 
 def _call_filter(ctx: Cycle, entry: Entry, point: str, errors: list[PluginError]) -> Any:
-    try:
-        with ctx.at_work(entry, point):
-            found = getattr(entry.plugin, point)(ctx)
+    """The plugin's word on all rows, checked; what is remembered need not be asked again."""
+    key = ctx.memory_key(entry, point)
+
+    def ask() -> Any:
+        found = ctx.at_work(entry, point, getattr(entry.plugin, point))
         _check_found(entry.plugin, point, found, ctx.size)
+        return found
+
+    try:
+        return ask() if key is None else ctx.recalled(key, ask, size=_BYTES_A_ROW * ctx.size)
     except Exception as error:
         if entry.on_error_filter == "fail":
             raise PluginFailed(entry.name, point, f"{type(error).__name__}: {error}") from error
         errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
         return None
-    return found
 
 
 def _verdicts(found: Any) -> tuple[Verdict, ...]:
+    if isinstance(found, Universe):
+        return ()
     return (found,) if isinstance(found, Verdict) else (found or ())
 
 
@@ -232,7 +260,7 @@ def _check_found(plugin: Plugin, point: str, found: Any, size: int) -> None:
     wanted: tuple[type, ...] = (Universe,) if plugin.narrows and point == "pre_filter" else (Verdict, tuple)
     if found is not None and not isinstance(found, wanted):
         raise TypeError(f"gave {type(found).__name__}, not {wanted[0].__name__}")
-    for verdict in () if isinstance(found, Universe) else _verdicts(found):
+    for verdict in _verdicts(found):
         _check_mask(verdict.keep, size)
 
 
@@ -241,11 +269,13 @@ def _check_mask(keep: Mask, size: int) -> None:
         raise ValueError(f"gave a mask of {keep.dtype}{keep.shape} for {size} rows")
 
 
-def _all_of(size: int, masks: Iterable[Mask]) -> Mask:
-    alive = np.ones(size, dtype=np.bool_)
-    for mask in masks:
-        alive &= mask
-    return alive
+def _combined(size: int, judgements: Iterable[Judgement]) -> tuple[Mask, list[int]]:
+    """The rows that every judgement keeps, and how many were left after each."""
+    alive, left = np.ones(size, dtype=np.bool_), []
+    for judgement in judgements:
+        np.logical_and(alive, judgement.keep, out=alive)
+        left.append(int(np.count_nonzero(alive)))
+    return alive, left
 
 
 def _fallback(ctx: Cycle) -> tuple[Any, ...]:
@@ -267,8 +297,7 @@ def _hints(ctx: Cycle, errors: list[PluginError]) -> Iterator[tuple[str, Note]]:
     """What plugins say would have helped. One that fails to say is named; the answer stands without its hint."""
     for entry in ctx.profile.post_filters:
         try:
-            with ctx.at_work(entry, "post_filter"):
-                note = entry.plugin.post_filter(ctx)
+            note = ctx.at_work(entry, "post_filter", entry.plugin.post_filter)
             if note is not None:
                 yield entry.name, _checked_note(note)
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; it is named in the answer
@@ -283,6 +312,8 @@ def _checked_note(note: object) -> Note:
 
 def _visited(alive: Mask, groups: Rows) -> Mask:
     """Group by group, the first with a survivor wins; later groups are not visited. No survivor: all were."""
+    if not groups.any():  # one group or none, which most have
+        return np.ones(groups.size, dtype=np.bool_)
     held = groups[alive]
     visited: Mask = groups <= (held.min() if held.size else groups.max(initial=0))
     return visited
@@ -290,5 +321,8 @@ def _visited(alive: Mask, groups: Rows) -> Mask:
 
 def _winning_group(ctx: Cycle, alive: Mask, groups: Rows) -> int:
     """The group of the survivors; without any, the last that there is."""
+    terms = _fallback(ctx)
+    if not terms:
+        return 0
     held = groups[alive]
-    return int(held.min()) if held.size else max(len(_fallback(ctx)) - 1, 0)
+    return int(held.min()) if held.size else len(terms) - 1

@@ -1,10 +1,12 @@
 """The answer and its reasons, as values. What is not shown is not computed: see `explain.py`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from .labels import Mask, Rows
 from .normalize import Floats
@@ -227,26 +229,83 @@ class MissingNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreColumn:
-    """One scorer over all survivors. `known` has the values that were used as they are, stale ones under `last` too."""
+    """One scorer over all survivors. `known` has the values that were used as they are, stale ones under `last` too.
+
+    `reading` and `known` may be those of more rows, where they were worked out before; `places` then says where in
+    them the survivors stand.
+    """
 
     entry: Entry
-    raw: Reading
+    reading: Reading
     known: Mask
     scores: Floats
     nominal_weight: float
     weight: float
     left_out: bool
+    places: Rows | None = None
+
+    @property
+    def raw(self) -> Reading:
+        """The raw values of the survivors."""
+        return self.reading if self.places is None else self.reading.take(self.places)
+
+    def place(self, position: int) -> int:
+        """Where the survivor at this position stands in `reading` and `known`."""
+        return position if self.places is None else int(self.places[position])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Positions among the survivors, best first; `tie_keys` are there only if somebody ties."""
+    """Positions among the survivors, best first. Ties are broken by the named keys, in their order, then by the hashes.
 
-    totals: Floats
-    order: Rows
-    tie_keys: Mapping[str, Floats]
-    hashes: Any
-    picked: int
+    Sorting everybody costs more than finding the few that are shown: `head` sorts no more than it must, and what only
+    the tied need is worked out when somebody ties.
+    """
+
+    def __init__(
+        self, *, totals: Floats, hashes_of: Callable[[], Any], tie_keys_of: Callable[[], Mapping[str, Floats]]
+    ) -> None:
+        self.totals = totals
+        self.picked = -1
+        self._hashes_of = hashes_of
+        self._tie_keys_of = tie_keys_of
+        self._sorted: Rows = np.empty(0, dtype=np.intp)
+
+    def head(self, count: int) -> Rows:
+        """At least the best `count`, or all that there are."""
+        count = min(count, self.totals.size)
+        if self._sorted.size < count:
+            self._sorted = self._best(count)
+        return self._sorted
+
+    @property
+    def order(self) -> Rows:
+        """All of them."""
+        return self.head(self.totals.size)
+
+    @cached_property
+    def hashes(self) -> Any:
+        return self._hashes_of()
+
+    @cached_property
+    def tie_keys(self) -> Mapping[str, Floats]:
+        return self._tie_keys_of()
+
+    def _best(self, count: int) -> Rows:
+        """The best, and whoever stands level with the last of them."""
+        positions = self._down_to(count)
+        totals = -self.totals.take(positions)
+        by_total = np.argsort(totals, kind="stable")
+        ordered = totals.take(by_total)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return positions.take(by_total)
+        keys = [-key.take(positions) for key in reversed(list(self.tie_keys.values()))]
+        return positions.take(np.lexsort((self.hashes.take(positions), *keys, totals)))
+
+    def _down_to(self, count: int) -> Rows:
+        if count >= self.totals.size:
+            return np.arange(self.totals.size, dtype=np.intp)
+        last = np.partition(self.totals, -count)[-count]
+        return np.flatnonzero(self.totals >= last)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +315,8 @@ class Decision:
     cycle: "Cycle"
     survivors: "Cycle"
     judgements: tuple[Judgement, ...]
+    left: tuple[int, ...]
+    """How many of all rows each judgement leaves of what the ones before it have left."""
     visited: Mask
     groups: Rows
     group_index: int

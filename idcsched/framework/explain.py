@@ -6,6 +6,7 @@ Reasons are kept as codes and parameters; `say` renders a sentence's English tem
 from collections.abc import Iterator
 from functools import reduce
 from itertools import islice
+from math import isnan
 from typing import Literal
 
 import msgspec
@@ -106,10 +107,13 @@ def _idc(decision: Decision, position: int) -> IdcBrief | None:
 def _lines(decision: Decision, position: int) -> tuple[LineUse, ...]:
     if position < 0:
         return ()
-    lines, need = decision.survivors.snapshot.lines, decision.survivors.request.bandwidth
+    survivors = decision.survivors
+    lines, need = survivors.snapshot.lines, survivors.need
     return tuple(
-        LineUse(line=lines.codes[line], isp=lines.isps[line], bandwidth_mbps=need)
-        for line in decision.survivors.lines.of(position)
+        [
+            LineUse(line=lines.codes[line], isp=lines.isps[line], bandwidth_mbps=need)
+            for line in survivors.lines.of(position)
+        ]
     )
 
 
@@ -127,20 +131,20 @@ def _mean(decision: Decision, position: int) -> float | None:
 
 def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -> Iterator[Candidate]:
     """The candidates at those places of the ranking, the best being at 0."""
-    for place in places:
-        yield _candidate(decision, place, tell, full=full)
-
-
-def _candidate(decision: Decision, place: int, tell: Teller, *, full: bool) -> Candidate:
-    position = int(decision.ranking.order[place])
-    return Candidate(
-        rank=place + 1,
-        idc=decision.code(position),
-        lines=_lines(decision, position),
-        score=float(decision.ranking.totals[position]),
-        scores={column.entry.name: _score(decision, column, position, tell) for column in decision.columns},
-        filters=(tuple(_passed(decision, position, tell)) if full else ()) or msgspec.UNSET,
-    )
+    if not places:
+        return
+    positions = decision.ranking.head(places[-1] + 1)[places.start : places.stop]
+    told = [_scores(decision, column, positions, tell) for column in decision.columns]
+    names, totals = [column.entry.name for column in decision.columns], decision.ranking.totals[positions].tolist()
+    for number, position in enumerate(positions.tolist()):
+        yield Candidate(
+            rank=places[number] + 1,
+            idc=decision.code(position),
+            lines=_lines(decision, position),
+            score=totals[number],
+            scores=dict(zip(names, [scores[number] for scores in told], strict=True)),
+            filters=(tuple(_passed(decision, position, tell)) if full else ()) or msgspec.UNSET,
+        )
 
 
 def _passed(decision: Decision, position: int, tell: Teller) -> Iterator[Passed]:
@@ -152,27 +156,35 @@ def _passed(decision: Decision, position: int, tell: Teller) -> Iterator[Passed]
             yield Passed(plugin=judgement.plugin, figures=dict(figures))
 
 
-def _score(decision: Decision, column: ScoreColumn, position: int, tell: Teller) -> Score:
-    raw, at = float(column.raw.values[position]), float(column.raw.at[position])
-    known = bool(column.known[position])
-    score = None if column.left_out else float(column.scores[position])
-    return Score(
-        raw=None if np.isnan(raw) else raw,
-        normalized=score,
-        weight=column.weight,
-        nominal_weight=column.nominal_weight,
-        contribution=round(column.weight * (score or 0.0), DECIMALS),
-        age_seconds=None if np.isnan(at) else round(decision.survivors.now - at, 3),
-        missing=_missing(column, position, known),
-        note=tell.note(decision, column, position),
-    )
+def _scores(decision: Decision, column: ScoreColumn, positions: Rows, tell: Teller) -> list[Score]:
+    """One scorer's way from raw value to contribution, for those who are shown."""
+    places = positions if column.places is None else column.places.take(positions)
+    reading, now = column.reading, decision.survivors.now
+    values, times = reading.values.take(places).tolist(), reading.at.take(places).tolist()
+    scores, known = column.scores.take(positions).tolist(), column.known.take(places).tolist()
+    weight, nominal, speaks = column.weight, column.nominal_weight, "note" in column.entry.joined
+    return [
+        Score(
+            raw=None if isnan(raw) else raw,
+            normalized=None if column.left_out else score,
+            weight=weight,
+            nominal_weight=nominal,
+            contribution=0.0 if column.left_out else round(weight * score, DECIMALS),
+            age_seconds=None if isnan(at) else round(now - at, 3),
+            missing=None if used and not column.left_out and reading.known[place] else _missing(column, place, used),
+            note=tell.note(decision, column, position) if speaks else msgspec.UNSET,
+        )
+        for raw, at, score, used, place, position in zip(
+            values, times, scores, known, places.tolist(), positions.tolist(), strict=True
+        )
+    ]
 
 
-def _missing(column: ScoreColumn, position: int, known: bool) -> str | None:
+def _missing(column: ScoreColumn, place: int, known: bool) -> str | None:
     if column.left_out:
         return "left_out"
     if known:
-        return None if column.raw.known[position] else "last"
+        return None if column.reading.known[place] else "last"
     return "worst" if column.entry.missing.score == "last" else column.entry.missing.score
 
 
@@ -181,9 +193,11 @@ def _tie(decision: Decision) -> Tie | None:
     ranking = decision.ranking
     if not decision.scheduled:
         return None
-    tied = [int(p) for p in ranking.order if ranking.totals[p] == ranking.totals[ranking.order[0]]]
-    if len(tied) == 1:
+    first_place = ranking.head(1)
+    level = int(np.count_nonzero(ranking.totals == ranking.totals[first_place[0]]))
+    if level == 1:
         return None
+    tied = [int(position) for position in ranking.head(level)[:level]]
     first, second = tied[0], tied[1]
     name = next((name for name, key in ranking.tie_keys.items() if key[first] != key[second]), HASH)
     key = ranking.hashes / 2.0**64 if name == HASH else ranking.tie_keys[name]
@@ -200,7 +214,8 @@ def _margin(decision: Decision) -> Margin | None:
     if decision.feasible <= 1:
         return None
     ranking, winner = decision.ranking, decision.ranking.picked
-    second = int(ranking.order[0] if int(ranking.order[0]) != winner else ranking.order[1])
+    best = ranking.head(2)
+    second = int(best[0] if int(best[0]) != winner else best[1])
     ahead = round(float(ranking.totals[winner] - ranking.totals[second]), DECIMALS)
     return Margin(
         runner_up=decision.code(second),
@@ -218,19 +233,27 @@ def _flip(column: ScoreColumn, winner: int, second: int, ahead: float) -> Flip:
 
 def rejected_counts(decision: Decision, among: Mask) -> list[tuple[RejectedCount, Judgement]]:
     """How many of the rows each plugin and reason was the first to reject; the most first."""
-    alive = among.copy()
     found: dict[tuple[str, str], tuple[int, Judgement]] = {}
-    for judgement in decision.judgements:
-        out = int(np.count_nonzero(alive & ~judgement.keep))
-        if out:
+    left = int(np.count_nonzero(among))
+    lefts = decision.left if left == decision.cycle.size else _left(decision.judgements, among)
+    for judgement, after in zip(decision.judgements, lefts, strict=True):
+        if out := left - after:
             key = (judgement.plugin, judgement.reason.code)
             found[key] = (found[key][0] + out if key in found else out, judgement)
-        alive &= judgement.keep
+        left = after
     counts = [
         (RejectedCount(plugin=plugin, code=code, count=count), judgement)
         for (plugin, code), (count, judgement) in found.items()
     ]
     return sorted(counts, key=lambda pair: -pair[0].count)
+
+
+def _left(judgements: tuple[Judgement, ...], among: Mask) -> Iterator[int]:
+    """How many of these rows each judgement leaves of what the ones before it have left."""
+    alive = among.copy()
+    for judgement in judgements:
+        alive &= judgement.keep
+        yield int(np.count_nonzero(alive))
 
 
 def _summary(decision: Decision, counts: list[tuple[RejectedCount, Judgement]], say: Say) -> str:

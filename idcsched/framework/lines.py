@@ -6,7 +6,7 @@ share a BGP line, which then is counted once.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from .labels import Mask, Rows
 from .normalize import Floats
 from .snapshot import Snapshot
 
-__all__ = ["BGP", "NO_LINE", "LineChoice", "LinePolicy", "choose_lines"]
+__all__ = ["BGP", "NO_LINE", "LineChoice", "LinePolicy", "Settled", "choose_lines", "settle"]
 
 BGP = "bgp"
 NO_LINE = -1
@@ -31,6 +31,12 @@ class LinePolicy:
     choice: Literal["roomiest", "cheapest"] = "roomiest"
     bgp_substitutes: bool = False
     unknown: Literal["reject", "pass", "last"] = "reject"
+
+    @property
+    def settled(self) -> bool:
+        """Whether the need has no say in which line is chosen: if the roomiest can't carry it, none can."""
+        substitutes = self.bgp_substitutes and self.wanted and BGP not in self.wanted
+        return self.unknown == "reject" and self.choice == "roomiest" and not substitutes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +61,33 @@ class LineChoice:
 
     def of(self, position: int) -> tuple[int, ...]:
         """The distinct lines of one row."""
+        if len(self.groups) == 1:
+            line = int(self.groups[0][position])
+            return () if line == NO_LINE else (line,)
         return tuple(dict.fromkeys(int(group[position]) for group in self.groups if group[position] != NO_LINE))
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Lines chosen whatever the need; `room` is what the fullest of a row's lines has left, −inf where not known."""
+
+    choice: LineChoice
+    room: Floats
+
+    def carrying(self, need: float) -> LineChoice:
+        if not need:
+            return self.choice
+        chosen = self.choice
+        return LineChoice(groups=chosen.groups, has_line=chosen.has_line, carries=self.room >= need, known=chosen.known)
+
+
+def settle(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> Settled:
+    """What `choose_lines` chooses under a `settled` policy for any need."""
+    choice = choose_lines(snapshot, rows, fresh, replace(policy, need=0.0))
+    least = np.full(choice.known.size, np.inf if choice.known.any() else -np.inf)
+    for group in choice.groups if choice.known.any() else ():
+        np.minimum(least, snapshot.lines.room.take(group), out=least)
+    return Settled(choice, np.where(choice.known, least, -np.inf))
 
 
 def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> LineChoice:

@@ -135,7 +135,7 @@ def _by_promise(ctx: "Cycle", positions: Rows, seed: int) -> Rows:
     candidates = ctx.narrowed(positions)
     candidates.notes, candidates.state = [], dict(ctx.state)  # what counts is said again of the survivors
     totals = total_scores(candidates, score_all(candidates, [], vectorised_only=True))
-    hashes = hash_keys(ctx.snapshot.idcs.hashes[candidates.rows], seed)
+    hashes = hash_keys(candidates.take(ctx.snapshot.idcs.hashes), seed)
     return positions[np.lexsort((hashes, -totals))]
 
 

@@ -152,6 +152,13 @@ class Plugin:
     """Its pre_filter returns a Universe and runs before all others."""
     metrics: ClassVar[tuple[str, ...]] = ()
     """The metrics that it reads."""
+    reads: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Point → the fields of the request that its word there depends on, besides the snapshot and its arguments.
+
+    The engine then remembers the word and asks again only when one of them, or what is known, is another. `labels`
+    are the request's labels, its tenant's among them. A point that is not named is asked each time. Where `score` is
+    named, a raw value must depend on its own row alone, and not on who else is left.
+    """
 
     def __init__(self, args: msgspec.Struct | None = None) -> None:
         self.args: Any = self.Args() if args is None else args

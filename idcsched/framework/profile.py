@@ -7,6 +7,7 @@ gives the `Profile` that the cycle runs: plugin instances, sorted into the tuple
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -16,7 +17,7 @@ from .decoding import convert, pointer_token
 from .errors import FieldError, Invalid, PluginBroken
 from .matching import Term, empty_selector
 from .normalize import NormalizerKind, Scale, sound_range
-from .plugin import Missing, OnMissingFilter, OnMissingScore, Plugin
+from .plugin import POINTS, Missing, OnMissingFilter, OnMissingScore, Plugin
 from .registry import Registry
 
 __all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "compile_profile"]
@@ -115,6 +116,10 @@ class Entry:
     on_error_filter: Literal["fail", "skip_filter"]
     on_error_score: Literal["fail", "ignore"]
     implied: bool = False
+    joined: frozenset[str] = frozenset()
+    """The methods that the plugin overrides."""
+    token: object = field(default_factory=object, compare=False, repr=False)
+    """Stands for this entry where something is remembered of it."""
 
     def scale(self, natural: Scale) -> Scale:
         """The plugin's own scale, as far as the profile does not say otherwise.
@@ -130,6 +135,15 @@ class Entry:
         elif chosen.kind == "fixed" != natural.kind:
             raise ValueError("the normaliser `fixed` needs low and high here: the values have no range of their own")
         return Scale(kind=chosen.kind, better=natural.better, low=low, high=high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Filters that judge one after the other. `reads`: what of the request they depend on; None: asked each time."""
+
+    entries: tuple[tuple[str, Entry], ...]
+    reads: tuple[str, ...] | None
+    token: object = field(default_factory=object, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,11 +168,12 @@ class Profile:
     bgp_substitutes: bool = False
     overridable: frozenset[str] = frozenset({"*"})
     candidates_percent: float | None = None
-
-    @property
-    def one_by_one(self) -> bool:
-        """Whether a plugin thinks in one IDC at a time, so that not all need to be looked at."""
-        return bool(self.filters_one) or any(not entry.plugin.joins("score") for entry in self.scorers)
+    one_by_one: bool = False
+    """Whether a plugin thinks in one IDC at a time, so that not all need to be looked at."""
+    steps: tuple[Step, ...] = ()
+    """The vectorised filters in their order, those together whose words are remembered together."""
+    unknown_lines: OnMissingFilter = "pass"
+    """What a line of unknown use means to whoever filters by bandwidth."""
 
     def entry(self, name: str) -> Entry | None:
         return next((entry for entry in self.entries if entry.name == name), None)
@@ -188,18 +203,24 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
     listed = {entry.plugin.name for entry in entries}
     implied = [_implied(registry, name) for name in ALWAYS if name not in listed]
     everything = (*implied, *entries)
+    scorers = _joining(entries, "score", "score_one")
+    filters_one = _joining(entries, "filter_one")
+    flow = next((entry for entry in everything if entry.plugin.name == "network_flow"), None)
+    pre_filters = _joining(sorted(everything, key=lambda entry: not entry.plugin.narrows), "pre_filter")
+    filters = _joining(everything, "filter")
     return Profile(
         code=code,
         revision=revision,
         entries=everything,
-        pre_filters=_joining(sorted(everything, key=lambda entry: not entry.plugin.narrows), "pre_filter"),
-        filters=_joining(everything, "filter"),
-        filters_one=_joining(entries, "filter_one"),
+        pre_filters=pre_filters,
+        filters=filters,
+        steps=_steps(pre_filters, filters),
+        filters_one=filters_one,
         gatherers=_joining(entries, "gather"),
         post_filters=_joining(entries, "post_filter"),
         reservers=_joining(entries, "reserve"),
         permitters=_joining(entries, "permit"),
-        scorers=_joining(entries, "score", "score_one"),
+        scorers=scorers,
         tie_breakers=_TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers,
         fallback=body.fallback or (),
         pick=body.pick or Pick(),
@@ -207,11 +228,32 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         bgp_substitutes=bool(body.bgp_substitutes),
         overridable=frozenset(("*",) if body.overridable is None else body.overridable),
         candidates_percent=body.candidates_percent,
+        one_by_one=bool(filters_one) or any(not entry.plugin.joins("score") for entry in scorers),
+        unknown_lines=flow.missing.filter if flow else "pass",
     )
+
+
+def _steps(pre_filters: tuple[Entry, ...], filters: tuple[Entry, ...]) -> tuple[Step, ...]:
+    """Neighbours that say what they read make one step."""
+    calls = [("pre_filter", entry) for entry in pre_filters if not entry.plugin.narrows]
+    calls += [("filter", entry) for entry in filters]
+    steps: list[Step] = []
+    for says, group in groupby(calls, key=lambda call: call[0] in call[1].plugin.reads):
+        if says:
+            entries = tuple(group)
+            reads = dict.fromkeys(field for point, entry in entries for field in entry.plugin.reads[point])
+            steps.append(Step(entries=entries, reads=tuple(reads)))
+        else:
+            steps.extend(Step(entries=(call,), reads=None) for call in group)
+    return tuple(steps)
 
 
 def _joining(entries: Iterable[Entry], *points: str) -> tuple[Entry, ...]:
     return tuple(entry for entry in entries if any(entry.plugin.joins(point) for point in points))
+
+
+def _joined(kind: type[Plugin]) -> frozenset[str]:
+    return frozenset(name for name in (*POINTS, "note", "filter_one", "score_one") if kind.joins(name))
 
 
 def _implied(registry: Registry, name: str) -> Entry:
@@ -229,6 +271,7 @@ def _implied(registry: Registry, name: str) -> Entry:
         on_error_filter="fail",
         on_error_score="ignore",
         implied=True,
+        joined=_joined(kind),
     )
 
 
@@ -270,6 +313,7 @@ def _compiled(part: PluginEntry, registry: Registry, index: int, errors: list[Fi
         missing=_missing(part.on_missing, kind.missing),
         on_error_filter="skip_filter" if part.on_error == "skip_filter" else "fail",
         on_error_score="fail" if part.on_error == "fail" else "ignore",
+        joined=_joined(kind),
     )
 
 

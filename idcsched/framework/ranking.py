@@ -7,7 +7,6 @@ import numpy as np
 
 from .capacity import headroom
 from .decision import PluginError, Ranking, ScoreColumn
-from .labels import Rows
 from .lines import NO_LINE
 from .normalize import DECIMALS, Floats
 from .profile import HEADROOM, Entry
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["HASH", "hash_keys", "line_headroom", "rank", "seed_of", "total_scores"]
 
 HASH = "hash"
+HEAD = 16
 Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
 
@@ -35,17 +35,20 @@ def hash_keys(codes: Hashes, seed: int) -> Hashes:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def rank(ctx: "Cycle", columns: list[ScoreColumn], hashes: Hashes, errors: list[PluginError]) -> Ranking:
-    """Best first. Which of the tied goes first is looked at only if somebody ties."""
+def rank(ctx: "Cycle", columns: list[ScoreColumn], chance: str, errors: list[PluginError]) -> Ranking:
+    """Best first, as far as anybody looks: who is told in short is sorted now, the others when they are asked for."""
     totals = total_scores(ctx, columns)
-    order = np.argsort(-totals, kind="stable")
-    ordered = totals[order]
-    keys: dict[str, Floats] = {}
-    if (ordered[1:] == ordered[:-1]).any():
-        keys = {name: _tie_key(ctx, columns, name, errors) for name in ctx.profile.tie_breakers}
-        order = np.lexsort((hashes, *(-key for key in reversed(list(keys.values()))), -totals))
-    picked = _picked(ctx, order, totals, hashes)
-    return Ranking(totals=totals, order=order, tie_keys=keys, hashes=hashes, picked=picked)
+
+    def hashes() -> Hashes:
+        return hash_keys(ctx.take(ctx.snapshot.idcs.hashes), seed_of(chance))
+
+    def tie_keys() -> dict[str, Floats]:
+        return {name: _tie_key(ctx, columns, name, errors) for name in ctx.profile.tie_breakers}
+
+    ranking = Ranking(totals=totals, hashes_of=hashes, tie_keys_of=tie_keys)
+    ranking.head(HEAD if ctx.request.explain != "full" else ctx.size)
+    ranking.picked = _picked(ctx, ranking)
+    return ranking
 
 
 def total_scores(ctx: "Cycle", columns: list[ScoreColumn]) -> Floats:
@@ -53,18 +56,18 @@ def total_scores(ctx: "Cycle", columns: list[ScoreColumn]) -> Floats:
     totals = np.zeros(ctx.size)
     for column in columns:
         totals += column.weight * column.scores
-    return totals.round(DECIMALS)
+    return totals.round(DECIMALS, out=totals)
 
 
-def _picked(ctx: "Cycle", order: Rows, totals: Floats, hashes: Hashes) -> int:
+def _picked(ctx: "Cycle", ranking: Ranking) -> int:
     """Position of the IDC to take; −1 without survivors."""
-    if not order.size:
+    if not ctx.size:
         return -1
-    pick = ctx.profile.pick
+    pick, first = ctx.profile.pick, int(ranking.head(1)[0])
     if pick.kind == "best":
-        return int(order[0])
-    near = np.flatnonzero(totals >= totals[order[0]] - pick.epsilon)
-    return int(near[np.argmin(hashes[near])])
+        return first
+    near = np.flatnonzero(ranking.totals >= ranking.totals[first] - pick.epsilon)
+    return int(near[np.argmin(ranking.hashes[near])])
 
 
 def _tie_key(ctx: "Cycle", columns: list[ScoreColumn], name: str, errors: list[PluginError]) -> Floats:
@@ -95,11 +98,13 @@ def _raw_of_idle(ctx: "Cycle", entry: Entry) -> Reading | None:
 
 def line_headroom(ctx: "Cycle") -> Floats:
     """Of each row's chosen lines the least share left after placing; NaN where a line is missing or unknown."""
-    lines, choice = ctx.snapshot.lines, ctx.lines
-    least = np.full(ctx.size, np.inf)
+    lines, choice, need = ctx.snapshot.lines, ctx.lines, ctx.need
     if not lines.purchased.size:
         return np.full(ctx.size, np.nan)
+    everybody = choice.has_line.all()
+    lefts = []
     for group in choice.groups:
-        left = headroom(lines.room.take(group) - ctx.request.bandwidth, lines.purchased.take(group))
-        least = np.minimum(least, np.where(group == NO_LINE, np.nan, left))
+        left = headroom(lines.room.take(group) - need, lines.purchased.take(group))
+        lefts.append(left if everybody else np.where(group == NO_LINE, np.nan, left))
+    least = lefts[0] if len(lefts) == 1 else np.minimum.reduce(lefts)
     return least.round(DECIMALS)

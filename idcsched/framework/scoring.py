@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .decision import PluginError, ScoreColumn
 from .errors import PluginFailed
-from .labels import Mask
+from .labels import Mask, Rows
 from .normalize import DECIMALS, Floats, Scale, normalize, within_bounds
 from .plugin import Plugin
 from .profile import DynamicWeight, Entry
-from .snapshot import Reading
+from .snapshot import Reading, sealed
 
 if TYPE_CHECKING:
     from .context import Cycle
@@ -27,13 +28,15 @@ _AGGREGATES: dict[str, Callable[[Floats], Any]] = {
     "sum": np.sum,
 }
 _NEUTRAL_AT_MOST = 50.0
+_BY_ROW = frozenset({"fixed", "none"})  # whose scores do not depend on who else is there
+_BYTES_A_ROW = 33  # three columns and a mask
 
 
 def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool = False) -> list[ScoreColumn]:
     """The columns of every scorer in the sum, in the profile's order."""
     if not ctx.size:
         return []
-    scorers = (entry for entry in ctx.profile.scorers if entry.plugin.joins("score") or not vectorised_only)
+    scorers = (entry for entry in ctx.profile.scorers if "score" in entry.joined or not vectorised_only)
     weighed = [(entry, _weights(ctx, entry)) for entry in scorers]
     taking_part = [(entry, weights) for entry, weights in weighed if weights.now > 0]
     _pre_score(ctx, [entry for entry, _ in taking_part], errors)
@@ -43,7 +46,7 @@ def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool 
         if entry.name in broken:
             continue
         try:
-            column = _column(ctx, entry, weights)
+            column = _remembered_column(ctx, entry, weights) or _column(ctx, entry, weights)
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; the profile says what it means
             scorer_failed(entry, "score", error, errors)
         else:
@@ -53,8 +56,8 @@ def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool 
 
 def read_raw(ctx: "Cycle", entry: Entry) -> Reading | None:
     """The plugin's raw values for the survivors, checked; raises whatever the plugin raises."""
-    with ctx.at_work(entry, "score"):
-        raw = entry.plugin.score(ctx) if entry.plugin.joins("score") else _score_one_by_one(ctx, entry.plugin)
+    scores = entry.plugin.score if "score" in entry.joined else partial(_score_one_by_one, entry.plugin)
+    raw: object = ctx.at_work(entry, "score", scores)
     if raw is None:
         return None
     if not isinstance(raw, Reading):
@@ -62,12 +65,12 @@ def read_raw(ctx: "Cycle", entry: Entry) -> Reading | None:
         raw = Reading(metric="", values=values, at=np.full(values.shape, np.nan), known=np.ones(values.shape, np.bool_))
     if raw.values.shape != (ctx.size,) or raw.known.shape != (ctx.size,):
         raise ValueError(f"gave {raw.values.shape} values for {ctx.size} candidates")
-    if not np.isfinite(raw.values[raw.known]).all():
+    if not np.isfinite(raw.values if raw.known.all() else raw.values[raw.known]).all():
         raise ValueError("gave a value that is not finite")
     return raw
 
 
-def _score_one_by_one(ctx: "Cycle", plugin: Plugin) -> Reading:
+def _score_one_by_one(plugin: Plugin, ctx: "Cycle") -> Reading:
     """What `score_one` says of each row; None is a missing value."""
     said = [plugin.score_one(ctx, idc) for idc in ctx.views()]
     values = np.array([np.nan if value is None else value for value in said], dtype=np.float64)
@@ -108,8 +111,8 @@ def _pre_score(ctx: "Cycle", entries: list[Entry], errors: list[PluginError]) ->
 
 def prepare(ctx: "Cycle", entry: Entry) -> None:
     """Let the plugin gather what its `score` needs; raises whatever the plugin raises."""
-    with ctx.at_work(entry, "pre_score"):
-        entry.plugin.pre_score(ctx)
+    if "pre_score" in entry.joined:
+        ctx.at_work(entry, "pre_score", entry.plugin.pre_score)
 
 
 def scorer_failed(entry: Entry, point: str, error: Exception, errors: list[PluginError]) -> None:
@@ -117,6 +120,60 @@ def scorer_failed(entry: Entry, point: str, error: Exception, errors: list[Plugi
     if entry.on_error_score == "fail":
         raise PluginFailed(entry.name, point, f"{type(error).__name__}: {error}") from error
     errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A scorer's word on all rows that a request is about; `scores` only where one row's does not hang on others'."""
+
+    reading: Reading
+    scores: Floats | None
+
+
+_ASK_EACH_TIME = object()
+
+
+def _remembered_column(ctx: "Cycle", entry: Entry, weights: _Weights) -> ScoreColumn | None:
+    """The survivors' part of what was worked out once for all rows, where the plugin says what it reads."""
+    whole, places = ctx.whole, ctx.positions
+    key = None if places is None else whole.memory_key(entry, "score")
+    if places is None or key is None:
+        return None
+    found = whole.moment.recall(key)
+    if found is None:
+        found = _whole(whole, entry)
+        whole.moment.remember(key, found, size=_BYTES_A_ROW * whole.size)
+    if not isinstance(found, _Whole):
+        return None
+    scores = found.scores.take(places) if found.scores is not None else _scored(ctx, entry, found.reading, places)
+    return ScoreColumn(
+        entry=entry,
+        reading=found.reading,
+        known=found.reading.known,
+        scores=scores,
+        nominal_weight=weights.nominal,
+        weight=weights.now,
+        left_out=False,
+        places=places,
+    )
+
+
+def _scored(ctx: "Cycle", entry: Entry, reading: Reading, places: Rows) -> Floats:
+    raw = reading.take(places)
+    return _scores(ctx, entry, raw, raw.known, entry.scale(entry.plugin.scale_for(ctx)))
+
+
+def _whole(whole: "Cycle", entry: Entry) -> _Whole | object:
+    """All rows' raw values, if none is missing: what is done about those depends on who is left."""
+    try:
+        raw = read_raw(whole, entry)
+        if raw is None or not raw.known.all():
+            return _ASK_EACH_TIME
+        scale = entry.scale(entry.plugin.scale_for(whole))
+        by_row = scale.kind in _BY_ROW and not _own_way(entry)
+        return sealed(_Whole(raw, _scores(whole, entry, raw, raw.known, scale) if by_row else None))
+    except Exception:  # noqa: BLE001  # among the survivors it may not fail, and there it is put on record
+        return _ASK_EACH_TIME
 
 
 def _column(ctx: "Cycle", entry: Entry, weights: _Weights) -> ScoreColumn | None:
@@ -132,7 +189,7 @@ def _column(ctx: "Cycle", entry: Entry, weights: _Weights) -> ScoreColumn | None
         _note(ctx, entry, raw, known, left_out)
     return ScoreColumn(
         entry=entry,
-        raw=raw,
+        reading=raw,
         known=known,
         scores=scores,
         nominal_weight=weights.nominal,
@@ -143,14 +200,22 @@ def _column(ctx: "Cycle", entry: Entry, weights: _Weights) -> ScoreColumn | None
 
 def _scores(ctx: "Cycle", entry: Entry, raw: Reading, known: Mask, scale: Scale) -> Floats:
     """0..100 for every survivor: known values normalised among themselves, the others by policy."""
-    values = raw.values[known]
-    own = entry.normalizer is None and entry.plugin.joins("normalize")
+    whole = bool(known.all())
+    values = raw.values if whole else raw.values[known]
+    own = _own_way(entry)
     found = np.asarray(entry.plugin.normalize(ctx, values) if own else normalize(values, scale), dtype=np.float64)
     if found.shape != values.shape or not within_bounds(found, "min_max" if own else scale.kind):
         raise ValueError("gave a score out of bounds")
+    if whole:
+        return found.round(DECIMALS) if own else found
     scores = np.full(ctx.size, _stand_in(found, entry, scale))
     scores[known] = found
     return scores.round(DECIMALS)
+
+
+def _own_way(entry: Entry) -> bool:
+    """Whether the plugin normalises by itself."""
+    return entry.normalizer is None and "normalize" in entry.joined
 
 
 def _stand_in(found: Floats, entry: Entry, scale: Scale) -> float:

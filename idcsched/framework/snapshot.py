@@ -16,6 +16,7 @@ from .capacity import Usage
 from .facts import AffinityFact, HeadcountFact, Ints, MetricFact, RegionFact
 from .labels import LabelColumn, Mask, Rows, rows_matching
 from .matching import FACT_PREFIX, HARD_EFFECTS, Term
+from .memory import Moment, moment_of
 from .normalize import Floats
 
 __all__ = ["HOURS_A_WEEK", "Idcs", "Lines", "MetricColumn", "Reading", "Snapshot", "Span", "Taints", "sealed"]
@@ -167,6 +168,18 @@ class Snapshot:
     def size(self) -> int:
         return len(self.idcs.codes)
 
+    @property
+    def numbers(self) -> Rows:
+        """The number of every row."""
+        return self.derive("numbers", lambda: np.arange(self.size, dtype=np.intp))
+
+    def moment(self, now: float) -> Moment:
+        """The stretch of time around `now` in which nothing that is known changes."""
+        found: Moment | None = self.derived.get("moment")
+        if found is None or not found.covers(now):
+            found = self.derived["moment"] = moment_of(now, self.metrics, self.taints, self.affinities)
+        return found
+
     def derive(self, key: Any, compute: Callable[[], T]) -> T:
         """What `compute` gives, kept with the snapshot; the key must name all that it depends on."""
         try:
@@ -218,13 +231,13 @@ class Snapshot:
 
     def _planes(self, isp: str | None) -> tuple[Rows, ...]:
         lines = self.lines
-        chosen = [i for i, own in enumerate(lines.isps) if isp is None or own == isp]
-        rank = np.zeros(self.size, dtype=np.intp)
-        planes: list[Rows] = []
-        for line in chosen:
-            row = lines.idc[line]
-            if rank[row] == len(planes):
-                planes.append(np.full(self.size, -1, dtype=np.intp))
-            planes[rank[row]][row] = line
-            rank[row] += 1
+        chosen = np.flatnonzero(np.array([isp is None or own == isp for own in lines.isps], dtype=np.bool_))
+        rows = lines.idc.take(chosen)
+        before = np.arange(chosen.size) - np.searchsorted(rows, rows)
+        planes = []
+        for number in range(int(before.max(initial=-1)) + 1):
+            of_plane = before == number
+            plane = np.full(self.size, -1, dtype=np.intp)
+            plane[rows[of_plane]] = chosen[of_plane]
+            planes.append(plane)
         return tuple(planes)

@@ -53,8 +53,7 @@ def _permitted(ctx: Cycle) -> tuple[str, str]:
     held_back = ""
     for entry in ctx.profile.permitters:
         try:
-            with ctx.at_work(entry, "permit"):
-                word = entry.plugin.permit(ctx)
+            word = ctx.at_work(entry, "permit", entry.plugin.permit)
         except Exception as error:
             raise PluginFailed(entry.name, "permit", f"{type(error).__name__}: {error}") from error
         if isinstance(word, Rejection):

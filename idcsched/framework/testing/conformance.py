@@ -20,8 +20,9 @@ from idcsched.framework.registry import Registry
 from idcsched.framework.registry import check_plugin as check_class
 from idcsched.framework.snapshot import Snapshot
 
-from .builders import Outcome, decide_for, profile, snapshot
+from .builders import NOW, Outcome, decide_for, profile, snapshot
 from .samples import SAMPLE_REQUESTS, bare_world, sample_world
+from .watching import Seen, watched
 
 __all__ = ["check_plugin"]
 
@@ -32,6 +33,7 @@ POLICIES: tuple[Any, ...] = (
     "last",
 )
 _UNKNOWN = "no_such_argument"
+_A_LITTLE = 0.25
 
 
 def check_plugin(
@@ -50,6 +52,8 @@ def check_plugin(
     - is deterministic: the same inputs give the same answer, on a fresh snapshot and on a used one,
       and wherever its rows come from;
     - changes nothing, neither the snapshot nor itself;
+    - reads no more of the request than its `reads` say, so that what is remembered of it stays true: on a snapshot that
+      many have asked, and a little later, it answers as on a fresh one;
     - rejects for declared reasons, whose sentences its details fill;
     - where it asks the outside: asks in JSON, and the same each time. `outside` stands for the service that it asks
       and gives the document that is answered.
@@ -58,7 +62,11 @@ def check_plugin(
     _check_args(plugin, dict(args or {}))
     _law(plugin, outside is not None or not plugin.joins("gather"), "it asks, so say `outside` what is answered")
     service = _Service(plugin, outside) if outside else None
-    for known, asked, missing in product(tuple(worlds or (sample_world(), bare_world())), requests, POLICIES):
+    known_worlds, requests = tuple(worlds or (sample_world(), bare_world())), tuple(requests)
+    for known in known_worlds if plugin.reads else ():
+        _check_reads(plugin, dict(args or {}), known, requests, service)
+        _check_memory(plugin, _policy(plugin, dict(args or {}), None), known, requests, service)
+    for known, asked, missing in product(known_worlds, requests, POLICIES):
         _check_decisions(plugin, _policy(plugin, dict(args or {}), missing), known, asked, service)
 
 
@@ -127,6 +135,40 @@ def _check_decisions(
         decide(picture, {**asked, **few})
     _law(plugin, _columns(picture) == columns, "it changes nothing of the snapshot")
     _law(plugin, _kept(policy) == kept, "it keeps nothing but its arguments")
+
+
+def _check_reads(
+    plugin: type[Plugin],
+    args: dict[str, Any],
+    known: World,
+    requests: Iterable[Mapping[str, Any]],
+    service: _Service | None,
+) -> None:
+    """What it reads, it says that it reads."""
+    seen: Seen = {}
+    spied_on = watched(plugin, seen)
+    for asked in requests:
+        _decide(spied_on, _policy(spied_on, args, None), service, snapshot(known), asked)
+    for point, read in seen.items():
+        undeclared = sorted(read - set(plugin.reads[point]))
+        _law(plugin, not undeclared, f"its `reads` name what {point} reads of the request: {', '.join(undeclared)}")
+
+
+def _check_memory(
+    plugin: type[Plugin],
+    policy: Profile,
+    known: World,
+    requests: Iterable[Mapping[str, Any]],
+    service: _Service | None,
+) -> None:
+    """Who asked before, and a moment ago, makes no difference."""
+    asked_often = snapshot(known)
+    for asked, later in product(requests, (0.0, _A_LITTLE)):
+        question = {**asked, "now": asked.get("now", NOW) + later}
+        remembering, _ = _decide(plugin, policy, service, asked_often, question)
+        fresh, _ = _decide(plugin, policy, service, snapshot(known), question)
+        same = _told(remembering.answer) == _told(fresh.answer)
+        _law(plugin, same, f"what is remembered of it stays true, asked {dict(question)}")
 
 
 def _decide(

@@ -1,0 +1,82 @@
+"""What was worked out once and holds for a while: the words of plugins that say what they read.
+
+Time changes what is known all by itself: a sample grows stale, a taint's window opens. A `Moment` is a stretch of
+time in which nothing of the kind happens, so that whatever is remembered in it stays true as long as it lasts.
+Forgetting is always safe: what is worked out again is the same, byte for byte.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from .facts import AffinityFact
+
+if TYPE_CHECKING:
+    from .snapshot import MetricColumn, Taints
+
+__all__ = ["MOST_BYTES", "Moment", "moment_of"]
+
+T = TypeVar("T")
+
+MOST_BYTES = 16_000_000
+"""So much is remembered of one moment; beyond it the oldest goes first."""
+_CAREFUL = 1e-3  # seconds: a moment ends a little before anything could change
+
+
+class Moment:
+    """From `since` to before `until` nothing that is known changes."""
+
+    __slots__ = ("_bytes", "_held", "since", "until")
+
+    def __init__(self, since: float, until: float) -> None:
+        self.since = since
+        self.until = until
+        self._held: dict[Any, tuple[Any, int]] = {}
+        self._bytes = 0
+
+    def covers(self, now: float) -> bool:
+        return self.since <= now < self.until
+
+    def recall(self, key: Any) -> Any:
+        """What was remembered under the key, or None."""
+        found = self._held.get(key)
+        return None if found is None else found[0]
+
+    def remember(self, key: Any, value: T, *, size: int) -> T:
+        """Keep `value`, of about so many bytes; the key must name all that it depends on but for the moment."""
+        self._held[key] = (value, size)
+        self._bytes += size
+        while self._bytes > MOST_BYTES and len(self._held) > 1:
+            self._forget_oldest()
+        return value
+
+    def recalled(self, key: Any, compute: Callable[[], T], *, size: int) -> T:
+        found: T | None = self.recall(key)
+        return self.remember(key, compute(), size=size) if found is None else found
+
+    def _forget_oldest(self) -> None:
+        try:
+            _, size = self._held.pop(next(iter(self._held)))
+        except (KeyError, RuntimeError, StopIteration):  # another thread forgets too
+            return
+        self._bytes -= size
+
+
+def moment_of(
+    now: float, metrics: Mapping[str, "MetricColumn"], taints: "Taints", affinities: Iterable[AffinityFact]
+) -> Moment:
+    """The moment that begins now."""
+    ends = [_after(taints.starts, now), _after(taints.ends, now)]
+    bounds = [bound for fact in affinities for bound in (fact.starts_at, fact.ends_at) if bound is not None]
+    ends.append(_after(np.array(bounds), now))
+    for column in metrics.values():
+        if column.fact.max_age is not None:
+            fresh = column.at[column.at >= now - column.fact.max_age]
+            ends.append(float(fresh.min(initial=np.inf)) + column.fact.max_age)
+    return Moment(now, max(min(ends) - _CAREFUL, now))
+
+
+def _after(bounds: np.ndarray[Any, Any], now: float) -> float:
+    """The first of the times that is still to come."""
+    return float(bounds[bounds > now].min(initial=np.inf))

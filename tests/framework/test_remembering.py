@@ -1,0 +1,151 @@
+"""Warm = cold = replay, byte for byte: what the engine remembers never changes an answer."""
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from idcsched.framework import memory
+from idcsched.framework.context import Cycle
+from idcsched.framework.cycle import decide
+from idcsched.framework.explain import answer
+from idcsched.framework.facts import World
+from idcsched.framework.memory import Moment
+from idcsched.framework.plugin import Plugin
+from idcsched.framework.profile import Profile
+from idcsched.framework.recording import inputs_of, pack, unpack
+from idcsched.framework.request import Request
+from idcsched.framework.snapshot import Snapshot
+from idcsched.framework.testing import NOW, affinity, check_plugin, profile, request, snapshot, world
+from plugins.taint import Taint
+from plugins.tier import Tier
+
+from .fleets import profiles, requests, worlds
+
+TIMES = (NOW, NOW + 1, NOW + 590, NOW + 700, NOW + 3)
+
+
+def told(asked: Request, picture: Snapshot, policy: Profile, now: float) -> bytes:
+    return msgspec.json.encode(answer(decide(asked, picture, policy, now=now), explain="full"))
+
+
+def replayed(asked: Request, picture: Snapshot, policy: Profile, now: float) -> bytes:
+    again = unpack(pack(inputs_of(asked, picture, now=now, reference="", labels=asked.labels or {})))
+    return told(again.request, again.snapshot(), policy, now)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[list[Profile], list[tuple[World, float, dict[str, Any]]]]:
+    """Profiles, and questions in a row: the world is another one every now and then, and time goes on."""
+    policies = [draw(profiles()) for _ in range(2)]
+    known, questions = draw(worlds(least=2)), []
+    for _ in range(draw(st.integers(2, 8))):
+        if draw(st.integers(0, 3)) == 0:
+            known = draw(worlds(least=2))
+        questions.append((known, draw(st.sampled_from(TIMES)), draw(requests(known))))
+    return policies, questions
+
+
+def check_history(policies: list[Profile], questions: list[tuple[World, float, dict[str, Any]]]) -> None:
+    warm: dict[int, Snapshot] = {}
+    for number, (known, now, fields) in enumerate(questions):
+        picture = warm.setdefault(id(known), snapshot(known))
+        policy, asked = policies[number % len(policies)], request(picture, **fields)
+        fresh = told(asked, snapshot(known), policy, now)
+        assert told(asked, picture, policy, now) == fresh
+        assert replayed(asked, picture, policy, now) == fresh
+
+
+@given(histories())
+@settings(max_examples=60, deadline=None)
+def test_it_works(history: Any) -> None:
+    check_history(*history)
+
+
+@pytest.mark.long
+@given(histories())
+@settings(max_examples=1500, deadline=None)
+def test_it_works_a_thousand_times(history: Any) -> None:
+    check_history(*history)
+
+
+def test_the_second_asks_no_plugin_that_says_what_it_reads() -> None:
+    asked: list[str] = []
+
+    class Counting(Tier):
+        def pre_filter(self, ctx: Cycle) -> Any:
+            asked.append(str(ctx.request.tier))
+            return super().pre_filter(ctx)
+
+    picture, policy = snapshot(world({"a": {"tier": "edge"}})), profile("tier", plugins=[Counting])
+    for tier in ("edge", "edge", "center", "edge"):
+        decide(request(picture, tier=tier), picture, policy, now=NOW)
+    assert asked == ["edge", "center"]
+
+
+def test_a_taints_window_ends_the_moment() -> None:
+    taint = {"key": "k", "effect": "NoSchedule", "starts_at": NOW + 5, "ends_at": NOW + 9}
+    picture, policy = snapshot(world({"a": {"taints": [taint]}})), profile("taint")
+    fits = [
+        decide(request(picture), picture, policy, now=NOW + second).scheduled for second in (0, 4.99, 5, 8.99, 9, 0)
+    ]
+    assert fits == [True, True, False, False, True, True]
+
+
+def test_an_affinitys_window_ends_the_moment() -> None:
+    forbid = replace(affinity("forbid", "a"), starts_at=NOW + 5)
+    picture, policy = snapshot(world({"a": {}}, affinities=[forbid])), profile("affinity")
+    fits = [decide(request(picture), picture, policy, now=NOW + second).scheduled for second in (0, 5)]
+    assert fits == [True, False]
+
+
+def test_the_oldest_is_forgotten_first(monkeypatch: Any) -> None:
+    monkeypatch.setattr(memory, "MOST_BYTES", 100)
+    moment = Moment(0.0, 1.0)
+    for number in range(4):
+        moment.remember(number, number, size=40)
+    assert [moment.recall(number) for number in range(4)] == [None, None, 2, 3]
+
+
+def test_what_failed_is_asked_again_and_named_again() -> None:
+    class Broken(Plugin):
+        """Fails."""
+
+        name = "broken"
+        reads = {"filter": ()}
+
+        def filter(self, ctx: Cycle) -> Any:
+            raise RuntimeError("no")
+
+    picture = snapshot(world({"a": {}}))
+    policy = profile(("broken", "broken", {"on_error": "skip_filter"}), plugins=[Broken])
+    named = [[each.error for each in decide(request(picture), picture, policy, now=NOW).plugin_errors] for _ in "ab"]
+    assert named == [["RuntimeError: no"]] * 2
+
+
+def test_reading_what_was_not_declared_is_caught() -> None:
+    class Forgetful(Taint):
+        """Does not say that tolerations count."""
+
+        reads = {"filter": ()}
+
+    with pytest.raises(AssertionError, match="its `reads` name what filter reads of the request: tolerations"):
+        check_plugin(Forgetful)
+
+
+def test_a_score_that_hangs_on_the_hour_is_caught() -> None:
+    class Ageing(Plugin):
+        """Says another thing each time."""
+
+        name = "ageing"
+        reads = {"score": ()}
+
+        def score(self, ctx: Cycle) -> Any:
+            return np.full(ctx.size, ctx.now)
+
+    with pytest.raises(AssertionError, match="what is remembered of it stays true"):
+        check_plugin(Ageing)
