@@ -85,8 +85,14 @@ def test_a_list_is_filtered_and_ordered_by_what_is_urgent(lines: list[Line], api
     assert [one["code"] for one in listed["results"]] == ["cm", "cu"], "605 Mbps at 5 a day, 131 at 1 a day"
     days = [one["days_until_high_water"] for one in listed["results"]]
     assert days == sorted(days)
-    assert [one["code"] for one in api().get("/bandwidth/?isp=ct&isp=cm&ordering=-line")["results"]] == ["ct", "cm"]
+    assert [one["code"] for one in api().get("/bandwidth/?isp=ct&isp=cm&ordering=-line")["results"]] == ["cm", "ct"]
     assert api().get("/bandwidth/?q=nowhere")["count"] == 0
+
+
+@pytest.mark.parametrize("ordering", ["days_until_high_water", "-days_until_high_water"])
+def test_a_line_that_will_not_be_full_comes_last(lines: list[Line], api: Callable[..., Api], ordering: str) -> None:
+    listed = api().get(f"/bandwidth/?ordering={ordering}")["results"]
+    assert [one["days_until_high_water"] is None for one in listed] == [False, True, True]
 
 
 def test_a_list_costs_the_same_queries_for_one_line_and_for_many(

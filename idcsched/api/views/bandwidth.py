@@ -4,7 +4,7 @@ from typing import Any
 
 import django_filters
 import msgspec
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
@@ -81,7 +81,15 @@ class BandwidthViewSet(ReadOnlyResource):
     lookup_value_regex = "[0-9]{1,18}"
 
     def get_queryset(self) -> QuerySet[BandwidthRollup]:
-        return rollups_reported(timezone.now()).order_by("line")
+        return rollups_reported(timezone.now()).order_by("line_id")
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """What is not known comes last, whichever way the list is ordered, and on every database."""
+        found = super().filter_queryset(queryset)
+        wanted = [(F(str(name).removeprefix("-")), str(name).startswith("-")) for name in found.query.order_by]
+        return found.order_by(
+            *(field.desc(nulls_last=True) if down else field.asc(nulls_last=True) for field, down in wanted)
+        )
 
     @paged(MonthPage)
     @action(detail=True)
