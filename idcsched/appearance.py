@@ -88,5 +88,6 @@ UNFOLD: Mapping[str, Any] = {
     ],
     "STYLES": [lambda request: static("administration/admin.css")],
     "SIDEBAR": {"show_search": True, "show_all_applications": False, "navigation": "idcsched.appearance.sidebar"},
+    "DASHBOARD_CALLBACK": "idcsched.front_page.front_page",
     "COMMAND": {"search_models": False},
 }

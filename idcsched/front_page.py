@@ -1,0 +1,57 @@
+"""The admin's front page: what an operator looks at first."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count
+from django.http import HttpRequest
+from django.utils import timezone
+
+from idcsched.audit.models import Change
+from idcsched.audit.showing import kind_name
+from idcsched.inventory.models import Idc, Taint
+from idcsched.inventory.taint_state import TaintState, in_state, state_of
+from idcsched.scheduling.models import Decision
+from idcsched.scheduling.sentences import read
+
+__all__ = ["front_page"]
+
+SHOWN = 8
+
+
+def front_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Taints in force and coming, how many IDCs are online, the latest decisions and changes: what the user may see."""
+    return context | {
+        "taints": _taints(),
+        "labels": dict(TaintState.choices),
+        "statuses": _statuses(),
+        "decisions": _decisions(request),
+        "changes": [{"change": change, "kind": kind_name(change.kind)} for change in _visible(request, Change)[:SHOWN]],
+    }
+
+
+def _taints() -> list[dict[str, Any]]:
+    now = timezone.now()
+    present = in_state(TaintState.IN_FORCE, now) | in_state(TaintState.COMING, now)
+    found = Taint.objects.filter(present).select_related("idc").order_by("-created_at", "-id")
+    return [{"taint": taint, "state": state_of(taint, now)} for taint in found[: SHOWN * 2]]
+
+
+def _statuses() -> list[Mapping[str, Any]]:
+    names = dict(Idc._meta.get_field("status").flatchoices)
+    counted = Idc.objects.order_by("status").values_list("status").annotate(count=Count("id"))
+    return [{"status": status, "name": names.get(status, status), "count": count} for status, count in counted]
+
+
+def _decisions(request: HttpRequest) -> list[dict[str, Any]]:
+    found = _visible(request, Decision)[:SHOWN]
+    return [
+        {"decision": decision, "summary": read(decision.answer, decision.sentences).get("summary", "")}
+        for decision in found
+    ]
+
+
+def _visible(request: HttpRequest, model: Any) -> Any:
+    """The newest first, as far as the model's own list shows them to this user."""
+    return admin.site.get_model_admin(model).get_queryset(request).order_by("-pk")
