@@ -237,15 +237,15 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "idcsched.api.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "idcsched.browsers.ContentPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    "idcsched.browsers.Session",
+    "idcsched.browsers.Language",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "idcsched.accounts.languages.OwnLanguageMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "idcsched.browsers.Authentication",
+    "idcsched.browsers.OwnLanguage",
+    "idcsched.browsers.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 TEMPLATES: list[dict[str, Any]] = [

@@ -60,17 +60,18 @@ EVERYTHING = tuple(Moved(topic, "") for topic in Topic.values)
 
 
 class _Moment(NamedTuple):
-    """Which transactions were over: those numbered below `until` that are not among `running`."""
+    """Which transactions were over: those below `until` that are not among `running`, so all below `oldest`."""
 
+    oldest: int
     until: int
     running: tuple[int, ...]
 
     @classmethod
     def of(cls, seen: str, own: int | None) -> "_Moment":
         """From PostgreSQL's `xmin:xmax:xip,…`, which leaves out the reader's own transaction."""
-        _, until, running = seen.split(":")
+        oldest, until, running = seen.split(":")
         numbers = {int(number) for number in running.split(",") if number}
-        return cls(int(until), tuple(sorted(numbers | ({own} if own else set()))))
+        return cls(int(oldest), int(until), tuple(sorted(numbers | ({own} if own else set()))))
 
     def holds(self, xid: int) -> bool:
         return xid < self.until and xid not in self.running
@@ -88,6 +89,11 @@ class FeedReader:
         self._moment: _Moment | None = None
         self._number: int | None = None
         self._own: frozenset[int] = frozenset()
+
+    @property
+    def oldest(self) -> int | None:
+        """The oldest transaction that was not over at the last poll: what is read after it lacks nothing older."""
+        return None if self._moment is None else self._moment.oldest
 
     def poll(self) -> frozenset[str]:
         """The topics in which something moved since the last poll."""

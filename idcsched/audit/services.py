@@ -83,6 +83,7 @@ def feed_extend(*, topic: str, keys: Iterable[str]) -> None:
     moved = list(dict.fromkeys(keys))
     named = moved if len(moved) <= NAMED else [""]
     FeedEntry.objects.bulk_create(FeedEntry(topic=Topic(topic), key=key, xid=TransactionNumber()) for key in named)
+    tell_on_commit()
 
 
 def feed_prune(*, before: datetime) -> int:

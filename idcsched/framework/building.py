@@ -12,7 +12,7 @@ from .labels import Mask, Rows
 from .normalize import Floats
 from .snapshot import HOURS_A_WEEK, Idcs, Lines, MetricColumn, Snapshot, Span, Taints, sealed
 
-__all__ = ["BANDWIDTH", "build_snapshot", "lines_with_room"]
+__all__ = ["BANDWIDTH", "build_snapshot", "busiest_hours", "lines_with_room", "taint_columns"]
 
 BANDWIDTH = "bandwidth_mbps"
 BUSY_SHARE = 0.05
@@ -35,7 +35,7 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
         built_at=built_at,
         idcs=sealed(idcs),
         lines=sealed(lines),
-        taints=sealed(_taints(world.taints, idcs.row_of)),
+        taints=sealed(taint_columns(world.taints, idcs.row_of)),
         affinities=world.affinities,
         metrics={code: sealed(column) for code, column in metrics.items()},
         regions={region.code: region for region in regions},
@@ -112,12 +112,12 @@ def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColu
         ordered=_floats(fact.ordered_mbps for fact in facts),
         used=unknown,
         room=unknown,
-        busiest=_busiest(world.hourly, order),
+        busiest=busiest_hours(world.hourly, order),
     )
     return lines_with_room(lines, bandwidth, usage)
 
 
-def _busiest(hourly: Floats | None, order: Sequence[int]) -> Mask:
+def busiest_hours(hourly: Floats | None, order: Sequence[int]) -> Mask:
     """Each line's busiest 5 % of the hours that are known, rounded up; ties let in all who stand level."""
     if hourly is None or not len(order):
         return np.zeros((len(order), HOURS_A_WEEK), dtype=np.bool_)
@@ -149,7 +149,8 @@ def _metric(samples: Samples, order: Sequence[int]) -> MetricColumn:
     return MetricColumn(samples.metric, values.take(rows), at.take(rows))
 
 
-def _taints(facts: Sequence[TaintFact], row_of: Mapping[str, int]) -> Taints:
+def taint_columns(facts: Sequence[TaintFact], row_of: Mapping[str, int]) -> Taints:
+    """All taints, by row; raises KeyError for an IDC that is not there."""
     kinds = sorted({(fact.key, fact.value, fact.effect) for fact in facts})
     number = {kind: position for position, kind in enumerate(kinds)}
     by_row = sorted(facts, key=lambda fact: (row_of[fact.idc], fact.key, fact.value, fact.effect))

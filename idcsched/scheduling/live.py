@@ -22,7 +22,7 @@ from uuid_utils.compat import uuid7
 
 from idcsched.accounts.known_tokens import TokenTable, tokens_known
 from idcsched.accounts.models import Tenant
-from idcsched.audit.feed import FeedReader, commits_here
+from idcsched.audit.feed import FeedReader, Moved, commits_here
 from idcsched.background import Background
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.decoding import convert
@@ -33,6 +33,7 @@ from idcsched.inventory.scope import scopes_known
 
 from .models import ProfileRevision
 from .plugins import registry
+from .refreshing import REBUILT_FOR, Refreshing
 from .world import load_world
 
 __all__ = ["Live", "Picture", "live", "one_moment"]
@@ -121,7 +122,8 @@ class Live:
         self._unlock()
         self._reader = FeedReader()
         self._picture: Picture | None = None
-        self._moved: frozenset[str] = frozenset()
+        self._refreshing = Refreshing()
+        self._moved: tuple[Moved, ...] = ()
         self._commits = -1
         self._seen_at = -float("inf")
 
@@ -133,7 +135,8 @@ class Live:
         if self._lock.acquire(timeout=WAIT_FOR_LOOK):
             try:
                 return self._looked()
-            except Error:
+            except Error as error:
+                logger.warning("what this process committed could not be taken in: %s", error)
                 connection.close()
                 if self._picture is None:
                     raise
@@ -152,31 +155,40 @@ class Live:
         begun, commits = time.monotonic(), commits_here()
         if begun - self._seen_at > FORGOTTEN_AFTER:
             self._reader = FeedReader()
-        self._moved |= self._reader.poll()
+        self._moved += self._reader.poll_entries()
         if self._picture is None:
-            self._picture = Picture(snapshot=_take_snapshot(), callers=tokens_known(scopes_known()), **_policies())
+            snapshot = self._snapshot(None)
+            self._picture = Picture(snapshot=snapshot, callers=tokens_known(scopes_known()), **_policies())
         elif self._moved:
-            self._picture = replace(self._picture, **_news(self._moved))
-        self._moved, self._seen_at, self._commits = frozenset(), begun, commits
+            self._picture = replace(self._picture, **self._news(self._picture.snapshot))
+        self._moved, self._seen_at, self._commits = (), begun, commits
         return self._picture
 
+    def _news(self, old: Snapshot) -> dict[str, Any]:
+        """The parts of the picture that have changed."""
+        topics = {entry.topic for entry in self._moved}
+        found: dict[str, Any] = {}
+        if topics & WORLD_TOPICS:
+            found["snapshot"] = self._snapshot(old)
+        if topics & POLICY_TOPICS:
+            found |= _policies()
+        if topics & CALLER_TOPICS:
+            found["callers"] = tokens_known(scopes_known())
+        return found
 
-def _news(moved: frozenset[str]) -> dict[str, Any]:
-    """The parts of the picture that have changed."""
-    found: dict[str, Any] = {}
-    if moved & WORLD_TOPICS:
-        found["snapshot"] = _take_snapshot()
-    if moved & POLICY_TOPICS:
-        found |= _policies()
-    if moved & CALLER_TOPICS:
-        found["callers"] = tokens_known(scopes_known())
-    return found
-
-
-def _take_snapshot() -> Snapshot:
-    with one_moment():
-        world = load_world()
-    return build_snapshot(world, id=str(uuid7()), built_at=time.time())
+    def _snapshot(self, old: Snapshot | None) -> Snapshot:
+        """The old one with what has moved; a new one where there is none, or where its rows would stand otherwise."""
+        oldest, now = self._reader.oldest, time.time()
+        if old is not None and not REBUILT_FOR & {entry.topic for entry in self._moved}:
+            try:
+                with one_moment():
+                    return self._refreshing.refreshed(old, self._moved, oldest=oldest, now=now)
+            except (KeyError, ValueError):  # it is about an IDC, a line or a metric that came after the last poll
+                logger.info("the picture is built anew: what has moved names what it does not hold")
+        with one_moment():
+            world = load_world()
+        self._refreshing.rebuilt(oldest)
+        return build_snapshot(world, id=str(uuid7()), built_at=now)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.core import signing
@@ -153,7 +154,13 @@ def _commit_token(decision_id: str, request: Request, told: Answer) -> str | Non
     """What turns this recommendation into a placement within ten minutes; signed, and dated by the signature."""
     if told.idc is None or request.hypothetical is not None:
         return None
-    return signing.dumps({"decision": decision_id}, salt=COMMIT_SALT)
+    return _signer().sign_object({"decision": decision_id})
+
+
+@cache
+def _signer() -> signing.TimestampSigner:
+    """As `signing.dumps` would make for every token anew."""
+    return signing.TimestampSigner(salt=COMMIT_SALT)
 
 
 def _check_supported(request: Request) -> None:

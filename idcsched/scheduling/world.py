@@ -28,7 +28,7 @@ from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from idcsched.ledger.models import Headcount, Holding
 from metrics_ingest.models import BandwidthRollup, Latest, Metric
 
-__all__ = ["load_world"]
+__all__ = ["affinities_known", "hours_of_week", "load_world", "taints_known"]
 
 HOURS_A_DAY = 24
 STOCK = {"stock_cpu": "cpu", "stock_memory_gib": "memory_gib", "stock_disk_gib": "disk_gib", "stock_gpu": "gpu"}
@@ -47,8 +47,8 @@ def load_world() -> World:
         isps=_isp_names(),
         idcs=tuple(_idc_fact(row, taken) for row in idc_rows),
         lines=tuple(_line_fact(row, rollups.get(row["id"]), taken) for row in line_rows),
-        taints=tuple(_taints()),
-        affinities=tuple(_affinities()),
+        taints=tuple(taints_known()),
+        affinities=tuple(affinities_known()),
         samples=tuple(_samples(_places(idc_rows), _places(line_rows))),
         headcounts=tuple(HeadcountFact(idc=i, tenant=t, business=b, machines=n) for i, t, b, n in _headcounts()),
         hourly=_hourly(line_rows, rollups),
@@ -151,7 +151,8 @@ def _line_fact(row: Mapping[str, Any], rollup: Mapping[str, Any] | None, taken: 
     )
 
 
-def _taints() -> Iterator[TaintFact]:
+def taints_known() -> Iterator[TaintFact]:
+    """Every taint, also those whose window is not open."""
     rows = Taint.objects.order_by("id").values_list("idc__code", "key", "value", "effect", "starts_at", "ends_at")
     for idc, key, value, effect, starts_at, ends_at in rows:
         yield TaintFact(
@@ -159,7 +160,8 @@ def _taints() -> Iterator[TaintFact]:
         )
 
 
-def _affinities() -> Iterator[AffinityFact]:
+def affinities_known() -> Iterator[AffinityFact]:
+    """Every affinity, also those whose window is not open."""
     fields = ("kind", "idc__code", "selector", "weight", "request_selector", "starts_at", "ends_at")
     for kind, idc, selector, weight, request_selector, starts_at, ends_at in Affinity.objects.order_by(
         "id"
@@ -202,8 +204,13 @@ def _hourly(rows: list[dict[str, Any]], rollups: Mapping[int, Mapping[str, Any]]
     hours = np.full((len(rows), HOURS_A_WEEK), np.nan)
     for place, row in enumerate(rows):
         if rollup := rollups.get(row["id"]):
-            hours[place] = np.roll(np.frombuffer(rollup["hours"], dtype="<f4"), _hour_of_week(rollup["hours_until"]))
+            hours[place] = hours_of_week(rollup["hours"], rollup["hours_until"])
     return hours
+
+
+def hours_of_week(hours: bytes, until: datetime) -> Any:
+    """The last 168 hours, up to `until`, in the order of a week that begins on Monday in the billing zone."""
+    return np.roll(np.frombuffer(hours, dtype="<f4"), _hour_of_week(until))
 
 
 def _hour_of_week(at: datetime) -> int:

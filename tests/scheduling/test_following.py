@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from idcsched.accounts.services import token_issue, token_revoke, user_create, user_update
+from idcsched.audit.feed import Moved
 from idcsched.audit.services import feed_append
 from idcsched.framework.errors import Unauthenticated, Unavailable
 from idcsched.inventory.models import Idc, Taint
@@ -234,7 +235,7 @@ class TestDatabaseAway:
 def test_a_change_that_could_not_be_taken_in_is_taken_in_later(live: Live, idc: Idc) -> None:
     """What the feed has told once it will not tell again."""
     live._reader.poll()
-    live._moved = frozenset({"taints"})
+    live._moved = (Moved("taints", "a/k"),)
     Taint.objects.create(idc=idc, key="k", effect="NoSchedule")  # past the feed
     soon(lambda: taints(live) == 1)
 

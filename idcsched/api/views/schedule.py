@@ -7,9 +7,9 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework.request import Request as HttpRequest
 
 from idcsched.api.bodies import body_bytes
-from idcsched.api.idempotency import Idempotent
 from idcsched.api.middleware import request_id_of
 from idcsched.api.permissions import principal_of_request
+from idcsched.api.plain import PlainPost
 from idcsched.api.resources import struct_response
 from idcsched.api.views.placements import placement_response
 from idcsched.audit.context import origin_set
@@ -25,7 +25,7 @@ __all__ = ["ScheduleView"]
 EXAMPLE = {"request_id": "order-8812", "region": "A", "profile": "seed-example", "explain": "full"}
 
 
-class ScheduleView(Idempotent):
+class ScheduleView(PlainPost):
     """The best IDC of a region for a request, and why it is the best."""
 
     capability = "schedule"

@@ -1,0 +1,174 @@
+"""A picture that was kept up is the picture that would have been built anew, column by column."""
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from idcsched.accounts.services import tenant_create
+from idcsched.audit.services import feed_append
+from idcsched.framework.snapshot import Snapshot
+from idcsched.inventory.models import Idc, Taint
+from idcsched.inventory.services import (
+    affinity_create,
+    idc_create,
+    idc_update,
+    isp_create,
+    region_create,
+    taint_create,
+    taint_delete,
+)
+from idcsched.ledger.models import Headcount, Holding
+from idcsched.scheduling.live import Live
+from metrics_ingest.models import Latest
+from metrics_ingest.services import Sample, history_store, metric_create, rollups_refresh, samples_store
+
+pytestmark = pytest.mark.django_db
+
+NOT_COMPARED = {"id", "built_at", "derived"}
+
+
+@pytest.fixture
+def fleet() -> list[Idc]:
+    isp_create(code="ct")
+    isp_create(code="cu")
+    region_create(code="A")
+    region_create(code="B", parent="A")
+    metric_create(code="x", direction="higher", scope="idc")
+    lines = [{"isp": "ct", "purchased_mbps": 1000}, {"isp": "cu", "purchased_mbps": 500}]
+    found = [idc_create(code=code, region=region, lines=lines) for code, region in (("b", "B"), ("a", "A"), ("c", "A"))]
+    measured("bandwidth_mbps", 100.0, line="ct")
+    return found
+
+
+@pytest.fixture
+def live(fleet: list[Idc]) -> Live:
+    found = Live()
+    found.current()
+    return found
+
+
+def measured(metric: str, value: float, *, idc: str = "a", line: str | None = None) -> None:
+    now = timezone.now()
+    samples_store(samples=[Sample(idc=idc, line=line, metric=metric, value=value, at=now)], now=now)
+
+
+def same(kept_up: Any, anew: Any, where: str = "snapshot") -> None:
+    """Equal, unknown for unknown; what differs is named."""
+    if isinstance(anew, np.ndarray):
+        np.testing.assert_array_equal(kept_up, anew, err_msg=where)
+    elif is_dataclass(anew):
+        for part in fields(anew):
+            if part.name not in NOT_COMPARED:
+                same(getattr(kept_up, part.name), getattr(anew, part.name), f"{where}.{part.name}")
+    elif isinstance(anew, dict) and any(
+        isinstance(value, np.ndarray) or is_dataclass(value) for value in anew.values()
+    ):
+        assert sorted(kept_up) == sorted(anew), where
+        for key, value in anew.items():
+            same(kept_up[key], value, f"{where}[{key}]")
+    else:
+        assert kept_up == anew, where
+
+
+def compared(live: Live) -> Snapshot:
+    """The picture that was kept up, once it is found to be the one that a new process would build."""
+    found = live.current().snapshot
+    same(found, Live().current().snapshot)
+    return found
+
+
+CHANGES: dict[str, Callable[[list[Idc]], object]] = {
+    "a taint": lambda fleet: taint_create(idc=fleet[0], key="k"),
+    "a taint gone": lambda fleet: [
+        taint_create(idc=fleet[1], key="k"),
+        taint_delete(taint=Taint.objects.get(idc=fleet[1])),
+    ],
+    "an affinity": lambda fleet: affinity_create(idc=fleet[2], kind="prefer", weight=7),
+    "an IDC's load": lambda fleet: measured("cpu_load", 0.5),
+    "a line's use": lambda fleet: measured("bandwidth_mbps", 321.0, line="cu"),
+    "a line's use again": lambda fleet: measured("bandwidth_mbps", 654.0, line="ct"),
+    "an IDC's status": lambda fleet: idc_update(idc=fleet[0], changes={"status": "offline"}),
+    "an IDC more": lambda fleet: idc_create(code="aa", region="A"),
+    "a metric more": lambda fleet: [metric_create(code="y", direction="lower", scope="idc"), measured("y", 3.0)],
+    "a new IDC that is measured at once": lambda fleet: [idc_create(code="z", region="B"), measured("x", 1, idc="z")],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_it_works(change: Callable[[list[Idc]], object], live: Live, fleet: list[Idc]) -> None:
+    change(fleet)
+    compared(live)
+
+
+def test_all_of_it_one_after_the_other(live: Live, fleet: list[Idc]) -> None:
+    for change in CHANGES.values():
+        change(fleet)
+        compared(live)
+
+
+def test_all_of_it_at_once(live: Live, fleet: list[Idc]) -> None:
+    for change in CHANGES.values():
+        change(fleet)
+    compared(live)
+
+
+def test_what_a_lines_history_comes_to(live: Live, fleet: list[Idc]) -> None:
+    line = fleet[1].lines.get(code="ct")
+    now = timezone.now()
+    start = (now - timedelta(days=2)).replace(minute=0, second=0, microsecond=0)
+    metric = Latest.objects.filter(metric__code="bandwidth_mbps").first().metric  # type: ignore[union-attr]
+    history_store(metric=metric, idc=fleet[1], line=line, start=start, values=np.linspace(1, 400, 500))
+    compared(live)
+    rollups_refresh(lines=[line], now=now)
+    assert compared(live).lines.percentile[live.current().snapshot.lines.codes.index("ct")] > 300
+
+
+def test_what_the_ledger_holds(live: Live, fleet: list[Idc]) -> None:
+    line = fleet[0].lines.get(code="ct")
+    Holding.objects.create(idc=fleet[0], line=line, resource="bandwidth_mbps", taken=50.0, ordered=60.0)
+    Holding.objects.create(idc=fleet[0], resource="cpu", taken=4.0, ordered=4.0)
+    Headcount.objects.create(idc=fleet[0], tenant=tenant_create(code="t"), business="live", machines=3)
+    feed_append(topic="ledger", key="b")
+    found = compared(live)
+    assert found.lines.pending.max() == 50.0
+    assert found.idcs.taken["cpu"].tolist() == [0.0, 0.0, 4.0]
+
+    Holding.objects.all().update(taken=0.0)
+    Headcount.objects.all().update(machines=0)
+    feed_append(topic="ledger", key="b")
+    assert compared(live).headcounts == ()
+
+
+def test_values_that_are_gone_are_gone_where_everything_of_the_topic_may_have_moved(live: Live) -> None:
+    Latest.objects.all().delete()
+    feed_append(topic="metrics")
+    assert np.isnan(compared(live).metrics["bandwidth_mbps"].values).all()
+
+
+def test_what_has_not_moved_is_shared(live: Live, fleet: list[Idc]) -> None:
+    before = live.current().snapshot
+    taint_create(idc=fleet[0], key="k")
+    after = live.current().snapshot
+    assert after is not before
+    assert after.idcs is before.idcs
+    assert after.metrics is before.metrics
+    assert after.lines is before.lines
+    assert len(before.taints.idc) == 0, "the old picture is as it was"
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_only_what_was_written_since_is_read(live: Live, django_assert_max_num_queries: Callable[..., Any]) -> None:
+    measured("x", 1.0, idc="b")
+    compared(live)
+    measured("x", 2.0)
+    with django_assert_max_num_queries(5) as asked:  # the feed, one moment (3), the metric's rows
+        live.current()
+    (reading,) = [query["sql"] for query in asked.captured_queries if "metrics_ingest_latest" in query["sql"]]
+    assert "age(latest.xmin)" in reading
+    compared(live)
