@@ -223,6 +223,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_filters",
     "django_celery_beat",
+    "axes",
     "idcsched.audit",
     "idcsched.accounts",
     "idcsched.inventory",
@@ -247,6 +248,7 @@ MIDDLEWARE = [
     "idcsched.browsers.OwnLanguage",
     "idcsched.browsers.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 TEMPLATES: list[dict[str, Any]] = [
     {
@@ -266,6 +268,22 @@ WSGI_APPLICATION = "idcsched.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AXES_FAILURE_LIMIT = 5
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # nobody can lock somebody else out from elsewhere
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+AXES_CLIENT_IP_CALLABLE = "idcsched.api.addresses.client_address"
+AXES_LOCKOUT_CALLABLE = "idcsched.accounts.lockout.locked_out"
+AXES_ENABLE_ADMIN = False
+AXES_DISABLE_ACCESS_LOG = True  # the log and the session table have it
+AXES_VERBOSE = False
+SESSION_COOKIE_AGE = (
+    read("SESSION_HOURS", integer(1, 24 * 30), default=12, help="How long somebody stays logged in to the admin.")
+    * 3600
+)
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
