@@ -269,21 +269,17 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
-AXES_FAILURE_LIMIT = 5
+AXES_FAILURE_LIMIT, AXES_COOLOFF_TIME = 5, timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # nobody can lock somebody else out from elsewhere
-AXES_COOLOFF_TIME = timedelta(minutes=15)
-AXES_RESET_ON_SUCCESS = True
 AXES_CLIENT_IP_CALLABLE = "idcsched.api.addresses.client_address"
 AXES_LOCKOUT_CALLABLE = "idcsched.accounts.lockout.locked_out"
-AXES_ENABLE_ADMIN = False
-AXES_DISABLE_ACCESS_LOG = True  # the log and the session table have it
-AXES_VERBOSE = False
+AXES_ENABLE_ADMIN = AXES_VERBOSE = False
+AXES_RESET_ON_SUCCESS = AXES_DISABLE_ACCESS_LOG = True
 SESSION_COOKIE_AGE = (
     read("SESSION_HOURS", integer(1, 24 * 30), default=12, help="How long somebody stays logged in to the admin.")
     * 3600
 )
-SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")

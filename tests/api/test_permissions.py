@@ -1,0 +1,191 @@
+"""Every endpoint × method × caller, held against the table in docs/permissions.md."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import pytest
+from django.test import Client
+from django.urls import Resolver404, resolve
+from django.utils import timezone
+from drf_spectacular.generators import EndpointEnumerator
+
+from idcsched.accounts.models import ApiToken, Tenant
+from idcsched.accounts.roles import Role
+from idcsched.accounts.services import tenant_create, token_issue, token_revoke, user_create
+from idcsched.inventory.services import region_scope_create
+from tests.api.conftest import Api
+from tests.architecture.repository import ROOT
+
+PAGE = ROOT / "docs" / "permissions.md"
+ROW = re.compile(
+    r"^\| `(?P<path>[^`]+)` \| (?P<method>[A-Z]+) \| (?P<role>\w+) \| (?P<read_only>yes|no) \|", re.MULTILINE
+)
+VALUES = ("nowhere", "0", "1", "00000000-0000-0000-0000-000000000000", "candidates")
+NOBODY = {"anonymous", "expired", "revoked", "foreign network", "locked out"}
+ROLES = {
+    "viewer": Role.VIEWER,
+    "viewer of all tenants": Role.VIEWER,
+    "portal": Role.PORTAL,
+    "operator": Role.OPERATOR,
+    "operator of a region": Role.OPERATOR,
+    "admin": Role.ADMIN,
+    "read-only admin": Role.ADMIN,
+}
+
+
+class Rule(NamedTuple):
+    role: Role | None
+    """The least; None lets in anybody, known or not."""
+    read_only: bool
+
+
+def _rule(role: str, read_only: str) -> Rule:
+    return Rule(None if role == "anybody" else Role(role), read_only == "yes")
+
+
+@cache
+def table() -> dict[tuple[str, str], Rule]:
+    rows = ROW.finditer(PAGE.read_text(encoding="utf-8"))
+    return {(row["path"], row["method"]): _rule(row["role"], row["read_only"]) for row in rows}
+
+
+@cache
+def endpoints() -> frozenset[tuple[str, str]]:
+    found = EndpointEnumerator().get_api_endpoints()
+    return frozenset((path.removeprefix("/api/v1/"), method) for path, _, method, _ in found)
+
+
+@cache
+def address(path: str) -> str:
+    """One that leads to this endpoint, and to nothing that exists."""
+    names = re.findall(r"\{\w+\}", path)
+    for values in product(VALUES, repeat=len(names)):
+        filled = path
+        for name, value in zip(names, values, strict=True):
+            filled = filled.replace(name, value, 1)
+        try:
+            resolve(f"/api/v1/{filled}")
+        except Resolver404:
+            continue
+        return f"/{filled}"
+    raise AssertionError(f"no address found for {path}: add what its parts look like to VALUES")
+
+
+def with_token(text: str) -> Api:
+    return Api(Client(SERVER_NAME="localhost", headers={"authorization": f"Bearer {text}"}))
+
+
+@pytest.fixture
+def callers(seed: Api, tenant: Tenant) -> Callable[[str], Api]:
+    def make(name: str) -> Api:
+        if name == "anonymous":
+            return Api(Client(SERVER_NAME="localhost"))
+        role = ROLES.get(name, Role.ADMIN)
+        home = tenant if name in {"viewer", "portal"} else None
+        user = user_create(username=f"caller {name}".replace(" ", "-"), role=role, tenant=home)
+        if name == "operator of a region":
+            region_scope_create(user=user, region="B")
+        networks = ["203.0.113.0/24"] if name == "foreign network" else []
+        issued = token_issue(user=user, name="t", read_only=name == "read-only admin", allowed_networks=networks)
+        if name == "expired":
+            now = timezone.now()
+            past = {"created_at": now - timedelta(days=2), "expires_at": now - timedelta(days=1)}
+            ApiToken.objects.filter(pk=issued.token.pk).update(**past)
+        if name == "revoked":
+            token_revoke(token=issued.token)
+        if name == "locked out":
+            type(user).objects.filter(pk=user.pk).update(is_active=False)
+        return with_token(issued.text)
+
+    return make
+
+
+def answered(api: Api, path: str, method: str) -> str:
+    response = api.raw(method, address(path), None if method in {"GET", "DELETE"} else "{}")
+    assert response.status_code < 500, (path, method, response.content)
+    if response.status_code == 401:
+        return "nobody"
+    if response.status_code == 403:
+        return str(json.loads(response.content)["code"])
+    return "let in"
+
+
+def expected(caller: str, rule: Rule) -> str:
+    if rule.role is None:
+        return "let in"
+    if caller in NOBODY:
+        return "nobody"
+    if ROLES[caller].rank < rule.role.rank:
+        return "role_not_allowed"
+    return "read_only_token" if caller == "read-only admin" and not rule.read_only else "let in"
+
+
+def test_it_works() -> None:
+    """Every endpoint has a row, and every row an endpoint."""
+    missing = [f"| `{path}` | {method} | <least role> | <yes or no> |" for path, method in endpoints() - set(table())]
+    assert not missing, "docs/permissions.md lacks, under its heading:\n" + "\n".join(sorted(missing))
+    assert not set(table()) - endpoints(), "docs/permissions.md has rows for what is not there"
+
+
+@pytest.mark.parametrize("caller", [*sorted(NOBODY), *ROLES])
+def test_who_is_let_in(callers: Callable[[str], Api], caller: str) -> None:
+    api = callers(caller)
+    wrong = []
+    for (path, method), rule in sorted(table().items()):
+        found, wanted = answered(api, path, method), expected(caller, rule)
+        if found != wanted:
+            wrong.append(f"{method} {path}: {caller} gets {found!r}, docs/permissions.md says {wanted!r}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.fixture
+def other(seed: Api) -> Api:
+    """Somebody of another tenant."""
+    stranger = user_create(username="stranger", role="portal", tenant=tenant_create(code="other"))
+    return with_token(token_issue(user=stranger, name="t").text)
+
+
+@pytest.mark.parametrize("resource", ["decisions", "tenants", "tokens", "changes"])
+def test_what_belongs_to_another_tenant_is_not_there(seed: Api, portal: Api, other: Api, resource: str) -> None:
+    """The page's second table."""
+    decided = portal.schedule(region="A", profile="seed-example")
+    key = {
+        "decisions": lambda: decided["decision_id"],
+        "tenants": lambda: "live-cn",
+        "tokens": lambda: portal.get("/me/")["token"]["id"],
+        "changes": lambda: seed.get("/changes/?limit=1")["results"][0]["id"],
+    }[resource]()
+    assert seed.get(f"/{resource}/{key}/")
+    if resource != "changes":  # it changed nothing itself
+        assert portal.get(f"/{resource}/{key}/")
+    assert other.refused("GET", f"/{resource}/{key}/", status=404) == ("not_found", [])
+    listed = other.get(f"/{resource}/")["results"]
+    assert key not in [row.get("decision_id", row.get("code", row.get("id"))) for row in listed]
+
+
+SCOPED: dict[str, Any] = {
+    "taints": {"key": "k", "effect": "NoSchedule"},
+    "affinities": {"kind": "prefer", "weight": 5},
+    "samples": {"metric": "x", "value": 1.0},
+}
+
+
+@pytest.mark.parametrize("resource", SCOPED)
+@pytest.mark.parametrize(("idc", "allowed"), [("e", True), ("a", False)], ids=["inside", "outside"])
+def test_an_operator_of_a_region_writes_there_alone(
+    callers: Callable[[str], Api], resource: str, idc: str, allowed: bool
+) -> None:
+    """The page's third table: `e` lies in B, `a` does not."""
+    api = callers("operator of a region")
+    document = {**SCOPED[resource], "idc": idc}
+    body = json.dumps([document] if resource == "samples" else document)
+    response = api.raw("POST", f"/{resource}/", body)
+    if allowed:
+        assert response.status_code in {200, 201}, response.content
+    else:
+        assert (response.status_code, json.loads(response.content)["code"]) == (403, "region_not_allowed")
