@@ -18,7 +18,7 @@ PROGRAM = Path(__file__).with_name("nova_decides.py")
 @contextmanager
 def deciding(hosts: int) -> Iterator[Measure]:
     """A running Nova with so many hosts; each round is one decision, in milliseconds."""
-    command = [_python(), "-W", "ignore", PROGRAM, str(hosts)]
+    command = [_python(), "-P", "-W", "ignore", PROGRAM, str(hosts)]  # -P: this folder's `nova` is not Nova
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         talk, listen = program.stdin, program.stdout
         assert talk is not None

@@ -21,6 +21,7 @@ PROMISED = {
     "engine_100_loops",
     "engine_slice_10k_floor",
     "full_10k_ms",
+    "snapshot_build_s",
     "ingest_push",
     "ingest_push_http",
     "ingest_collect",

@@ -1,0 +1,64 @@
+"""How much Python runs for one warm decision: counted, not timed, so that a regression fails and noise does not."""
+
+import sys
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bench.fleet import NOW, default_profile, requests, snapshot_of
+from idcsched.framework.cycle import decide
+from idcsched.framework.explain import answer
+
+MOST_CALLS = 1100
+MOST_BYTES_A_ROW = 600
+ORDERS = 40
+
+
+def ask_all(idcs: int) -> Callable[[], None]:
+    picture, policy, asked = snapshot_of(idcs), default_profile(), requests(ORDERS)
+
+    def once() -> None:
+        for request in asked:
+            answer(decide(request, picture, policy, now=NOW))
+
+    once()
+    return once
+
+
+def calls_a_decision(idcs: int) -> float:
+    count = 0
+
+    def seen(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    once, before = ask_all(idcs), sys.getprofile()
+    sys.setprofile(seen)
+    try:
+        once()
+    finally:
+        sys.setprofile(before)
+    return count / ORDERS
+
+
+def test_it_works() -> None:
+    assert 100 < calls_a_decision(100) < MOST_CALLS
+
+
+@pytest.mark.parametrize("idcs", [1000, 4000])
+def test_no_call_is_made_for_each_candidate(idcs: int) -> None:
+    assert calls_a_decision(idcs) < MOST_CALLS
+
+
+def test_memory_of_a_decision_grows_with_columns_alone() -> None:
+    idcs = 4000
+    once = ask_all(idcs)
+    tracemalloc.start()
+    try:
+        once()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < MOST_BYTES_A_ROW * idcs
