@@ -1,0 +1,32 @@
+"""Recommendations over HTTP, beside views that do nothing in the same server, settings and middleware."""
+
+from functools import cache, partial
+
+from bench.row import Row, Sides, Workshop
+from bench.serving import served
+
+__all__ = ["ROWS"]
+
+
+@cache
+def server(idcs: int, *, record: bool) -> partial:
+    """The same recipe for every row that wants that server."""
+    return partial(served, idcs, record=record)
+
+
+def beside(what: str, idcs: int, workshop: Workshop, *, record: bool = False) -> Sides:
+    found = workshop.shared(server(idcs, record=record))
+    return Sides(found.schedule, getattr(found, what))
+
+
+def row(name: str, title: str, required: float, what: str, idcs: int = 1000, *, record: bool = False) -> Row:
+    set_up = partial(beside, what, idcs, record=record)
+    return Row(name=name, title=title, unit="1/s", required=required, better="more", set_up=set_up)
+
+
+ROWS = [
+    row("http_1k_drf", "a recommendation over 1,000 IDCs beside an empty DRF view", 1.2, "drf"),
+    row("http_1k_drf_recorded", "the same, each put on record", 1.0, "drf", record=True),
+    row("http_1k_empty", "the same beside an empty Django view", 0.3, "empty"),
+    row("http_10k_drf", "a recommendation over 10,000 IDCs beside an empty DRF view", 0.9, "drf", 10_000),
+]

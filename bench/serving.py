@@ -1,0 +1,135 @@
+"""Our own web server on a PostgreSQL of its own, and what it answers a second, asked by wrk."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import Any
+from urllib.request import Request, urlopen
+
+from bench.asked import requests
+from idcsched.demo.processes import start, stop
+from tests.servers import Unavailable, free_port, postgresql
+
+__all__ = ["DRF_BODIES", "Server", "served"]
+
+CONNECTIONS = 16
+SECONDS = 3
+REQUESTS = 400
+THREADS = 4
+STORE = "from bench.stored_fleet import store; print(store({count}))"
+DRF_BODIES = [
+    {"request_id": f"order-{number}", "region": "all", "isp": "ct", "tier": "edge", "count": number + 1,
+     "bandwidth_mbps": 5.5, "cpu": 4, "memory_gib": 8, "disk_gib": 100, "image": "debian"}
+    for number in range(REQUESTS)
+]  # fmt: skip
+SCRIPT = """
+local bodies = {{}}
+for line in io.lines("{bodies}") do bodies[#bodies + 1] = line end
+local headers = {{["Content-Type"] = "application/json", ["Authorization"] = "Bearer {token}"}}
+local next = 0
+request = function()
+  next = next % #bodies + 1
+  return wrk.format("POST", "{path}", headers, bodies[next])
+end
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running web server with one worker."""
+
+    address: str
+    token: str
+    folder: Path
+
+    def schedule(self) -> float:
+        """Recommendations a second, authenticated, over the whole fleet."""
+        return self.rate("/api/v1/schedule/", requests(REQUESTS))
+
+    def drf(self) -> float:
+        """Answers a second of a REST framework's view that checks ten fields and does nothing."""
+        return self.rate("/bench/drf/", DRF_BODIES)
+
+    def empty(self) -> float:
+        """Answers a second of a view that does nothing."""
+        return self.rate("/bench/empty/", [{}])
+
+    def rate(self, path: str, bodies: Sequence[Mapping[str, Any]]) -> float:
+        """Answers a second; anything but 200 is a failure of the measurement."""
+        name = path.strip("/").replace("/", "-")
+        lines = self.folder / f"{name}.jsonl"
+        lines.write_text("\n".join(json.dumps(body) for body in bodies) + "\n")
+        script = self.folder / f"{name}.lua"
+        script.write_text(SCRIPT.format(bodies=lines, token=self.token, path=path))
+        told = subprocess.run(
+            [_wrk(), "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "-s", str(script), self.address],
+            capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        if "Non-2xx" in told or "Socket errors" in told:
+            raise AssertionError(told)
+        found = re.search(r"Requests/sec:\s+([\d.]+)", told)
+        assert found, told
+        return float(found[1])
+
+
+@contextmanager
+def served(idcs: int, *, record: bool) -> Iterator[Server]:
+    """A server with production settings over a fleet of so many IDCs, ready to answer."""
+    _wrk()
+    with TemporaryDirectory() as scratch, postgresql.running({}) as url:
+        folder, port = Path(scratch), free_port()
+        environment = {
+            **os.environ,
+            "DATABASE_URL": url,
+            "VAR_DIR": str(folder),
+            "DJANGO_SETTINGS_MODULE": "bench.empty_settings",
+            "BENCH_RECORD": "on" if record else "off",
+        }
+        _manage(environment, "migrate", "--verbosity", "0")
+        token = _manage(environment, "shell", "--verbosity", "0", "--command", STORE.format(count=idcs)).strip()
+        listening = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
+        workers = ["--workers", "1", "--blocking-threads", str(THREADS)]
+        command = [sys.executable, "-m", "granian", *listening, *workers, "idcsched.wsgi:application"]
+        child = start("web", command, log=folder / "web.log", environment=environment)
+        try:
+            server = Server(f"http://127.0.0.1:{port}", token, folder)
+            _wait(server)
+            yield server
+        finally:
+            stop(child)
+
+
+def _wait(server: Server) -> None:
+    """Until it answers a recommendation."""
+    until = monotonic() + 120
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {server.token}"}
+    while True:
+        try:
+            with urlopen(Request(f"{server.address}/api/v1/schedule/", json.dumps(requests(1)[0]).encode(), headers)):
+                return
+        except OSError:
+            if monotonic() > until:
+                raise
+            sleep(0.2)
+
+
+def _manage(environment: Mapping[str, str], *command: str) -> str:
+    return subprocess.run(
+        [sys.executable, "manage.py", *command], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def _wrk() -> str:
+    found = shutil.which("wrk")
+    if found is None:
+        raise Unavailable("wrk, the load generator, is not installed")
+    return found

@@ -1,0 +1,105 @@
+"""A fleet in a database: so many IDCs in one region, three lines each, measured a moment ago."""
+
+import random
+from datetime import datetime, timedelta
+
+import numpy as np
+from django.utils import timezone
+
+from bench.asked import ISPS, REGIONS
+from idcsched.accounts.services import token_issue, user_create
+from idcsched.audit.services import feed_append
+from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
+from metrics_ingest.models import BandwidthRollup, Latest, Metric, Scope
+
+__all__ = ["store"]
+
+PRICES = (12.0, 15.0, 20.0, 25.0, 30.0, 50.0)
+WEEK = 168
+
+
+def store(count: int, *, extra_metrics: int = 0, seed: int = 1) -> str:
+    """Fill an empty database with `count` IDCs below region `all`; returns a token that may do everything."""
+    chance, now = random.Random(seed), timezone.now()
+    isps = Isp.objects.bulk_create(Isp(code=code) for code in ISPS)
+    root = Region.objects.create(code="all")
+    regions = Region.objects.bulk_create(
+        Region(code=f"r{n:02d}", parent=root, latitude=20 + n, longitude=100 + n) for n in range(REGIONS)
+    )
+    idcs = Idc.objects.bulk_create((_idc(n, regions, chance) for n in range(count)), batch_size=1000)
+    lines = Line.objects.bulk_create((_line(idc, isp, chance) for idc in idcs for isp in isps), batch_size=1000)
+    Taint.objects.bulk_create(_taint(idc, chance) for idc in idcs[::7])
+    Affinity.objects.bulk_create(
+        Affinity(idc=idc, kind="prefer", weight=chance.choice([-20, 10, 40])) for idc in idcs[:: max(count // 50, 1)]
+    )
+    _measure(idcs, lines, extra_metrics, now, chance)
+    feed_append(topic="inventory")
+    return token_issue(user=user_create(username="bench", role="admin"), name="bench").text
+
+
+def _idc(number: int, regions: list[Region], chance: random.Random) -> Idc:
+    return Idc(
+        code=f"idc-{number:05d}",
+        region=chance.choice(regions),
+        tier=chance.choice(["edge", "center"]),
+        status="online" if chance.random() < 0.9 else "draining",
+        labels={"rack": chance.choice("abc"), "power": str(chance.randint(1, 9))},
+        latitude=round(chance.uniform(20, 45), 4),
+        longitude=round(chance.uniform(85, 125), 4),
+    )
+
+
+def _line(idc: Idc, isp: Isp, chance: random.Random) -> Line:
+    purchased = chance.choice([1000.0, 2000.0, 10_000.0])
+    return Line(
+        idc=idc,
+        isp=isp,
+        code=isp.code,
+        purchased_mbps=purchased,
+        commit_mbps=purchased * 0.3,
+        charge_type="p95_month",
+        price_per_mbps=chance.choice(PRICES),
+    )
+
+
+def _taint(idc: Idc, chance: random.Random) -> Taint:
+    return Taint(idc=idc, key="maintenance", effect=chance.choice(["NoSchedule", "PreferNoSchedule"]))
+
+
+def _measure(idcs: list[Idc], lines: list[Line], extra_metrics: int, now: datetime, chance: random.Random) -> None:
+    for number in range(extra_metrics):
+        Metric.objects.create(code=f"m{number:02d}", direction="lower", scope=Scope.LINE, max_age_seconds=3600)
+    at = now - timedelta(seconds=30)
+    load = {metric.code: metric for metric in Metric.objects.filter(scope=Scope.IDC)}
+    Latest.objects.bulk_create(
+        (
+            Latest(metric=load[code], idc=idc, value=chance.uniform(0.1, 0.97), at=at)
+            for idc in idcs
+            for code in ("cpu_load", "memory_load", "disk_load")
+        ),
+        batch_size=2000,
+    )
+    for metric in Metric.objects.filter(scope=Scope.LINE):
+        Latest.objects.bulk_create(
+            (Latest(metric=metric, idc_id=line.idc_id, line=line, value=_used(line, chance), at=at) for line in lines),
+            batch_size=2000,
+        )
+    BandwidthRollup.objects.bulk_create((_rollup(line, now, chance) for line in lines), batch_size=500)
+
+
+def _used(line: Line, chance: random.Random) -> float:
+    return round(line.purchased_mbps * chance.uniform(0.1, 1.0), 1)
+
+
+def _rollup(line: Line, now: datetime, chance: random.Random) -> BandwidthRollup:
+    base = _used(line, chance)
+    hours = (base * (0.6 + 0.4 * np.sin(np.arange(WEEK) * 2 * np.pi / 24 + chance.random() * 6))).astype("<f4")
+    return BandwidthRollup(
+        line=line,
+        p95_mbps=base,
+        window_seconds=7 * 86_400,
+        covered_slots=2016,
+        busy_profile=hours.tobytes(),
+        hours=hours.tobytes(),
+        hours_until=now.replace(minute=0, second=0, microsecond=0),
+    )
