@@ -88,7 +88,7 @@ OUTBOUND_HOSTS = read(
     default=["*"],
     help="Whom the server may call (extenders, sources): host names, `.example.com` with its sub-domains, addresses, "
     "networks; `*` is every public address. Loopback, private and link-local addresses must be listed themselves, or "
-    "their network, whatever name leads to them.",
+    "their network, whatever name leads to them. Callbacks go by each tenant's own list.",
 )
 
 SECRET_REFS = read(

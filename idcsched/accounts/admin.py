@@ -29,6 +29,14 @@ class TenantAdmin(ServiceAdmin):
     )
     list_display = ["code", "name", "default_profile", "quota_bandwidth_mbps", "quota_machines"]
     search_fields = ["code", "name"]
+    actions = ["make_callback_secret"]
+
+    @admin.action(description=gettext_lazy("Make a new callback secret"), permissions=["change"])
+    def make_callback_secret(self, request: HttpRequest, queryset: QuerySet[Tenant]) -> None:
+        said = _("Copy the callback secret of %(tenant)s now, it can't be shown again: %(secret)s")
+        for tenant in queryset:
+            secret = services.tenant_callback_secret_make(tenant=tenant)
+            self.message_user(request, said % {"tenant": tenant.code, "secret": secret}, messages.WARNING)
 
 
 class UserForm(ModelForm):

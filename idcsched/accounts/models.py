@@ -40,6 +40,7 @@ class Tenant(Recorded):
     audit_kind = "tenant"
     feed_topic = Topic.TOKENS
     confidential = True
+    unrecorded = frozenset({"callback_secret_at"})
 
     code = CodeField(_("code"))
     name = models.CharField(_("name"), max_length=200, blank=True)
@@ -53,6 +54,8 @@ class Tenant(Recorded):
         validators=[host_list],
         help_text=_("Hosts to which callbacks may be sent."),
     )
+    callback_secret_version = models.PositiveIntegerField(_("callback secret no."), default=0, editable=False)
+    callback_secret_at = models.DateTimeField(_("callback secret made"), null=True, blank=True, editable=False)
     quota_bandwidth_mbps = AmountField(_("bandwidth quota (Mbps)"), null=True, blank=True)
     quota_machines = models.PositiveIntegerField(_("machine quota"), null=True, blank=True)
 

@@ -9,6 +9,7 @@ from rest_framework.routers import SimpleRouter
 from .views.bandwidth import BandwidthViewSet
 from .views.changes import ChangeViewSet
 from .views.decisions import DecisionViewSet
+from .views.deliveries import DeliveryViewSet
 from .views.inventory import IdcViewSet, IspViewSet, LineViewSet, RegionViewSet
 from .views.marks import AffinityViewSet, TaintViewSet
 from .views.metrics import MetricViewSet, SamplesView
@@ -39,6 +40,7 @@ router.register("region_scopes", RegionScopeViewSet)
 router.register("tokens", TokenViewSet)
 router.register("changes", ChangeViewSet)
 router.register("placements", PlacementViewSet)
+router.register("deliveries", DeliveryViewSet)
 
 browsable_docs = csp(settings.API_DOCS_SECURITY_POLICY)(SpectacularSwaggerSplitView.as_view(url_name="schema"))
 

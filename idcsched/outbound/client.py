@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from re import fullmatch
 from typing import Any, Never
 from urllib.parse import urlsplit
@@ -35,6 +35,7 @@ CONNECTIONS, IDLE_CONNECTIONS = 100, 20
 IDLE_SECONDS = 1.5
 """Less than servers wait before they close: who sends just as the peer hangs up has a failure for nothing."""
 ORIGINS = 1024
+CLIENTS = 64
 SUCCESS, REDIRECT, TOO_MANY, SERVER_ERROR = 200, 300, 429, 500
 AGENT = {"User-Agent": f"idcsched/{__version__}"}
 JSON_HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -60,7 +61,7 @@ class Request:
     """What is asked for.
 
     With `packed` the reply may be gzipped; `max_bytes` bounds it as it comes and as it is. Of the statuses that are no
-    success those `also` accepted come back like one.
+    success those `also` accepted come back like one. Without `wants_content` the status is all that is read.
     """
 
     url: str
@@ -69,6 +70,7 @@ class Request:
     content: bytes = b""
     packed: bool = True
     also: frozenset[int] = frozenset()
+    wants_content: bool = True
     max_bytes: int = MAX_BYTES
 
 
@@ -169,7 +171,7 @@ class Client:
                 extensions={"timeout": timeouts},
             ) as reply:
                 _check_status(reply.status, call)
-                content = read_body(reply, packed=request.packed, limit=request.max_bytes, origin=call.origin)
+                content = _content(reply, call) if request.wants_content else b""
                 return Fetched(status=reply.status, content=content, content_type=_content_type(reply))
         except (httpcore.NetworkError, httpcore.ProtocolError) as error:
             raise NoConnection(
@@ -217,6 +219,10 @@ def _check_status(status: int, call: _Call) -> None:
     raise BadStatus("bad_status", "{origin} answered {status}", origin=call.origin, status=status)
 
 
+def _content(reply: httpcore.Response, call: _Call) -> bytes:
+    return read_body(reply, packed=call.request.packed, limit=call.request.max_bytes, origin=call.origin)
+
+
 def _content_type(reply: httpcore.Response) -> str:
     found = next((value for name, value in reply.headers if name.lower() == b"content-type"), b"")
     return found.decode("latin-1")
@@ -237,15 +243,15 @@ def _decode(data: bytes, origin: str) -> Any:
 _making = threading.Lock()
 
 
-def shared_client(listed: tuple[str, ...]) -> Client:
-    """The one client of this process for these hosts."""
+def shared_client(listed: tuple[str, ...], *, listed_in: str = "OUTBOUND_HOSTS") -> Client:
+    """The one client of this process for these hosts; a refusal says where they are listed."""
     with _making:
-        return _client(listed)
+        return _client(listed, listed_in)
 
 
-@cache
-def _client(listed: tuple[str, ...]) -> Client:
-    return Client(AllowedHosts.of(listed))
+@lru_cache(maxsize=CLIENTS)
+def _client(listed: tuple[str, ...], listed_in: str) -> Client:
+    return Client(AllowedHosts.of(listed, listed_in=listed_in))
 
 
 def _after_fork() -> None:

@@ -41,7 +41,7 @@ class OutboundError(Unavailable):
 
 
 class HostRefused(OutboundError):
-    """`OUTBOUND_HOSTS` does not name this host, or not the address that its name leads to."""
+    """The list that counts (`OUTBOUND_HOSTS`, or a tenant's) does not name this host, or not where it leads."""
 
 
 class CircuitOpen(OutboundError):

@@ -29,9 +29,10 @@ class AllowedHosts:
 
     names: frozenset[str]
     networks: tuple[Network, ...]
+    listed_in: str = "OUTBOUND_HOSTS"
 
     @classmethod
-    def of(cls, listed: Iterable[str]) -> "AllowedHosts":
+    def of(cls, listed: Iterable[str], *, listed_in: str = "OUTBOUND_HOSTS") -> "AllowedHosts":
         """From host names (`.example.com`: with all its sub-domains), addresses, networks and `*`."""
         names, networks = set(), []
         for item in listed:
@@ -39,7 +40,15 @@ class AllowedHosts:
                 networks.append(ip_network(item))
             except ValueError:
                 names.add(item.lower())
-        return cls(frozenset(names), tuple(networks))
+        return cls(frozenset(names), tuple(networks), listed_in)
+
+    def lists(self, host: str) -> bool:
+        """Whether the host itself, a name or an address, is listed, wherever a name leads."""
+        try:
+            address = ip_address(host)
+        except ValueError:
+            return self._names(host)
+        return any(address in network for network in self.networks)
 
     def admitted(self, host: str, addresses: Iterable[Address]) -> list[Address]:
         """Those of a host's addresses that may be called; raises HostRefused if there is none."""
@@ -48,9 +57,10 @@ class AllowedHosts:
         if not admitted:
             raise HostRefused(
                 "host_refused",
-                "{host} ({addresses}) may not be called: OUTBOUND_HOSTS does not list it",
+                "{host} ({addresses}) may not be called: {listed_in} does not list it",
                 host=host,
                 addresses=", ".join(map(str, found)),
+                listed_in=self.listed_in,
             )
         return admitted
 

@@ -1,11 +1,18 @@
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import TabularInline
 
+from idcsched.accounts.administration import TenantReadOnlyAdmin, admin_origin
+from idcsched.accounts.models import User
+from idcsched.accounts.roles import role_can
 from idcsched.audit.admin import ReadOnlyAdmin
 
-from .models import Attempt, Event, Machine, Placement
+from . import services
+from .models import Attempt, Delivery, Event, Machine, Placement
 
-__all__ = ["PlacementAdmin"]
+__all__ = ["DeliveryAdmin", "MachineAdmin", "PlacementAdmin"]
 
 
 class EventInline(TabularInline):
@@ -46,3 +53,24 @@ class MachineAdmin(ReadOnlyAdmin):
     list_display = ["name", "state", "provider", "provider_id", "tries", "created_at"]
     list_filter = ["state", "provider"]
     search_fields = ["id", "name", "provider_id"]
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(TenantReadOnlyAdmin):
+    tenant_lookup = "placement__tenant"
+    list_display = ["created_at", "placement", "kind", "state", "tries", "tried_at", "next_try_at", "error"]
+    list_filter = ["state", "kind", "placement__tenant"]
+    list_select_related = ["placement"]
+    search_fields = ["id", "placement__id", "placement__request_id", "url"]
+    actions = ["resend"]
+
+    def has_resend_permission(self, request: HttpRequest) -> bool:
+        user = request.user
+        return isinstance(user, User) and user.is_active and role_can(user.role, "schedule")
+
+    @admin.action(description=gettext_lazy("Send the selected callbacks again"), permissions=["resend"])
+    def resend(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+        with admin_origin(request):
+            for delivery in queryset:
+                services.delivery_resend(delivery=delivery)
+        self.message_user(request, gettext("The callbacks are on their way."), messages.SUCCESS)

@@ -17,6 +17,7 @@ from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import policy_of
 from idcsched.scheduling.schedule import COMMIT_SALT, Made, make
 
+from .callbacks import callback_host_check
 from .candidates import Candidate, candidate_of
 from .lifecycle import Action
 from .models import Placement
@@ -33,8 +34,8 @@ def placement_commit(
 ) -> tuple[Placement, bool]:
     """The placement, and whether it is new: the same token again gives the same placement.
 
-    Raises Invalid `invalid_token`, `tenant_required`, Conflict `token_expired`, `decision_outdated`,
-    `quota_exceeded`, NotFound for what belongs to somebody else.
+    Raises Invalid `invalid_token`, `tenant_required`, `callback_host_not_allowed`, Conflict `token_expired`,
+    `decision_outdated`, `quota_exceeded`, NotFound for what belongs to somebody else.
     """
     recommended, expired = _named(commit_token)
     if (placement := _committed(recommended, principal)) is not None:
@@ -43,8 +44,9 @@ def placement_commit(
         raise Conflict("token_expired", "the recommendation is more than ten minutes old: ask again")
     decision, tenant = _recommendation(recommended, principal)
     asked = convert(decision.request, Request)
-    made = _made_again(decision, asked, principal, http_request_id)
     order = order_of(asked, tenant=tenant, actor=principal.username, action=action, based_on=decision.pk)
+    callback_host_check(asked.callback_url, order.tenant)
+    made = _made_again(decision, asked, principal, http_request_id)
     try:
         return take(order, made, _as_recommended(decision, made)), True
     except IntegrityError as error:

@@ -13,9 +13,18 @@ from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Taint
 
 from .lifecycle import HOLDING
-from .models import Attempt, AttemptState, Event, Machine, Placement
+from .models import Attempt, AttemptState, Delivery, DeliveryState, Event, Machine, Placement
 
-__all__ = ["EventDocument", "PlacementDocument", "event_document", "on_idcs_to_leave", "placement_documents", "shown"]
+__all__ = [
+    "DeliveryDocument",
+    "EventDocument",
+    "PlacementDocument",
+    "delivery_document",
+    "event_document",
+    "on_idcs_to_leave",
+    "placement_documents",
+    "shown",
+]
 
 
 class MachineDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +78,26 @@ class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
     detail: dict[str, Any]
 
 
+class DeliveryDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A callback with what became of it. `error`: why the last try failed; `payload`: the body, as it is sent."""
+
+    id: str
+    placement: str
+    request_id: str | None
+    tenant: str
+    version: int
+    type: str
+    url: str
+    state: str
+    tries: int
+    created_at: datetime
+    tried_at: datetime | None
+    next_try_at: datetime | None
+    delivered_at: datetime | None
+    error: str | None
+    payload: msgspec.Raw
+
+
 def shown(rows: QuerySet[Placement]) -> QuerySet[Placement]:
     """With all that a document needs, in a fixed number of queries."""
     attempts = Attempt.objects.select_related("idc").prefetch_related("machines")
@@ -89,6 +118,27 @@ def event_document(event: Event) -> EventDocument:
         state=event.state,
         actor=event.actor,
         detail=event.detail,
+    )
+
+
+def delivery_document(delivery: Delivery) -> DeliveryDocument:
+    """A row that knows its placement and tenant."""
+    return DeliveryDocument(
+        id=str(delivery.pk),
+        placement=str(delivery.placement_id),
+        request_id=delivery.placement.request_id or None,
+        tenant=delivery.placement.tenant.code,
+        version=delivery.version,
+        type=delivery.kind,
+        url=delivery.url,
+        state=delivery.state,
+        tries=delivery.tries,
+        created_at=delivery.created_at,
+        tried_at=delivery.tried_at,
+        next_try_at=delivery.next_try_at if delivery.state == DeliveryState.PENDING else None,
+        delivered_at=delivery.delivered_at,
+        error=delivery.error or None,
+        payload=msgspec.Raw(delivery.payload.encode("utf-8")),
     )
 
 

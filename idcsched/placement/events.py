@@ -9,8 +9,9 @@ from django.utils import timezone
 from idcsched.audit.context import origin
 from idcsched.framework.errors import NotFound
 
+from .callbacks import announced, callbacks_of
 from .lifecycle import Move, next_state
-from .models import Event, Placement
+from .models import Delivery, Event, Placement
 
 __all__ = ["advance", "first_events", "held"]
 
@@ -37,6 +38,8 @@ def advance(placement: Placement, move: Move, *, detail: Mapping[str, Any] | Non
     placement.save(update_fields=["state", "version", "changed_at", *changes])
     event = _event(placement, move, detail or {})
     event.save(force_insert=True)
+    Delivery.objects.bulk_create(callbacks_of(placement, [event]))
+    announced(placement)
     return event
 
 

@@ -12,7 +12,16 @@ from idcsched.inventory.models import Idc
 
 from .lifecycle import HOLDING, Action, Move, State
 
-__all__ = ["Attempt", "AttemptState", "Event", "Machine", "MachineState", "Placement"]
+__all__ = [
+    "Attempt",
+    "AttemptState",
+    "Delivery",
+    "DeliveryState",
+    "Event",
+    "Machine",
+    "MachineState",
+    "Placement",
+]
 
 
 class Placement(models.Model):
@@ -109,6 +118,57 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.placement_id} {self.version} {self.state}"
+
+
+class DeliveryState(models.TextChoices):
+    PENDING = "pending", _("to be sent")
+    DELIVERED = "delivered", _("delivered")
+    GIVEN_UP = "given_up", _("given up")
+
+
+class Delivery(models.Model):
+    """One event as the placement's callback address is told of it: written with the event, sent until it is received.
+
+    Its id is the id of the message. `queued_at`: since when it is tried; `claimed_until`: a worker is at it.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    placement = models.ForeignKey(Placement, models.CASCADE, related_name="deliveries", verbose_name=_("placement"))
+    version = models.PositiveIntegerField(_("version"))
+    kind = models.CharField(_("type"), max_length=40)
+    url = models.CharField(_("address"), max_length=2000)
+    payload = models.TextField(_("payload"))
+    state = models.CharField(_("state"), max_length=9, choices=DeliveryState.choices, default=DeliveryState.PENDING)
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
+    queued_at = models.DateTimeField(_("tried since"), default=timezone.now)
+    tries = models.PositiveIntegerField(_("tries"), default=0)
+    tried_at = models.DateTimeField(_("last try"), null=True, blank=True)
+    next_try_at = models.DateTimeField(_("next try"), default=timezone.now)
+    delivered_at = models.DateTimeField(_("delivered"), null=True, blank=True)
+    error = models.TextField(_("error"), blank=True)
+    claim = models.UUIDField(_("claim"), null=True, blank=True, editable=False)
+    claimed_until = models.DateTimeField(_("claimed until"), null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering = ("-id",)
+        verbose_name = _("callback")
+        verbose_name_plural = _("callbacks")
+        constraints = (
+            unique("placement", "version", name="delivery_of_event_once"),
+            one_of("state", DeliveryState, name="delivery_state_known"),
+            models.CheckConstraint(
+                condition=~Q(state=DeliveryState.DELIVERED) | Q(delivered_at__isnull=False),
+                name="delivery_delivered_some_time",
+                violation_error_message=_("What is delivered was delivered at some time."),
+            ),
+        )
+        indexes = (
+            models.Index(fields=["next_try_at"], name="delivery_due", condition=Q(state=DeliveryState.PENDING)),
+            models.Index(fields=["state", "-id"], name="delivery_in_state"),
+        )
+
+    def __str__(self) -> str:
+        return str(self.id)
 
 
 class AttemptState(models.TextChoices):

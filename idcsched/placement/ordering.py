@@ -14,6 +14,7 @@ from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Made, make, tenant_of
 from idcsched.scheduling.sentences import read_struct
 
+from .callbacks import callback_host_check
 from .candidates import candidates
 from .models import Placement
 from .taking import Order, order_of, take, wait
@@ -43,6 +44,7 @@ def placement_order(*, request: Request, principal: Principal, http_request_id: 
     Raises Invalid, Forbidden, NoFeasible `no_feasible_idc`, Conflict `quota_exceeded`, PluginFailed.
     """
     order = order_of(request, tenant=_tenant(request, principal), actor=principal.username)
+    callback_host_check(order.request.callback_url, order.tenant)
     for _ in range(DECISIONS):
         made = make(request=request, tenant=order.tenant.code, actor=order.actor, http_request_id=http_request_id)
         if not made.decision.scheduled:

@@ -1,13 +1,17 @@
 """Every write of this room."""
 
 from .committing import placement_commit
+from .delivering import callbacks_announce, delivery_resend, placement_deliver
 from .moving import placement_confirm, placement_release, placements_expire
 from .ordering import placement_order
 from .waiting import waiting_try
 
 __all__ = [
+    "callbacks_announce",
+    "delivery_resend",
     "placement_commit",
     "placement_confirm",
+    "placement_deliver",
     "placement_order",
     "placement_release",
     "placements_expire",

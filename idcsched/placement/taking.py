@@ -13,7 +13,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.models import Tenant
-from idcsched.audit.statements import insertion, run_together
+from idcsched.audit.statements import Statement, insertion, run_together
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Request
 from idcsched.inventory.models import Idc
@@ -21,10 +21,11 @@ from idcsched.ledger.taking import Stay, taking
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.schedule import Made
 
+from .callbacks import announced, callbacks_of
 from .candidates import Candidate
 from .events import advance, first_events
 from .lifecycle import Action, Move
-from .models import Placement
+from .models import Event, Placement
 from .quota import quota_respected
 
 __all__ = ["Order", "order_of", "take", "take_for", "wait"]
@@ -79,7 +80,8 @@ def take(order: Order, made: Made, candidate: Candidate, *, because: Sequence[st
         setattr(placement, name, value)
     events = first_events(placement, {Move.RESERVE: found.detail})
     with _quota_kept(order):
-        run_together([*found.decided, insertion([placement]), insertion(events), *found.claimed])
+        run_together([*found.decided, insertion([placement]), *_told(placement, events), *found.claimed])
+    announced(placement)
     return placement
 
 
@@ -100,8 +102,15 @@ def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str]) -> P
     placement.tried_at, placement.cures = placement.created_at, list(cures)
     events = first_events(placement, {Move.WAIT: {"cures": placement.cures}})
     decision = _decision(order, made, placement.pk, taken=None)
-    run_together([insertion([decision]), insertion([placement]), insertion(events)])
+    run_together([insertion([decision]), insertion([placement]), *_told(placement, events)])
+    announced(placement)
     return placement
+
+
+def _told(placement: Placement, events: Sequence[Event]) -> list[Statement]:
+    """The events, and the callbacks that tell of them."""
+    callbacks = callbacks_of(placement, events)
+    return [insertion(rows) for rows in (events, callbacks) if rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

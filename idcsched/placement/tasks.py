@@ -1,6 +1,7 @@
 """Background work of this room. Each task calls a service and returns its counts."""
 
 import logging
+from uuid import UUID
 
 from celery import shared_task
 from django.conf import settings
@@ -12,7 +13,7 @@ from idcsched.ledger import taking as ledger
 from . import services
 from .ledger_audit import ledger_differences
 
-__all__ = ["claims_fade", "ledger_audit", "placements_expire", "waiting_try"]
+__all__ = ["callbacks_sweep", "claims_fade", "ledger_audit", "placement_deliver", "placements_expire", "waiting_try"]
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +30,18 @@ def waiting_try() -> dict[str, int]:
     """Try those again that wait for capacity."""
     with origin_set(actor="system", via="task"):
         return {"placed": services.waiting_try(now=timezone.now())}
+
+
+@shared_task(ignore_result=True)
+def placement_deliver(placement_id: str) -> dict[str, int]:
+    """Send the callbacks of one placement."""
+    return {"delivered": services.placement_deliver(placement_id=UUID(placement_id))}
+
+
+@shared_task(ignore_result=True)
+def callbacks_sweep() -> dict[str, int]:
+    """Find callbacks that no message announced, and those that are to be tried again."""
+    return {"announced": services.callbacks_announce(now=timezone.now())}
 
 
 @shared_task(ignore_result=True)

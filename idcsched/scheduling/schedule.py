@@ -19,6 +19,8 @@ from idcsched.framework.outside import Reply
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Request
 from idcsched.outbound.asking import ask
+from idcsched.outbound.client import origin_of
+from idcsched.outbound.errors import HostRefused
 
 from . import instruments
 from .live import Picture, live
@@ -27,7 +29,7 @@ from .records import DecisionRecord
 from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
 from .sentences import Notebook, read_struct
 
-__all__ = ["COMMIT_SALT", "Made", "Scheduled", "make", "schedule", "tenant_of"]
+__all__ = ["COMMIT_SALT", "Made", "Scheduled", "callback_url_check", "make", "schedule", "tenant_of"]
 
 COMMIT_SALT = "idcsched.scheduling.commit"
 
@@ -167,11 +169,22 @@ def _check_supported(request: Request) -> None:
     """What this version does not do yet is refused, not ignored."""
     if request.action == "provision":
         raise Invalid("unsupported_action", "this version does not start machines", "/action")
-    for name in ("spread", "callback_url"):
-        if getattr(request, name):
-            raise Invalid("unsupported_field", "this version can't do this yet", f"/{name}")
+    if request.spread:
+        raise Invalid("unsupported_field", "this version can't do this yet", "/spread")
+    if request.callback_url is not None:
+        callback_url_check(request.callback_url)
     if request.hypothetical is not None and request.action == "reserve":
         raise Invalid("hypothetical_is_not_real", "a supposition can only be recommended on", "/hypothetical")
+
+
+def callback_url_check(url: str) -> None:
+    """Raises Invalid where this is no address that could be called at all."""
+    try:
+        origin_of(url)
+    except HostRefused:
+        raise Invalid(
+            "invalid_url", "this must be an http or https address with a host and without a password", "/callback_url"
+        ) from None
 
 
 def tenant_of(request: Request, principal: Principal) -> str | None:

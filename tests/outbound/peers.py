@@ -63,6 +63,7 @@ class Exchange(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.calls.append(json.loads(body))
+        self.server.bodies.append(body)
         self.server.seen_headers.append(dict(self.headers))
         self.server.behave(self)
 
@@ -94,6 +95,7 @@ class Peer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Exchange)
         self.calls: list[Any] = []
         self.seen_headers: list[dict[str, str]] = []
+        self.bodies: list[bytes] = []
         self.open: list[socket.socket] = []
         self.over = threading.Event()
         self.scheme = "http"

@@ -9,7 +9,7 @@ from .idempotency import (
     idempotency_prune,
     idempotency_release,
 )
-from .tenant import tenant_create, tenant_delete, tenant_update
+from .tenant import tenant_callback_secret_make, tenant_create, tenant_delete, tenant_update
 from .token import (
     IssuedToken,
     token_authenticate,
@@ -30,6 +30,7 @@ __all__ = [
     "idempotency_claim",
     "idempotency_prune",
     "idempotency_release",
+    "tenant_callback_secret_make",
     "tenant_create",
     "tenant_delete",
     "tenant_update",

@@ -1,11 +1,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils import timezone
+
+from idcsched.accounts.callback_secrets import callback_secret_text
 from idcsched.accounts.known_codes import code_check
 from idcsched.accounts.models import Tenant
-from idcsched.audit.writing import row_create, row_delete, row_update, write
+from idcsched.audit.writing import locked, row_create, row_delete, row_update, write
 
-__all__ = ["tenant_create", "tenant_delete", "tenant_update"]
+__all__ = ["tenant_callback_secret_make", "tenant_create", "tenant_delete", "tenant_update"]
 
 FIELDS = frozenset({"code", "name", "default_profile", "callback_hosts", "quota_bandwidth_mbps", "quota_machines"})
 
@@ -42,6 +45,14 @@ def tenant_update(*, tenant: Tenant, changes: Mapping[str, Any]) -> Tenant:
     if "default_profile" in changes:
         code_check("profile", changed.default_profile, "/default_profile")
     return changed
+
+
+@write()
+def tenant_callback_secret_make(*, tenant: Tenant) -> str:
+    """A new secret to sign callbacks with; the one before goes on for a day. Raises NotFound."""
+    fresh = locked(tenant)
+    made = {"callback_secret_version": fresh.callback_secret_version + 1, "callback_secret_at": timezone.now()}
+    return callback_secret_text(row_update(fresh, made, allowed=made.keys()))
 
 
 @write()

@@ -1,6 +1,14 @@
 """`tenants/`: on whose behalf machines are ordered."""
 
+from typing import Any
+
+import msgspec
 from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from idcsched.accounts import services
 from idcsched.accounts.models import Tenant
@@ -10,6 +18,12 @@ from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import Resource, StrictModelSerializer
 
 __all__ = ["TenantViewSet"]
+
+
+class CallbackSecret(msgspec.Struct, frozen=True, kw_only=True):
+    """It is in this answer, and in no other."""
+
+    secret: str
 
 
 class TenantSerializer(StrictModelSerializer):
@@ -35,6 +49,7 @@ class TenantViewSet(Resource):
 
     capability = "write_tenants"
     noun = "tenant"
+    secret_fields = frozenset(CallbackSecret.__struct_fields__)
     queryset = Tenant.objects.all()
     serializer_class = TenantSerializer
     filterset_class = TenantFilters
@@ -47,3 +62,12 @@ class TenantViewSet(Resource):
         found: QuerySet[Tenant] = super().get_queryset()
         principal = principal_of_request(self.request)
         return found if principal.all_tenants else found.filter(code=principal.tenant)
+
+    @extend_schema(operation_id="tenants_callback_secret", request=None, responses={201: CallbackSecret})
+    @action(detail=True, methods=["post"])
+    def callback_secret(self, request: Request, code: str) -> Response:
+        """A new secret to sign callbacks with; for a day they are signed with the one before as well."""
+        tenant: Any = self.get_object()
+        with self.writing():
+            secret = services.tenant_callback_secret_make(tenant=tenant)
+        return Response(msgspec.to_builtins(CallbackSecret(secret=secret)), status=status.HTTP_201_CREATED)

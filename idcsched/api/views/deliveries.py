@@ -1,0 +1,69 @@
+"""`/api/v1/deliveries/`: the callbacks that were sent, and those that still are to be."""
+
+from typing import Any
+
+import django_filters
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework.decorators import action
+from rest_framework.request import Request
+
+from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.openapi import list_of
+from idcsched.api.permissions import principal_of_request
+from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
+from idcsched.placement import services
+from idcsched.placement.documents import DeliveryDocument, delivery_document
+from idcsched.placement.models import Delivery
+
+from .placements import UUID_SHAPED
+
+__all__ = ["DeliveryViewSet"]
+
+
+class DeliveryFilters(FilterSet):
+    state = AnyOf(field_name="state")
+    type = AnyOf(field_name="kind")
+    tenant = AnyOf(field_name="placement__tenant__code")
+    request_id = AnyOf(field_name="placement__request_id")
+    placement = django_filters.UUIDFilter(field_name="placement")
+
+    class Meta:
+        model = Delivery
+        fields = ("state",)
+        searched = ("placement__request_id", "url")
+
+
+@extend_schema_view(
+    list=extend_schema(responses=list_of(DeliveryDocument)), retrieve=extend_schema(responses=DeliveryDocument)
+)
+class DeliveryViewSet(ReadOnlyResource):
+    """Portals and tenants' viewers see their own tenant's, everybody else all."""
+
+    capability = "schedule"
+    queryset = Delivery.objects.select_related("placement__tenant")
+    filterset_class = DeliveryFilters
+    ordering_fields = ("created_at", "tried_at", "next_try_at", "delivered_at")
+    lookup_field = "id"
+    lookup_value_regex = UUID_SHAPED
+
+    def get_queryset(self) -> QuerySet[Delivery]:
+        found: QuerySet[Delivery] = super().get_queryset()
+        principal = principal_of_request(self.request)
+        return found if principal.all_tenants else found.filter(placement__tenant__code=principal.tenant)
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return encoded(self.get_paginated_response([delivery_document(row) for row in page or ()]).data)
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+        return struct_response(delivery_document(self.get_object()))
+
+    @extend_schema(operation_id="deliveries_resend", request=None, responses=DeliveryDocument)
+    @action(detail=True, methods=["post"])
+    def resend(self, request: Request, id: str) -> HttpResponse:
+        """Send it at once, received before or not, and try for another day."""
+        with self.writing():
+            queued = services.delivery_resend(delivery=self.get_object())
+        return struct_response(delivery_document(queued))

@@ -1,0 +1,130 @@
+"""Callbacks on their way: at least once, those of one placement in order, until they are received or a day is over.
+
+The row is the truth. A worker claims the oldest that waits, sends it outside of any transaction, and writes down what
+came of it; one that dies in between lets its claim run out, and the message is sent again under the same id.
+"""
+
+import logging
+import random
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
+from django.utils import timezone
+
+from idcsched.accounts.callback_secrets import secrets_in_force
+from idcsched.framework.errors import NotFound
+from idcsched.outbound.client import Request, shared_client
+from idcsched.outbound.errors import HostRefused, OutboundError
+
+from .callbacks import announce, may_be_called
+from .models import Delivery, DeliveryState
+from .signing import signed_headers
+
+__all__ = ["callbacks_announce", "delivery_resend", "placement_deliver"]
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT_SECONDS = 10.0
+CLAIM = timedelta(seconds=60)
+"""More than a try takes."""
+SOONEST, LATEST = timedelta(seconds=5), timedelta(hours=1)
+JITTER = 0.25
+LONGEST = timedelta(days=1)
+IN_A_ROW = 20
+"""So many of one placement are sent before another gets its turn."""
+
+
+def placement_deliver(*, placement_id: UUID) -> int:
+    """Send what waits, oldest first, until one is not received; says how many were. Many workers may do so at once."""
+    delivered = 0
+    while delivered < IN_A_ROW and (delivery := _claimed(placement_id)) is not None and _received(delivery):
+        delivered += 1
+    return delivered
+
+
+def callbacks_announce(*, now: datetime, at_most: int = 500) -> int:
+    """Send for workers for what is due; says for how many placements."""
+    earlier = Delivery.objects.filter(
+        placement=OuterRef("placement"), state=DeliveryState.PENDING, version__lt=OuterRef("version")
+    )
+    first = Delivery.objects.filter(_due(now), ~Exists(earlier))
+    placements = list(first.order_by("next_try_at").values_list("placement", flat=True)[:at_most])
+    for placement_id in placements:
+        announce(placement_id)
+    return len(placements)
+
+
+@transaction.atomic
+def delivery_resend(*, delivery: Delivery) -> Delivery:
+    """Try it at once and for another day, received before or not; raises NotFound."""
+    now = timezone.now()
+    rows = Delivery.objects.filter(pk=delivery.pk)
+    if rows.update(state=DeliveryState.PENDING, queued_at=now, next_try_at=now) != 1:
+        raise NotFound("not_found", "there is no callback {id}", id=str(delivery.pk))
+    transaction.on_commit(lambda: announce(delivery.placement_id))
+    return rows.select_related("placement__tenant").get()
+
+
+def _due(now: datetime) -> Q:
+    unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
+    return unclaimed & Q(state=DeliveryState.PENDING, next_try_at__lte=now)
+
+
+def _claimed(placement_id: UUID) -> Delivery | None:
+    """The oldest that waits, if it is due and now the caller's; one statement that can succeed for one caller only."""
+    claim, now = uuid4(), timezone.now()
+    waiting = Delivery.objects.filter(placement=placement_id, state=DeliveryState.PENDING)
+    oldest = waiting.order_by("version").values("pk")[:1]
+    due = Delivery.objects.filter(_due(now), pk__in=oldest)
+    due.update(claim=claim, claimed_until=now + CLAIM, tries=F("tries") + 1, tried_at=now)
+    return Delivery.objects.select_related("placement__tenant").filter(claim=claim).first()
+
+
+def _received(delivery: Delivery) -> bool:
+    try:
+        _send(delivery)
+    except Exception as error:
+        _failed(delivery, str(error) or type(error).__name__)
+        if not isinstance(error, OutboundError):
+            raise
+        return False
+    _ended(delivery, state=DeliveryState.DELIVERED, delivered_at=timezone.now(), error="")
+    return True
+
+
+def _send(delivery: Delivery) -> None:
+    """One try; raises an OutboundError."""
+    tenant, now, content = delivery.placement.tenant, timezone.now(), delivery.payload.encode("utf-8")
+    if not may_be_called(delivery.url, tenant):
+        host = urlsplit(delivery.url).hostname
+        raise HostRefused("host_refused", "{host} is not among the tenant's callback hosts", host=host)
+    headers = signed_headers(str(delivery.pk), now, content, secrets_in_force(tenant, now))
+    request = Request(
+        url=delivery.url, method="POST", headers=headers, content=content, packed=False, wants_content=False
+    )
+    client = shared_client(tuple(tenant.callback_hosts), listed_in="callback_hosts")
+    client.fetch(request, timeout=TIMEOUT_SECONDS)
+
+
+def _failed(delivery: Delivery, error: str) -> None:
+    now, until = timezone.now(), delivery.queued_at + LONGEST
+    if now < until:
+        _ended(delivery, error=error, next_try_at=min(now + _pause(now - delivery.queued_at), until))
+        return
+    logger.warning("callback %s of placement %s is given up: %s", delivery.pk, delivery.placement_id, error)
+    _ended(delivery, error=error, state=DeliveryState.GIVEN_UP)
+
+
+def _pause(tried_for: timedelta) -> timedelta:
+    """As long again as it has been tried, so that pauses double; never quite the same."""
+    spread = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - it spreads load and guards nothing
+    return min(max(tried_for, SOONEST), LATEST) * spread
+
+
+def _ended(delivery: Delivery, **values: Any) -> None:
+    """What came of a try, unless somebody else is at it by now."""
+    Delivery.objects.filter(pk=delivery.pk, claim=delivery.claim).update(claim=None, claimed_until=None, **values)
