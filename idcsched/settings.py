@@ -336,10 +336,10 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_PERMISSION_CLASSES": ["idcsched.api.permissions.HasCapability"],
     "DEFAULT_PARSER_CLASSES": ["idcsched.api.bodies.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_PAGINATION_CLASS": "idcsched.api.filtering.Pages",
+    "DEFAULT_METADATA_CLASS": "idcsched.api.metadata.AllowedMethods",
+    "DEFAULT_PAGINATION_CLASS": "idcsched.api.paging.Pages",
     "DEFAULT_FILTER_BACKENDS": ["idcsched.api.filtering.StrictFilterBackend", "idcsched.api.filtering.Ordering"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "idcsched.api.openapi.Schema",
     "EXCEPTION_HANDLER": "idcsched.api.problems.exception_handler",
     "UNICODE_JSON": True,
 }

@@ -1,46 +1,158 @@
-"""Lists: `?field=a&field=b` means either, `q` searches, an unknown parameter is an error."""
+"""Lists: `?field=a&field=b` means either, `q` searches, an unknown parameter or value is an error.
 
-from typing import TYPE_CHECKING, Any
+A filter set names its columns; each column gets the look-ups of its kind:
+
+    text      name, name__n (none of these), name__ic (contains, in upper or lower case)
+    choice    name, name__n
+    reference name, name__n; the code of something that exists
+    number    name, name__n, name__gte, name__lte
+    time      name__gte, name__lte
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import django_filters
 from django import forms
+from django.db import models
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 from django_filters.rest_framework import DjangoFilterBackend
+from django_filters.utils import get_model_field
 from rest_framework.filters import OrderingFilter
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 
+from idcsched.audit.row_check import code_of
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.inventory.models import Idc, Isp, Region
+from idcsched.inventory.selectors import idc_codes, isp_codes, region_codes_within
+from idcsched.wording import explained
+
+from .parameters import pointer_to, refuse_unknown_parameters, time_given
 
 if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
     from rest_framework.views import APIView
 
-__all__ = ["AnyOf", "FilterSet", "Ordering", "Pages", "StrictFilterBackend"]
+__all__ = ["AnyOf", "FilterSet", "Ordering", "StrictFilterBackend"]
 
-MOST_ROWS = 10**9
-ALWAYS_ALLOWED = frozenset({"cursor", "limit", "offset", "ordering", "q"})
+MOST_VALUES = 100
+NONE_OF = _("None of these.")
+CONTAINS = _("Contains one of these, in upper or lower case.")
+AT_LEAST = _("At least.")
+AT_MOST = _("At most.")
+WITHIN = _("With sub-regions.")
+
+Find = Callable[..., Collection[str]]
+"""The codes that are meant by the names given; raises Invalid at its `pointer` for a name that nothing has."""
 
 
-class _AnyValues(forms.MultipleChoiceField):
-    """Any number of values, none of them known beforehand."""
+class _Values(forms.MultipleChoiceField):
+    """Any number of values of one kind, none of them known beforehand."""
+
+    def __init__(self, *, parse: Callable[[str], Any] = str, **options: Any) -> None:
+        super().__init__(**options)
+        self.parse = parse
+
+    def clean(self, value: Any) -> list[Any]:
+        given = list(value or ())
+        if len(given) > MOST_VALUES:
+            raise forms.ValidationError(_("These are too many values."), code="too_many")
+        return super().clean([self.parse(text) for text in given])
 
     def valid_value(self, value: Any) -> bool:
-        return "\x00" not in str(value)
+        return "\x00" not in value if isinstance(value, str) else True
+
+    def to_python(self, value: Any) -> list[Any]:
+        return list(value)
+
+
+class _Time(forms.Field):
+    """An RFC 3339 time."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return None if value in self.empty_values else time_given(str(value), "")
+        except Invalid as error:
+            raise forms.ValidationError(explained(error), code=error.code) from None
 
 
 class AnyOf(django_filters.MultipleChoiceFilter):
-    """The field has one of the values given."""
+    """The column has one of the values given; with `exclude`, none of them."""
 
-    field_class = _AnyValues
+    field_class = _Values
 
-    def is_noop(self, qs: QuerySet[Any], value: Any) -> bool:
-        return not value
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"distinct": False, **options})
+
+    def filter(self, qs: QuerySet[Any], value: Collection[Any]) -> QuerySet[Any]:
+        if not value:
+            return qs
+        matches = Q()
+        for predicate in self._predicates(value):
+            matches |= predicate
+        if not self.distinct:
+            return qs.exclude(matches) if self.exclude else qs.filter(matches)
+        found = qs.model._default_manager.filter(matches).values("pk")  # a join would show a row for each match
+        return qs.exclude(pk__in=found) if self.exclude else qs.filter(pk__in=found)
+
+    def _predicates(self, values: Collection[Any]) -> Iterator[Q]:
+        if self.lookup_expr == "exact":
+            yield Q((f"{self.field_name}__in", set(values)))
+            return
+        yield from (Q((f"{self.field_name}__{self.lookup_expr}", value)) for value in values)
+
+
+class AnyChoice(AnyOf):
+    """The same of a column whose values are known."""
+
+    field_class = forms.MultipleChoiceField  # type: ignore[assignment]  # mypy takes the first one for a declaration
+
+
+class AnyNamed(AnyOf):
+    """The same of a reference: a code that nothing has is an error."""
+
+    def __init__(self, *args: Any, find: Find, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._find = find
+
+    def filter(self, qs: QuerySet[Any], value: Collection[str]) -> QuerySet[Any]:
+        return super().filter(qs, self._find(value)) if value else qs
+
+
+class Time(django_filters.IsoDateTimeFilter):
+    """A bound in time."""
+
+    field_class = _Time  # type: ignore[assignment]  # mypy takes the library's default for a declaration
+
+
+REFERENCES: Mapping[type[models.Model], Find] = {Region: region_codes_within, Idc: idc_codes, Isp: isp_codes}
 
 
 class FilterSet(django_filters.FilterSet):
-    """`q` looks for its words in the fields that `Meta.searched` names."""
+    """`Meta.columns` names the model's fields, `Meta.paths` others by parameter; `q` searches in `Meta.searched`."""
 
-    q = django_filters.CharFilter(method="search", max_length=200)
+    q = django_filters.CharFilter(method="search", max_length=200, help_text=_("Words to look for."))
+
+    class Meta:
+        columns: ClassVar[tuple[str, ...]] = ()
+        paths: ClassVar[Mapping[str, str]] = {}
+        searched: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def get_fields(cls) -> OrderedDict[str, Any]:
+        """The library's own way to declare, for which it wants `Meta.fields`."""
+        own: OrderedDict[str, Any] = super().get_fields() if hasattr(cls.Meta, "fields") else OrderedDict()  # type: ignore[assignment]
+        return own
+
+    @classmethod
+    def get_filters(cls) -> OrderedDict[str, django_filters.Filter]:
+        found: OrderedDict[str, django_filters.Filter] = super().get_filters()
+        own = {name: name for name in getattr(cls.Meta, "columns", ())}
+        for name, path in {**own, **getattr(cls.Meta, "paths", {})}.items():
+            found.update(_look_ups(name, path, cls.Meta.model))  # type: ignore[attr-defined]
+        return found
 
     def search(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         for word in value.split():
@@ -50,56 +162,87 @@ class FilterSet(django_filters.FilterSet):
             queryset = queryset.filter(anywhere)
         return queryset
 
-    class Meta:
-        searched: tuple[str, ...] = ()
+
+def _look_ups(name: str, path: str, model: type[models.Model]) -> dict[str, django_filters.Filter]:
+    """The filters of one column, by the kind of its field."""
+    field = get_model_field(model, path)
+    options = {"field_name": path, "distinct": _is_plural(model, path)}
+    if field.name == "code" and field.model in REFERENCES and "__" in path:
+        return _either(name, partial(_reference, field.model, options))
+    if field.choices:
+        return _either(name, lambda _, **more: AnyChoice(choices=field.choices, **options, **more))
+    if isinstance(field, models.BooleanField):
+        return _either(name, lambda _, **more: AnyOf(parse=_true_or_false, **options, **more))
+    if isinstance(field, models.DateTimeField):
+        return _bounds(name, path, Time)
+    if isinstance(field, models.FloatField | models.IntegerField):
+        numbers = _either(name, lambda _, **more: AnyOf(parse=forms.FloatField().clean, **options, **more))
+        return numbers | _bounds(name, path, django_filters.NumberFilter)
+    containing = {f"{name}__ic": AnyOf(lookup_expr="icontains", help_text=CONTAINS, **options)}
+    return _either(name, lambda _, **more: AnyOf(**options, **more)) | containing
+
+
+def _true_or_false(text: str) -> bool:
+    if text not in {"true", "false"}:
+        raise forms.ValidationError(_("This must be true or false."), code="invalid_choice")
+    return text == "true"
+
+
+def _is_plural(model: type[models.Model], path: str) -> bool:
+    """Whether a row can have several values there."""
+    return path.partition("__")[0] in {relation.name for relation in model._meta.related_objects}
+
+
+def _reference(model: type[models.Model], options: Mapping[str, Any], name: str, **more: Any) -> AnyNamed:
+    if model is Region:
+        more.setdefault("help_text", WITHIN)
+    return AnyNamed(find=partial(REFERENCES[model], pointer=pointer_to(name)), **options, **more)
+
+
+def _either(name: str, made: Callable[..., AnyOf]) -> dict[str, django_filters.Filter]:
+    return {name: made(name), f"{name}__n": made(f"{name}__n", exclude=True, help_text=NONE_OF)}
+
+
+def _bounds(name: str, path: str, kind: type[django_filters.Filter]) -> dict[str, django_filters.Filter]:
+    return {
+        f"{name}__gte": kind(field_name=path, lookup_expr="gte", help_text=AT_LEAST),
+        f"{name}__lte": kind(field_name=path, lookup_expr="lte", help_text=AT_MOST),
+    }
 
 
 class StrictFilterBackend(DjangoFilterBackend):
-    """Refuses parameters that mean nothing: a misspelt filter would silently show everything."""
+    """Refuses parameters and values that mean nothing."""
 
     def filter_queryset(self, request: Any, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
         filterset = self.get_filterset(request, queryset, view)
-        known = ALWAYS_ALLOWED | set(filterset.filters if filterset else ())
-        unknown = [name for name in request.query_params if name not in known]
-        if unknown:
-            raise Invalid.of(
-                FieldError(f"/{name}", "unknown_parameter", "there is no such parameter") for name in unknown
-            )
-        found: QuerySet[Any] = super().filter_queryset(request, queryset, view)
+        paging = getattr(view.paginator, "parameters", ())  # type: ignore[attr-defined]
+        single = {"ordering", "q", *paging}
+        refuse_unknown_parameters(request, single | set(filterset.filters if filterset else ()), single=single)
+        if filterset is None:
+            return queryset
+        if not filterset.is_valid():
+            raise Invalid.of(_field_errors(filterset.form))
+        found: QuerySet[Any] = filterset.qs
         return found
+
+
+def _field_errors(form: forms.Form) -> Iterator[FieldError]:
+    for name, errors in form.errors.as_data().items():
+        for error in errors:
+            yield FieldError(pointer_to(name), code_of(error.code), " ".join(error.messages))
 
 
 class Ordering(OrderingFilter):
     """`ordering=a,-b` over the fields that a view names in `ordering_fields`; an unknown field is an error."""
 
+    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
+        asked = self.get_ordering(request, queryset, view)
+        return queryset.order_by(*asked, "pk") if asked else queryset  # equal rows must not swap between two pages
+
     def remove_invalid_fields(self, queryset: Any, fields: Any, view: "APIView", request: Request) -> list[str]:
         known = {name for name, _ in self.get_valid_fields(queryset, view, {"request": request})}
         unknown = [field for field in fields if field.removeprefix("-") not in known]
         if unknown:
-            raise Invalid("unknown_parameter", "can't order by {field}", "/ordering", field=unknown[0])
+            detail = "can't order by {field}"
+            raise Invalid("unknown_parameter", detail, pointer_to("ordering"), field=unknown[0])
         return list(fields)
-
-
-class Pages(LimitOffsetPagination):
-    """`limit` and `offset`; 100 unless asked, at most 1000."""
-
-    default_limit = 100
-    max_limit = 1000
-
-    def get_limit(self, request: Request) -> int:
-        return _number(request, "limit", self.default_limit, low=1, high=self.max_limit)
-
-    def get_offset(self, request: Request) -> int:
-        return _number(request, "offset", 0, low=0, high=MOST_ROWS)
-
-
-def _number(request: Request, name: str, default: int, *, low: int, high: int) -> int:
-    """A whole number from the query string; raises Invalid where it is none, or out of its range."""
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit() and len(text) <= len(str(high)) and low <= int(text) <= high):
-        raise Invalid(
-            "out_of_range", "this must be a whole number from {low} to {high}", f"/{name}", low=low, high=high
-        )
-    return int(text)

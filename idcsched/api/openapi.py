@@ -9,7 +9,31 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import Direction
 
-__all__ = ["BearerScheme", "SessionScheme", "StructExtension", "StructList", "StructListExtension", "list_of"]
+__all__ = ["BearerScheme", "Schema", "SessionScheme", "StructExtension", "StructList", "StructListExtension", "list_of"]
+
+
+MANY = "partial_update_many"
+
+
+class Schema(AutoSchema):
+    """drf-spectacular's, which does not know that a collection can be patched."""
+
+    def get_operation_id(self) -> str:
+        found = str(super().get_operation_id())
+        return f"{found}_many" if self._is_of_many() else found
+
+    def get_request_serializer(self) -> Any:
+        return self._listed(partial=True) if self._is_of_many() else super().get_request_serializer()
+
+    def get_response_serializers(self) -> Any:
+        return self._listed() if self._is_of_many() else super().get_response_serializers()
+
+    def _listed(self, **options: Any) -> Any:
+        view: Any = self.view
+        return view.get_serializer(many=True, **options)
+
+    def _is_of_many(self) -> bool:
+        return getattr(self.view, "action", None) == MANY
 
 
 class StructExtension(OpenApiSerializerExtension):

@@ -16,6 +16,7 @@ from django.utils.translation import gettext
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from idcsched.audit.row_check import code_of
 from idcsched.framework.errors import (
     Conflict,
     FieldError,
@@ -28,6 +29,8 @@ from idcsched.framework.errors import (
 )
 from idcsched.wording import explained
 
+from .middleware import request_id_of
+
 __all__ = [
     "CONTENT_TYPE",
     "bad_request",
@@ -37,6 +40,7 @@ __all__ = [
     "not_found",
     "problem",
     "server_error",
+    "slash_missing",
 ]
 
 logger = logging.getLogger(__name__)
@@ -57,9 +61,6 @@ _CODES = {
     "authentication_failed": "token_invalid",
     "parse_error": "malformed_json",
     "error": "bad_request",
-    "blank": "required",
-    "null": "required",
-    "does_not_exist": "unknown",
 }
 
 
@@ -118,9 +119,16 @@ def _answered(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]] | 
 def _own(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, str]]:
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
     headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
-    errors = [_field(field) for field in error.errors] if isinstance(error, Invalid) else []
     extra = {name: msgspec.to_builtins(value) for name, value in error.extra.items()}
-    return status, problem(status, error.code, explained(error), errors, **extra), headers
+    return status, problem(status, error.code, explained(error), _errors(error), **extra), headers
+
+
+def _errors(error: IdcschedError) -> list[dict[str, str]]:
+    """Where it is wrong: in the fields, or in the item of a list that stands in conflict with something."""
+    if isinstance(error, Invalid):
+        return [_field(field) for field in error.errors]
+    pointer = getattr(error, "pointer", "")
+    return [{"pointer": pointer, "code": error.code, "detail": explained(error)}] if pointer else []
 
 
 def _field(error: FieldError) -> dict[str, str]:
@@ -150,7 +158,7 @@ def field_errors(error: exceptions.ValidationError) -> Iterator[FieldError]:
 def _flattened(details: Any, pointer: str) -> Iterator[FieldError]:
     if _is_leaf(details):
         code = str(details["code"])
-        yield FieldError(pointer, _CODES.get(code, code), "{reason}", {"reason": str(details["message"])})
+        yield FieldError(pointer, code_of(code), "{reason}", {"reason": str(details["message"])})
     elif isinstance(details, Mapping):
         for key, value in details.items():
             yield from _flattened(value, pointer if key == "non_field_errors" else f"{pointer}/{escaped(key)}")
@@ -179,9 +187,16 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _bare(HTTPStatus.NOT_FOUND, "not_found", gettext("there is nothing here"))
 
 
+def slash_missing(path: str) -> HttpResponse:
+    """For a write to an address that lacks its closing slash."""
+    detail = gettext("addresses end in a slash: {path}").format(path=path)
+    return _bare(HTTPStatus.NOT_FOUND, "slash_missing", detail)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django's handler500: a bug; its traceback is in the log under the request's id."""
-    return _bare(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", gettext("something failed on our side"))
+    detail = gettext("something failed on our side; the log has it under the request's id, {request_id}")
+    return _bare(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", detail.format(request_id=request_id_of(request)))
 
 
 def _bare(status: HTTPStatus, code: str, detail: str) -> JsonResponse:

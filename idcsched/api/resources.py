@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import msgspec
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.utils.translation import gettext
 from rest_framework import mixins, serializers, status
 from rest_framework.exceptions import ErrorDetail
@@ -21,8 +21,9 @@ from rest_framework.viewsets import GenericViewSet
 
 from idcsched.audit.bulk import each, places
 from idcsched.audit.writing import below
-from idcsched.framework.errors import Invalid, NotFound
+from idcsched.framework.errors import Invalid
 
+from .conditions import Conditional, if_match_check
 from .idempotency import Idempotent
 from .origin import caller_origin
 from .problems import field_errors
@@ -46,6 +47,8 @@ PLAIN_FIELDS: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], type], ..
     (serializers.IntegerField, int),
     (serializers.BooleanField, bool),
 )
+MOST_OBJECTS = 1000
+"""As many as one request may write."""
 _encoder = msgspec.json.Encoder()
 
 
@@ -98,7 +101,7 @@ class CodeOf(serializers.CharField):
         return str(value.code)
 
 
-class ReadOnlyResource(Idempotent, mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[Any]):
+class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[Any]):
     """A list and its members."""
 
     capability: ClassVar[str] = "read"
@@ -110,6 +113,14 @@ class ReadOnlyResource(Idempotent, mixins.ListModelMixin, mixins.RetrieveModelMi
         found: QuerySet[Any] = queryset if self.detail else super().filter_queryset(queryset)
         return found
 
+    def get_object(self) -> Any:
+        if "\x00" in self.kwargs[self.lookup_url_kwarg or self.lookup_field]:
+            raise Http404
+        return super().get_object()
+
+    def versioned(self, shown: Any) -> Any:
+        return self._without_secrets(shown) if self.secret_fields else shown
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """One transaction, whose changes are put down to the caller."""
@@ -118,7 +129,10 @@ class ReadOnlyResource(Idempotent, mixins.ListModelMixin, mixins.RetrieveModelMi
 
 
 class Resource(ReadOnlyResource):
-    """A list whose members can be made, changed and deleted; a JSON list makes many, all or none."""
+    """A list whose members can be made, changed and deleted; a JSON list makes or changes many, all or none.
+
+    An edit holds what it is about from before its `If-Match` is looked at until it is done.
+    """
 
     create_service: ClassVar[Service]
     create_many_service: ClassVar[Service | None] = None
@@ -129,81 +143,149 @@ class Resource(ReadOnlyResource):
     """What the services call the row."""
     fixed: ClassVar[tuple[str, ...]] = ()
     """References that a row keeps for good: a change may repeat them, not change them."""
+    held_with: ClassVar[tuple[str, ...]] = ()
+    """The rows that belong to a row and are shown in it."""
 
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         many = isinstance(request.data, list)
-        documents = request.data if many else [request.data]
         with self.writing():
             if many and type(self).create_many_service is not None:
-                made = self._made_at_once(documents)
+                made = self._made_at_once(request.data)
             else:
-                made = [
-                    row
-                    for index, document in enumerate(documents)
-                    for row in self._made(document, f"/{index}" if many else "")
-                ]
-        single = not many and len(made) == 1
-        shown = self.get_serializer(made[0] if single else made, many=not single)
-        return Response(shown.data, status=status.HTTP_201_CREATED)
+                made = [row for pointer, document in _items(request.data) for row in self._made(document, pointer)]
+            shown = self._shown(made, many=many or len(made) != 1)
+        return Response(shown, status=status.HTTP_201_CREATED)
 
     def update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """PUT: the whole object, what is left out falls back to its default."""
-        return self._changed(request, partial=False)
+        return self._edited(request, partial=False)
 
     def partial_update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """PATCH: only what is named."""
-        return self._changed(request, partial=True)
+        return self._edited(request, partial=True)
+
+    def partial_update_many(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """PATCH of a list to the collection: only what is named, of the objects that say which they are."""
+        documents = self._keyed(request.data)
+        with self.writing():
+            rows = self._held_by_key([key for key, _ in documents])
+            changed = []
+            for index, (row, (_, document)) in enumerate(zip(rows, documents, strict=True)):
+                with below(f"/{index}"):
+                    changed.append(self._changed(row, document, partial=True))
+            shown = self._shown(changed, many=True)
+        return Response(shown)
 
     def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        row = self.get_object()
-        self.check_rows([row])
         with self.writing():
+            row = self.held_object()
             type(self).delete_service(**{self.noun: row})
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def check_rows(self, rows: Sequence[Any]) -> None:
         """Raises Forbidden where the caller may not touch one; called before and after a change, in its transaction."""
 
-    def get_object(self) -> Model:
-        key = self.kwargs[self.lookup_url_kwarg or self.lookup_field]
-        if "\x00" in key:
-            raise NotFound("not_found", "there is no {noun} {key}", noun=self.noun, key="")
-        found: Model = super().get_object()
-        return found
+    def make(self, document: Any) -> Any:
+        """The row that a document describes, or several; raises Invalid, Conflict."""
+        return type(self).create_service(**self._validated(document))
+
+    def change(self, row: Any, document: Any, *, partial: bool) -> Any:
+        """The row as the document wants it; raises Invalid, Conflict."""
+        serializer = self.get_serializer(row, data=document, partial=partial)
+        _validate(serializer)
+        changes = serializer.validated_data if partial else {**_defaults(serializer), **serializer.validated_data}
+        for name in self.fixed:
+            if changes.pop(name, shown := serializer.data.get(name)) != shown:
+                raise Invalid("read_only", "this can't be changed", f"/{name}")
+        return type(self).update_service(**{self.noun: row, "changes": changes})
+
+    def held_object(self) -> Any:
+        """The row of this address as it stands now, held until the transaction ends.
+
+        Raises NotFound, Forbidden, StaleETag.
+        """
+        self._hold([self.get_object().pk])
+        row = self.get_object()
+        self._check_held([row])
+        return row
+
+    def fresh(self, rows: Sequence[Any]) -> list[Any]:
+        """The rows read again, all at once, as the list reads them."""
+        found = self.get_queryset().in_bulk([row.pk for row in rows])
+        return [found[row.pk] for row in rows]
 
     def _made(self, document: Any, pointer: str) -> list[Any]:
         with below(pointer):
-            made = type(self).create_service(**self._validated(document))
+            made = self.make(document)
         rows = made if isinstance(made, list) else [made]
         self.check_rows(rows)
         return rows
 
-    def _made_at_once(self, documents: Any) -> list[Any]:
-        """Many of them; read again as the list reads them, so that showing them takes no query each."""
+    def _made_at_once(self, data: Any) -> list[Any]:
         service = cast("Service", type(self).create_many_service)
-        rows = service(documents=each(documents, places(documents), self._validated))
+        documents = [document for _, document in _items(data)]
+        rows: list[Any] = service(documents=each(documents, places(documents), self._validated))
         self.check_rows(rows)
-        found = self.get_queryset().in_bulk([row.pk for row in rows])
-        return [found[row.pk] for row in rows]
+        return rows
 
     def _validated(self, document: Any) -> Mapping[str, Any]:
         serializer = self.get_serializer(data=document)
         _validate(serializer)
         return serializer.validated_data
 
-    def _changed(self, request: Request, *, partial: bool) -> Response:
-        row = self.get_object()
-        self.check_rows([row])
-        serializer = self.get_serializer(row, data=request.data, partial=partial)
-        _validate(serializer)
-        changes = serializer.validated_data if partial else {**_defaults(serializer), **serializer.validated_data}
-        for name in self.fixed:
-            if changes.pop(name, shown := serializer.data.get(name)) != shown:
-                raise Invalid("read_only", "this can't be changed", f"/{name}")
+    def _edited(self, request: Request, *, partial: bool) -> Response:
         with self.writing():
-            changed = type(self).update_service(**{self.noun: row, "changes": changes})
-            self.check_rows([changed])
-        return Response(self.get_serializer(changed).data)
+            changed = self._changed(self.held_object(), request.data, partial=partial)
+            shown = self._shown([changed], many=False)
+        return Response(shown)
+
+    def _changed(self, row: Any, document: Any, *, partial: bool) -> Any:
+        changed = self.change(row, document, partial=partial)
+        self.check_rows([changed])
+        return changed
+
+    def _keyed(self, data: Any) -> list[tuple[Any, Any]]:
+        """Each object's name, and what is to change; raises Invalid where one has none, or another's."""
+        if not isinstance(data, list):
+            raise Invalid("wrong_type", "this must be a list of objects, each with its `{key}`", key=self.lookup_field)
+        found: dict[Any, Any] = {}
+        by_id = self.lookup_field == "id"  # which no document may set, as it may repeat its code
+        for pointer, document in _items(data):
+            with below(pointer):
+                key = _key(document, self.lookup_field)
+                if key in found:
+                    raise Invalid("given_twice", "this can be given once", f"/{self.lookup_field}")
+            found[key] = {name: value for name, value in document.items() if name != "id"} if by_id else document
+        return list(found.items())
+
+    def _held_by_key(self, keys: Sequence[Any]) -> list[Model]:
+        named = {f"{self.lookup_field}__in": keys}
+        self._hold(list(self.get_queryset().filter(**named).values_list("pk", flat=True)))
+        found = {getattr(row, self.lookup_field): row for row in self.get_queryset().filter(**named)}
+        for index, key in enumerate(keys):
+            if key not in found:
+                raise Invalid("unknown", "there is no {name}", f"/{index}/{self.lookup_field}", name=key)
+        rows = [found[key] for key in keys]
+        self._check_held(rows)
+        return rows
+
+    def _hold(self, keys: Sequence[Any]) -> None:
+        """Let nobody else change these rows, nor what is shown in them; in order, so that no two block each other."""
+        model = self.get_queryset().model
+        _lock(model._default_manager.filter(pk__in=keys))
+        for name in self.held_with:
+            relation: Any = model._meta.get_field(name)
+            _lock(relation.related_model._default_manager.filter((f"{relation.field.name}__in", keys)))
+
+    def _check_held(self, rows: Sequence[Model]) -> None:
+        self.check_rows(rows)
+        if "If-Match" in self.request.headers:
+            if_match_check(self.request, self.get_serializer(rows, many=True).data)
+
+    def _shown(self, rows: Sequence[Any], *, many: bool) -> Any:
+        """The rows as a reader would find them."""
+        fresh = self.fresh(rows)
+        return self.get_serializer(fresh if many else fresh[0], many=many).data
 
 
 def encoded(answer: Any) -> HttpResponse:
@@ -232,6 +314,32 @@ def _fits(value: Any, kind: type) -> bool:
     if isinstance(value, bool):
         return kind is bool
     return isinstance(value, (int, float) if kind is float else kind)
+
+
+def _items(data: Any) -> Iterator[tuple[str, Any]]:
+    """What a body holds, with pointers: the object itself, or each of a list; raises Invalid for too many."""
+    if not isinstance(data, list):
+        yield "", data
+        return
+    if len(data) > MOST_OBJECTS:
+        raise Invalid("too_many", "this can be a list of {most} objects at most", most=MOST_OBJECTS)
+    yield from ((f"/{index}", document) for index, document in enumerate(data))
+
+
+def _key(document: Any, name: str) -> Any:
+    """By which name an object of a list says which one it is; raises Invalid."""
+    if not isinstance(document, dict):
+        raise Invalid("wrong_type", "this must be an object")
+    if name not in document:
+        raise Invalid("required", "this is required", f"/{name}")
+    key, kind = document[name], int if name == "id" else str
+    if not isinstance(key, kind) or isinstance(key, bool):
+        raise Invalid("wrong_type", "this is no name of an object", f"/{name}")
+    return key
+
+
+def _lock(rows: QuerySet[Any]) -> None:
+    list(rows.select_for_update().order_by("pk").values_list("pk"))
 
 
 def _defaults(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:

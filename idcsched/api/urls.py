@@ -2,10 +2,10 @@
 
 from csp.decorators import csp
 from django.conf import settings
-from django.urls import path
+from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
-from rest_framework.routers import SimpleRouter
 
+from .routing import Router, nothing_here
 from .views.bandwidth import BandwidthViewSet
 from .views.changes import ChangeViewSet
 from .views.decisions import DecisionViewSet
@@ -22,7 +22,7 @@ from .views.tenants import TenantViewSet
 from .views.tokens import TokenViewSet
 from .views.users import MeView, RegionScopeViewSet, UserViewSet
 
-router = SimpleRouter()
+router = Router()
 router.register("regions", RegionViewSet)
 router.register("isps", IspViewSet)
 router.register("idcs", IdcViewSet)
@@ -54,4 +54,5 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", browsable_docs, name="docs"),
     *router.urls,
+    re_path("^(?P<path>.*)$", nothing_here),
 ]

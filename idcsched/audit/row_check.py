@@ -7,7 +7,7 @@ from django.db.models import Field, Model
 
 from idcsched.framework.errors import FieldError, Invalid
 
-__all__ = ["row_check"]
+__all__ = ["code_of", "row_check"]
 
 CODES = {
     "null": "required",
@@ -20,8 +20,13 @@ CODES = {
     "max_length": "too_long",
     "min_length": "too_short",
     "choices": "invalid_choice",
+    "not_a_list": "wrong_type",
+    "overflow": "out_of_range",
+    "max_string_length": "too_long",
+    "null_characters_not_allowed": "invalid_text",
+    "surrogate_characters_not_allowed": "invalid_text",
 }
-"""Django's names of errors → this project's, where they differ."""
+"""Django's and DRF's names of errors → this project's, where they differ."""
 
 
 def row_check(row: Model) -> None:
@@ -59,8 +64,12 @@ def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:
 
 def _said(error: ValidationError, pointer: str) -> FieldError:
     """What Django said, in the language of the reader already."""
-    code = error.code or "invalid"
-    return FieldError(pointer, CODES.get(code, code), " ".join(error.messages))
+    return FieldError(pointer, code_of(error.code), " ".join(error.messages))
+
+
+def code_of(name: str | None) -> str:
+    """What this project calls an error that Django or DRF call so."""
+    return CODES.get(name or "invalid", name or "invalid")
 
 
 def storable(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """Finding rows by the names that clients know, and IDCs by what a selector says."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -12,7 +12,18 @@ from idcsched.framework.matching import Term, terms_match
 from .labels import RegionTree, idc_labels
 from .models import Idc, Isp, Line, Region
 
-__all__ = ["Names", "idc_named", "idcs_matching", "isp_resolve", "line_named", "region_named", "rows_by_code"]
+__all__ = [
+    "Names",
+    "idc_codes",
+    "idc_named",
+    "idcs_matching",
+    "isp_codes",
+    "isp_resolve",
+    "line_named",
+    "region_codes_within",
+    "region_named",
+    "rows_by_code",
+]
 
 Named = TypeVar("Named", bound=Model)
 Coded = TypeVar("Coded", Idc, Isp, Region)
@@ -101,12 +112,39 @@ def rows_by_code(rows: QuerySet[Coded], codes: Iterable[str]) -> dict[str, Coded
     }
 
 
+def region_codes_within(codes: Collection[str], pointer: str = "") -> frozenset[str]:
+    """These regions with all that lies in them; one query. Raises Invalid `unknown_region`."""
+    tree = RegionTree.read()
+    _refuse_missing(codes, tree.parents, "unknown_region", "there is no region {name}", pointer)
+    return frozenset(code for code in tree.parents if not frozenset(codes).isdisjoint(tree.lineage(code)))
+
+
+def idc_codes(codes: Collection[str], pointer: str = "") -> frozenset[str]:
+    """These IDCs; one query. Raises Invalid `unknown_idc`."""
+    found = frozenset(Idc.objects.filter(code__in=codes).order_by().values_list("code", flat=True))
+    _refuse_missing(codes, found, "unknown_idc", "there is no IDC {name}", pointer)
+    return found
+
+
+def isp_codes(names: Collection[str], pointer: str = "") -> frozenset[str]:
+    """The ISPs of these codes or aliases; one query. Raises Invalid `unknown_isp`."""
+    known = {name: isp.code for isp in Isp.objects.all() for name in (isp.code, *isp.aliases)}
+    _refuse_missing(names, known, "unknown_isp", "there is no ISP {name}", pointer)
+    return frozenset(known[name] for name in names)
+
+
 def idcs_matching(terms: Iterable[Term]) -> list[Idc]:
     """The IDCs that one of the terms matches, by code; four queries however many there are."""
     wanted = tuple(terms)
     tree = RegionTree.read()
     candidates = Idc.objects.select_related("region").prefetch_related("lines__isp").order_by("code")
     return [idc for idc in candidates if terms_match(wanted, idc_labels(idc, tree))]
+
+
+def _refuse_missing(names: Iterable[str], known: Container[str], code: str, detail: Template, pointer: str) -> None:
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise Invalid(code, detail, pointer, name=missing[0])
 
 
 def _named(

@@ -41,7 +41,7 @@ def test_it_works(admin: Api) -> None:
         pytest.param({"default_profile": "-x"}, "invalid_code", "/default_profile", id="no code"),
         pytest.param({"callback_hosts": ["https://x"]}, "invalid_host", "/callback_hosts", id="a URL is no host"),
         pytest.param({"callback_hosts": [5]}, "invalid_host", "/callback_hosts", id="a number is no host"),
-        pytest.param({"quota_machines": -1}, "min_value", "/quota_machines", id="a quota below nothing"),
+        pytest.param({"quota_machines": -1}, "out_of_range", "/quota_machines", id="a quota below nothing"),
         pytest.param({"quota_machines": "5"}, "wrong_type", "/quota_machines", id="a text is no number"),
         pytest.param({"colour": 1}, "unknown_field", "/colour", id="a field that is none"),
     ],

@@ -155,7 +155,7 @@ def test_a_line_that_nobody_measured_is_not_found(lines: list[Line], api: Callab
         ("colour=red", "unknown_parameter", "/colour"),
         ("ordering=colour", "unknown_parameter", "/ordering"),
         ("days_until_high_water__lte=soon", "invalid", "/days_until_high_water__lte"),
-        ("limit=1001", "out_of_range", "/limit"),
+        ("limit=1001", "out_of_range", "?limit"),
     ],
 )
 def test_a_misspelt_question_is_refused(api: Callable[..., Api], query: str, code: str, pointer: str) -> None:

@@ -6,9 +6,9 @@ from rest_framework import serializers
 
 from idcsched.accounts.selectors import changes_visible
 from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.paging import CursorPages
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource
-from idcsched.api.views.decisions import NewestFirst
 from idcsched.audit.models import Change
 
 __all__ = ["ChangeViewSet"]
@@ -42,7 +42,7 @@ class ChangeViewSet(ReadOnlyResource):
     queryset = Change.objects.all()
     serializer_class = ChangeSerializer
     filterset_class = ChangeFilters
-    pagination_class = NewestFirst
+    pagination_class = CursorPages
     ordering_fields = ()  # pages by cursor, the newest first
     lookup_field = "id"
     lookup_value_regex = "[0-9]{1,18}"

@@ -2,18 +2,17 @@
 
 from typing import Annotated, Any, Literal
 
-import django_filters
 import msgspec
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
-from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
 from idcsched.api.bodies import body_bytes
-from idcsched.api.filtering import AnyOf, FilterSet, Pages
+from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.paging import CursorPages, Pages
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
 from idcsched.framework.decision import Candidate, Rejected, Stale
@@ -79,27 +78,15 @@ class DecisionSerializer(serializers.BaseSerializer[Decision]):
 
 
 class DecisionFilters(FilterSet):
-    request_id = AnyOf(field_name="request_id")
-    idc = AnyOf(field_name="idc")
-    profile = AnyOf(field_name="profile")
-    result = AnyOf(field_name="result")
     tenant = AnyOf(field_name="tenant__code")
-    created_at__gte = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
-    created_at__lte = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lte")
 
     class Meta:
         model = Decision
-        fields = ("request_id", "idc", "profile", "result")
+        columns = (
+            *("request_id", "http_request_id", "result", "reason_code", "idc"),
+            *("profile", "profile_revision", "actor", "created_at"),
+        )
         searched = ("request_id", "http_request_id", "idc")
-
-
-class NewestFirst(CursorPagination):
-    """Pages that stay put while new decisions arrive."""
-
-    ordering = "-id"
-    page_size = 100
-    page_size_query_param = "limit"
-    max_page_size = 1000
 
 
 @extend_schema_view(list=extend_schema(responses=Scheduled), retrieve=extend_schema(responses=Scheduled))
@@ -110,7 +97,7 @@ class DecisionViewSet(ReadOnlyResource):
     queryset = Decision.objects.select_related("tenant")
     serializer_class = DecisionSerializer
     filterset_class = DecisionFilters
-    pagination_class = NewestFirst
+    pagination_class = CursorPages
     ordering_fields = ()  # pages by cursor, the newest first
     lookup_field = "id"
     lookup_value_regex = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"

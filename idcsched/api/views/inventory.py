@@ -13,7 +13,7 @@ from idcsched.api.filtering import AnyOf, FilterSet
 from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer, StrictSerializer, struct_response
 from idcsched.inventory import services
 from idcsched.inventory.choices import ChargeType
-from idcsched.inventory.models import Idc, Isp, Line, Region
+from idcsched.inventory.models import STOCK_FIELDS, Idc, Isp, Line, Region
 from idcsched.scheduling.state import IdcState, idc_state
 
 __all__ = ["IdcViewSet", "IspViewSet", "LineViewSet", "RegionViewSet"]
@@ -28,12 +28,11 @@ class RegionSerializer(StrictModelSerializer):
 
 
 class RegionFilters(FilterSet):
-    code = AnyOf(field_name="code")
     parent = AnyOf(field_name="parent__code")
 
     class Meta:
         model = Region
-        fields = ("code", "parent")
+        columns = ("code", "name", "latitude", "longitude")
         searched = ("code", "name")
 
 
@@ -59,11 +58,9 @@ class IspSerializer(StrictModelSerializer):
 
 
 class IspFilters(FilterSet):
-    code = AnyOf(field_name="code")
-
     class Meta:
         model = Isp
-        fields = ("code",)
+        columns = ("code", "name")
         searched = ("code", "name")
 
 
@@ -139,17 +136,10 @@ class IdcSerializer(StrictModelSerializer):
 
 
 class IdcFilters(FilterSet):
-    code = AnyOf(field_name="code")
-    region = AnyOf(field_name="region__code")
-    tier = AnyOf(field_name="tier")
-    status = AnyOf(field_name="status")
-    partition = AnyOf(field_name="partition")
-    provider = AnyOf(field_name="provider")
-    isp = AnyOf(field_name="lines__isp__code", distinct=True)
-
     class Meta:
         model = Idc
-        fields = ("code", "region", "tier", "status", "partition", "provider")
+        columns = ("code", "name", "tier", "status", "partition", "provider", "latitude", "longitude", *STOCK_FIELDS)
+        paths = {"region": "region__code", "isp": "lines__isp__code"}
         searched = ("code", "name")
 
 
@@ -161,7 +151,8 @@ class IdcViewSet(Resource):
     queryset = Idc.objects.select_related("region").prefetch_related("lines__isp")
     serializer_class = IdcSerializer
     filterset_class = IdcFilters
-    ordering_fields = ("code", "name", "status", "tier")
+    ordering_fields = ("code", "name", "region", "status", "tier", "partition", "provider")
+    held_with = ("lines",)
     create_service = staticmethod(services.idc_create)
     create_many_service = staticmethod(services.idcs_create)
     update_service = staticmethod(services.idc_update)
@@ -184,14 +175,10 @@ class LineSerializer(NestedLineSerializer):
 
 
 class LineFilters(FilterSet):
-    idc = AnyOf(field_name="idc__code")
-    code = AnyOf(field_name="code")
-    isp = AnyOf(field_name="isp__code")
-    charge_type = AnyOf(field_name="charge_type")
-
     class Meta:
         model = Line
-        fields = ("idc", "code", "isp", "charge_type")
+        columns = ("id", *(name for name in LINE_FIELDS if name != "isp"))
+        paths = {"idc": "idc__code", "isp": "isp__code", "region": "idc__region__code"}
         searched = ("code", "idc__code", "idc__name")
 
 

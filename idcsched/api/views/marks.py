@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-import django_filters
 from rest_framework import serializers
 
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.filtering import FilterSet
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer
 from idcsched.inventory import services
@@ -39,19 +38,10 @@ class TaintSerializer(StrictModelSerializer):
 
 
 class TaintFilters(FilterSet):
-    idc = AnyOf(field_name="idc__code")
-    region = AnyOf(field_name="idc__region__code")
-    key = AnyOf(field_name="key")
-    value = AnyOf(field_name="value")
-    effect = AnyOf(field_name="effect")
-    starts_at__gte = django_filters.IsoDateTimeFilter(field_name="starts_at", lookup_expr="gte")
-    starts_at__lte = django_filters.IsoDateTimeFilter(field_name="starts_at", lookup_expr="lte")
-    ends_at__gte = django_filters.IsoDateTimeFilter(field_name="ends_at", lookup_expr="gte")
-    ends_at__lte = django_filters.IsoDateTimeFilter(field_name="ends_at", lookup_expr="lte")
-
     class Meta:
         model = Taint
-        fields = ("idc", "key", "value", "effect")
+        columns = ("id", "key", "value", "effect", "reason", "starts_at", "ends_at", "created_at")
+        paths = {"idc": "idc__code", "region": "idc__region__code"}
         searched = ("key", "value", "reason", "idc__code", "idc__name")
 
 
@@ -95,12 +85,10 @@ class AffinitySerializer(StrictModelSerializer):
 
 
 class AffinityFilters(FilterSet):
-    idc = AnyOf(field_name="idc__code")
-    kind = AnyOf(field_name="kind")
-
     class Meta:
         model = Affinity
-        fields = ("idc", "kind")
+        columns = ("id", "kind", "weight", "reason", "starts_at", "ends_at", "created_at")
+        paths = {"idc": "idc__code", "region": "idc__region__code"}
         searched = ("reason", "idc__code", "idc__name")
 
 

@@ -10,9 +10,10 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.filtering import FilterSet
 from idcsched.api.openapi import list_of
-from idcsched.api.resources import ReadOnlyResource, struct_response
+from idcsched.api.parameters import pointer_to
+from idcsched.api.resources import Resource, struct_response
 from idcsched.audit.writing import below
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Invalid
@@ -92,49 +93,52 @@ class ProfileSerializer(serializers.BaseSerializer[Profile]):
 
 
 class ProfileFilters(FilterSet):
-    code = AnyOf(field_name="code")
-
     class Meta:
         model = Profile
-        fields = ("code",)
+        columns = ("code", "name")
         searched = ("code", "name")
 
 
-@extend_schema_view(list=extend_schema(responses=ShownProfile), retrieve=extend_schema(responses=ShownProfile))
-class ProfileViewSet(ReadOnlyResource):
+@extend_schema_view(
+    list=extend_schema(responses=ShownProfile),
+    retrieve=extend_schema(responses=ShownProfile),
+    create=extend_schema(request=ProfileDocument, responses={201: ShownProfile}),
+    update=extend_schema(request=ProfileDocument, responses=ShownProfile),
+    partial_update=extend_schema(request=ProfileDocument, responses=ShownProfile),
+)
+class ProfileViewSet(Resource):
     """Every change makes a new active revision; decisions name the one they used."""
 
     capability = "write_profiles"
+    noun = "profile"
     queryset = Profile.objects.select_related("active")
     serializer_class = ProfileSerializer
     filterset_class = ProfileFilters
     ordering_fields = ("code", "name")
+    delete_service = staticmethod(profile_delete)
 
-    @extend_schema(request=ProfileDocument, responses={201: ShownProfile})
-    def create(self, request: Request) -> Response:
-        many = isinstance(request.data, list)
-        with self.writing():
-            made = [
-                _created(document, f"/{index}" if many else "")
-                for index, document in enumerate(request.data if many else [request.data])
-            ]
-        shown = self.get_serializer(made if many else made[0], many=many)
-        return Response(shown.data, status=status.HTTP_201_CREATED)
+    def make(self, document: Any) -> Profile:
+        parsed = convert(document, ProfileDocument)
+        return profile_create(
+            code=parsed.code, name=parsed.name or "", body=_body(parsed), message=parsed.message or ""
+        )
 
-    @extend_schema(request=ProfileDocument, responses=ShownProfile)
-    def update(self, request: Request, code: str) -> Response:
-        return self._revised(self.get_object(), request.data, {})
+    def change(self, row: Profile, document: Any, *, partial: bool) -> Profile:
+        base = row.active.body if partial and row.active else {}
+        merged = {"code": row.code, **base, **document} if isinstance(document, dict) else document
+        parsed = convert(merged, ProfileDocument)
+        if parsed.code != row.code:
+            raise Invalid("read_only", "a profile keeps its code", "/code")
+        profile_revise(profile=row, body=_body(parsed), name=parsed.name, message=parsed.message or "")
+        return row
 
-    @extend_schema(request=ProfileDocument, responses=ShownProfile)
-    def partial_update(self, request: Request, code: str) -> Response:
-        profile: Profile = self.get_object()
-        return self._revised(profile, request.data, profile.active.body if profile.active else {})
-
-    def destroy(self, request: Request, code: str) -> Response:
-        profile = self.get_object()
-        with self.writing():
-            profile_delete(profile=profile)
-        return Response(status=status.HTTP_204_NO_CONTENT)
+    @extend_schema(
+        operation_id="profiles_partial_update_many",
+        request=list_of(ProfileDocument),
+        responses=list_of(ShownProfile),
+    )
+    def partial_update_many(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().partial_update_many(request, *args, **kwargs)
 
     @extend_schema(
         methods=["GET"], operation_id="profile_revisions_list", request=None, responses=list_of(ShownRevision)
@@ -158,7 +162,7 @@ class ProfileViewSet(ReadOnlyResource):
     def activate(self, request: Request, code: str, number: str) -> Response:
         """Put a revision in force, an earlier one, too."""
         with self.writing():
-            profile_activate(profile=self.get_object(), number=int(number))
+            profile_activate(profile=self.held_object(), number=int(number))
         profile: Profile = self.get_object()
         return Response(_revision(profile, profile.revisions.get(number=int(number))))
 
@@ -174,7 +178,7 @@ class ProfileViewSet(ReadOnlyResource):
         profile: Profile = self.get_object()
         before = revision_named(profile, int(number))
         to = request.query_params.get("to")
-        after = profile.active if to is None else revision_named(profile, _whole_number(to, "/to"))
+        after = profile.active if to is None else revision_named(profile, _whole_number(to, pointer_to("to")))
         found = differences(before.body, after.body if after else {})
         return Response([{"pointer": each.pointer, "before": each.before, "after": each.after} for each in found])
 
@@ -192,23 +196,6 @@ class ProfileViewSet(ReadOnlyResource):
                 return struct_response(preview(profile=profile, body=body, last=asked.last))
         body = revision_named(profile, asked.revision, "/revision").body
         return struct_response(preview(profile=profile, body=body, last=asked.last))
-
-    def _revised(self, profile: Profile, document: Any, base: dict[str, Any]) -> Response:
-        merged = {"code": profile.code, **base, **document} if isinstance(document, dict) else document
-        parsed = convert(merged, ProfileDocument)
-        if parsed.code != profile.code:
-            raise Invalid("read_only", "a profile keeps its code", "/code")
-        with self.writing():
-            profile_revise(profile=profile, body=_body(parsed), name=parsed.name, message=parsed.message or "")
-        return Response(self.get_serializer(self.get_object()).data)
-
-
-def _created(document: Any, pointer: str) -> Profile:
-    with below(pointer):
-        parsed = convert(document, ProfileDocument)
-        return profile_create(
-            code=parsed.code, name=parsed.name or "", body=_body(parsed), message=parsed.message or ""
-        )
 
 
 def _revision(profile: Profile, revision: ProfileRevision) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`tokens/`: secrets by which programs are known."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -101,6 +102,13 @@ class TokenViewSet(Resource):
         found: QuerySet[ApiToken] = super().get_queryset()
         principal = principal_of_request(self.request)
         return found if principal.can("read_accounts") else found.filter(user_id=principal.user_id)
+
+    def fresh(self, rows: Sequence[ApiToken]) -> list[ApiToken]:
+        """A secret stands in no database: it is carried over to be shown."""
+        found: list[Any] = super().fresh(rows)
+        for read, made in zip(found, rows, strict=True):
+            read.secret = getattr(made, "secret", None)
+        return found
 
     @extend_schema(operation_id="tokens_rotate", request=Rotation, responses={201: TokenSerializer})
     @action(detail=True, methods=["post"])

@@ -1,0 +1,70 @@
+"""Lists come in pages: by `limit` and `offset`, or, where new rows keep arriving, by `cursor`."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.core.exceptions import ValidationError
+from django.db import DataError
+from rest_framework.exceptions import NotFound
+from rest_framework.pagination import Cursor, CursorPagination, LimitOffsetPagination
+from rest_framework.request import Request
+
+from idcsched.framework.errors import Invalid
+
+from .parameters import pointer_to, whole_number_given
+
+if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
+    from rest_framework.views import APIView
+
+__all__ = ["CursorPages", "Pages"]
+
+MOST_ROWS = 10**9
+LIMIT = 100
+MAX_LIMIT = 1000
+
+
+class Pages(LimitOffsetPagination):
+    """`limit` and `offset`; 100 unless asked, at most 1000."""
+
+    parameters: ClassVar[tuple[str, ...]] = ("limit", "offset")
+    default_limit = LIMIT
+    max_limit = MAX_LIMIT
+
+    def get_limit(self, request: Request) -> int:
+        return whole_number_given(request, "limit", LIMIT, low=1, high=MAX_LIMIT)
+
+    def get_offset(self, request: Request) -> int:
+        return whole_number_given(request, "offset", 0, low=0, high=MOST_ROWS)
+
+
+class CursorPages(CursorPagination):
+    """The newest first, by id; pages stay put while new rows arrive. 100 unless `limit` asks, at most 1000."""
+
+    parameters: ClassVar[tuple[str, ...]] = ("limit", "cursor")
+    ordering = "-id"
+    page_size = LIMIT
+    page_size_query_param = "limit"
+    max_page_size = MAX_LIMIT
+
+    def get_page_size(self, request: Request) -> int:
+        return whole_number_given(request, "limit", LIMIT, low=1, high=MAX_LIMIT)
+
+    def decode_cursor(self, request: Request) -> Cursor | None:
+        try:
+            found: Cursor | None = super().decode_cursor(request)
+        except NotFound:
+            raise _not_ours() from None
+        return found
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: "APIView | None" = None) -> list[Any] | None:
+        try:
+            return super().paginate_queryset(queryset, request, view)
+        except Invalid:
+            raise
+        except (ValidationError, ValueError, OverflowError, DataError):  # the position in it is no id
+            if "cursor" not in request.query_params:
+                raise
+            raise _not_ours() from None
+
+
+def _not_ours() -> Invalid:
+    return Invalid("invalid_cursor", "this is not a cursor that an answer has given", pointer_to("cursor"))

@@ -1,0 +1,73 @@
+"""The query string: each parameter is known, means something, and is pointed at as `?name` where it does not."""
+
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Final
+
+from django.utils.dateparse import parse_datetime
+from rest_framework.request import Request
+
+from idcsched.framework.errors import FieldError, Invalid
+
+__all__ = ["parameters_pointed_at", "pointer_to", "refuse_unknown_parameters", "time_given", "whole_number_given"]
+
+EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
+BLANK_OFFSET: Final = re.compile(r" (\d\d:?\d\d)$")
+"""An unescaped `+` of a time zone arrives as a blank."""
+
+
+def pointer_to(name: str) -> str:
+    """What an error says of a query parameter, where it says a JSON pointer of a body's field."""
+    return f"?{name}"
+
+
+@contextmanager
+def parameters_pointed_at() -> Iterator[None]:
+    """What is refused inside as a document's field `/name` is the query parameter `?name`."""
+    try:
+        yield
+    except Invalid as error:
+        raise Invalid.of(
+            FieldError(pointer_to(item.pointer.removeprefix("/")), item.code, item.detail, item.params)
+            for item in error.errors
+        ) from error
+
+
+def refuse_unknown_parameters(request: Request, known: Collection[str], *, single: Collection[str]) -> None:
+    """Raises Invalid: a misspelt parameter would silently show everything, one of two values be the wrong one."""
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        raise Invalid.of(
+            FieldError(pointer_to(name), "unknown_parameter", "there is no such parameter") for name in unknown
+        )
+    twice = [name for name in single if len(request.query_params.getlist(name)) > 1]
+    if twice:
+        raise Invalid.of(FieldError(pointer_to(name), "given_twice", "this can be given once") for name in twice)
+
+
+def whole_number_given(request: Request, name: str, default: int, *, low: int, high: int) -> int:
+    """A whole number; raises Invalid where it is none, or out of its range."""
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(high)) and low <= int(text) <= high):
+        detail = "this must be a whole number from {low} to {high}"
+        raise Invalid("out_of_range", detail, pointer_to(name), low=low, high=high)
+    return int(text)
+
+
+def time_given(text: str, pointer: str) -> datetime:
+    """A time, in UTC unless it says otherwise; raises Invalid."""
+    try:
+        parsed = parse_datetime(BLANK_OFFSET.sub(r"+\1", text))
+    except ValueError:
+        parsed = None
+    if parsed is None:
+        raise Invalid("wrong_type", "this must be a time such as 2026-01-31T12:00:00Z", pointer)
+    known = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    if not EARLIEST <= known <= LATEST:
+        raise Invalid("out_of_range", "this lies outside of the calendar that is kept", pointer)
+    return known

@@ -1,0 +1,122 @@
+"""`GET /api/v1/samples/`: one metric of an IDC or line over time, a page of steps at once."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+
+import msgspec
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+from rest_framework.utils.urls import replace_query_param
+
+from idcsched.api.paging import MAX_LIMIT
+from idcsched.api.parameters import parameters_pointed_at, refuse_unknown_parameters, time_given, whole_number_given
+from idcsched.framework.errors import Invalid
+from idcsched.inventory.selectors import idc_named, line_named
+from metrics_ingest.selectors import metric_named
+from metrics_ingest.series import AGGREGATES, MAX_SPAN, series_read
+from metrics_ingest.slots import slot_floor
+
+__all__ = ["SERIES_PARAMETERS", "SeriesPage", "series_page"]
+
+SERIES_PARAMETERS = [
+    OpenApiParameter("idc", str, required=True),
+    OpenApiParameter("metric", str, required=True),
+    OpenApiParameter("line", str, description="Where the metric is about lines."),
+    OpenApiParameter("from", datetime, description="Default: a day before `to`."),
+    OpenApiParameter("to", datetime, description="Default: now."),
+    OpenApiParameter("step", int, description="Seconds, a multiple of 300 (the default)."),
+    OpenApiParameter("agg", str, enum=list(AGGREGATES), description="Default: mean."),
+    OpenApiParameter("limit", int, description="Steps on a page: 1 to 1000 (the default)."),
+    OpenApiParameter("cursor", str, description="As `next` and `previous` give it."),
+]
+KNOWN: Final = frozenset(parameter.name for parameter in SERIES_PARAMETERS)
+LONGEST_STEP: Final = int(MAX_SPAN.total_seconds())
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One step of a series; null where nothing is known."""
+
+    at: datetime
+    value: float | None
+
+
+class SeriesPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a series, in the order of time."""
+
+    next: str | None
+    previous: str | None
+    results: tuple[Point, ...]
+
+
+class _Place(msgspec.Struct, frozen=True, array_like=True):
+    """Where a page lies: the whole stretch, which a later page must not move, and how many steps come before."""
+
+    start: datetime
+    end: datetime
+    skipped: Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] = 0
+
+    def __str__(self) -> str:
+        return urlsafe_b64encode(msgspec.json.encode(self)).decode()
+
+    @classmethod
+    def read(cls, text: str) -> "_Place":
+        """What `str` has made; raises Invalid."""
+        try:
+            return msgspec.json.decode(urlsafe_b64decode(text), type=cls)
+        except (ValueError, msgspec.DecodeError):
+            raise Invalid("invalid_cursor", "this is not a cursor that an answer has given", "/cursor") from None
+
+
+def series_page(request: Request) -> SeriesPage:
+    """The page that the parameters ask for; raises Invalid."""
+    refuse_unknown_parameters(request, KNOWN, single=KNOWN)
+    given = request.query_params.dict()
+    limit = whole_number_given(request, "limit", MAX_LIMIT, low=1, high=MAX_LIMIT)
+    step = timedelta(seconds=whole_number_given(request, "step", 300, low=300, high=LONGEST_STEP))
+    with parameters_pointed_at():
+        place = _place(given)
+        return _page(request, given, place, step, min(limit, MAX_SPAN // step))
+
+
+def _page(request: Request, given: Mapping[str, Any], place: _Place, step: timedelta, limit: int) -> SeriesPage:
+    idc = idc_named(_required(given, "idc"), "/idc")
+    start = place.start + place.skipped * step
+    end = min(place.end, start + limit * step)
+    series = series_read(
+        metric=metric_named(_required(given, "metric"), "/metric"),
+        idc=idc,
+        line=line_named(idc, given["line"], "/line") if "line" in given else None,
+        start=start,
+        end=end,
+        step=step,
+        agg=given.get("agg", "mean"),
+    )
+
+    def link(skipped: int) -> str:
+        cursor = str(_Place(place.start, place.end, skipped))
+        return replace_query_param(request.build_absolute_uri(), "cursor", cursor)
+
+    return SeriesPage(
+        next=link(place.skipped + limit) if end < place.end else None,
+        previous=link(max(place.skipped - limit, 0)) if place.skipped else None,
+        results=tuple(Point(at, value) for at, value in series.points()),
+    )
+
+
+def _place(given: Mapping[str, str]) -> _Place:
+    if "cursor" in given:
+        place = _Place.read(given["cursor"])
+    else:
+        end = time_given(given["to"], "/to") if "to" in given else timezone.now()
+        start = time_given(given["from"], "/from") if "from" in given else end - timedelta(days=1)
+        place = _Place(slot_floor(start), end)
+    return place
+
+
+def _required(given: Mapping[str, str], name: str) -> str:
+    if name not in given:
+        raise Invalid("required", "this is required", f"/{name}")
+    return given[name]

@@ -1,0 +1,114 @@
+"""`ETag`, `If-Match` and `If-None-Match`: nobody overwrites what they have not seen, nobody fetches what they have."""
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from idcsched.inventory.models import Idc
+from tests.api.conftest import Api
+from tests.api.test_resources import KEYS, WRITES, world  # noqa: F401 - the fixture, used by name
+
+OLD = '"000000000000000000000000"'
+
+
+def etag(api: Api, path: str, **headers: str) -> str:
+    return api.raw("GET", path, **headers).headers["ETag"]
+
+
+def status(api: Api, method: str, path: str, body: Any = None, **headers: str) -> int:
+    return api.raw(method, path, None if body is None else json.dumps(body), **headers).status_code
+
+
+@pytest.mark.parametrize("resource", list(WRITES))
+def test_it_works(world: Api, resource: str) -> None:  # noqa: F811
+    """The tag of a new object lets it be changed and deleted; an old one lets nothing be done."""
+    made = world.raw("POST", f"/{resource}/", json.dumps(WRITES[resource][1]))
+    path = f"/{resource}/{made.json()[KEYS.get(resource, 'code')]}/"
+    tag = made.headers["ETag"]
+
+    assert etag(world, path) == tag
+    for method, body in (("PATCH", {}), ("PUT", {}), ("DELETE", None)):
+        assert status(world, method, path, body, If_Match=OLD) == 412
+    changed = world.raw("PATCH", path, "{}", If_Match=tag)
+    assert changed.status_code == 200
+    assert status(world, "DELETE", path, If_Match=changed.headers["ETag"]) == 204
+
+
+def test_a_refusal_changes_nothing(world: Api) -> None:  # noqa: F811
+    problem = world.call("PATCH", "/idcs/a/", {"partition": "gold"}, status=412, If_Match=OLD)
+
+    assert (problem["code"], problem["status"]) == ("stale_etag", 412)
+    assert Idc.objects.get(code="a").partition == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        pytest.param("{tag}", 200, id="the tag"),
+        pytest.param('"x", {tag}', 200, id="one of several"),
+        pytest.param("*", 200, id="whatever there is"),
+        pytest.param("W/{tag}", 412, id="a weak one never matches"),
+        pytest.param('"x"', 412, id="another"),
+        pytest.param("nonsense", 200, id="what is no tag at all, as if it were not there"),
+    ],
+)
+def test_what_if_match_may_say(world: Api, given: str, expected: int) -> None:  # noqa: F811
+    header = given.format(tag=etag(world, "/idcs/a/"))
+
+    assert status(world, "PATCH", "/idcs/a/", {"name": "A"}, If_Match=header) == expected
+
+
+def test_what_is_nested_counts(world: Api) -> None:  # noqa: F811
+    """Whoever changes a line changes what the IDC shows."""
+    line = world.post("/lines/", {"idc": "a", "isp": "ct", "purchased_mbps": 10}, status=201)
+    tag = etag(world, "/idcs/a/")
+
+    world.call("PATCH", f"/lines/{line['id']}/", {"purchased_mbps": 20}, status=200)
+
+    assert status(world, "PATCH", "/idcs/a/", {"name": "A"}, If_Match=tag) == 412
+
+
+def test_who_has_it_gets_no_body(world: Api) -> None:  # noqa: F811
+    for path in ("/idcs/a/", "/idcs/", "/profiles/seed-example/"):
+        tag = etag(world, path)
+        known = world.raw("GET", path, If_None_Match=tag)
+        assert (known.status_code, known.content, known.headers["ETag"]) == (304, b"", tag)
+        assert status(world, "GET", path, If_None_Match=OLD) == 200
+    world.call("PATCH", "/idcs/a/", {"name": "A"}, status=200)
+    assert etag(world, "/idcs/a/") != tag
+
+
+def test_an_activation_is_an_edit(world: Api) -> None:  # noqa: F811
+    body = {"plugins": [], "message": "nothing at all"}
+    world.post("/profiles/seed-example/revisions/", body, status=201)
+    tag = etag(world, "/profiles/seed-example/")
+
+    assert status(world, "POST", "/profiles/seed-example/revisions/2/activate/", If_Match=OLD) == 412
+    assert status(world, "POST", "/profiles/seed-example/revisions/2/activate/", If_Match=tag) == 200
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_of_two_at_once_one_wins(seed: Api, api: Callable[..., Api]) -> None:
+    """Both have read the same; the second waits for the first, and is then refused."""
+    tag, admin = etag(seed, "/idcs/a/"), api("admin")
+    held, outcomes = threading.Barrier(2), list[int]()
+
+    def edit(name: str) -> None:
+        held.wait(30)
+        outcomes.append(status(admin, "PATCH", "/idcs/a/", {"name": name}, If_Match=tag))
+        connection.close()
+
+    for _ in range(10):
+        outcomes.clear()
+        threads = [threading.Thread(target=edit, args=(f"{tag}{number}",)) for number in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(outcomes) == [200, 412]
+        tag = etag(seed, "/idcs/a/")

@@ -1,0 +1,130 @@
+"""Lists: look-ups, pages, order. What means nothing is refused; a long list takes no more queries than a short one."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from idcsched.inventory.models import Idc, Isp, Line, Region, Taint
+from tests.api.conftest import Api
+from tests.api.test_resources import world  # noqa: F401 - the fixture, used by name
+
+
+def codes(api: Api, query: str) -> list[str]:
+    return [idc["code"] for idc in api.get(f"/idcs/?{query}")["results"]]
+
+
+@pytest.fixture
+def idcs(world: Api) -> Api:  # noqa: F811
+    """`a` to `d` lie in A, `e` and `f` in B, `g` in a sub-region of A."""
+    world.post("/regions/", {"code": "A1", "parent": "A"}, status=201)
+    line = {"isp": "ct", "purchased_mbps": 100}
+    world.post("/idcs/", {"code": "g", "name": "Gold", "region": "A1", "latitude": 1, "longitude": 2, "lines": [line]})
+    return world
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        pytest.param("code=a&code=g", "ag", id="either"),
+        pytest.param("code__n=a&code__n=b", "cdefg", id="neither"),
+        pytest.param("name__ic=OL", "g", id="contains"),
+        pytest.param("q=gol", "g", id="search"),
+        pytest.param("region=A", "abcdg", id="a region with its sub-regions"),
+        pytest.param("region__n=A", "ef", id="outside of a region"),
+        pytest.param("isp=telecom", "g", id="an ISP by its alias"),
+        pytest.param("isp__n=ct", "abcdef", id="without a line of an ISP"),
+        pytest.param("latitude__gte=0.5", "g", id="at least"),
+        pytest.param("latitude__lte=0.5", "", id="at most"),
+        pytest.param("latitude=1.0", "g", id="a number"),
+        pytest.param("status=online&status=retired&code=a", "a", id="either, and the other"),
+        pytest.param("partition=", "abcdefg", id="empty"),
+        pytest.param("ordering=-code&limit=2&offset=1", "fe", id="a page of an order"),
+    ],
+)
+def test_it_works(idcs: Api, query: str, expected: str) -> None:
+    assert codes(idcs, query) == list(expected)
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "pointer"),
+    [
+        ("/idcs/?colour=red", "unknown_parameter", "?colour"),
+        ("/idcs/?region=nowhere", "unknown_region", "?region"),
+        ("/idcs/?region__n=nowhere", "unknown_region", "?region__n"),
+        ("/idcs/?isp=nobody", "unknown_isp", "?isp"),
+        ("/taints/?idc=zz", "unknown_idc", "?idc"),
+        ("/idcs/?status=asleep", "invalid_choice", "?status"),
+        ("/idcs/?latitude=north", "wrong_type", "?latitude"),
+        ("/idcs/?latitude__gte=north", "wrong_type", "?latitude__gte"),
+        ("/idcs/?latitude=nan", "wrong_type", "?latitude"),
+        ("/taints/?ends_at__gte=soon", "wrong_type", "?ends_at__gte"),
+        ("/taints/?ends_at__gte=0001-01-01T00:00:00%2B14:00", "out_of_range", "?ends_at__gte"),
+        ("/metrics/?builtin=perhaps", "invalid_choice", "?builtin"),
+        ("/idcs/?limit=1&limit=2", "given_twice", "?limit"),
+        ("/idcs/?q=a&q=b", "given_twice", "?q"),
+        ("/idcs/?cursor=x", "unknown_parameter", "?cursor"),
+        ("/decisions/?limit=0", "out_of_range", "?limit"),
+        ("/decisions/?limit=x&cursor=x", "out_of_range", "?limit"),
+        ("/decisions/?cursor=nonsense", "invalid_cursor", "?cursor"),
+        ("/decisions/?cursor=cD1ub25zZW5zZQ==", "invalid_cursor", "?cursor"),
+        ("/decisions/?offset=1", "unknown_parameter", "?offset"),
+        ("/idcs/?" + "&".join(f"code={number}" for number in range(101)), "too_many", "?code"),
+    ],
+)
+def test_what_means_nothing_is_refused(idcs: Api, path: str, code: str, pointer: str) -> None:
+    assert idcs.refused("GET", path, status=400) == (code, [pointer])
+
+
+def walked(api: Api, path: str) -> list[Any]:
+    """All pages, one after the other."""
+    found = []
+    while path:
+        page = api.get(path)
+        found += page["results"]
+        url = urlsplit(page["next"] or "")
+        path = f"{url.path.removeprefix('/api/v1')}?{url.query}" if page["next"] else ""
+    return found
+
+
+def test_pages_by_offset_show_each_once(idcs: Api) -> None:
+    assert [idc["code"] for idc in walked(idcs, "/idcs/?limit=3&ordering=tier")] == list("abcdefg")
+
+
+def test_pages_by_cursor_show_each_once(idcs: Api, portal: Api) -> None:
+    made = [portal.schedule(region="A", profile="seed-example")["decision_id"] for _ in range(5)]
+    portal.get(f"/decisions/{made[-1]}/")  # written behind the answer
+
+    assert [decision["decision_id"] for decision in walked(portal, "/decisions/?limit=2")] == made[::-1]
+
+
+def test_a_series_comes_in_pages(idcs: Api) -> None:
+    query = "/samples/?idc=a&metric=x&from=2026-01-01T00:00:00Z&to=2026-01-01T02:00:00Z"
+    whole = idcs.get(query)
+
+    assert (whole["next"], whole["previous"], len(whole["results"])) == (None, None, 24)
+    assert walked(idcs, f"{query}&limit=7") == whole["results"]
+    second = urlsplit(idcs.get(f"{query}&limit=7")["next"])
+    back = urlsplit(idcs.get(f"{second.path.removeprefix('/api/v1')}?{second.query}")["previous"])
+    assert idcs.get(f"{back.path.removeprefix('/api/v1')}?{back.query}")["results"] == whole["results"][:7]
+
+
+@pytest.fixture
+def thousands(world: Api) -> Api:  # noqa: F811
+    region, isp = Region.objects.get(code="A"), Isp.objects.get(code="ct")
+    made = Idc.objects.bulk_create([Idc(code=f"many-{number}", region=region) for number in range(10_000)])
+    Line.objects.bulk_create([Line(idc=idc, code="ct", isp=isp, purchased_mbps=100) for idc in made])
+    Taint.objects.bulk_create([Taint(idc=idc, key="k") for idc in made])
+    return world
+
+
+@pytest.mark.parametrize("path", ["/idcs/?region=A&", "/lines/?isp=ct&", "/taints/?region=A&", "/idcs/?isp=ct&q=many&"])
+def test_ten_thousand_take_as_many_queries_as_ten(
+    thousands: Api, path: str, django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    for limit in (1, 1000):
+        with django_assert_max_num_queries(8):
+            page = thousands.get(f"{path}limit={limit}&offset=5000")
+        assert page["count"] >= 10_000
+        assert len(page["results"]) == limit

@@ -1,0 +1,77 @@
+"""A PATCH of a list to a collection changes many objects, all or none; so does a POST make them."""
+
+from typing import Any
+
+import pytest
+
+from idcsched.inventory.models import Idc
+from tests.api.conftest import Api
+from tests.api.test_resources import KEYS, WRITES, world  # noqa: F401 - the fixture, used by name
+
+
+@pytest.mark.parametrize("resource", list(WRITES))
+def test_it_works(world: Api, resource: str) -> None:  # noqa: F811
+    key = KEYS.get(resource, "code")
+    made = world.post(f"/{resource}/", [WRITES[resource][1]], status=201)[0]
+
+    changed = world.call("PATCH", f"/{resource}/", [{key: made[key]}], status=200)
+
+    assert [row[key] for row in changed] == [made[key]]
+    assert changed[0].items() >= WRITES[resource][1].items()
+
+
+def test_many_are_changed(world: Api) -> None:  # noqa: F811
+    documents = [{"code": "b", "partition": "p"}, {"code": "a", "partition": "q"}]
+
+    changed = world.call("PATCH", "/idcs/", documents, status=200)
+
+    assert [(idc["code"], idc["partition"]) for idc in changed] == [("b", "p"), ("a", "q")]
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "pointer"),
+    [
+        pytest.param({"code": "a"}, "wrong_type", "", id="one object"),
+        pytest.param(["a"], "wrong_type", "/0", id="what is no object"),
+        pytest.param([{"partition": "p"}], "required", "/0/code", id="no name"),
+        pytest.param([{"code": 1}], "wrong_type", "/0/code", id="a number for a name"),
+        pytest.param([{"code": "a"}, {"code": "zz"}], "unknown", "/1/code", id="what is not there"),
+        pytest.param([{"code": "a"}, {"code": "a"}], "given_twice", "/1/code", id="one twice"),
+        pytest.param([{"code": "a"}, {"code": "b", "tier": "x"}], "invalid_choice", "/1/tier", id="a bad value"),
+        pytest.param([{"code": "a", "id": 1}], "unknown_field", "/0/id", id="an unknown field"),
+        pytest.param([{"code": "a"}] * 1001, "too_many", "", id="too many"),
+    ],
+)
+def test_all_or_none(world: Api, data: Any, code: str, pointer: str) -> None:  # noqa: F811
+    first = [{"code": "c", "partition": "p"}, *data] if isinstance(data, list) and len(data) == 2 else data
+    expected = pointer.replace("/1/", "/2/") if first is not data else pointer
+
+    assert world.refused("PATCH", "/idcs/", first, status=400) == (code, [expected])
+    assert not Idc.objects.filter(partition="p").exists()
+
+
+def test_too_many_to_make(world: Api) -> None:  # noqa: F811
+    assert world.refused("POST", "/regions/", [{"code": "R"}] * 1001, status=400) == ("too_many", [""])
+
+
+@pytest.mark.parametrize(("resource", "document"), [("regions", {"code": "A"}), ("isps", {"code": "ct"})])
+def test_a_conflict_names_the_item(world: Api, resource: str, document: Any) -> None:  # noqa: F811
+    new = {**document, "code": "new"}
+
+    code, pointers = world.refused("POST", f"/{resource}/", [new, document], status=409)
+
+    assert code in {"already_exists", "name_taken"}
+    assert pointers == ["/1"]
+
+
+def test_a_stale_one_stops_all(world: Api) -> None:  # noqa: F811
+    tags = [world.raw("GET", f"/idcs/{code}/").headers["ETag"] for code in "ab"]
+    documents = [{"code": code, "partition": "p"} for code in "ab"]
+
+    assert world.call("PATCH", "/idcs/", documents, status=412, If_Match=tags[0])["code"] == "stale_etag"
+    assert not Idc.objects.filter(partition="p").exists()
+    world.call("PATCH", "/idcs/", documents, status=200, If_Match=", ".join(tags))
+
+
+def test_a_role_that_may_not(world: Api, portal: Api) -> None:  # noqa: F811
+    assert portal.refused("PATCH", "/idcs/", [{"code": "a"}], status=403)[0]
