@@ -152,9 +152,9 @@ def test_a_line_that_nobody_measured_is_not_found(lines: list[Line], api: Callab
 @pytest.mark.parametrize(
     ("query", "code", "pointer"),
     [
-        ("colour=red", "unknown_parameter", "/colour"),
-        ("ordering=colour", "unknown_parameter", "/ordering"),
-        ("days_until_high_water__lte=soon", "invalid", "/days_until_high_water__lte"),
+        ("colour=red", "unknown_parameter", "?colour"),
+        ("ordering=colour", "unknown_parameter", "?ordering"),
+        ("days_until_high_water__lte=soon", "wrong_type", "?days_until_high_water__lte"),
         ("limit=1001", "out_of_range", "?limit"),
     ],
 )
