@@ -1,10 +1,11 @@
 """The Celery app. Imported by `idcsched.apps` once Django knows its apps, never by `idcsched` itself."""
 
 import os
+from functools import cache
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, setup_logging, worker_init
+from celery.signals import beat_init, heartbeat_sent, setup_logging, worker_init, worker_shutdown
 from kombu.transport import TRANSPORT_ALIASES
 
 from idcsched.settings_checks import environment_required
@@ -28,3 +29,22 @@ def _refuse_wrong_settings(**_: Any) -> None:
 @setup_logging.connect
 def _keep_logging(**_: Any) -> None:
     """Connected so that Celery leaves the logging that the settings describe alone."""
+
+
+@heartbeat_sent.connect
+def _live(sender: Any, **_: Any) -> None:
+    worker_pulse().beat(sender.eventer.hostname)
+
+
+@worker_shutdown.connect
+def _end(sender: Any, **_: Any) -> None:
+    worker_pulse().stop(sender.hostname)
+
+
+@cache
+def worker_pulse() -> Any:
+    """This worker's. Its room has tables, which can't be imported before Django knows its apps."""
+    from idcsched.work.models import Trade  # noqa: PLC0415
+    from idcsched.work.pulse import Pulse  # noqa: PLC0415
+
+    return Pulse(Trade.WORKER)

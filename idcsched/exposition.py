@@ -8,7 +8,12 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from metrics_ingest.instruments import BackgroundFigures
+
 __all__ = ["metrics"]
+
+BACKGROUND = CollectorRegistry()
+BACKGROUND.register(BackgroundFigures())
 
 
 @require_safe
@@ -19,4 +24,5 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)
-    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+    told = generate_latest(registry) + generate_latest(BACKGROUND)
+    return HttpResponse(told, content_type=CONTENT_TYPE_LATEST)

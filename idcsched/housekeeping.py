@@ -21,18 +21,16 @@ TASKS = {
     "idcsched.placement.tasks.claims_fade": timedelta(minutes=10),
     "idcsched.placement.tasks.ledger_audit": timedelta(hours=1),
 }
-DEMO_TASKS = {"idcsched.demo.tasks.demo_measure": timedelta(minutes=1)}
 LONGEST_WORTH_DOING = timedelta(hours=1)
 
 
-def housekeeping(*, demo: bool) -> dict[str, dict[str, Any]]:
+def housekeeping() -> dict[str, dict[str, Any]]:
     """Celery beat's schedule. A worker that was away need not do each for every time that it missed."""
-    tasks = TASKS | (DEMO_TASKS if demo else {})
     return {
         task.rpartition(".")[2].replace("_", "-"): {
             "task": task,
             "schedule": every,
             "options": {"expires": min(every, LONGEST_WORTH_DOING).total_seconds()},
         }
-        for task, every in tasks.items()
+        for task, every in TASKS.items()
     }

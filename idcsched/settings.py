@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from django.utils.translation import gettext_lazy as _
-from kombu.entity import Queue
+from kombu.entity import Exchange, Queue
 
-from idcsched import __version__, appearance, content_security, environment
+from idcsched import __version__, appearance, content_security, environment, logs
 from idcsched.environment import Environment, choice, flag, integer, listing, number
 from idcsched.housekeeping import housekeeping
 
@@ -205,7 +205,7 @@ DEMO = read(
     "DEMO",
     flag,
     default=False,
-    help="The demo's lines and loads are measured every five minutes, as if somebody did; `make run` sets it.",
+    help="The web server measures the demo's lines and sites for its sources to ask; `make run` sets it.",
 )
 
 INSTALLED_APPS = [
@@ -225,6 +225,7 @@ INSTALLED_APPS = [
     "django_celery_beat",
     "axes",
     "idcsched.audit",
+    "idcsched.work",
     "idcsched.accounts",
     "idcsched.inventory",
     "idcsched.inventory.transfer",
@@ -376,7 +377,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = "idcsched"
 # Sources are asked by way of a queue of their own, so that workers of their own can do it: a slow source then keeps
 # nothing else waiting. A worker that is not told which queues are its own takes both.
-CELERY_TASK_QUEUES = [Queue(name) for name in ("idcsched", "collect")]
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in ("idcsched", "collect")]
 CELERY_TASK_ROUTES = {"metrics_ingest.tasks.source_run": {"queue": "collect"}}
 CELERY_TASK_IGNORE_RESULT = True  # the row is the truth
 CELERY_TASK_ACKS_LATE = True
@@ -386,15 +387,6 @@ CELERY_TASK_SOFT_TIME_LIMIT = 300
 CELERY_TASK_TIME_LIMIT = 330
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_BEAT_SCHEDULER = "idcsched.beat:Scheduler"  # what stands here, and a schedule for each source
-CELERY_BEAT_SCHEDULE = housekeeping(demo=DEMO)
+CELERY_BEAT_SCHEDULE = housekeeping()
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "idcsched.logs.RequestId"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "filters": ["request_id"], "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
-    # Django's own handlers would say everything twice.
-    "loggers": {"django": {"handlers": [], "level": LOG_LEVEL, "propagate": True}},
-}
+LOGGING = logs.configuration(LOG_LEVEL)

@@ -1,10 +1,13 @@
 """Everything that has an address; portals are promised `/api/v1/` and the rest of `docs/`."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
 from idcsched import exposition, health
+from idcsched.demo.sources import PATH
+from idcsched.demo.views import measurements
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/api/v1/docs/")),
@@ -14,6 +17,9 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include("idcsched.api.urls")),
 ]
+
+if settings.DEMO:
+    urlpatterns.append(path(PATH.removeprefix("/"), measurements))
 
 handler400 = "idcsched.api.problems.bad_request"
 handler404 = "idcsched.api.problems.not_found"

@@ -1,5 +1,6 @@
 """Finding rows by the names that clients know."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -7,8 +8,11 @@ from idcsched.framework.errors import Invalid
 
 from .models import Metric, Source
 
-__all__ = ["metric_named", "sources_overdue"]
+__all__ = ["FAILING_FROM", "SourceHealth", "metric_named", "sources_health", "sources_overdue"]
 
+FAILING_FROM: Final = 3
+"""A source that fails so many times in a row is said to be failing: in history, log, status and figures."""
+LATE: Final = timedelta(minutes=2)
 UNANNOUNCED: Final = timedelta(seconds=10)
 """So long a source may be due before the sweep takes it that no message has said so."""
 
@@ -26,3 +30,34 @@ def sources_overdue(*, now: datetime) -> list[int]:
     waiting = Source.objects.filter(enabled=True, claim__isnull=True)
     overdue = waiting.filter(due_at__lte=now - UNANNOUNCED) | waiting.filter(started_at__isnull=True, due_at__lte=now)
     return list(overdue.order_by("due_at").values_list("pk", flat=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceHealth:
+    """How a source is doing. `late`: it has been due for longer than any sweep needs to notice."""
+
+    code: str
+    enabled: bool
+    succeeded_at: datetime | None
+    age_seconds: float | None
+    due_at: datetime
+    failures: int
+    failing: bool
+    late: bool
+
+
+def sources_health(*, now: datetime) -> list[SourceHealth]:
+    """All of them, by code."""
+    return [
+        SourceHealth(
+            code=source.code,
+            enabled=source.enabled,
+            succeeded_at=source.succeeded_at,
+            age_seconds=None if source.succeeded_at is None else max((now - source.succeeded_at).total_seconds(), 0.0),
+            due_at=source.due_at,
+            failures=source.failures,
+            failing=source.enabled and source.failures >= FAILING_FROM,
+            late=source.enabled and source.claim is None and source.due_at < now - LATE,
+        )
+        for source in Source.objects.all()
+    ]

@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 
 from idcsched.demo.processes import leash
-from tests.servers import Unavailable, chromium, postgresql, redis
+from tests.servers import Unavailable, chromium, postgresql, prometheus, redis
 
 NOTHING_TO_RUN = 5  # pytest's exit status
 TIERS: Mapping[str, list[str]] = {
@@ -29,6 +29,7 @@ SERVERS: Mapping[str, Callable[[], AbstractContextManager[str]]] = {
     "TEST_DATABASE_URL": postgresql.available,
     "TEST_REDIS_URL": redis.available,
     "TEST_CHROMIUM": chromium.available,
+    "TEST_PROMETHEUS": prometheus.present,  # each test starts its own: what it scrapes is the test's
 }
 
 
@@ -67,7 +68,7 @@ def main(tier: str, *options: str) -> int:
 @contextmanager
 def _servers(missing: list[str]) -> Iterator[dict[str, str]]:
     """Whichever servers can be had, by variable; the reasons for the others go to `missing`."""
-    print("Starting PostgreSQL and Redis, looking for Chromium ...", flush=True)
+    print("Starting PostgreSQL and Redis, looking for Chromium and Prometheus ...", flush=True)
     found: dict[str, str] = {}
     with ExitStack() as stack:
         for variable, available in SERVERS.items():

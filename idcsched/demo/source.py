@@ -14,7 +14,7 @@ from metrics_ingest.services import Sample
 from .documents import demo
 from .traffic import SLOT_SECONDS, Traffic, bandwidth, slot_of
 
-__all__ = ["history", "line_traffic", "samples_at", "slot_start"]
+__all__ = ["history", "line_traffic", "measured_now", "samples_at", "slot_start"]
 
 LineKey = tuple[str, str]
 
@@ -22,6 +22,7 @@ HIGHEST: Final = {"cpu_load": 1.0, "memory_load": 1.0, "disk_load": 1.0, "qualit
 STEADY: Final = frozenset({"cost_index"})
 UNREST, MOST_UNREST = 0.01, 2.0
 DECIMALS: Final = 3
+QUIETER: Final = 0.4
 
 
 @cache
@@ -58,6 +59,30 @@ def samples_at(at: datetime) -> Iterator[Sample]:
             if metric != "idc":
                 value = _reading(reading["idc"], metric, usual, slot)
                 yield Sample(idc=reading["idc"], metric=metric, value=value, at=at)
+
+
+def measured_now(at: datetime) -> dict[str, Any]:
+    """What a monitoring system of the demo's would answer at that moment: lines between their five-minute values."""
+    slot = slot_of(at.timestamp())
+    passed = at.timestamp() / SLOT_SECONDS - slot
+    lines = [
+        {"site": idc, "carrier": line, **_both_ways(bandwidth(traffic, first=slot, count=2), passed)}
+        for (idc, line), traffic in line_traffic().items()
+    ]
+    sites = [
+        {
+            name: value if name == "idc" else _reading(reading["idc"], name, value, slot)
+            for name, value in reading.items()
+        }
+        for reading in demo("readings")
+    ]
+    return {"at": at.isoformat(), "lines": lines, "sites": sites}
+
+
+def _both_ways(around: np.ndarray[Any, np.dtype[np.float64]], passed: float) -> dict[str, float]:
+    """The larger way is what is billed; the other is quieter."""
+    larger = float(around[0] + (around[1] - around[0]) * passed)
+    return {"out_mbps": round(larger, DECIMALS), "in_mbps": round(larger * QUIETER, DECIMALS)}
 
 
 def _reading(idc: str, metric: str, usual: float, slot: int) -> float:

@@ -51,7 +51,7 @@ class Supervisor:
                 ),
                 "idcsched.wsgi:application",
             ],
-            "worker": [*CELERY, "worker", "--concurrency", "1", "--without-gossip", "--without-mingle"],
+            "worker": [*CELERY, "worker", "--concurrency", "3", "--without-gossip", "--without-mingle"],
             "beat": [*CELERY, "beat", "--pidfile="],
         }
 

@@ -4,12 +4,11 @@ from .history import history_store
 from .metric import metric_create, metric_delete, metric_update
 from .pruning import history_prune
 from .rollups import rollups_refresh
-from .run import FAILING_FROM, RunOver, run_begin, run_fail, run_store, runs_lose, runs_prune
+from .run import RunOver, run_begin, run_fail, run_store, runs_lose, runs_prune
 from .samples import MAX_COLLECTED, MAX_SAMPLES, Collected, Refusal, Sample, samples_collect, samples_store
 from .source import source_ask, source_create, source_delete, source_update
 
 __all__ = [
-    "FAILING_FROM",
     "MAX_COLLECTED",
     "MAX_SAMPLES",
     "Collected",

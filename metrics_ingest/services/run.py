@@ -15,15 +15,14 @@ from metrics_ingest.mapping import Mapped, Refused
 from metrics_ingest.models import Run, RunState, Source
 from metrics_ingest.run_notes import error_note, refusal_notes, unmatched_notes
 from metrics_ingest.schedules import parse_schedule
+from metrics_ingest.selectors import FAILING_FROM
 
 from .samples import Collected, samples_collect
 
-__all__ = ["FAILING_FROM", "RunOver", "run_begin", "run_fail", "run_store", "runs_lose", "runs_prune"]
+__all__ = ["RunOver", "run_begin", "run_fail", "run_store", "runs_lose", "runs_prune"]
 
 logger = logging.getLogger(__name__)
 
-FAILING_FROM: Final = 3
-"""A source that fails so many times in a row is said to be failing: in history, log, status and figures."""
 STORING: Final = timedelta(seconds=30)
 """What a run may take beyond the time in which it asks. Once that is over, another run may begin."""
 

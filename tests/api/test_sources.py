@@ -1,6 +1,7 @@
 """`/api/v1/sources/`: who is asked for numbers, tried with one call, and how it went."""
 
 from collections.abc import Callable, Iterator
+from time import sleep
 from typing import Any
 
 import pytest
@@ -84,6 +85,18 @@ def test_trying_one_that_fails_says_why(operator: Api, server: Peer, document: d
     tried = operator.post("/sources/loads/test/", {}, status=200)
     assert (tried["fetched"], tried["error"]["code"]) == (0, "bad_status")
     assert "404" in tried["error"]["detail"]
+
+
+def test_what_a_broken_source_brought_last_goes_stale(operator: Api, server: Peer, document: dict[str, Any]) -> None:
+    operator.post("/sources/", document, status=201)
+    operator.call("PATCH", "/metrics/cpu_load/", {"max_age_seconds": 1}, status=200)
+    collected()
+    server.behave = raw_reply(b"", 500)
+    Source.objects.update(due_at=timezone.now())
+    assert collected().state == "failed"
+    sleep(1.1)
+    answer = operator.schedule(region="A", explain="full")
+    assert {"cpu_load"} == {each["metric"] for each in answer["stale"] if each["age_seconds"] is not None}
 
 
 def test_a_run_that_failed_says_why_in_the_readers_language(

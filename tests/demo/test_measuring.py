@@ -5,11 +5,9 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 from django.db.models import Q
-from django.utils import timezone
 
 from idcsched.demo.measuring import measurements_store
 from idcsched.demo.source import history, slot_start
-from idcsched.demo.tasks import demo_measure
 from idcsched.demo.traffic import slot_of
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import idc_delete, line_delete
@@ -93,15 +91,3 @@ def test_a_later_sample_of_somebody_else_stays(loaded: datetime) -> None:
     measurements_store(at=at, now=later)
 
     assert Latest.objects.get(line__idc__code="gz-ct-01", line__isnull=False).value == 35_000
-
-
-def test_the_task_measures_the_five_minutes_that_have_begun(loaded: datetime) -> None:
-    Latest.objects.filter(line__isnull=False).update(at=slot_start(slot_of(loaded.timestamp()) - 3))
-    found = demo_measure()
-
-    assert found["lines"] == 68
-    now = timezone.now()
-    assert all(
-        timedelta() <= now - at < timedelta(minutes=5, seconds=10)
-        for at in Latest.objects.filter(line__isnull=False).values_list("at", flat=True)
-    )

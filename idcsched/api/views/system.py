@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from idcsched import __version__
+from idcsched.api.background import Background, background
 from idcsched.api.openapi import list_of
 from idcsched.api.resources import encoded, struct_response
 from idcsched.api.throttling import throttle_state
@@ -72,6 +73,7 @@ class Status(msgspec.Struct, frozen=True):
     snapshot: SnapshotStatus
     records: RecordsStatus
     throttle: Literal["off", "memory", "redis", "redis_away"]
+    background: Background
     profiles: dict[str, int]
     broken_plugins: dict[str, str]
     broken_profiles: dict[str, str]
@@ -97,7 +99,7 @@ class StatusView(APIView):
     @extend_schema(operation_id="status_read", responses=Status)
     def get(self, request: Request) -> HttpResponse:
         picture = live.current()
-        broken, throttle = dict(registry().broken), throttle_state()
+        broken, throttle, work = dict(registry().broken), throttle_state(), background()
         return struct_response(
             Status(
                 versions=Versions(__version__, django.__version__, np.__version__, _database()),
@@ -109,11 +111,17 @@ class StatusView(APIView):
                 ),
                 records=RecordsStatus(recorder.waiting, recorder.dropped),
                 throttle=throttle,
+                background=work,
                 profiles={code: profile.revision for code, profile in sorted(picture.profiles.items())},
                 broken_plugins=broken,
                 broken_profiles=dict(picture.broken_profiles),
                 degraded=bool(
-                    broken or picture.broken_profiles or live.lagging or recorder.dropped or throttle == "redis_away"
+                    broken
+                    or picture.broken_profiles
+                    or live.lagging
+                    or recorder.dropped
+                    or throttle == "redis_away"
+                    or work.degraded
                 ),
             )
         )

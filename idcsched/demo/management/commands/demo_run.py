@@ -12,9 +12,12 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import Error as DatabaseError
 
+from idcsched.accounts.models import Tenant
 from idcsched.demo import showcase
 from idcsched.demo.claim import AlreadyRunning, Claim, claimed
+from idcsched.demo.credentials import TENANT
 from idcsched.demo.processes import leash, port_is_free
+from idcsched.demo.sources import sources_point_to
 from idcsched.demo.supervisor import ChildDied, NotReady, Supervisor, ignore_signals, interrupt_on_signals
 from idcsched.environment import Environment
 
@@ -68,13 +71,16 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False)
         self._say("Loading the demo, or bringing it up to date ...")
         call_command("load_demo", if_empty=True, stdout=self.stdout)
+        if Tenant.objects.filter(code=TENANT).exists():
+            sources_point_to(f"http://127.0.0.1:{settings.PORT}")
 
     def _serve(self, claim: Claim) -> None:
         self._say("Starting the web server, a Celery worker and beat ...")
         logs = settings.VAR_DIR / "log"
         system = Supervisor(folder=settings.BASE_DIR, port=settings.PORT, workers=settings.WEB_WORKERS, logs=logs)
         begun = monotonic()
-        os.environ.setdefault("DEMO", "on")  # for the children: somebody has to measure the demo's lines
+        os.environ.setdefault("DEMO", "on")  # for the children: the demo's sources ask the web server, on this machine
+        os.environ.setdefault("OUTBOUND_HOSTS", "*,127.0.0.1")
         try:
             system.start()
             claim.note(child.process.pid for child in system.children)

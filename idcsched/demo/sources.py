@@ -1,0 +1,40 @@
+"""The sources by which the running demo measures itself: collectors at work on a live address of this machine."""
+
+from typing import Any, Final
+
+from idcsched.audit.context import origin_set
+from metrics_ingest.models import Metric, Source
+from metrics_ingest.services import source_create, source_update
+
+from .documents import demo
+
+__all__ = ["PATH", "sources_point_to"]
+
+PATH: Final = "/demo/measurements/"
+LINES: Final = {
+    "idc": "site",
+    "line": "carrier",
+    "values": {"bandwidth_mbps": "max([in_mbps, out_mbps])"},
+}
+
+
+def sources_point_to(address: str) -> None:
+    """Make the demo's sources, or have them ask where the web server listens this time; what else was edited stays."""
+    with origin_set(actor="demo", via="command"):
+        _source("demo-lines", "30", f"{address}{PATH}", "lines", LINES)
+        _source("demo-sites", "60", f"{address}{PATH}", "sites", {"idc": "idc", "values": _values()})
+
+
+def _source(code: str, schedule: str, url: str, items: str, mapping: dict[str, Any]) -> None:
+    there = Source.objects.filter(code=code).first()
+    if there is None:
+        config = {"url": url, "items": items, "timeout_seconds": 10}
+        source_create(code=code, kind="http_json", schedule=schedule, config=config, mapping=mapping)
+    elif there.kind == "http_json" and there.config.get("url") != url:
+        source_update(source=there, changes={"config": {**there.config, "url": url}})
+
+
+def _values() -> dict[str, str]:
+    """Every metric that the demo's sites have readings of."""
+    named = {name for reading in demo("readings") for name in reading} - {"idc"}
+    return {code: code for code in sorted(Metric.objects.filter(code__in=named).values_list("code", flat=True))}

@@ -1,0 +1,98 @@
+"""`status/` and `/metrics` say how the work behind the answers is doing."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from idcsched.inventory.services import idc_create, region_create
+from idcsched.work.models import Heartbeat, Trade
+from idcsched.work.services import heartbeat_forget, heartbeat_note
+from metrics_ingest.collecting import source_collect
+from metrics_ingest.models import Source
+from metrics_ingest.services import source_create
+from tests.api.conftest import Api
+from tests.outbound.peers import json_reply, loopback_allowed, peer, raw_reply
+
+
+@pytest.fixture
+def viewer(api: Callable[..., Api]) -> Api:
+    return api("viewer")
+
+
+@pytest.fixture
+def source(db: None, settings: Any) -> Iterator[Source]:
+    """One that has just brought a value."""
+    region_create(code="A")
+    idc_create(code="gz-01", region="A")
+    with loopback_allowed(settings), peer(json_reply([{"site": "gz-01", "cpu": 0.5}])) as server:
+        mapping = {"idc": "site", "values": {"cpu_load": "cpu"}}
+        made = source_create(code="loads", kind="http_json", schedule="60", config={"url": server.url}, mapping=mapping)
+        source_collect(source_id=made.pk, clock=timezone.now)
+        server.behave = raw_reply(b"", 404)
+        yield made
+
+
+def test_it_works(viewer: Api, source: Source) -> None:
+    heartbeat_note(trade=Trade.WORKER, name="worker@a", now=timezone.now())
+    status = viewer.get("/status/")["background"]
+    (process,) = status["processes"]
+    assert (process["trade"], process["name"], process["alive"]) == ("worker", "worker@a", True)
+    assert set(status["queues"]) == {"idcsched", "collect"}
+    (found,) = status["sources"]
+    assert (found["code"], found["failures"], found["failing"], found["late"]) == ("loads", 0, False, False)
+    assert found["age_seconds"] < 60
+    assert not status["degraded"]
+
+
+def test_a_source_that_keeps_failing_is_shown(viewer: Api, source: Source) -> None:
+    for turn in range(3):
+        Source.objects.update(due_at=timezone.now())
+        assert viewer.get("/status/")["degraded"] is False, turn
+        source_collect(source_id=source.pk, clock=timezone.now)
+    status = viewer.get("/status/")
+    assert (status["background"]["sources"][0]["failing"], status["degraded"]) == (True, True)
+
+
+def test_a_source_that_nobody_asks_is_late(viewer: Api, source: Source) -> None:
+    Source.objects.update(due_at=timezone.now() - timedelta(minutes=3))
+    assert viewer.get("/status/")["background"]["sources"][0]["late"]
+    Source.objects.update(enabled=False)
+    assert not viewer.get("/status/")["background"]["degraded"]
+
+
+def test_a_worker_that_was_killed_is_missing_until_it_is_forgotten(viewer: Api) -> None:
+    now = timezone.now()
+    heartbeat_note(trade=Trade.WORKER, name="worker@a", now=now - timedelta(minutes=59))
+    heartbeat_note(trade=Trade.BEAT, name="beat@a", now=now)
+    status = viewer.get("/status/")
+    assert [process["alive"] for process in status["background"]["processes"]] == [True, False]
+    assert status["degraded"]
+    heartbeat_note(trade=Trade.BEAT, name="beat@a", now=now + timedelta(minutes=2))
+    assert [row.name for row in Heartbeat.objects.all()] == ["beat@a"]
+    heartbeat_forget(trade=Trade.BEAT, name="beat@a")
+    assert not Heartbeat.objects.exists()
+
+
+def test_a_broker_that_is_away_is_said(viewer: Api, settings: Any) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    status = viewer.get("/status/")
+    assert status["background"]["queues"] == {"idcsched": None, "collect": None}
+    assert status["degraded"]
+
+
+def test_prometheus_is_told(source: Source) -> None:
+    heartbeat_note(trade=Trade.WORKER, name="worker@a", now=timezone.now())
+    told = Client(SERVER_NAME="localhost").get("/metrics").content.decode()
+    for line in (
+        'idcsched_source_runs_total{source="loads"} 1.0',
+        'idcsched_source_samples_stored_total{source="loads"} 1.0',
+        'idcsched_source_failures{source="loads"} 0.0',
+        'idcsched_source_age_seconds{source="loads"}',
+        'idcsched_process_heartbeat_age_seconds{name="worker@a",trade="worker"}',
+        'idcsched_queue_depth{queue="collect"}',
+    ):
+        assert line in told

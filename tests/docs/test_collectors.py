@@ -1,0 +1,73 @@
+"""docs/collectors.md shows a collector that works, and names what is really there."""
+
+import json
+from datetime import UTC, datetime
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from idcsched.framework.decoding import convert
+from idcsched.outbound.errors import OutboundError
+from metrics_ingest.collector import Ask
+from metrics_ingest.kinds import check_collector_class, kinds
+from metrics_ingest.mapping import SourceMapping, compile_mapping
+from metrics_ingest.schedules import parse_schedule
+from tests.docs.pages import blocks, page, tables
+from tests.outbound.peers import json_reply, loopback_allowed, peer
+from tests.third_party.packages import PACKAGES
+
+PAGE = page("collectors.md")
+EXAMPLE = PACKAGES / "librenms"
+
+
+@pytest.fixture
+def module() -> ModuleType:
+    spec = spec_from_file_location("idcsched_librenms", EXAMPLE / "idcsched_librenms.py")
+    assert spec is not None
+    assert spec.loader is not None
+    found = module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_it_works(module: ModuleType, settings: Any) -> None:
+    collector = check_collector_class(module.LibreNms)
+    port = {"port_id": 7, "ifAlias": "gz-ct-01/ct", "ifInOctets_rate": 1e6, "ifOutOctets_rate": 2e6}
+    with loopback_allowed(settings), peer(json_reply({"status": "ok", "ports": [port]})) as server:
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        made = collector(convert({"url": url}, collector.Config))
+        ask = Ask(now=datetime.now(UTC), timeout=5, secret="t0ken")
+        assert not list(made.check())
+        assert list(made.collect(ask)) == [port]
+        assert server.seen_headers[0]["X-Auth-Token"] == "t0ken"
+        server.behave = json_reply({"status": "error"})
+        with pytest.raises(OutboundError):
+            list(made.collect(ask))
+
+
+def test_the_page_shows_what_is_tested() -> None:
+    shown = [*blocks(PAGE, "python"), *blocks(PAGE, "toml")]
+    assert shown == [
+        (EXAMPLE / name).read_text(encoding="utf-8") for name in ("idcsched_librenms.py", "pyproject.toml")
+    ]
+
+
+def test_it_is_short() -> None:
+    assert len((EXAMPLE / "idcsched_librenms.py").read_text(encoding="utf-8").splitlines()) <= 40
+
+
+def test_the_source_shown_can_be_saved() -> None:
+    (shown,) = (json.loads(block) for block in blocks(PAGE, "json"))
+    collector = kinds().collectors[shown["kind"]]
+    assert not list(collector(convert(shown["config"], collector.Config)).check())
+    assert compile_mapping({**collector.mapping, **shown["mapping"]})
+    assert parse_schedule(str(shown["schedule"]))
+
+
+def test_every_kind_and_every_field_of_a_mapping_is_named() -> None:
+    by_kind, by_field, *_ = tables(PAGE)
+    assert {row["kind"] for row in by_kind} == set(kinds().collectors)
+    named = {name.strip() for row in by_field for name in row["field"].split(",")}
+    assert named == set(SourceMapping.__struct_fields__)

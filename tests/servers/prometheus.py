@@ -1,0 +1,61 @@
+"""A Prometheus server of one's own, which scrapes whom it is told to."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic, sleep
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from idcsched.demo.processes import Child, start, stop
+from tests.servers import Unavailable, debian, free_port, scratch_folder
+
+__all__ = ["present", "running"]
+
+CONFIG = """
+global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs:
+  - job_name: lines
+    static_configs: [{{targets: ["{target}"]}}]
+"""
+
+
+@contextmanager
+def present() -> Iterator[str]:
+    """The program's path, installed first where it is missing."""
+    if shutil.which("prometheus") is None:
+        debian.install("prometheus")
+    yield str(shutil.which("prometheus"))
+
+
+@contextmanager
+def running(target: str) -> Iterator[str]:
+    """A fresh server that scrapes `target` (host:port) every second; yields its address."""
+    with present() as program, scratch_folder() as folder:
+        (folder / "prometheus.yml").write_text(CONFIG.format(target=target))
+        port = free_port()
+        options = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
+        child = start(
+            "prometheus", [program, *options, f"--web.listen-address=127.0.0.1:{port}"], log=folder / "prometheus.log"
+        )
+        address = f"http://127.0.0.1:{port}"
+        try:
+            _wait(child, address)
+            yield address
+        finally:
+            stop(child)
+
+
+def _wait(child: Child, address: str) -> None:
+    """Until it has scraped its target."""
+    until = monotonic() + 60
+    while child.running and monotonic() < until:
+        try:
+            with urlopen(f"{address}/api/v1/query?query=up==1", timeout=5) as response:
+                if json.load(response)["data"]["result"]:
+                    return
+        except (URLError, OSError):
+            pass
+        sleep(0.1)
+    raise Unavailable(f"prometheus does not scrape: {child.last_words()}")
