@@ -66,8 +66,10 @@ def test_what_strangers_see_is_clean_too(visitor: Visitor, page: str) -> None:
 
 def test_the_api_s_pages_show_every_endpoint(visitor: Visitor) -> None:
     visitor.goto("/api/v1/docs/")
-    expect(visitor.page.locator("#operations-schedule-schedule_create, .opblock").first).to_be_visible()
-    assert visitor.page.locator(".opblock").count() > 50
+    expect(visitor.page.locator("#operations-affinities-affinities_list")).to_be_visible()
+    while not visitor.page.locator("#operations-users-users_list").count():  # what is not in sight is not drawn
+        visitor.page.mouse.wheel(0, 500)
+        visitor.page.wait_for_timeout(50)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

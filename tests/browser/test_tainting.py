@@ -34,7 +34,7 @@ def test_it_works(visitor: Visitor) -> None:
 
 def _find_and_taint(visitor: Visitor, idc: str) -> None:
     page = visitor.page
-    page.get_by_role("link", name="IDCs", exact=True).click()
+    page.locator("#nav-sidebar-inner").get_by_text("IDCs", exact=True).click()
     page.locator("#searchbar").fill(idc)
     page.locator("#searchbar").press("Enter")
     expect(page.locator("#result_list tbody tr")).to_have_count(1)
