@@ -7,7 +7,6 @@ from unfold.admin import TabularInline
 from idcsched.accounts.administration import TenantReadOnlyAdmin, admin_origin
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import role_can
-from idcsched.audit.admin import ReadOnlyAdmin
 
 from . import services
 from .models import Attempt, Delivery, Event, Machine, Placement
@@ -30,7 +29,7 @@ class AttemptInline(TabularInline):
 
 
 @admin.register(Placement)
-class PlacementAdmin(ReadOnlyAdmin):
+class PlacementAdmin(TenantReadOnlyAdmin):
     list_display = [
         "id",
         "request_id",
@@ -49,7 +48,8 @@ class PlacementAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Machine)
-class MachineAdmin(ReadOnlyAdmin):
+class MachineAdmin(TenantReadOnlyAdmin):
+    tenant_lookup = "attempt__placement__tenant"
     list_display = ["name", "state", "provider", "provider_id", "tries", "created_at"]
     list_filter = ["state", "provider"]
     search_fields = ["id", "name", "provider_id"]
