@@ -21,7 +21,8 @@ def test_it_works(demo: Installation, victim: bytes, attempt: int) -> None:
     for pid in demo.processes():
         if victim in command(pid):
             os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: not demo.processes(), "its processes to follow")
+    # A worker lets the run of a source that it is at come to its end, which nobody answers any more.
+    wait_for(lambda: not demo.processes(), "its processes to follow", seconds=120)
     child.process.wait()
     if attempt == 7:
         with made(demo):
