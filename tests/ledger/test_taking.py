@@ -169,3 +169,13 @@ def test_taking_is_one_round_trip(django_assert_num_queries: Callable[[int], obj
     statements = taking([stay()], at=NOW)
     with django_assert_num_queries((1 if connection.vendor == "postgresql" else len(statements)) + 2):
         run_together(statements)
+
+
+def test_by_what_is_ordered_nothing_ever_fades() -> None:
+    take(stay())
+    claims_fade_begin(placement=UUID(int=1), since=NOW)
+    claims_fade(now=NOW + timedelta(days=3), over_seconds=3 * DAY)
+    with pytest.raises(IntegrityError) as refusal:
+        take(stay(2, bandwidth(700, counted="ordered")))
+    assert oversold(refusal.value)
+    take(stay(3, bandwidth(700)))
