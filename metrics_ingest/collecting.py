@@ -84,7 +84,8 @@ def _done(run: Run, source: Source, prepared: Prepared | IdcschedError, clock: C
         return run_fail(run=run, error=prepared, now=clock())
     try:
         mapped = gather(source, prepared, now=run.started_at)
-        return run_store(run=run, mapped=mapped, now=clock(), allow_empty=prepared.collector.config.allow_empty)
+        allow_empty = prepared.collector.config.allow_empty
+        return run_store(run=run, mapped=mapped, now=clock(), allow_empty=allow_empty, rules=prepared.rules)
     except RunOver:
         raise
     except IdcschedError as error:

@@ -1,10 +1,10 @@
 """From a source's records to samples: which IDC and line a record is about, and which metrics it holds."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
@@ -14,8 +14,10 @@ from idcsched.framework.errors import FieldError, Invalid
 
 from .checking import Sample
 from .collector import Record
+from .counters import Counted, Reading
 from .expressions import Reader, expression
 from .names import Names
+from .value_rules import CompiledValue, Text, ValueRule, shortened
 
 __all__ = ["Mapped", "Refused", "SourceMapping", "ValueRule", "compile_mapping"]
 
@@ -23,17 +25,9 @@ MAX_VALUES: Final = 100_000
 """How many values one run may bring."""
 MILLISECONDS_FROM: Final = 1e11
 """Epoch times beyond this, the year 5138 in seconds, are meant in milliseconds."""
-SHOWN: Final = 100
-
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
-
-
-class ValueRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a metric's value stands; stored is value × scale + offset."""
-
-    value: Text
-    scale: float = 1.0
-    offset: float = 0.0
+AMBIGUOUS: Final = FieldError(
+    "/value", "ambiguous", "the source gives several values for the same thing at the same time"
+)
 
 
 class SourceMapping(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -74,15 +68,24 @@ class Refused:
 
 @dataclass(slots=True)
 class Mapped:
-    """What became of the records. `unmatched` counts values by the IDC and line that they named and nobody knows."""
+    """What became of the records. `unmatched` counts values by the IDC and line that they named and nobody knows.
+
+    What `readings` come to, the readings before them tell.
+    """
 
     samples: list[Sample] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     unmatched: Counter[tuple[str, str | None]] = field(default_factory=Counter)
 
     @property
     def fetched(self) -> int:
-        return len(self.samples) + len(self.refused) + self.unmatched.total()
+        return len(self.samples) + len(self.readings) + len(self.refused) + self.unmatched.total()
+
+    def with_rates(self, counted: Counted) -> "Mapped":
+        """The same, with what became of the readings in their place."""
+        refused = [_refused_reading(reading, reason) for reading, reason in counted.refused]
+        return Mapped(samples=self.samples + counted.samples, refused=self.refused + refused, unmatched=self.unmatched)
 
 
 def compile_mapping(document: Mapping[str, Any]) -> "CompiledMapping":
@@ -96,31 +99,6 @@ def compile_mapping(document: Mapping[str, Any]) -> "CompiledMapping":
     return CompiledMapping.of(said)
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """How one metric's value is read."""
-
-    metric: str
-    read: Reader
-    scale: float
-    offset: float
-
-    @classmethod
-    def of(cls, metric: str, rule: str | ValueRule, pointer: str) -> "_Value":
-        said = ValueRule(value=rule) if isinstance(rule, str) else rule
-        inside = pointer if isinstance(rule, str) else f"{pointer}/value"
-        return cls(metric, expression(said.value, inside), said.scale, said.offset)
-
-    def number(self, found: Any) -> float:
-        """Raises Invalid for what is no number."""
-        if isinstance(found, bool) or not isinstance(found, int | float | str):
-            raise Invalid("not_a_number", "this is no number: {found}", "/value", found=_short(found))
-        try:
-            return float(found) * self.scale + self.offset
-        except (ValueError, OverflowError):
-            raise Invalid("not_a_number", "this is no number: {found}", "/value", found=_short(found)) from None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledMapping:
     """A mapping, ready for use."""
@@ -131,7 +109,7 @@ class CompiledMapping:
     at: Reader | None
     where: Reader | None
     metric: Reader | None
-    values: tuple[_Value, ...]
+    values: tuple[CompiledValue, ...]
     zone: ZoneInfo | None
 
     @classmethod
@@ -142,9 +120,11 @@ class CompiledMapping:
             for text in [getattr(said, name)]
         }
         if said.value is not None:
-            values = [_Value.of("", said.value, "/mapping/value")]
+            values = [CompiledValue.of("", said.value, "/mapping/value")]
         else:
-            values = [_Value.of(metric, rule, f"/mapping/values/{metric}") for metric, rule in said.values.items()]
+            values = [
+                CompiledValue.of(metric, rule, f"/mapping/values/{metric}") for metric, rule in said.values.items()
+            ]
         idc = expression(said.idc, "/mapping/idc")
         return cls(said=said, idc=idc, values=tuple(values), zone=_zone(said.zone), **readers)
 
@@ -153,7 +133,7 @@ class CompiledMapping:
         mapped = Mapped()
         for record in records:
             self._map(record, names, now, mapped)
-            if len(mapped.samples) + len(mapped.refused) > MAX_VALUES:
+            if len(mapped.samples) + len(mapped.readings) + len(mapped.refused) > MAX_VALUES:
                 raise Invalid("too_many", "at most {limit} samples at once", limit=MAX_VALUES)
         return _unambiguous(mapped)
 
@@ -168,25 +148,28 @@ class CompiledMapping:
         for rule in self.values:
             self._map_value(rule, record, subject, names, mapped)
 
-    def _map_value(self, rule: _Value, record: Record, subject: "_Subject", names: Names, mapped: Mapped) -> None:
+    def _map_value(
+        self, rule: CompiledValue, record: Record, subject: "_Subject", names: Names, mapped: Mapped
+    ) -> None:
         metric, found = rule.metric, None
         try:
             metric = self._metric(rule, record)
             found = rule.read(record)
             if found is None:
                 return
-            value = rule.number(found)
+            said = rule.number(found) if rule.max_gap is None else rule.counters(found)
         except Invalid as error:
             mapped.refused.append(
-                Refused(idc=subject.idc, line=subject.line, metric=metric, value=_short(found), reason=error.errors[0])
+                Refused(
+                    idc=subject.idc, line=subject.line, metric=metric, value=shortened(found), reason=error.errors[0]
+                )
             )
             return
         matched = names.match(subject.idc, subject.line, metric)
         if matched is None:
             mapped.unmatched[subject.idc, subject.line] += 1
         else:
-            idc, line = matched
-            mapped.samples.append(Sample(idc=idc, line=line, metric=metric, value=value, at=subject.at))
+            _take(mapped, rule, _Matched(*matched, metric, subject.at), said)
 
     def _subject(self, record: Record, now: datetime) -> "_Subject":
         idc = _name(self.idc(record))
@@ -194,7 +177,7 @@ class CompiledMapping:
         at = now if self.at is None else self._time(self.at(record))
         return _Subject(self.said.idcs.get(idc, idc), line and self.said.lines.get(line, line), at)
 
-    def _metric(self, rule: _Value, record: Record) -> str:
+    def _metric(self, rule: CompiledValue, record: Record) -> str:
         if self.metric is None:
             return rule.metric
         metric = _name(self.metric(record))
@@ -214,7 +197,7 @@ class CompiledMapping:
                 return datetime.fromtimestamp(found / (1000 if abs(found) >= MILLISECONDS_FROM else 1), UTC)
             except (ValueError, OverflowError, OSError):
                 pass
-        raise Invalid("not_a_time", "this is no time: {found}", "/at", found=_short(found))
+        raise Invalid("not_a_time", "this is no time: {found}", "/at", found=shortened(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,30 +236,54 @@ def _zone(name: str | None) -> ZoneInfo | None:
         raise Invalid("unknown_zone", "there is no time zone {name}", "/mapping/zone", name=name) from None
 
 
-def _short(found: Any) -> str:
-    text = str(found)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+class _Matched(NamedTuple):
+    """What a value is about, by our codes, and when it was taken."""
+
+    idc: str
+    line: str | None
+    metric: str
+    at: datetime
+
+
+def _take(mapped: Mapped, rule: CompiledValue, about: _Matched, said: Any) -> None:
+    if rule.max_gap is None:
+        mapped.samples.append(Sample(**about._asdict(), value=said))
+    else:
+        mapped.readings.append(
+            Reading(**about._asdict(), counters=said, scale=rule.scale, offset=rule.offset, max_gap=rule.max_gap)
+        )
+
+
+def _refused_reading(reading: Reading, reason: FieldError) -> Refused:
+    value = shortened(", ".join(map(str, reading.counters)))
+    return Refused(idc=reading.idc, line=reading.line, metric=reading.metric, value=value, reason=reason)
 
 
 def _unambiguous(mapped: Mapped) -> Mapped:
     """Two different values of one thing at one time: the mapping leaves out what tells them apart, so neither holds."""
-    values: dict[tuple[str, str, str | None, datetime], set[float]] = {}
-    for sample in mapped.samples:
-        values.setdefault(_key(sample), set()).add(sample.value)
+    values: dict[_Matched, set[Any]] = {}
+    told: list[Sample | Reading] = [*mapped.samples, *mapped.readings]
+    for each in told:
+        values.setdefault(_key(each), set()).add(_value(each))
     if all(len(found) == 1 for found in values.values()):
         return mapped
+
+    def clear(each: Sample | Reading) -> bool:
+        return len(values[_key(each)]) == 1
+
+    doubtful = [Refused.of(each, AMBIGUOUS) for each in mapped.samples if not clear(each)]
+    doubtful += [_refused_reading(each, AMBIGUOUS) for each in mapped.readings if not clear(each)]
     return Mapped(
-        samples=[sample for sample in mapped.samples if len(values[_key(sample)]) == 1],
-        refused=mapped.refused + list(_ambiguous(sample for sample in mapped.samples if len(values[_key(sample)]) > 1)),
+        samples=list(filter(clear, mapped.samples)),
+        readings=list(filter(clear, mapped.readings)),
+        refused=mapped.refused + doubtful,
         unmatched=mapped.unmatched,
     )
 
 
-def _key(sample: Sample) -> tuple[str, str, str | None, datetime]:
-    return sample.metric, sample.idc, sample.line, sample.at
+def _key(each: Sample | Reading) -> _Matched:
+    return _Matched(each.idc, each.line, each.metric, each.at)
 
 
-def _ambiguous(samples: Iterable[Sample]) -> Iterator[Refused]:
-    detail = "the source gives several values for the same thing at the same time"
-    for sample in samples:
-        yield Refused.of(sample, FieldError("/value", "ambiguous", detail))
+def _value(each: Sample | Reading) -> Any:
+    return each.value if isinstance(each, Sample) else each.counters

@@ -10,12 +10,13 @@ from idcsched.audit.models import Recorded, Topic
 from idcsched.columns import ENORMOUS, CodeField, NumberField, between, one_of, unique
 from idcsched.inventory.models import Idc, Line
 
-from .source_models import Run, RunState, Source
+from .source_models import CounterReadings, Run, RunState, Source
 
 __all__ = [
     "BandwidthDay",
     "BandwidthMonth",
     "BandwidthRollup",
+    "CounterReadings",
     "Direction",
     "Latest",
     "Metric",

@@ -3,7 +3,11 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
+
+import msgspec
+from django.utils import timezone
 
 from idcsched.audit.writing import below
 from idcsched.framework.decoding import convert
@@ -21,16 +25,23 @@ __all__ = ["Prepared", "prepare", "source_check"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """What a run needs of a source."""
+    """What a run needs of a source. `rules` names what makes a counter the same one as at the run before."""
 
     collector: Collector
     mapping: CompiledMapping
+    rules: str
 
 
 def prepare(source: Source) -> Prepared:
     """Raises Invalid where the row can't be used: its kind is not installed any more, say."""
     made = _collector(source.kind, source.config)
-    return Prepared(collector=made, mapping=compile_mapping({**made.mapping, **source.mapping}))
+    mapping = compile_mapping({**made.mapping, **source.mapping})
+    return Prepared(collector=made, mapping=mapping, rules=_rules(source))
+
+
+def _rules(source: Source) -> str:
+    said = msgspec.json.encode([source.kind, source.config, source.mapping], order="sorted")
+    return sha256(said).hexdigest()
 
 
 def source_check(source: Source) -> Schedule:
@@ -47,7 +58,9 @@ def source_check(source: Source) -> Schedule:
         parse_schedule(source.schedule)
     if errors:
         raise Invalid.of(errors)
-    return parse_schedule(source.schedule)
+    schedule = parse_schedule(source.schedule)
+    _check_gaps(prepare(source).mapping, schedule)
+    return schedule
 
 
 @contextmanager
@@ -88,3 +101,17 @@ def _check_mapping(source: Source) -> None:
     ]
     if unknown:
         raise Invalid.of(unknown)
+
+
+def _check_gaps(mapping: CompiledMapping, schedule: Schedule) -> None:
+    """Readings that always lie too far apart would never give a rate."""
+    first = schedule.next_after(timezone.now())
+    apart = schedule.next_after(first) - first
+    narrow = [value for value in mapping.values if value.max_gap is not None and value.max_gap <= apart]
+    if narrow:
+        detail = "the source is asked every {seconds} s: more must be allowed between two readings of a counter"
+        seconds = round(apart.total_seconds())
+        raise Invalid.of(
+            FieldError(f"{value.pointer}/max_gap_seconds", "out_of_range", detail, {"seconds": seconds})
+            for value in narrow
+        )

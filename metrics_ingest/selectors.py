@@ -1,14 +1,18 @@
 """Finding rows by the names that clients know."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+import msgspec
+
 from idcsched.framework.errors import Invalid
 
-from .models import Metric, Source
+from .counters import Counted, Held, Reading, rates
+from .models import CounterReadings, Metric, Source
 
-__all__ = ["FAILING_FROM", "SourceHealth", "metric_named", "sources_health", "sources_overdue"]
+__all__ = ["FAILING_FROM", "SourceHealth", "metric_named", "rates_found", "sources_health", "sources_overdue"]
 
 FAILING_FROM: Final = 3
 """A source that fails so many times in a row is said to be failing: in history, log, status and figures."""
@@ -61,3 +65,10 @@ def sources_health(*, now: datetime) -> list[SourceHealth]:
         )
         for source in Source.objects.all()
     ]
+
+
+def rates_found(*, source_id: int, readings: Sequence[Reading], rules: str, now: datetime) -> Counted:
+    """What the source's readings of counters come to, compared with those that were kept by the same rules."""
+    row = CounterReadings.objects.filter(source_id=source_id, rules=rules).first()
+    before = [] if row is None else msgspec.msgpack.decode(row.held, type=list[Held])
+    return rates(readings, {held.subject: held for held in before}, now=now)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from idcsched.audit.models import Recorded, Topic
 from idcsched.columns import CodeField, DocumentField, one_of, unique
 
-__all__ = ["Run", "RunState", "Source"]
+__all__ = ["CounterReadings", "Run", "RunState", "Source"]
 
 
 class Source(Recorded):
@@ -125,3 +125,24 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.source.code} {self.started_at:%Y-%m-%d %H:%M:%S}"
+
+
+class CounterReadings(models.Model):
+    """The last reading of each counter that a source tells of: the next ones are compared with them.
+
+    `held` is packed, one row for all of them: each run reads and writes the lot. `rules` says by which configuration
+    and mapping they were taken; under other ones the same name may be another counter.
+    """
+
+    source = models.OneToOneField(
+        Source, models.CASCADE, verbose_name=_("source"), primary_key=True, related_name="counter_readings"
+    )
+    rules = models.CharField(_("rules"), max_length=64)
+    held = models.BinaryField(_("readings"))
+
+    class Meta:
+        verbose_name = _("readings of counters")
+        verbose_name_plural = _("readings of counters")
+
+    def __str__(self) -> str:
+        return self.source.code

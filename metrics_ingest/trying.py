@@ -10,6 +10,7 @@ from .collecting import gather
 from .mapping import Mapped, Refused
 from .models import Source
 from .preparing import prepare
+from .selectors import rates_found
 
 __all__ = ["SHOWN", "Trial", "source_try"]
 
@@ -33,7 +34,12 @@ class Trial:
 def source_try(*, source: Source, now: datetime) -> Trial:
     """Ask the source once, whether or not it is due or switched on. Raises nothing that the source could do wrong."""
     try:
-        return _tried(gather(source, prepare(source), now=now), now)
+        prepared = prepare(source)
+        mapped = gather(source, prepared, now=now)
+        if mapped.readings:
+            rates = rates_found(source_id=source.pk, readings=mapped.readings, rules=prepared.rules, now=now)
+            mapped = mapped.with_rates(rates)
+        return _tried(mapped, now)
     except IdcschedError as error:
         return Trial(error=error)
 

@@ -11,12 +11,14 @@ from uuid_utils.compat import uuid7
 from idcsched.audit.services import change_record
 from idcsched.audit.writing import write
 from idcsched.framework.errors import IdcschedError, Unavailable
+from metrics_ingest.counters import FIRST_READING
 from metrics_ingest.mapping import Mapped, Refused
 from metrics_ingest.models import Run, RunState, Source
 from metrics_ingest.run_notes import error_note, refusal_notes, unmatched_notes
 from metrics_ingest.schedules import parse_schedule
 from metrics_ingest.selectors import FAILING_FROM
 
+from .readings import readings_take
 from .samples import Collected, samples_collect
 
 __all__ = ["RunOver", "run_begin", "run_fail", "run_store", "runs_lose", "runs_prune"]
@@ -74,12 +76,14 @@ def run_begin(*, source_id: int, now: datetime, lasting: timedelta) -> Run | Non
 
 
 @write()
-def run_store(*, run: Run, mapped: Mapped, now: datetime, allow_empty: bool = False) -> Run:
+def run_store(*, run: Run, mapped: Mapped, now: datetime, allow_empty: bool = False, rules: str = "") -> Run:
     """Store what the run has found and end it, both or neither; raises RunOver.
 
-    A run of which nothing could be stored has failed.
+    A run of which nothing could be stored has failed, unless it was the first to read a counter. `rules` says by which
+    configuration and mapping counters were read.
     """
     _release(run, now)
+    mapped = readings_take(source_id=run.source_id, mapped=mapped, rules=rules, now=now)
     collected = samples_collect(samples=mapped.samples, now=now)
     return _end(run, _outcome(mapped, collected, allow_empty=allow_empty), now)
 
@@ -117,11 +121,11 @@ def runs_prune(*, before: datetime) -> int:
 
 def _outcome(mapped: Mapped, collected: Collected, *, allow_empty: bool) -> _Outcome:
     error = None
+    counts = Counter(each.reason.code for each in mapped.refused) + Counter(collected.refused)
     if not mapped.fetched and not allow_empty:
         error = error_note(Unavailable("nothing_found", "the source has answered, with nothing in it"))
-    elif mapped.fetched and not collected.stored:
+    elif mapped.fetched and not collected.stored and FIRST_READING not in counts:
         error = error_note(Unavailable("nothing_stored", "nothing of what was found can be stored"))
-    counts = Counter(each.reason.code for each in mapped.refused) + Counter(collected.refused)
     refused = [*mapped.refused, *(Refused.of(each.sample, each.reason) for each in collected.examples)]
     return _Outcome(
         state=RunState.SUCCEEDED if error is None else RunState.FAILED,

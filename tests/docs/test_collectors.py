@@ -1,6 +1,8 @@
 """docs/collectors.md shows a collector that works, and names what is really there."""
 
+import inspect
 import json
+import re
 from datetime import UTC, datetime
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
@@ -10,6 +12,7 @@ import pytest
 
 from idcsched.framework.decoding import convert
 from idcsched.outbound.errors import OutboundError
+from metrics_ingest import counters
 from metrics_ingest.collector import Ask
 from metrics_ingest.kinds import check_collector_class, kinds
 from metrics_ingest.mapping import SourceMapping, compile_mapping
@@ -64,6 +67,16 @@ def test_the_source_shown_can_be_saved() -> None:
     assert not list(collector(convert(shown["config"], collector.Config)).check())
     assert compile_mapping({**collector.mapping, **shown["mapping"]})
     assert parse_schedule(str(shown["schedule"]))
+
+
+def test_counters_are_told_of_as_they_are() -> None:
+    (shown,) = blocks(PAGE, "jsonc")
+    mapping = compile_mapping({"idc": "site", **json.loads(f"{{{shown}}}")})
+    assert mapping.values[0].counters([1, 2]) == (1, 2)
+    named = {name.strip() for row in tables(PAGE)[2] for name in row["reason"].split(",")}
+    source = inspect.getsource(counters)
+    refused = {counters.FIRST_READING, *re.findall(r'Invalid\("(\w+)"', source)} - {"in_the_future"}
+    assert named == refused
 
 
 def test_every_kind_and_every_field_of_a_mapping_is_named() -> None:
