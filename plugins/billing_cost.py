@@ -81,7 +81,6 @@ class BillingCost(Plugin):
         return Reading(
             metric=BANDWIDTH,
             values=total.round(DECIMALS),
-            at=ctx.line_times(BANDWIDTH, first),
             known=ctx.lines.known & ~np.isnan(total),
             lines=first,
         )

@@ -148,7 +148,7 @@ class Extender(Plugin):
         if not self.args.score:
             return None
         scores = ctx.take(self._said(ctx).scores)
-        return Reading(metric=ctx.entry.name, values=scores, at=np.full(ctx.size, np.nan), known=~np.isnan(scores))
+        return Reading(metric=ctx.entry.name, values=scores, known=~np.isnan(scores))
 
     def _said(self, ctx: Cycle) -> Said:
         """The reply, checked once in a decision; raises Unavailable where none came, ValueError where it is wrong."""

@@ -47,7 +47,7 @@ class Locality(Plugin):
             return None
         idcs = ctx.snapshot.idcs
         km = great_circle_km(*place, ctx.take(idcs.latitude), ctx.take(idcs.longitude))
-        return Reading(metric="coordinates", values=km, at=np.full(ctx.size, np.nan), known=~np.isnan(km))
+        return Reading(metric="coordinates", values=km, known=~np.isnan(km))
 
 
 def client_place(ctx: Cycle) -> tuple[float, float] | None:

@@ -49,30 +49,29 @@ class NetworkFlow(Plugin):
         need = ctx.need
         if not need:
             return None
-        choice = ctx.lines
-        unseen = self._unseen(ctx)
-        seen = choice.carries | (unseen == NO_LINE)
-        codes = ctx.snapshot.lines.codes
-        return (
-            Verdict(choice.has_line, NO_LINE_AT_ALL, lambda i: {"need": need}),
-            Verdict(seen, UNKNOWN, lambda i: {"need": need, "line": codes[unseen[i]]}),
+        choice, verdicts, enough = ctx.lines, [], ctx.lines.carries
+        if not choice.complete:
+            verdicts.append(Verdict(choice.has_line, NO_LINE_AT_ALL, lambda i: {"need": need}))
+            enough = enough | ~choice.has_line
+        if not choice.all_known:
+            unseen, codes = self._unseen(ctx), ctx.snapshot.lines.codes
+            seen = choice.carries | (unseen == NO_LINE)
+            verdicts.append(Verdict(seen, UNKNOWN, lambda i: {"need": need, "line": codes[unseen[i]]}))
+            enough = enough | ~seen
+        verdicts.append(
             Verdict(
-                choice.carries | ~seen | ~choice.has_line,
+                enough,
                 NOT_ENOUGH,
                 detail=lambda i: self._shortfall(ctx, i, need),
                 figures=lambda i: self._room(ctx, i, need),
-            ),
+            )
         )
+        return tuple(verdicts)
 
     def score(self, ctx: Cycle) -> Reading:
-        left, lines = line_headroom(ctx), self._oldest(ctx)
-        return Reading(
-            metric=BANDWIDTH,
-            values=left,
-            at=ctx.line_times(BANDWIDTH, lines),
-            known=ctx.lines.known & ~np.isnan(left),
-            lines=lines,
-        )
+        left, choice = line_headroom(ctx), ctx.lines
+        known = choice.known if choice.all_known and choice.complete else choice.known & ~np.isnan(left)
+        return Reading(metric=BANDWIDTH, values=left, known=known, lines=self._oldest(ctx))
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
         need, lines, usage = round(ctx.request.bandwidth, DECIMALS), ctx.snapshot.lines, ctx.snapshot.usage

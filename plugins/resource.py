@@ -68,7 +68,7 @@ class Resource(Plugin):
         return Reading(
             metric=readings[int(np.argmin([reading.known.sum() for reading in readings]))].metric,
             values=raw,
-            at=np.min([reading.at for reading in readings], axis=0),
+            at=np.min([reading.at for reading in readings if reading.at is not None], axis=0),
             known=np.logical_and.reduce([reading.known for reading in readings]),
         )
 

@@ -1,6 +1,7 @@
 """What a plugin's methods are given: what is asked, what is known, and the rows that they judge."""
 
 from collections.abc import Callable, Iterator, Mapping, Sized
+from math import nan
 from typing import Any, TypeVar
 
 import msgspec
@@ -9,7 +10,7 @@ import numpy as np
 from .building import BANDWIDTH
 from .decision import MissingNote, Timing
 from .labels import Mask, Rows
-from .lines import LineChoice, LinePolicy, choose_lines, settle
+from .lines import LineChoice, LinePolicy, Settled, choose_lines, settle
 from .memory import Moment
 from .normalize import Floats
 from .one_by_one import IdcView
@@ -36,6 +37,7 @@ class Cycle:
         "_asked",
         "_choice",
         "_moment",
+        "_shelf",
         "clock",
         "entry",
         "labels",
@@ -83,6 +85,19 @@ class Cycle:
         self._choice: LineChoice | None = None
         self._moment: Moment | None = None
         self._asked: dict[str, Any] = {}
+        self._shelf: dict[Any, Any] | None = None
+
+    def settle(self, rows: slice | Rows) -> None:
+        """From now on it is about these rows, and what is remembered for such questions is at hand."""
+        self.rows, self.size = rows, _count(rows, self.snapshot.size)
+        if self.remembers:
+            key = (self.profile.token, rows.start, rows.stop, *self._asked_in_all())  # type: ignore[union-attr]
+            self._shelf = self.moment.shelf(key)
+
+    @property
+    def remembers(self) -> bool:
+        """Only regions are remembered: they come again, lists of IDCs do not, and neither does what is supposed."""
+        return isinstance(self.rows, slice) and self.request.hypothetical is None
 
     def narrowed(self, positions: Rows, choice: LineChoice | None = None) -> "Cycle":
         """The same decision about some of its rows only, on their lines or on those that `choice` says.
@@ -98,7 +113,7 @@ class Cycle:
         other.state, other.notes, other.replies = self.state, self.notes, self.replies
         other.clock, other.timings = self.clock, self.timings
         other.whole, other.positions = self, positions
-        other._choice, other._moment, other._asked = choice, self._moment, self._asked
+        other._choice, other._moment, other._asked, other._shelf = choice, self._moment, self._asked, None
         return other
 
     def on_lines(self, lines: tuple[int, ...]) -> "Cycle":
@@ -115,38 +130,54 @@ class Cycle:
             self._moment = self.snapshot.moment(self.now)
         return self._moment
 
-    def memory_key(self, entry: Entry, point: str) -> tuple[Any, ...] | None:
-        """Under what the plugin's word at the point is remembered; None: it is asked anew each time.
-
-        A plugin's `reads` say what of the request the word depends on. Only regions are remembered: they come again,
-        lists of IDCs do not, and neither does what is supposed.
-        """
-        return self.key_for(entry.token, point, entry.plugin.reads.get(point))
-
     def remembered(self, what: str, reads: tuple[str, ...], compute: Callable[[], T]) -> T:
         """A part of the word of the plugin at work that depends on less of the request than the whole does: `reads`."""
-        key = self.key_for(self.entry.token, what, reads)
-        return compute() if key is None else self.recalled(key, compute, size=_BYTES_A_ROW * self.size)
+        return self.recalled(self.entry.token, what, reads, compute, size=_BYTES_A_ROW * self.size)
 
-    def recalled(self, key: tuple[Any, ...], compute: Callable[[], T], *, size: int, errors: Sized = ()) -> T:
-        """What is remembered under the key, with what was put on record about missing values when it was worked out.
+    def recalled(
+        self,
+        token: object,
+        what: str,
+        reads: tuple[str, ...] | None,
+        compute: Callable[[], T],
+        *,
+        size: int,
+        errors: Sized = (),
+    ) -> T:
+        """What is remembered, with what was put on record about missing values when it was worked out.
 
-        Nothing is remembered of what added to `errors`: they are to be named each time.
+        `reads` says what of the request it depends on; None: it is worked out anew each time. Nothing is remembered
+        of what added to `errors`: they are to be named each time.
         """
-        if (found := self.moment.recall(key)) is not None:
+        if reads is None or not self.remembers:
+            return compute()
+        found = self.at_hand(token, what)
+        if found is None:
+            found = self._found(token, what, reads, compute, size, errors)
+        if found[1]:
             self.notes.extend(found[1])
-            value: T = found[0]
-            return value
-        noted, failed = len(self.notes), len(errors)
-        value = compute()
-        if len(errors) == failed:
-            self.moment.remember(key, (value, tuple(self.notes[noted:])), size=size)
+        value: T = found[0]
         return value
 
-    def key_for(self, token: object, what: str, reads: tuple[str, ...] | None) -> tuple[Any, ...] | None:
-        if reads is None or not isinstance(self.rows, slice) or self.request.hypothetical is not None:
-            return None
-        return (token, what, self.rows.start, self.rows.stop, *[self._asked_for(field) for field in reads])
+    def at_hand(self, token: object, what: str) -> Any:
+        """What was found before by questions that are alike in everything that is ever read; None: nothing yet."""
+        return None if self._shelf is None else self._shelf.get((token, what))
+
+    def _found(
+        self, token: object, what: str, reads: tuple[str, ...], compute: Callable[[], Any], size: int, errors: Sized
+    ) -> tuple[Any, tuple[MissingNote, ...]]:
+        key = (token, what, self.rows.start, self.rows.stop, *[self._asked_for(field) for field in reads])  # type: ignore[union-attr]
+        found: tuple[Any, tuple[MissingNote, ...]] | None = self.moment.recall(key)
+        if found is None:
+            noted, failed = len(self.notes), len(errors)
+            found = (compute(), tuple(self.notes[noted:]))
+            del self.notes[noted:]
+            if len(errors) != failed:
+                return found
+            self.moment.remember(key, found, size=size)
+        if self._shelf is not None and self.profile.covers(reads):
+            self._shelf[token, what] = found
+        return found
 
     def _asked_for(self, field: str) -> Any:
         """What the request says there, as part of a key."""
@@ -157,6 +188,10 @@ class Cycle:
             plain = value is None or isinstance(value, str)
             found = self._asked[field] = value if plain else msgspec.msgpack.encode(value)
             return found
+
+    def _asked_in_all(self) -> list[Any]:
+        """All that anything depends on which is remembered for this profile."""
+        return [self._asked_for(field) for field in self.profile.reads]
 
     def at_work(self, entry: Entry, point: str, method: Callable[["Cycle"], T]) -> T:
         """What the entry's plugin says at a point; how long it took, is noted where the caller lent a clock."""
@@ -210,8 +245,20 @@ class Cycle:
         column = self.snapshot.metrics.get(code)
         if column is None or column.fact.scope != "line" or not column.at.size:
             return np.full(self.size, np.nan)
-        times = column.at.take(lines)
-        return times if self.lines.has_line.all() else np.where(lines >= 0, times, np.nan)
+        return np.where(lines >= 0, column.at.take(lines), np.nan)
+
+    def times(self, reading: Reading, places: Rows) -> list[float]:
+        """When the values at these places of a reading were measured; NaN where that means nothing."""
+        times: list[float]
+        if reading.at is not None:
+            times = reading.at.take(places).tolist()
+            return times
+        column = None if reading.lines is None else self.snapshot.metrics.get(reading.metric)
+        if reading.lines is None or column is None or column.fact.scope != "line" or not column.at.size:
+            return [nan] * places.size
+        lines = reading.lines.take(places)
+        times = column.at.take(lines).tolist()
+        return [at if line >= 0 else nan for at, line in zip(times, lines.tolist(), strict=True)]
 
     def metric_of(self, code: str, row: int) -> tuple[float | None, bool]:
         """An IDC metric of one row, None where there is none, and whether it is fresh enough to be known."""
@@ -240,13 +287,18 @@ class Cycle:
 
     def _chosen(self) -> LineChoice:
         """Where the need has no say in which line is chosen, the choice is remembered; who carries it is not."""
+        settled: Settled | None = self.at_hand(None, "lines")
+        if settled is not None:
+            return settled.carrying(self.need)
         policy = self.line_policy()
-        if not policy.settled or not isinstance(self.rows, slice) or self.request.hypothetical is not None:
+        if not policy.settled or not self.remembers:
             return choose_lines(self.snapshot, self.rows, self._fresh_lines(), policy)
-        key = ("lines", policy.wanted, policy.match, self.rows.start, self.rows.stop)
+        key = ("lines", policy.wanted, policy.match, self.rows.start, self.rows.stop)  # type: ignore[union-attr]
         settled = self.moment.recalled(
             key, lambda: settle(self.snapshot, self.rows, self._fresh_lines(), policy), size=32 * self.size
         )
+        if self._shelf is not None:
+            self._shelf[None, "lines"] = settled
         return settled.carrying(policy.need)
 
     def line_policy(self) -> LinePolicy:
@@ -282,8 +334,9 @@ class Cycle:
     def note_missing(self, reading: Reading, where: Mask, used_as: str) -> None:
         """Put on record that values were missing or stale in some rows, and what was done about it."""
         if where.any():
+            places = np.flatnonzero(where)
             self.notes.append(
-                MissingNote(self.entry.name, self.row_numbers[where], reading.take(np.flatnonzero(where)), used_as)
+                MissingNote(self.entry.name, self.row_numbers.take(places), reading.take(places), used_as)
             )
 
 

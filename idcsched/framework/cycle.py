@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from .context import Clock, Cycle
@@ -55,7 +56,7 @@ def decide(
     """
     errors: list[PluginError] = []
     known = replies or {}
-    if any(entry.name not in known for entry in profile.gatherers):
+    if profile.gatherers and any(entry.name not in known for entry in profile.gatherers):
         known = {**_failures_to_ask(request, snapshot, profile, now=now, labels=labels), **known}
     ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies=known)
     ctx.clock = clock
@@ -68,9 +69,9 @@ def decide(
         left = _combined(ctx.size, judgements)[1]
         alive, visited = visit.passed & visit.visited, visit.visited
     else:
-        visited = _visited(alive, groups)
+        visited = _visited(alive, groups) if _fallback(ctx) else np.ones(ctx.size, dtype=np.bool_)
         alive &= visited
-    survivors = ctx.narrowed(np.flatnonzero(alive))
+    survivors = ctx.narrowed(alive.nonzero()[0])
     columns = score_all(survivors, errors)
     ranking = rank(survivors, columns, chance, errors)
     return Decision(
@@ -79,6 +80,7 @@ def decide(
         judgements=tuple(judgements),
         left=tuple(left),
         visited=visited,
+        not_visited=visited.size - int(np.count_nonzero(visited)),
         groups=groups,
         group_index=_winning_group(ctx, alive, groups),
         columns=tuple(columns),
@@ -153,8 +155,8 @@ def _begun(
         snapshot = suppose(snapshot, request.hypothetical, now=now)
     _check_names(request, snapshot, profile)
     known_labels = labels or request.labels or {}
-    everything = Cycle(request, snapshot, profile, now=now, rows=slice(0, snapshot.size), labels=known_labels)
-    ctx = _universe(everything, errors)
+    ctx = Cycle(request, snapshot, profile, now=now, rows=slice(0, snapshot.size), labels=known_labels)
+    ctx.settle(_universe(ctx, errors))
     ctx.replies = replies
     return ctx
 
@@ -163,8 +165,9 @@ def _check_names(request: Request, snapshot: Snapshot, profile: Profile) -> None
     """That every name in the request means something; raises Invalid with the field's pointer."""
     _check_known("region", request.region, snapshot.spans, "unknown_region", _NO_REGION)
     _check_known("isp", request.isp, snapshot.isps, "unknown_isp", "there is no ISP {name}")
-    _check_known("only", request.only, snapshot.idcs.row_of, "unknown_idc", "there is no IDC {name}")
-    _check_known("exclude", request.exclude, snapshot.idcs.row_of, "unknown_idc", "there is no IDC {name}")
+    if request.only or request.exclude:
+        _check_known("only", request.only, snapshot.idcs.row_of, "unknown_idc", "there is no IDC {name}")
+        _check_known("exclude", request.exclude, snapshot.idcs.row_of, "unknown_idc", "there is no IDC {name}")
     client = request.client.region if request.client else None
     if client is not None and client not in snapshot.regions:
         raise Invalid("unknown_region", _NO_REGION, "/client/region", name=client)
@@ -184,16 +187,14 @@ def _check_known(
             raise Invalid(code, detail, f"/{field}/{position}", name=name)
 
 
-def _universe(ctx: Cycle, errors: list[PluginError]) -> Cycle:
+def _universe(ctx: Cycle, errors: list[PluginError]) -> slice | Rows:
     """The rows that the request is about: what a narrowing plugin says, else its `only` list."""
-    found = (
-        _call_filter(ctx, entry, "pre_filter", errors) for entry in ctx.profile.pre_filters if entry.plugin.narrows
-    )
-    rows = next((narrowed.rows() for narrowed in found if isinstance(narrowed, Universe)), None)
-    if rows is None:
-        row_of = ctx.snapshot.idcs.row_of
-        rows = np.array(sorted({row_of[code] for code in ctx.request.only or ()}), dtype=np.intp)
-    return Cycle(ctx.request, ctx.snapshot, ctx.profile, now=ctx.now, rows=rows, labels=ctx.labels)
+    for entry in ctx.profile.narrowing:
+        found = _call_filter(ctx, entry, "pre_filter", errors)
+        if isinstance(found, Universe):
+            return found.rows()
+    row_of = ctx.snapshot.idcs.row_of
+    return np.array(sorted({row_of[code] for code in ctx.request.only or ()}), dtype=np.intp)
 
 
 def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> list[Judgement]:
@@ -202,12 +203,11 @@ def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = f
     if _fallback(ctx):
         found.append(Judgement("request", NO_GROUP, _groups(ctx) >= 0, None))
     for step in ctx.profile.steps:
-        key = None if step.reads is None else ctx.key_for(step.token, "step", step.reads)
-        if key is None:
+        if step.reads is None or without:
             found += _step(ctx, step, errors, without)
-            continue
-        judge = partial(_step, ctx, step, errors, without)
-        found += ctx.recalled(key, judge, size=_BYTES_A_ROW * ctx.size, errors=errors)
+        else:
+            judge = partial(_remembered_step, ctx, step, errors)
+            found += ctx.recalled(step.token, "step", step.reads, judge, size=_BYTES_A_ROW * ctx.size, errors=errors)
     return found
 
 
@@ -218,6 +218,12 @@ def _step(ctx: Cycle, step: Step, errors: list[PluginError], without: AbstractSe
         if entry.name not in without
         for verdict in _verdicts(_call_filter(ctx, entry, point, errors))
     ]
+
+
+def _remembered_step(ctx: Cycle, step: Step, errors: list[PluginError]) -> list[Judgement]:
+    """What is to be remembered is worth a look at who rejects anybody at all."""
+    found = _step(ctx, step, errors, frozenset())
+    return [msgspec.structs.replace(judgement, idle=bool(judgement.keep.all())) for judgement in found]
 
 
 def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
@@ -233,20 +239,23 @@ def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
 
 def _call_filter(ctx: Cycle, entry: Entry, point: str, errors: list[PluginError]) -> Any:
     """The plugin's word on all rows, checked; what is remembered need not be asked again."""
-    key = ctx.memory_key(entry, point)
-
-    def ask() -> Any:
-        found = ctx.at_work(entry, point, getattr(entry.plugin, point))
-        _check_found(entry.plugin, point, found, ctx.size)
-        return found
-
+    reads = entry.plugin.reads.get(point)
     try:
-        return ask() if key is None else ctx.recalled(key, ask, size=_BYTES_A_ROW * ctx.size)
+        if reads is None:
+            return _asked(ctx, entry, point)
+        ask = partial(_asked, ctx, entry, point)
+        return ctx.recalled(entry.token, point, reads, ask, size=_BYTES_A_ROW * ctx.size)
     except Exception as error:
         if entry.on_error_filter == "fail":
             raise PluginFailed(entry.name, point, f"{type(error).__name__}: {error}") from error
         errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
         return None
+
+
+def _asked(ctx: Cycle, entry: Entry, point: str) -> Any:
+    found = ctx.at_work(entry, point, getattr(entry.plugin, point))
+    _check_found(entry.plugin, point, found, ctx.size)
+    return found
 
 
 def _verdicts(found: Any) -> tuple[Verdict, ...]:
@@ -265,16 +274,18 @@ def _check_found(plugin: Plugin, point: str, found: Any, size: int) -> None:
 
 
 def _check_mask(keep: Mask, size: int) -> None:
-    if keep.dtype != np.bool_ or keep.shape != (size,):
+    if keep.dtype.char != "?" or keep.shape != (size,):
         raise ValueError(f"gave a mask of {keep.dtype}{keep.shape} for {size} rows")
 
 
 def _combined(size: int, judgements: Iterable[Judgement]) -> tuple[Mask, list[int]]:
     """The rows that every judgement keeps, and how many were left after each."""
-    alive, left = np.ones(size, dtype=np.bool_), []
+    alive, left, count = np.ones(size, dtype=np.bool_), [], size
     for judgement in judgements:
-        np.logical_and(alive, judgement.keep, out=alive)
-        left.append(int(np.count_nonzero(alive)))
+        if not judgement.idle:
+            alive &= judgement.keep
+            count = int(np.count_nonzero(alive))
+        left.append(count)
     return alive, left
 
 
@@ -312,8 +323,6 @@ def _checked_note(note: object) -> Note:
 
 def _visited(alive: Mask, groups: Rows) -> Mask:
     """Group by group, the first with a survivor wins; later groups are not visited. No survivor: all were."""
-    if not groups.any():  # one group or none, which most have
-        return np.ones(groups.size, dtype=np.bool_)
     held = groups[alive]
     visited: Mask = groups <= (held.min() if held.size else groups.max(initial=0))
     return visited

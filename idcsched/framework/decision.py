@@ -1,7 +1,6 @@
 """The answer and its reasons, as values. What is not shown is not computed: see `explain.py`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -194,22 +193,21 @@ class Answer(_Part, frozen=True, kw_only=True):
     truncated: bool | msgspec.UnsetType = msgspec.UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """One filter's word on all rows of the universe."""
+class Judgement(msgspec.Struct, frozen=True):
+    """One filter's word on all rows of the universe. `idle`: it is known to reject none of them."""
 
     plugin: str
     reason: Reason
     keep: Mask
     detail: Detail | None
     figures: Figures | None = None
+    idle: bool = False
 
     def numbers(self, position: int) -> Mapping[str, Any]:
         return self.detail(position) if self.detail else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(msgspec.Struct, frozen=True):
     """How long a plugin worked at a point."""
 
     plugin: str
@@ -217,8 +215,7 @@ class Timing:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class MissingNote:
+class MissingNote(msgspec.Struct, frozen=True):
     """Values that were missing or stale in `rows`, and what was done about it."""
 
     plugin: str
@@ -227,8 +224,7 @@ class MissingNote:
     used_as: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreColumn:
+class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
     """One scorer over all survivors. `known` has the values that were used as they are, stale ones under `last` too.
 
     `reading` and `known` may be those of more rows, where they were worked out before; `places` then says where in
@@ -308,8 +304,7 @@ class Ranking:
         return np.flatnonzero(self.totals >= last)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the cycle found, as columns; `explain.answer` tells it."""
 
     cycle: "Cycle"
@@ -318,6 +313,7 @@ class Decision:
     left: tuple[int, ...]
     """How many of all rows each judgement leaves of what the ones before it have left."""
     visited: Mask
+    not_visited: int
     groups: Rows
     group_index: int
     columns: tuple[ScoreColumn, ...]

@@ -42,6 +42,7 @@ __all__ = ["MOST_SHOWN", "Explain", "answer"]
 
 MOST_SHOWN = 1000
 MOST_WEIGHT = 10_000.0
+LEFT_OUT = "left_out"
 
 Explain = Literal["none", "summary", "full"]
 
@@ -69,7 +70,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         summary=_summary(decision, counts, say),
         evaluated=decision.cycle.size,
         feasible=decision.feasible,
-        not_visited=_not_visited(decision),
+        not_visited=decision.not_visited,
         picked=decision.cycle.profile.pick.kind,
         fallback_group=_fallback_group(decision),
         stale=stale[:MOST_SHOWN] if told else None,
@@ -88,12 +89,8 @@ def _reason_code(decision: Decision) -> str | None:
 
 def _overlong(decision: Decision) -> bool:
     """Whether there are more candidates or rejections than an answer shows."""
-    rejected = decision.cycle.size - decision.feasible - _not_visited(decision)
+    rejected = decision.cycle.size - decision.feasible - decision.not_visited
     return decision.feasible > MOST_SHOWN or rejected > MOST_SHOWN
-
-
-def _not_visited(decision: Decision) -> int:
-    return int(decision.visited.size - np.count_nonzero(decision.visited))
 
 
 def _idc(decision: Decision, position: int) -> IdcBrief | None:
@@ -159,33 +156,36 @@ def _passed(decision: Decision, position: int, tell: Teller) -> Iterator[Passed]
 def _scores(decision: Decision, column: ScoreColumn, positions: Rows, tell: Teller) -> list[Score]:
     """One scorer's way from raw value to contribution, for those who are shown."""
     places = positions if column.places is None else column.places.take(positions)
-    reading, now = column.reading, decision.survivors.now
-    values, times = reading.values.take(places).tolist(), reading.at.take(places).tolist()
-    scores, known = column.scores.take(positions).tolist(), column.known.take(places).tolist()
-    weight, nominal, speaks = column.weight, column.nominal_weight, "note" in column.entry.joined
+    reading, now, weight, nominal = column.reading, decision.survivors.now, column.weight, column.nominal_weight
+    values, times = reading.values.take(places).tolist(), decision.survivors.times(reading, places)
+    scores, missing = column.scores.take(positions).tolist(), _missing(column, places)
+    notes = [tell.note(decision, column, position) for position in positions.tolist()]
     return [
         Score(
             raw=None if isnan(raw) else raw,
-            normalized=None if column.left_out else score,
+            normalized=None if why == LEFT_OUT else score,
             weight=weight,
             nominal_weight=nominal,
-            contribution=0.0 if column.left_out else round(weight * score, DECIMALS),
+            contribution=0.0 if why == LEFT_OUT else round(weight * score, DECIMALS),
             age_seconds=None if isnan(at) else round(now - at, 3),
-            missing=None if used and not column.left_out and reading.known[place] else _missing(column, place, used),
-            note=tell.note(decision, column, position) if speaks else msgspec.UNSET,
+            missing=why,
+            note=note,
         )
-        for raw, at, score, used, place, position in zip(
-            values, times, scores, known, places.tolist(), positions.tolist(), strict=True
-        )
+        for raw, at, score, why, note in zip(values, times, scores, missing, notes, strict=True)
     ]
 
 
-def _missing(column: ScoreColumn, place: int, known: bool) -> str | None:
+def _missing(column: ScoreColumn, places: Rows) -> list[str | None]:
+    """What stood in for the values at these places of the column; None: nothing had to."""
     if column.left_out:
-        return "left_out"
-    if known:
-        return None if column.reading.known[place] else "last"
-    return "worst" if column.entry.missing.score == "last" else column.entry.missing.score
+        return [LEFT_OUT] * places.size
+    fresh = column.reading.known.take(places).tolist()
+    if all(fresh):
+        return [None] * places.size
+    policy = column.entry.missing.score
+    stand_in = "worst" if policy == "last" else policy
+    used = column.known.take(places).tolist()
+    return [None if own else "last" if known else stand_in for own, known in zip(fresh, used, strict=True)]
 
 
 def _tie(decision: Decision) -> Tie | None:
@@ -193,10 +193,10 @@ def _tie(decision: Decision) -> Tie | None:
     ranking = decision.ranking
     if not decision.scheduled:
         return None
-    first_place = ranking.head(1)
-    level = int(np.count_nonzero(ranking.totals == ranking.totals[first_place[0]]))
-    if level == 1:
+    best = ranking.head(2)
+    if best.size == 1 or ranking.totals[best[0]] != ranking.totals[best[1]]:
         return None
+    level = int(np.count_nonzero(ranking.totals == ranking.totals[best[0]]))
     tied = [int(position) for position in ranking.head(level)[:level]]
     first, second = tied[0], tied[1]
     name = next((name for name, key in ranking.tie_keys.items() if key[first] != key[second]), HASH)
@@ -266,7 +266,7 @@ def _summary(decision: Decision, counts: list[tuple[RejectedCount, Judgement]], 
         say("{count} {label}", {"count": count.count, "label": say(judgement.reason.label, {})})
         for count, judgement in counts
     ]
-    if skipped := _not_visited(decision):
+    if skipped := decision.not_visited:
         parts.append(say("{count} not visited", {"count": skipped}))
     if not parts:
         return head
@@ -356,13 +356,14 @@ def stale_values(decision: Decision) -> Iterator[Stale]:
     """Every value that was missing or stale, and what was done about it."""
     snapshot, seen = decision.cycle.snapshot, set()
     for note in decision.cycle.notes:
+        times = decision.cycle.times(note.reading, np.arange(note.rows.size))
         for i, row in enumerate(note.rows.tolist()):
             line = int(note.reading.lines[i]) if note.reading.lines is not None else -1
             key = (row, line, note.reading.metric, note.used_as)
             if key in seen:
                 continue
             seen.add(key)
-            at = float(note.reading.at[i])
+            at = times[i]
             yield Stale(
                 idc=snapshot.idcs.codes[row],
                 line=snapshot.lines.codes[line] if line >= 0 else None,

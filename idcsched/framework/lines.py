@@ -5,10 +5,11 @@ where the ISP's own lines do not carry the need. With `all`, every wanted ISP ha
 share a BGP line, which then is counted once.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from .labels import Mask, Rows
@@ -21,8 +22,7 @@ BGP = "bgp"
 NO_LINE = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinePolicy:
+class LinePolicy(msgspec.Struct, frozen=True, kw_only=True):
     """What profile and request say about lines. `unknown`: what a line of unknown use means to the filter."""
 
     wanted: tuple[str, ...] = ()
@@ -39,24 +39,47 @@ class LinePolicy:
         return self.unknown == "reject" and self.choice == "roomiest" and not substitutes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LineChoice:
     """For every row the chosen line of each group (one group, or one per ISP of an `all`); NO_LINE: none eligible.
 
-    `carries` says that every group's line can take the need, `has_line` that every group has one at all.
+    `carries` says that every group's line can take the need, `has_line` that every group has one at all, `known` that
+    it is known how much of each is used. `complete` and `all_known` say that the latter two hold everywhere, as far as
+    somebody has looked.
     """
 
-    groups: tuple[Rows, ...]
-    has_line: Mask
-    carries: Mask
-    known: Mask
+    __slots__ = ("_carries", "all_known", "complete", "groups", "has_line", "known")
+
+    def __init__(
+        self,
+        *,
+        groups: tuple[Rows, ...],
+        has_line: Mask,
+        carries: Mask | Callable[[], Mask],
+        known: Mask,
+        complete: bool = False,
+        all_known: bool = False,
+    ) -> None:
+        self.groups = groups
+        self.has_line = has_line
+        self.known = known
+        self.complete = complete
+        self.all_known = all_known
+        self._carries = carries
+
+    @property
+    def carries(self) -> Mask:
+        if callable(self._carries):
+            self._carries = self._carries()
+        return self._carries
 
     def take(self, positions: Rows) -> "LineChoice":
         return LineChoice(
-            groups=tuple(group.take(positions) for group in self.groups),
-            has_line=self.has_line.take(positions),
-            carries=self.carries.take(positions),
-            known=self.known.take(positions),
+            groups=tuple([group.take(positions) for group in self.groups]),
+            has_line=np.ones(positions.size, np.bool_) if self.complete else self.has_line.take(positions),
+            carries=lambda: self.carries.take(positions),
+            known=np.ones(positions.size, np.bool_) if self.all_known else self.known.take(positions),
+            complete=self.complete,
+            all_known=self.all_known,
         )
 
     def of(self, position: int) -> tuple[int, ...]:
@@ -67,8 +90,7 @@ class LineChoice:
         return tuple(dict.fromkeys(int(group[position]) for group in self.groups if group[position] != NO_LINE))
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(msgspec.Struct, frozen=True):
     """Lines chosen whatever the need; `room` is what the fullest of a row's lines has left, −inf where not known."""
 
     choice: LineChoice
@@ -78,12 +100,20 @@ class Settled:
         if not need:
             return self.choice
         chosen = self.choice
-        return LineChoice(groups=chosen.groups, has_line=chosen.has_line, carries=self.room >= need, known=chosen.known)
+        return LineChoice(
+            groups=chosen.groups,
+            has_line=chosen.has_line,
+            carries=self.room >= need,
+            known=chosen.known,
+            complete=chosen.complete,
+            all_known=chosen.all_known,
+        )
 
 
 def settle(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> Settled:
     """What `choose_lines` chooses under a `settled` policy for any need."""
-    choice = choose_lines(snapshot, rows, fresh, replace(policy, need=0.0))
+    choice = choose_lines(snapshot, rows, fresh, msgspec.structs.replace(policy, need=0.0))
+    choice.complete, choice.all_known = bool(choice.has_line.all()), bool(choice.known.all())
     least = np.full(choice.known.size, np.inf if choice.known.any() else -np.inf)
     for group in choice.groups if choice.known.any() else ():
         np.minimum(least, snapshot.lines.room.take(group), out=least)

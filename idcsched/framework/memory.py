@@ -21,18 +21,20 @@ T = TypeVar("T")
 
 MOST_BYTES = 16_000_000
 """So much is remembered of one moment; beyond it the oldest goes first."""
+MOST_SHELVES = 2000
 _CAREFUL = 1e-3  # seconds: a moment ends a little before anything could change
 
 
 class Moment:
     """From `since` to before `until` nothing that is known changes."""
 
-    __slots__ = ("_bytes", "_held", "since", "until")
+    __slots__ = ("_bytes", "_held", "_shelves", "since", "until")
 
     def __init__(self, since: float, until: float) -> None:
         self.since = since
         self.until = until
         self._held: dict[Any, tuple[Any, int]] = {}
+        self._shelves: dict[Any, dict[Any, Any]] = {}
         self._bytes = 0
 
     def covers(self, now: float) -> bool:
@@ -51,6 +53,15 @@ class Moment:
             self._forget_oldest()
         return value
 
+    def shelf(self, key: Any) -> dict[Any, Any]:
+        """Where questions that are alike find what is remembered for them without naming all that it depends on."""
+        found = self._shelves.get(key)
+        if found is None:
+            if len(self._shelves) >= MOST_SHELVES:
+                self._shelves = {}
+            found = self._shelves[key] = {}
+        return found
+
     def recalled(self, key: Any, compute: Callable[[], T], *, size: int) -> T:
         found: T | None = self.recall(key)
         return self.remember(key, compute(), size=size) if found is None else found
@@ -61,6 +72,7 @@ class Moment:
         except (KeyError, RuntimeError, StopIteration):  # another thread forgets too
             return
         self._bytes -= size
+        self._shelves = {}  # what is forgotten is not to be found there either
 
 
 def moment_of(

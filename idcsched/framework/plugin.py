@@ -88,8 +88,7 @@ class Hold:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """A filter's word on all rows: which to keep, and why the others go.
 
     `detail(i)` gives the numbers behind the rejection of the i-th row; where it holds `need`, `free` and
@@ -103,16 +102,14 @@ class Verdict:
     figures: Figures | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     """A sentence in English with `{fields}`, and what fills them."""
 
     sentence: Template
     params: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Universe:
+class Universe(msgspec.Struct, frozen=True):
     """The rows that a request is about at all; others are not even counted. Only `narrows` plugins may return it."""
 
     spans: tuple[Span, ...]

@@ -174,6 +174,16 @@ class Profile:
     """The vectorised filters in their order, those together whose words are remembered together."""
     unknown_lines: OnMissingFilter = "pass"
     """What a line of unknown use means to whoever filters by bandwidth."""
+    narrowing: tuple[Entry, ...] = ()
+    """Those of `pre_filters` that say which rows a request is about."""
+    reads: tuple[str, ...] = ()
+    """All fields of a request on which something depends that is remembered."""
+    token: object = field(default_factory=object, compare=False, repr=False)
+    """Stands for this profile where something is remembered for it."""
+
+    def covers(self, reads: Iterable[str]) -> bool:
+        """Whether questions that are alike in all that the profile reads are alike in these fields."""
+        return all(field in self.reads for field in reads)
 
     def entry(self, name: str) -> Entry | None:
         return next((entry for entry in self.entries if entry.name == name), None)
@@ -215,6 +225,8 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         pre_filters=pre_filters,
         filters=filters,
         steps=_steps(pre_filters, filters),
+        narrowing=tuple(entry for entry in pre_filters if entry.plugin.narrows),
+        reads=_reads(everything),
         filters_one=filters_one,
         gatherers=_joining(entries, "gather"),
         post_filters=_joining(entries, "post_filter"),
@@ -246,6 +258,12 @@ def _steps(pre_filters: tuple[Entry, ...], filters: tuple[Entry, ...]) -> tuple[
         else:
             steps.extend(Step(entries=(call,), reads=None) for call in group)
     return tuple(steps)
+
+
+def _reads(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """What any plugin reads of what is remembered of it, and what lines are chosen by; in a fixed order."""
+    of_plugins = (field for entry in entries for fields in entry.plugin.reads.values() for field in fields)
+    return tuple(sorted({"isp", "isp_match", *of_plugins}))
 
 
 def _joining(entries: Iterable[Entry], *points: str) -> tuple[Entry, ...]:

@@ -59,7 +59,8 @@ class Machine(_Body, frozen=True, kw_only=True):
 
     def total(self, resource: str) -> float:
         """What all machines of this entry need together."""
-        return float(getattr(self, resource) or 0.0) * (1 if self.count is None else self.count)
+        each = getattr(self, resource)
+        return float(each) * (1 if self.count is None else self.count) if each else 0.0
 
 
 class Client(_Body, frozen=True, kw_only=True):
@@ -183,7 +184,7 @@ class Request(_Body, frozen=True, kw_only=True):
 
     def need(self, resource: str) -> float:
         """What all machines of the request need together."""
-        return sum((machine.total(resource) for machine in self.machines or ()), 0.0)
+        return sum([machine.total(resource) for machine in self.machines or ()], 0.0)
 
     @property
     def bandwidth(self) -> float:

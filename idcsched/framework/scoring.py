@@ -1,10 +1,10 @@
 """From raw values to what each scorer adds to the sum, with what was missing put in place."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from .decision import PluginError, ScoreColumn
@@ -28,6 +28,8 @@ _AGGREGATES: dict[str, Callable[[Floats], Any]] = {
     "sum": np.sum,
 }
 _NEUTRAL_AT_MOST = 50.0
+Weights = tuple[float, float]
+"""What the profile or the request says, and what is in force."""
 _BY_ROW = frozenset({"fixed", "none"})  # whose scores do not depend on who else is there
 _BYTES_A_ROW = 33  # three columns and a mask
 
@@ -36,11 +38,11 @@ def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool 
     """The columns of every scorer in the sum, in the profile's order."""
     if not ctx.size:
         return []
-    scorers = (entry for entry in ctx.profile.scorers if "score" in entry.joined or not vectorised_only)
-    weighed = [(entry, _weights(ctx, entry)) for entry in scorers]
-    taking_part = [(entry, weights) for entry, weights in weighed if weights.now > 0]
-    _pre_score(ctx, [entry for entry, _ in taking_part], errors)
-    broken = {error.plugin for error in errors if error.point == "pre_score"}
+    weighed = [
+        (entry, _weights(ctx, entry)) for entry in ctx.profile.scorers if not vectorised_only or "score" in entry.joined
+    ]
+    taking_part = [(entry, weights) for entry, weights in weighed if weights[1] > 0]
+    broken = _pre_score(ctx, [entry for entry, _ in taking_part if "pre_score" in entry.joined], errors)
     columns = []
     for entry, weights in taking_part:
         if entry.name in broken:
@@ -50,7 +52,8 @@ def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool 
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; the profile says what it means
             scorer_failed(entry, "score", error, errors)
         else:
-            columns.extend([column] if column else [])
+            if column is not None:
+                columns.append(column)
     return columns
 
 
@@ -62,7 +65,7 @@ def read_raw(ctx: "Cycle", entry: Entry) -> Reading | None:
         return None
     if not isinstance(raw, Reading):
         values = np.asarray(raw, dtype=np.float64)
-        raw = Reading(metric="", values=values, at=np.full(values.shape, np.nan), known=np.ones(values.shape, np.bool_))
+        raw = Reading(metric="", values=values, known=np.ones(values.shape, np.bool_))
     if raw.values.shape != (ctx.size,) or raw.known.shape != (ctx.size,):
         raise ValueError(f"gave {raw.values.shape} values for {ctx.size} candidates")
     if not np.isfinite(raw.values if raw.known.all() else raw.values[raw.known]).all():
@@ -75,19 +78,13 @@ def _score_one_by_one(plugin: Plugin, ctx: "Cycle") -> Reading:
     said = [plugin.score_one(ctx, idc) for idc in ctx.views()]
     values = np.array([np.nan if value is None else value for value in said], dtype=np.float64)
     known = np.array([value is not None for value in said], dtype=np.bool_)
-    return Reading(metric="", values=values, at=np.full(ctx.size, np.nan), known=known)
+    return Reading(metric="", values=values, known=known)
 
 
-@dataclass(frozen=True, slots=True)
-class _Weights:
-    nominal: float
-    now: float
-
-
-def _weights(ctx: "Cycle", entry: Entry) -> _Weights:
-    nominal = (ctx.request.weights or {}).get(entry.name, entry.weight)
-    dynamic = entry.dynamic_weight
-    return _Weights(nominal, nominal if dynamic is None else _adjusted(ctx, nominal, dynamic))
+def _weights(ctx: "Cycle", entry: Entry) -> Weights:
+    asked, dynamic = ctx.request.weights, entry.dynamic_weight
+    nominal = asked.get(entry.name, entry.weight) if asked else entry.weight
+    return nominal, nominal if dynamic is None else _adjusted(ctx, nominal, dynamic)
 
 
 def _adjusted(ctx: "Cycle", nominal: float, dynamic: DynamicWeight) -> float:
@@ -101,12 +98,16 @@ def _adjusted(ctx: "Cycle", nominal: float, dynamic: DynamicWeight) -> float:
     return round(min(max(moved, dynamic.min), dynamic.max), DECIMALS)
 
 
-def _pre_score(ctx: "Cycle", entries: list[Entry], errors: list[PluginError]) -> None:
+def _pre_score(ctx: "Cycle", entries: list[Entry], errors: list[PluginError]) -> set[str]:
+    """Says who failed."""
+    broken = set()
     for entry in entries:
         try:
             prepare(ctx, entry)
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; the profile says what it means
             scorer_failed(entry, "pre_score", error, errors)
+            broken.add(entry.name)
+    return broken
 
 
 def prepare(ctx: "Cycle", entry: Entry) -> None:
@@ -122,8 +123,7 @@ def scorer_failed(entry: Entry, point: str, error: Exception, errors: list[Plugi
     errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Whole:
+class _Whole(msgspec.Struct, frozen=True):
     """A scorer's word on all rows that a request is about; `scores` only where one row's does not hang on others'."""
 
     reading: Reading
@@ -133,16 +133,13 @@ class _Whole:
 _ASK_EACH_TIME = object()
 
 
-def _remembered_column(ctx: "Cycle", entry: Entry, weights: _Weights) -> ScoreColumn | None:
+def _remembered_column(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
     """The survivors' part of what was worked out once for all rows, where the plugin says what it reads."""
-    whole, places = ctx.whole, ctx.positions
-    key = None if places is None else whole.memory_key(entry, "score")
-    if places is None or key is None:
+    whole, places, reads = ctx.whole, ctx.positions, entry.plugin.reads.get("score")
+    if places is None or reads is None or not whole.remembers:
         return None
-    found = whole.moment.recall(key)
-    if found is None:
-        found = _whole(whole, entry)
-        whole.moment.remember(key, found, size=_BYTES_A_ROW * whole.size)
+    ask = partial(_whole, whole, entry)
+    found = whole.recalled(entry.token, "score", reads, ask, size=_BYTES_A_ROW * whole.size)
     if not isinstance(found, _Whole):
         return None
     scores = found.scores.take(places) if found.scores is not None else _scored(ctx, entry, found.reading, places)
@@ -151,8 +148,8 @@ def _remembered_column(ctx: "Cycle", entry: Entry, weights: _Weights) -> ScoreCo
         reading=found.reading,
         known=found.reading.known,
         scores=scores,
-        nominal_weight=weights.nominal,
-        weight=weights.now,
+        nominal_weight=weights[0],
+        weight=weights[1],
         left_out=False,
         places=places,
     )
@@ -176,24 +173,24 @@ def _whole(whole: "Cycle", entry: Entry) -> _Whole | object:
         return _ASK_EACH_TIME
 
 
-def _column(ctx: "Cycle", entry: Entry, weights: _Weights) -> ScoreColumn | None:
+def _column(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
     raw = read_raw(ctx, entry)
     if raw is None:
         return None
     scale = entry.scale(entry.plugin.scale_for(ctx))
-    policy = entry.missing.score
-    known = raw.known | ~np.isnan(raw.values) if policy == "last" else raw.known
-    left_out = not known.any()
-    scores = np.zeros(ctx.size) if left_out else _scores(ctx, entry, raw, known, scale)
-    if not raw.known.all():
+    known, left_out = raw.known, False
+    if not known.all():
+        known = known | ~np.isnan(raw.values) if entry.missing.score == "last" else known
+        left_out = not known.any()
         _note(ctx, entry, raw, known, left_out)
+    scores = np.zeros(ctx.size) if left_out else _scores(ctx, entry, raw, known, scale)
     return ScoreColumn(
         entry=entry,
         reading=raw,
         known=known,
         scores=scores,
-        nominal_weight=weights.nominal,
-        weight=0.0 if left_out else weights.now,
+        nominal_weight=weights[0],
+        weight=0.0 if left_out else weights[1],
         left_out=left_out,
     )
 

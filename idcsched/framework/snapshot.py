@@ -6,10 +6,11 @@ changes once built; what is derived on demand is kept in `derived`, where recomp
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import takewhile
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from .capacity import Usage
@@ -27,15 +28,16 @@ HOURS_A_WEEK = 168
 
 
 def sealed(value: T) -> T:
-    """The same value, its arrays read-only: an array, a tuple or mapping of arrays, or a dataclass of such.
+    """The same value, its arrays read-only: an array, a tuple or mapping of arrays, or a dataclass or struct of such.
 
     Who writes into what all share then fails instead of bending somebody else's decision.
     """
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
-    elif is_dataclass(value):
-        for part in fields(value):
-            sealed(getattr(value, part.name))
+    elif is_dataclass(value) or isinstance(value, msgspec.Struct):
+        names = value.__struct_fields__ if isinstance(value, msgspec.Struct) else [part.name for part in fields(value)]
+        for name in names:
+            sealed(getattr(value, name))
     elif isinstance(value, tuple | Mapping):
         parts = value.values() if isinstance(value, Mapping) else value
         for array in takewhile(lambda part: isinstance(part, np.ndarray), parts):
@@ -115,31 +117,30 @@ class MetricColumn:
     at: Floats
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """A metric as read for some rows: values, when they were taken, and which are fresh enough to be known.
 
     A stale value stands in `values` all the same, for `on_missing: last`; NaN: there is none at all.
-    `lines` names, where a value is a line's, the line.
+    `lines` names, where a value is a line's, the line. Without `at` a line's value is as old as the line's sample of
+    the metric, and any other has no age.
     """
 
     metric: str
     values: Floats
-    at: Floats
     known: Mask
+    at: Floats | None = None
     lines: Rows | None = None
 
     def with_values(self, values: Floats) -> "Reading":
-        return replace(self, values=values)
+        return msgspec.structs.replace(self, values=values)
 
     def take(self, positions: Rows) -> "Reading":
-        lines = None if self.lines is None else self.lines.take(positions)
-        return replace(
-            self,
+        return Reading(
+            metric=self.metric,
             values=self.values.take(positions),
-            at=self.at.take(positions),
             known=self.known.take(positions),
-            lines=lines,
+            at=None if self.at is None else self.at.take(positions),
+            lines=None if self.lines is None else self.lines.take(positions),
         )
 
 

@@ -46,6 +46,8 @@ class Teller:
 
     def note(self, decision: Decision, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
         """What the scorer has to say about one raw value."""
+        if "note" not in column.entry.joined:
+            return msgspec.UNSET
         try:
             note = column.entry.plugin.note(decision.survivors, position)
             return self.say(note.sentence, note.params) if note else msgspec.UNSET
