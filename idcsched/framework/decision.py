@@ -22,6 +22,7 @@ __all__ = [
     "Decision",
     "Flip",
     "Hint",
+    "IdcShare",
     "Judgement",
     "LineUse",
     "Margin",
@@ -166,6 +167,15 @@ class IdcBrief(_Part, frozen=True, kw_only=True):
     region: str
 
 
+class IdcShare(_Part, frozen=True, kw_only=True):
+    """One of the IDCs that the machines are spread over."""
+
+    idc: str
+    lines: tuple[LineUse, ...]
+    machine_count: int
+    score: float
+
+
 class Answer(_Part, frozen=True, kw_only=True):
     """What the engine knows of the contract's answer; who asks adds ids, ages and the commit token."""
 
@@ -191,6 +201,7 @@ class Answer(_Part, frozen=True, kw_only=True):
     plugin_errors: tuple[PluginError, ...]
     hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
     truncated: bool | msgspec.UnsetType = msgspec.UNSET
+    idcs: tuple[IdcShare, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Judgement(msgspec.Struct, frozen=True):

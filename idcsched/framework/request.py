@@ -22,6 +22,7 @@ __all__ = [
     "Machine",
     "Preference",
     "Request",
+    "Spread",
 ]
 
 Code = Annotated[str, Meta(min_length=1, max_length=63)]
@@ -124,6 +125,14 @@ class Hypothetical(_Body, frozen=True, kw_only=True):
     idcs: Annotated[tuple[HypotheticalIdc, ...], Meta(max_length=10_000)] | None = None
 
 
+class Spread(_Body, frozen=True, kw_only=True):
+    """How the machines are to be split: so many in one IDC, region or provider at most, over so many at least."""
+
+    max_per_idc: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    min_idcs: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    by: Literal["idc", "region", "provider"] | None = None
+
+
 class Request(_Body, frozen=True, kw_only=True):
     """One question: where should these machines stand?"""
 
@@ -146,7 +155,7 @@ class Request(_Body, frozen=True, kw_only=True):
     shape: tuple[Share, ...] | None = None
     weights: Annotated[dict[Text, Weight], Meta(max_length=1000)] | None = None
     fallback: Annotated[tuple[Term, ...], Meta(max_length=100)] | None = None
-    spread: dict[str, Any] | None = None
+    spread: Spread | None = None
     hypothetical: Hypothetical | None = None
     top: Annotated[int, Meta(ge=1, le=1000)] | None = None
     explain: Literal["none", "summary", "full"] | None = None
@@ -169,6 +178,10 @@ class Request(_Body, frozen=True, kw_only=True):
         for key in self.labels or ():
             if key == "tenant":
                 raise Invalid("reserved_label", "the label `tenant` is set from the token", "/labels/tenant")
+        if self.spread is not None and self.machine_count < (self.spread.min_idcs or 1):
+            detail = "{count} machines cannot stand in {least} places at least"
+            least, count = self.spread.min_idcs or 1, self.machine_count
+            raise Invalid("too_few_machines", detail, "/spread/min_idcs", count=count, least=least)
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -185,6 +198,10 @@ class Request(_Body, frozen=True, kw_only=True):
     def need(self, resource: str) -> float:
         """What all machines of the request need together."""
         return sum([machine.total(resource) for machine in self.machines or ()], 0.0)
+
+    @property
+    def machine_count(self) -> int:
+        return sum(1 if machine.count is None else machine.count for machine in self.machines or ())
 
     @property
     def bandwidth(self) -> float:

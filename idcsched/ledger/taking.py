@@ -50,12 +50,12 @@ def taking(stays: Sequence[Stay], *, at: datetime) -> list[Statement]:
     An IntegrityError that is `oversold` means that something was no longer there.
     """
     ordered = sorted(stays, key=attrgetter("idc", "tenant", "business"))
+    wanted = [(stay, claim) for stay in ordered for claim in stay.claims]
     return [
         *(_present(stay) for stay in ordered if stay.machines),
         *(
             statement
-            for stay in ordered
-            for claim in sorted(stay.claims, key=attrgetter("key"))
+            for stay, claim in sorted(wanted, key=lambda pair: (pair[0].idc, pair[1].key))
             for statement in _take(stay, claim, at)
         ),
         *(announcement("ledger", idc, at) for idc in dict.fromkeys(stay.idc for stay in ordered)),

@@ -1,5 +1,6 @@
 """A recommendation taken at its word: the very IDC and lines that were recommended, if they still fit."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import msgspec
@@ -8,6 +9,7 @@ from django.db import IntegrityError
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.claiming import picked, pinned
+from idcsched.framework.context import Cycle
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, Invalid, NotFound
 from idcsched.framework.request import Request
@@ -22,7 +24,8 @@ from .candidates import Candidate, candidate_of
 from .lifecycle import Action
 from .models import Placement
 from .ordering import NoFeasible
-from .taking import order_of, take
+from .taking import Order, Take, order_of, take_together
+from .ways import ways_to_take
 
 __all__ = ["COMMIT_SECONDS", "placement_commit"]
 
@@ -48,7 +51,7 @@ def placement_commit(
     callback_host_check(asked.callback_url, order.tenant)
     made = _made_again(decision, asked, principal, http_request_id)
     try:
-        return take(order, made, _as_recommended(decision, made)), True
+        return take_together(_as_recommended(decision, order, made))[0], True
     except IntegrityError as error:
         if (placement := _committed(recommended, principal)) is not None:  # somebody was quicker with the same token
             return placement, False
@@ -88,8 +91,9 @@ def _recommendation(recommended: UUID, principal: Principal) -> tuple[Decision, 
 
 
 def _made_again(decision: Decision, asked: Request, principal: Principal, http_request_id: str) -> Made:
-    """Decided anew about that IDC alone, by the policy of then; raises Conflict `decision_outdated`."""
-    request = msgspec.structs.replace(asked, only=(decision.idc,), explain="full", action=None)
+    """Decided anew about what was recommended alone, by the policy of then; raises Conflict `decision_outdated`."""
+    idcs = tuple(share["idc"] for share in decision.answer.get("idcs", ())) or (decision.idc,)
+    request = msgspec.structs.replace(asked, only=idcs, explain="full", action=None)
     made = make(
         request=request,
         tenant=decision.tenant.code if decision.tenant else None,
@@ -97,18 +101,45 @@ def _made_again(decision: Decision, asked: Request, principal: Principal, http_r
         http_request_id=http_request_id,
         policy=policy_of(decision.profile, decision.profile_revision),
     )
-    if not made.decision.scheduled:
+    if not made.solution.scheduled:
         raise _outdated(made)
     return made
 
 
-def _as_recommended(decision: Decision, made: Made) -> Candidate:
-    """The IDC with the lines that were recommended, whichever would be chosen today."""
-    lines = tuple(line["line"] for line in decision.answer["lines"])
-    ctx = pinned(picked(made.decision, made.decision.ranking.picked), lines)
-    if ctx is None:
+def _as_recommended(decision: Decision, order: Order, made: Made) -> list[Take]:
+    """The IDCs with the lines that were recommended, whichever would be chosen today."""
+    if made.solution.shares is not None:
+        return _shares_as_recommended(decision, order, made)
+    candidate = _pinned(made, picked(made.decision, made.decision.ranking.picked), decision.answer["lines"], rank=1)
+    return [Take(order=order, made=made, candidate=candidate)]
+
+
+def _shares_as_recommended(decision: Decision, order: Order, made: Made) -> list[Take]:
+    """Each IDC with as many machines as was recommended."""
+    recommended = {share["idc"]: share for share in decision.answer["idcs"]}
+    takes = next(ways_to_take(order, made, at_most=1), [])
+    told = {take.candidate.idc: take.order.machines for take in takes}
+    if told != {idc: share["machine_count"] for idc, share in recommended.items()}:
         raise _outdated(made)
-    return candidate_of(ctx, rank=1)
+    return [
+        replace(
+            take,
+            candidate=_pinned(
+                made,
+                picked(share.decision, share.position),
+                recommended[take.candidate.idc]["lines"],
+                rank=take.candidate.rank,
+            ),
+        )
+        for take, share in zip(takes, made.solution.shares or (), strict=True)
+    ]
+
+
+def _pinned(made: Made, ctx: Cycle, lines: list[dict[str, str]], *, rank: int) -> Candidate:
+    on_lines = pinned(ctx, tuple(line["line"] for line in lines))
+    if on_lines is None:
+        raise _outdated(made)
+    return candidate_of(on_lines, rank=rank)
 
 
 def _outdated(made: Made) -> NoFeasible:

@@ -15,10 +15,10 @@ from idcsched.scheduling.schedule import Made, make, tenant_of
 from idcsched.scheduling.sentences import read_struct
 
 from .callbacks import callback_host_check
-from .candidates import candidates
 from .models import Placement
-from .taking import Order, order_of, take, wait
+from .taking import Order, order_of, take_together, wait
 from .waiting import ALTERNATES, cures_of
+from .ways import ways_to_take
 
 __all__ = ["NoFeasible", "placement_order"]
 
@@ -41,38 +41,34 @@ class NoFeasible(Conflict):
 def placement_order(*, request: Request, principal: Principal, http_request_id: str) -> Placement:
     """A placement for what is asked, in the best IDC that could be had, or one that waits if the request says so.
 
+    Of what is spread over several IDCs it is the first; the others are of its group.
+
     Raises Invalid, Forbidden, NoFeasible `no_feasible_idc`, Conflict `quota_exceeded`, PluginFailed.
     """
     order = order_of(request, tenant=_tenant(request, principal), actor=principal.username)
     callback_host_check(order.request.callback_url, order.tenant)
     for _ in range(DECISIONS):
         made = make(request=request, tenant=order.tenant.code, actor=order.actor, http_request_id=http_request_id)
-        if not made.decision.scheduled:
+        if not made.solution.scheduled:
             break
-        placement = _best_to_be_had(order, made)
-        if placement is not None:
-            return placement
+        if placements := best_to_be_had(order, made):
+            return placements[0]
         live.catch_up()
     if request.wait_seconds:
-        return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made.decision) or ["ledger"])
+        return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made))
     recorder.hand_in(made.record)
     raise NoFeasible("no_feasible_idc", "{summary}", made)
 
 
-def _best_to_be_had(order: Order, made: Made) -> Placement | None:
-    """Down the ranking; None where somebody else was quicker everywhere."""
-    refused: list[str] = []
-    for candidate in candidates(made.decision, at_most=ALTERNATES):
-        if candidate.refusal:
-            refused.append(candidate.refusal)
-            continue
+def best_to_be_had(order: Order, made: Made) -> list[Placement]:
+    """Down the ranking; none where somebody else was quicker everywhere."""
+    for takes in ways_to_take(order, made, at_most=ALTERNATES):
         try:
-            return take(order, made, candidate, because=refused)
+            return take_together(takes)
         except IntegrityError as error:
             if not oversold(error):
                 raise
-            refused.append("conflict")
-    return None
+    return []
 
 
 def _tenant(request: Request, principal: Principal) -> str:

@@ -1,6 +1,6 @@
 """Taking a candidate: placement, decision, events and claims are written in one transaction, or nothing is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ from .lifecycle import Action, Move
 from .models import Event, Placement
 from .quota import quota_respected
 
-__all__ = ["Order", "order_of", "take", "take_for", "wait"]
+__all__ = ["Order", "Take", "order_of", "take_for", "take_together", "wait"]
 
 TTL_SECONDS = 600
 BUSINESS = "business"
@@ -51,7 +51,7 @@ class Order:
 
     @property
     def machines(self) -> int:
-        return sum(1 if machine.count is None else machine.count for machine in self.request.machines or ())
+        return self.request.machine_count
 
     @property
     def bandwidth_mbps(self) -> float:
@@ -69,30 +69,62 @@ def order_of(request: Request, *, tenant: str, actor: str, **extra: Any) -> Orde
     return Order(request=request, tenant=found, actor=actor, **{"action": action, **extra})
 
 
-def take(order: Order, made: Made, candidate: Candidate, *, because: Sequence[str] = ()) -> Placement:
-    """A new placement with all that it takes of the candidate; `because` says why better ones were passed over.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Take:
+    """What is to be taken for whom: by that decision, of that candidate; `because` says why better ones were not."""
+
+    order: Order
+    made: Made
+    candidate: Candidate
+    because: Sequence[str] = ()
+
+
+def take_together(takes: Sequence[Take]) -> list[Placement]:
+    """A new placement for each, with all that it takes of its candidate, all or none.
 
     Raises IntegrityError where something is no longer there (see `ledger.taking.oversold`), Conflict `quota_exceeded`.
     """
-    placement = _placement(order, made)
-    found = _Taking.of(order, made, candidate, placement.pk, because)
-    for name, value in found.fields.items():
-        setattr(placement, name, value)
-    events = first_events(placement, {Move.RESERVE: found.detail})
-    with _quota_kept(order):
-        run_together([*found.decided, insertion([placement]), *_told(placement, events), *found.claimed])
-    announced(placement)
-    return placement
+    now, idcs = timezone.now(), _keys_of(takes)
+    placements = [_placement(each.order, each.made) for each in takes]
+    events = [
+        event
+        for each, placement in zip(takes, placements, strict=True)
+        for event in _reserved(placement, each, idcs, now)
+    ]
+    with _quotas_kept(takes):
+        run_together(
+            [
+                insertion(_decisions(takes, placements)),
+                insertion(placements),
+                *_told(events),
+                *taking([_stay(each, placement.pk) for each, placement in zip(takes, placements, strict=True)], at=now),
+            ]
+        )
+    for placement in placements:
+        announced(placement)
+    return placements
 
 
-def take_for(
-    placement: Placement, order: Order, made: Made, candidate: Candidate, *, because: Sequence[str] = ()
-) -> None:
-    """The same for a placement that has waited, and is held; raises what `take` raises."""
-    found = _Taking.of(order, made, candidate, placement.pk, because)
-    with transaction.atomic(), _quota_kept(order):
-        run_together([*found.decided, *found.claimed])
-        advance(placement, Move.RESERVE, detail=found.detail, **found.fields, next_try_at=None)
+def take_for(placement: Placement, takes: Sequence[Take]) -> None:
+    """The same for a placement that has waited, and is held: it takes the first, new ones of its group the others."""
+    now, idcs = timezone.now(), _keys_of(takes)
+    first, others = takes[0], takes[1:]
+    rest = [_placement(each.order, each.made) for each in others]
+    events = [event for each, row in zip(others, rest, strict=True) for event in _reserved(row, each, idcs, now)]
+    everybody = [placement, *rest]
+    with transaction.atomic(), _quotas_kept(takes):
+        run_together(
+            [
+                insertion(_decisions(takes, everybody)),
+                *([insertion(rest)] if rest else []),
+                *_told(events),
+                *taking([_stay(each, row.pk) for each, row in zip(takes, everybody, strict=True)], at=now),
+            ]
+        )
+        fields = {**_ordered(first.order), **_fields(first, idcs, now), "next_try_at": None}
+        advance(placement, Move.RESERVE, detail=_detail(first), **fields)
+    for row in rest:
+        announced(row)
 
 
 def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str]) -> Placement:
@@ -102,54 +134,68 @@ def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str]) -> P
     placement.tried_at, placement.cures = placement.created_at, list(cures)
     events = first_events(placement, {Move.WAIT: {"cures": placement.cures}})
     decision = _decision(order, made, placement.pk, taken=None)
-    run_together([insertion([decision]), insertion([placement]), *_told(placement, events)])
+    run_together([insertion([decision]), insertion([placement]), *_told(events)])
     announced(placement)
     return placement
 
 
-def _told(placement: Placement, events: Sequence[Event]) -> list[Statement]:
+def _told(events: Sequence[Event]) -> list[Statement]:
     """The events, and the callbacks that tell of them."""
-    callbacks = callbacks_of(placement, events)
+    callbacks = [callback for event in events for callback in callbacks_of(event.placement, [event])]
     return [insertion(rows) for rows in (events, callbacks) if rows]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Taking:
-    """What taking a candidate means to the placement's row, to its event, and to the tables below."""
-
-    fields: dict[str, Any]
-    detail: dict[str, Any]
-    decided: list[Any]
-    claimed: list[Any]
-
-    @classmethod
-    def of(cls, order: Order, made: Made, candidate: Candidate, placement: UUID, because: Sequence[str]) -> "_Taking":
-        now = timezone.now()
-        taken = {"idc": candidate.idc, "rank": candidate.rank, "because": because[-1] if because else None}
-        stay = Stay(
-            placement=placement,
-            idc=candidate.idc,
-            tenant=order.tenant.code,
-            business=order.business,
-            machines=order.machines,
-            claims=candidate.claims,
-        )
-        return cls(
-            fields=_fields(order, made, candidate, now),
-            detail={**taken, "claims": [msgspec.to_builtins(claim) for claim in candidate.claims]},
-            decided=[insertion([_decision(order, made, placement, taken=taken)])],
-            claimed=taking([stay], at=now),
-        )
+def _keys_of(takes: Sequence[Take]) -> dict[str, int]:
+    codes = {each.candidate.idc for each in takes}
+    return dict(Idc.objects.filter(code__in=codes).values_list("code", "pk"))
 
 
-def _fields(order: Order, made: Made, candidate: Candidate, now: datetime) -> dict[str, Any]:
+def _reserved(placement: Placement, each: Take, idcs: Mapping[str, int], now: datetime) -> list[Event]:
+    """What the new placement has of its candidate, and the events that say so."""
+    for name, value in _fields(each, idcs, now).items():
+        setattr(placement, name, value)
+    return first_events(placement, {Move.RESERVE: _detail(each)})
+
+
+def _detail(each: Take) -> dict[str, Any]:
+    return {**_taken(each), "claims": [msgspec.to_builtins(claim) for claim in each.candidate.claims]}
+
+
+def _taken(each: Take) -> dict[str, Any]:
+    because = each.because[-1] if each.because else None
+    return {"idc": each.candidate.idc, "rank": each.candidate.rank, "because": because}
+
+
+def _stay(each: Take, placement: UUID) -> Stay:
+    return Stay(
+        placement=placement,
+        idc=each.candidate.idc,
+        tenant=each.order.tenant.code,
+        business=each.order.business,
+        machines=each.order.machines,
+        claims=each.candidate.claims,
+    )
+
+
+def _fields(each: Take, idcs: Mapping[str, int], now: datetime) -> dict[str, Any]:
+    order, candidate = each.order, each.candidate
     need = order.request.bandwidth
     return {
-        "idc_id": Idc.objects.values_list("pk", flat=True).get(code=candidate.idc),
+        "idc_id": idcs.get(candidate.idc),
         "lines": [{"line": code, "isp": isp, "bandwidth_mbps": need} for code, isp in candidate.lines],
-        "decision_id": UUID(made.scheduled.decision_id),
+        "decision_id": UUID(each.made.scheduled.decision_id),
         "expires_at": now + order.ttl,
         "held_back": candidate.held_back,
+    }
+
+
+def _ordered(order: Order) -> dict[str, Any]:
+    """What an order says of its placement; of one that is spread, each has its share."""
+    return {
+        "request": msgspec.to_builtins(order.request),
+        "machine_count": order.machines,
+        "bandwidth_mbps": order.bandwidth_mbps,
+        "group_id": order.group_id,
     }
 
 
@@ -161,11 +207,7 @@ def _placement(order: Order, made: Made) -> Placement:
         actor=order.actor,
         request_id=order.request.request_id or "",
         action=order.action,
-        request=msgspec.to_builtins(order.request),
         business=order.business,
-        machine_count=order.machines,
-        bandwidth_mbps=order.bandwidth_mbps,
-        group_id=order.group_id,
         decision_id=UUID(made.scheduled.decision_id),
         based_on=order.based_on,
         priority=order.request.priority or 0,
@@ -173,7 +215,20 @@ def _placement(order: Order, made: Made) -> Placement:
         callback_url=order.request.callback_url or "",
         created_at=now,
         changed_at=now,
+        **_ordered(order),
     )
+
+
+def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[Decision]:
+    """A row for each decision, with the first placement that came of it and all that was taken by it."""
+    rows: dict[str, Decision] = {}
+    for each, placement in zip(takes, placements, strict=True):
+        row = rows.get(each.made.scheduled.decision_id)
+        if row is None:
+            rows[each.made.scheduled.decision_id] = _decision(each.order, each.made, placement.pk, taken=_taken(each))
+        elif row.taken is not None:
+            row.taken.setdefault("others", []).append(_taken(each))
+    return list(rows.values())
 
 
 def _decision(order: Order, made: Made, placement: UUID, *, taken: dict[str, Any] | None) -> Decision:
@@ -183,11 +238,19 @@ def _decision(order: Order, made: Made, placement: UUID, *, taken: dict[str, Any
 
 
 @contextmanager
-def _quota_kept(order: Order) -> Iterator[None]:
-    """Where the tenant has a quota, a transaction in which it is known to be kept; raises Conflict `quota_exceeded`."""
-    if order.tenant.quota_bandwidth_mbps is None and order.tenant.quota_machines is None:
+def _quotas_kept(takes: Sequence[Take]) -> Iterator[None]:
+    """Where a tenant has a quota, a transaction in which it is known to be kept; raises Conflict `quota_exceeded`."""
+    orders: dict[str, list[Order]] = {}
+    for each in takes:
+        tenant = each.order.tenant
+        if tenant.quota_bandwidth_mbps is not None or tenant.quota_machines is not None:
+            orders.setdefault(tenant.code, []).append(each.order)
+    if not orders:
         yield
         return
     with transaction.atomic():
-        quota_respected(tenant=order.tenant.code, bandwidth_mbps=order.bandwidth_mbps, machines=order.machines)
+        for code in sorted(orders):
+            bandwidth = round(sum(order.bandwidth_mbps for order in orders[code]), DECIMALS)
+            machines = sum(order.machines for order in orders[code])
+            quota_respected(tenant=code, bandwidth_mbps=bandwidth, machines=machines)
         yield

@@ -14,19 +14,18 @@ from django.db.models import Max
 
 from idcsched.audit.models import FeedEntry
 from idcsched.audit.writing import write
-from idcsched.framework.decision import Decision
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, NotFound
 from idcsched.framework.explain import first_rejections
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
-from idcsched.scheduling.schedule import make
+from idcsched.scheduling.schedule import Made, make
 
-from .candidates import candidates
 from .events import held
 from .lifecycle import State
 from .models import Placement
 from .taking import order_of, take_for
+from .ways import ways_to_take
 
 __all__ = ["cures_of", "due", "waiting_try"]
 
@@ -35,6 +34,8 @@ SOONEST = timedelta(seconds=5)
 LATEST = timedelta(seconds=60)
 LATE_COMMIT = timedelta(seconds=5)
 """By how much an entry of the feed may be older than its commit."""
+
+ROOM = frozenset({"ledger", "lines", "metrics", "stock"})
 
 TOPICS: Mapping[str, str] = MappingProxyType(
     {
@@ -52,10 +53,12 @@ TOPICS: Mapping[str, str] = MappingProxyType(
 """The topic of the feed that tells of each kind of change."""
 
 
-def cures_of(decision: Decision) -> list[str]:
-    """The kinds of change that may let some IDC pass that was rejected."""
+def cures_of(made: Made) -> list[str]:
+    """The kinds of change that may help: what lets an IDC pass that was rejected, or, where some passed, more room."""
+    decision = made.decision
     reasons = {number for number in first_rejections(decision).tolist() if number >= 0}
-    return sorted({cure for number in reasons for cure in decision.judgements[number].reason.cures})
+    cures = {cure for number in reasons for cure in decision.judgements[number].reason.cures}
+    return sorted(cures | (ROOM if decision.scheduled or not cures else set()))
 
 
 def waiting_try(*, now: datetime, at_most: int = 500) -> int:
@@ -111,17 +114,15 @@ def _placed(placement: Placement) -> list[str] | None:
     request = convert(placement.request, Request)
     made = make(request=request, tenant=placement.tenant.code, actor=placement.actor, http_request_id=str(placement.pk))
     order = order_of(request, tenant=placement.tenant.code, actor=placement.actor, action=placement.action)
-    refused: list[str] = []
-    for candidate in candidates(made.decision, at_most=ALTERNATES) if made.decision.scheduled else ():
+    for takes in ways_to_take(order, made, at_most=ALTERNATES):
         try:
-            take_for(placement, order, made, candidate, because=refused)
+            take_for(placement, takes)
         except IntegrityError as error:
             if not oversold(error):
                 raise
-            refused.append("conflict")
         else:
             return None
-    return cures_of(made.decision) or ["ledger"]
+    return cures_of(made)
 
 
 def _wait_on(placement: Placement, now: datetime, cures: list[str], why: str) -> None:

@@ -18,6 +18,7 @@ from idcsched.audit.feed import Moved
 from idcsched.framework.building import BANDWIDTH, busiest_hours, lines_with_room, taint_columns
 from idcsched.framework.facts import HeadcountFact
 from idcsched.framework.normalize import Floats
+from idcsched.framework.overlaying import derived_of_inventory
 from idcsched.framework.snapshot import Idcs, Lines, MetricColumn, Snapshot, sealed
 from idcsched.ledger.models import Headcount, Holding
 
@@ -26,8 +27,6 @@ from .world import affinities_known, hours_of_week, taints_known
 __all__ = ["REBUILT_FOR", "Refreshing"]
 
 REBUILT_FOR = frozenset({"inventory", "metric_definitions"})
-KEPT = frozenset({"label", "planes", "numbers"})
-"""What is derived from the inventory alone."""
 
 SINCE = " AND age({table}.xmin) <= age(%s::text::xid)"
 LATEST = """
@@ -75,8 +74,7 @@ class Refreshing:
         if "lines" in changed:
             bandwidth = changed.get("metrics", old.metrics).get(BANDWIDTH)
             changed["lines"] = sealed(lines_with_room(changed["lines"], bandwidth, old.usage))
-        derived = {key: value for key, value in old.derived.items() if _of_inventory(key)}
-        return replace(old, id=str(uuid7()), built_at=now, derived=derived, **changed)
+        return replace(old, id=str(uuid7()), built_at=now, derived=derived_of_inventory(old), **changed)
 
     def _measured(self, old: Snapshot, codes: set[str], oldest: int | None) -> dict[str, Any]:
         """The metrics named, or all of them; with bandwidth goes what its history comes to."""
@@ -170,7 +168,3 @@ def _rows(sql: str, table: str, since: int | None, *params: Any) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(sql, given)
         return list(cursor.fetchall())
-
-
-def _of_inventory(key: Any) -> bool:
-    return (key[0] if isinstance(key, tuple) else key) in KEPT

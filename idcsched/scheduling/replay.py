@@ -16,12 +16,12 @@ from idcsched.framework.decision import Answer, Candidate, Rejected, Stale
 from idcsched.framework.decision import Decision as Outcome
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
-from idcsched.framework.explain import answer
 from idcsched.framework.listing import ListName, listed
 from idcsched.framework.outside import Query, Reply
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import Inputs, unpack
+from idcsched.framework.spreading import first_share, solution_answer, solve
 from idcsched.outbound.asking import ask
 from idcsched.wording import say
 
@@ -156,9 +156,9 @@ def _inputs(decision: Decision) -> Inputs:
 
 
 def _decided(inputs: Inputs, policy: Policy, replies: Mapping[str, Reply]) -> Outcome:
-    """On the inputs of then."""
+    """The ranking, on the inputs of then."""
     return decide(
-        inputs.request,
+        first_share(inputs.request),
         inputs.snapshot(),
         policy,
         now=inputs.now,
@@ -188,12 +188,12 @@ def _answered(
     if data == "then" and same_policy:
         replies = inputs.replies_by_entry()
     else:
-        asked = queries(request, snapshot, policy, now=now, labels=labels)
+        asked = queries(first_share(request), snapshot, policy, now=now, labels=labels)
         replies = ask(asked) if data == "now" else _replies_of_then(inputs, asked)
-    decision = decide(request, snapshot, policy, now=now, reference=inputs.reference, labels=labels, replies=replies)
+    solution = solve(request, snapshot, policy, now=now, reference=inputs.reference, labels=labels, replies=replies)
     if notebook is None:
-        return answer(decision, explain="none")
-    return answer(decision, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
+        return solution_answer(solution, explain="none")
+    return solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
 
 
 def _replies_of_then(inputs: Inputs, asked: Iterable[Query]) -> dict[str, Reply]:

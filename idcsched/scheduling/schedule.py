@@ -11,13 +11,13 @@ from uuid_utils.compat import uuid7
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.context import Clock
-from idcsched.framework.cycle import decide, queries
+from idcsched.framework.cycle import queries
 from idcsched.framework.decision import Answer, Decision
 from idcsched.framework.errors import Forbidden, Invalid, Unavailable
-from idcsched.framework.explain import answer
 from idcsched.framework.outside import Reply
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Request
+from idcsched.framework.spreading import Solution, first_share, solution_answer, solve
 from idcsched.outbound.asking import ask
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
@@ -53,9 +53,14 @@ class _Question:
 class Made:
     """A decision with the answer that tells it, and the record that is to be kept of it."""
 
-    decision: Decision
+    solution: Solution
     scheduled: Scheduled
     record: DecisionRecord
+
+    @property
+    def decision(self) -> Decision:
+        """The ranking."""
+        return self.solution.decision
 
 
 def schedule(*, request: Request, principal: Principal, http_request_id: str) -> Scheduled:
@@ -74,13 +79,13 @@ def make(
     _check_supported(request)
     question = _question(request, tenant, http_request_id, policy)
     with instruments.attempt(question.profile.code) as attempt:
-        decision, replies = _decided(question, attempt.clock)
-        attempt.decided(decision)
+        solution, replies = _solved(question, attempt.clock)
+        attempt.decided(solution.decision)
         notebook = Notebook()
-        told = answer(decision, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
+        told = solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
         scheduled = _answered(question, told, started=started)
     record = _record(question, scheduled, notebook, actor, replies)
-    return Made(decision=decision, scheduled=scheduled, record=record)
+    return Made(solution=solution, scheduled=scheduled, record=record)
 
 
 def _question(request: Request, tenant: str | None, http_request_id: str, policy: Profile | None) -> _Question:
@@ -98,12 +103,12 @@ def _question(request: Request, tenant: str | None, http_request_id: str, policy
     )
 
 
-def _decided(question: _Question, clock: Clock | None) -> tuple[Decision, dict[str, Reply]]:
-    """The decision, and what the outside had to say to it."""
+def _solved(question: _Question, clock: Clock | None) -> tuple[Solution, dict[str, Reply]]:
+    """The solution, and what the outside had to say to it."""
     request, snapshot, profile = question.request, question.picture.snapshot, question.profile
     now, labels = question.now, question.labels
-    replies = ask(queries(request, snapshot, profile, now=now, labels=labels))
-    decision = decide(
+    replies = ask(queries(first_share(request), snapshot, profile, now=now, labels=labels))
+    solution = solve(
         request,
         snapshot,
         profile,
@@ -113,7 +118,7 @@ def _decided(question: _Question, clock: Clock | None) -> tuple[Decision, dict[s
         replies=replies,
         clock=clock,
     )
-    return decision, replies
+    return solution, replies
 
 
 def _record(
@@ -169,8 +174,6 @@ def _check_supported(request: Request) -> None:
     """What this version does not do yet is refused, not ignored."""
     if request.action == "provision":
         raise Invalid("unsupported_action", "this version does not start machines", "/action")
-    if request.spread:
-        raise Invalid("unsupported_field", "this version can't do this yet", "/spread")
     if request.callback_url is not None:
         callback_url_check(request.callback_url)
     if request.hypothetical is not None and request.action == "reserve":

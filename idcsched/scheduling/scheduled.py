@@ -9,6 +9,7 @@ from idcsched.framework.decision import (
     FallbackGroup,
     Hint,
     IdcBrief,
+    IdcShare,
     LineUse,
     Margin,
     NearMiss,
@@ -65,3 +66,4 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_ms: float
     hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
     truncated: Literal[True] | msgspec.UnsetType = msgspec.UNSET
+    idcs: tuple[IdcShare, ...] | msgspec.UnsetType = msgspec.UNSET

@@ -1,0 +1,121 @@
+"""What was taken a moment ago, laid over the snapshot: as if the picture had been built anew with it in the ledger."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from idcsched.framework.capacity import Usage
+from idcsched.framework.claiming import Claim, claims_of, picked
+from idcsched.framework.cycle import decide
+from idcsched.framework.explain import answer
+from idcsched.framework.facts import HeadcountFact, World
+from idcsched.framework.normalize import DECIMALS
+from idcsched.framework.overlaying import Tenancy, laid_over
+from idcsched.framework.profile import Profile
+from idcsched.framework.testing import NOW, IdcSpec, request, snapshot, world
+
+from .fleets import profiles, requests, worlds
+
+FLEET: dict[str, IdcSpec] = {
+    "a": {"lines": {"ct": {"used_mbps": 100}, "cu": {"used_mbps": 0}}, "stock": {"cpu": 8}},
+    "b": {"lines": {"ct": {"used_mbps": 400}}},
+}
+BANDWIDTH = Claim(resource="bandwidth_mbps", amount=300, line="ct")
+
+
+def with_pending(known: World, each: Tenancy) -> World:
+    """The facts with what is taken in the ledger."""
+    by_line = {claim.line: claim.amount for claim in each.claims if claim.line}
+    by_stock = {claim.resource: claim.amount for claim in each.claims if not claim.line}
+
+    def plus(held: float, amount: float) -> float:
+        return round(held + amount, DECIMALS)
+
+    return replace(
+        known,
+        idcs=tuple(
+            replace(idc, taken={**idc.taken, **{r: plus(idc.taken.get(r, 0.0), v) for r, v in by_stock.items()}})
+            if idc.code == each.idc
+            else idc
+            for idc in known.idcs
+        ),
+        lines=tuple(
+            replace(
+                line,
+                pending_mbps=plus(line.pending_mbps, by_line[line.code]),
+                ordered_mbps=plus(line.ordered_mbps, by_line[line.code]),
+            )
+            if line.idc == each.idc and line.code in by_line
+            else line
+            for line in known.lines
+        ),
+        headcounts=(*known.headcounts, HeadcountFact(idc=each.idc, tenant="t", business="", machines=each.machines)),
+    )
+
+
+def test_it_works() -> None:
+    picture = snapshot(world(FLEET))
+    over = laid_over(picture, [Tenancy(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))])
+    assert over.lines.pending.tolist() == [300, 0, 0]
+    assert (picture.lines.room - over.lines.room).tolist() == [300, 0, 0]
+    assert over.idcs.taken["cpu"].tolist() == [6, 0]
+    assert picture.lines.pending.tolist() == [0, 0, 0]
+    assert picture.idcs.taken["cpu"].tolist() == [0, 0]
+
+
+def test_one_upon_the_other() -> None:
+    picture = snapshot(world(FLEET))
+    tenancy = Tenancy(idc="a", claims=(BANDWIDTH,), tenant="t", machines=2)
+    twice = laid_over(laid_over(picture, [tenancy]), [tenancy])
+    assert twice.lines.pending.tolist() == laid_over(picture, [tenancy, tenancy]).lines.pending.tolist() == [600, 0, 0]
+    assert [fact.machines for fact in twice.headcounts] == [2, 2]
+
+
+def test_what_counts_where_orders_count() -> None:
+    picture = snapshot(world(FLEET, usage=Usage(count="ordered")))
+    over = laid_over(picture, [Tenancy(idc="a", claims=(BANDWIDTH,))])
+    assert (picture.lines.room - over.lines.room).tolist() == [200, 0, 0]
+
+
+def test_nobody_writes_into_it() -> None:
+    over = laid_over(snapshot(world(FLEET)), [Tenancy(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))])
+    for column in (over.lines.pending, over.lines.room, over.idcs.taken["cpu"]):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    "tenancy",
+    [
+        pytest.param(Tenancy(idc="nowhere", claims=(BANDWIDTH,)), id="an IDC that is not there"),
+        pytest.param(Tenancy(idc="b", claims=(replace(BANDWIDTH, line="cu"),)), id="a line that is not there"),
+    ],
+)
+def test_refusals(tenancy: Tenancy) -> None:
+    with pytest.raises((KeyError, ValueError)):
+        laid_over(snapshot(world(FLEET)), [tenancy])
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_as_if_built_anew(data: st.DataObject) -> None:
+    """A row of orders, each on what the ones before it took: byte for byte what a new picture would say."""
+    known, policy = data.draw(worlds(least=2)), data.draw(profiles())
+    check_row_of_orders(known, policy, [data.draw(requests(known)) for _ in range(data.draw(st.integers(2, 6)))])
+
+
+def check_row_of_orders(known: World, policy: Profile, orders: list[dict[str, Any]]) -> None:
+    over = snapshot(known)
+    for fields in orders:
+        asked, anew = request(over, **fields), snapshot(known)
+        decision = decide(asked, over, policy, now=NOW)
+        assert answer(decision, explain="full") == answer(decide(asked, anew, policy, now=NOW), explain="full")
+        if not decision.scheduled:
+            continue
+        claims = claims_of(picked(decision, decision.ranking.picked))
+        winner = decision.code(decision.ranking.picked)
+        tenancy = Tenancy(idc=winner, claims=claims, tenant="t", machines=asked.machine_count)
+        over, known = laid_over(over, [tenancy]), with_pending(known, tenancy)
