@@ -15,6 +15,7 @@ from .views.marks import AffinityViewSet, TaintViewSet
 from .views.metrics import MetricViewSet, SamplesView
 from .views.placements import PlacementViewSet
 from .views.profiles import ProfileViewSet
+from .views.providers import ProviderKindsView, ProviderViewSet
 from .views.schedule import ScheduleView
 from .views.sources import CollectorsView, SourceViewSet
 from .views.system import PluginsView, StatusView
@@ -39,6 +40,7 @@ router.register("users", UserViewSet)
 router.register("region_scopes", RegionScopeViewSet)
 router.register("tokens", TokenViewSet)
 router.register("changes", ChangeViewSet)
+router.register("providers", ProviderViewSet)
 router.register("placements", PlacementViewSet)
 router.register("deliveries", DeliveryViewSet)
 
@@ -48,6 +50,7 @@ urlpatterns = [
     path("schedule/", ScheduleView.as_view(), name="schedule"),
     path("samples/", SamplesView.as_view(), name="samples"),
     path("collectors/", CollectorsView.as_view(), name="collectors"),
+    path("provider_kinds/", ProviderKindsView.as_view(), name="provider_kinds"),
     path("plugins/", PluginsView.as_view(), name="plugins"),
     path("me/", MeView.as_view(), name="me"),
     path("status/", StatusView.as_view(), name="status"),

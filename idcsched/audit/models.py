@@ -38,6 +38,7 @@ class Topic(models.TextChoices):
     PROFILES = "profiles", _("profiles")
     TOKENS = "tokens", _("tokens")
     SOURCES = "sources", _("sources")
+    PROVIDERS = "providers", _("providers")
 
 
 class Change(models.Model):

@@ -4,14 +4,14 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import TabularInline
 
-from idcsched.accounts.administration import TenantReadOnlyAdmin, admin_origin
+from idcsched.accounts.administration import RowServices, ServiceAdmin, TenantReadOnlyAdmin, admin_origin
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import role_can
 
 from . import services
-from .models import Attempt, Delivery, Event, Machine, Placement
+from .models import Attempt, Delivery, Event, Machine, Placement, Provider
 
-__all__ = ["DeliveryAdmin", "MachineAdmin", "PlacementAdmin"]
+__all__ = ["DeliveryAdmin", "MachineAdmin", "PlacementAdmin", "ProviderAdmin"]
 
 
 class EventInline(TabularInline):
@@ -74,3 +74,16 @@ class DeliveryAdmin(TenantReadOnlyAdmin):
             for delivery in queryset:
                 services.delivery_resend(delivery=delivery)
         self.message_user(request, gettext("The callbacks are on their way."), messages.SUCCESS)
+
+
+@admin.register(Provider)
+class ProviderAdmin(ServiceAdmin):
+    writes = "write_inventory"
+    services = RowServices(
+        create=services.provider_create,
+        update=lambda row, changes: services.provider_update(provider=row, changes=changes),
+        delete=lambda row: services.provider_delete(provider=row),
+    )
+    list_display = ["code", "name", "kind", "enabled"]
+    list_filter = ["kind", "enabled"]
+    search_fields = ["code", "name", "kind"]

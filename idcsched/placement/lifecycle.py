@@ -4,6 +4,7 @@
     – ──── reserve ──→ reserved ←── reserve ── waiting
     reserved ── confirm ──→ active          reserved ── release, expire ──→ released, expired
     reserved ── provision ──→ provisioning ── up ──→ active
+                              provisioning ── fall ──→ provisioning, in another IDC
                               provisioning ── fail ──→ failed ── retry ──→ provisioning
     provisioning, active ── release ──→ releasing ── gone ──→ released
     failed ── release ──→ released
@@ -48,6 +49,7 @@ class Move(TextChoices):
     PROVISION = "provision", _("provision")
     CONFIRM = "confirm", _("confirm")
     UP = "up", _("machines are up")
+    FALL = "fall", _("fall to another IDC")
     FAIL = "fail", _("fail")
     RETRY = "retry", _("retry")
     RELEASE = "release", _("release")
@@ -74,7 +76,12 @@ MOVES: Mapping[State | None, Mapping[Move, State]] = MappingProxyType(
             Move.RELEASE: State.RELEASED,
             Move.EXPIRE: State.EXPIRED,
         },
-        State.PROVISIONING: {Move.UP: State.ACTIVE, Move.FAIL: State.FAILED, Move.RELEASE: State.RELEASING},
+        State.PROVISIONING: {
+            Move.UP: State.ACTIVE,
+            Move.FALL: State.PROVISIONING,
+            Move.FAIL: State.FAILED,
+            Move.RELEASE: State.RELEASING,
+        },
         State.ACTIVE: {Move.RELEASE: State.RELEASING},
         State.RELEASING: {Move.GONE: State.RELEASED},
         State.FAILED: {Move.RETRY: State.PROVISIONING, Move.RELEASE: State.RELEASED},

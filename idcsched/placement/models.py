@@ -11,6 +11,7 @@ from idcsched.columns import AmountField, CodeField, one_of, unique
 from idcsched.inventory.models import Idc
 
 from .lifecycle import HOLDING, Action, Move, State
+from .provider_models import Provider, SimulatedMachine
 
 __all__ = [
     "Attempt",
@@ -21,6 +22,8 @@ __all__ = [
     "Machine",
     "MachineState",
     "Placement",
+    "Provider",
+    "SimulatedMachine",
 ]
 
 
@@ -214,7 +217,8 @@ class Attempt(models.Model):
 class Machine(models.Model):
     """One machine of an attempt, tracked by itself. Its id is the token by which the provider is asked for it.
 
-    `claimed_until`: a worker is at it; `next_try_at`: nobody needs to look before.
+    `claimed_until`: a worker is at it; `next_try_at`: nobody needs to look before, and where it is empty, at all.
+    `tries` counts what went wrong in a row, `lives` what was created and came to nothing; `since`: in this state.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -228,8 +232,11 @@ class Machine(models.Model):
     addresses = models.JSONField(_("addresses"), default=list, blank=True)
     error = models.TextField(_("error"), blank=True)
     tries = models.PositiveIntegerField(_("tries"), default=0)
-    next_try_at = models.DateTimeField(_("next try"), null=True, blank=True)
-    claimed_until = models.DateTimeField(_("claimed until"), null=True, blank=True)
+    lives = models.PositiveIntegerField(_("lives"), default=0)
+    since = models.DateTimeField(_("since"), default=timezone.now)
+    next_try_at = models.DateTimeField(_("next try"), default=timezone.now, null=True, blank=True)
+    claim = models.UUIDField(_("claim"), null=True, blank=True, editable=False)
+    claimed_until = models.DateTimeField(_("claimed until"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now)
 
     class Meta:
@@ -241,11 +248,8 @@ class Machine(models.Model):
             one_of("state", MachineState, name="machine_state_known"),
         )
         indexes = (
-            models.Index(
-                fields=["next_try_at"],
-                name="machine_to_look_at",
-                condition=Q(state__in=[MachineState.PENDING, MachineState.CREATING, MachineState.DELETING]),
-            ),
+            models.Index(fields=["next_try_at"], name="machine_to_look_at", condition=Q(next_try_at__isnull=False)),
+            models.Index(fields=["provider", "state"], name="machine_of_provider"),
         )
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ from .committing import placement_commit
 from .delivering import callbacks_announce, delivery_resend, placement_deliver
 from .moving import placement_confirm, placement_release, placements_expire
 from .ordering import placement_order
+from .provider_rows import provider_create, provider_delete, provider_update
 from .waiting import waiting_try
 
 __all__ = [
@@ -15,5 +16,8 @@ __all__ = [
     "placement_order",
     "placement_release",
     "placements_expire",
+    "provider_create",
+    "provider_delete",
+    "provider_update",
     "waiting_try",
 ]

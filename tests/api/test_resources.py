@@ -24,8 +24,9 @@ WRITES = {
     "affinities": ("write_affinities", {"idc": "a", "kind": "prefer", "weight": 5}),
     "metrics": ("write_metrics", {"code": "z", "direction": "lower", "scope": "idc"}),
     "profiles": ("write_profiles", {"code": "p", "plugins": []}),
+    "providers": ("write_inventory", {"code": "edge", "kind": "simulated"}),
 }
-ADMIN_ONLY = {"regions", "isps", "idcs", "lines"}
+ADMIN_ONLY = {"regions", "isps", "idcs", "lines", "providers"}
 KEYS = {"lines": "id", "taints": "id", "affinities": "id"}
 RESOURCES = [pytest.param(name, id=name) for name in WRITES]
 

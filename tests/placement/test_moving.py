@@ -24,6 +24,7 @@ LEGAL = {
     ("reserved", "release"): "released",
     ("reserved", "expire"): "expired",
     ("provisioning", "up"): "active",
+    ("provisioning", "fall"): "provisioning",
     ("provisioning", "fail"): "failed",
     ("provisioning", "release"): "releasing",
     ("active", "release"): "releasing",

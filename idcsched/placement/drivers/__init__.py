@@ -1,0 +1,1 @@
+"""The kinds of providers that come with the product, one file each."""

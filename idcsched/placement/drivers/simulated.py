@@ -1,0 +1,96 @@
+"""`simulated`: machines that only stand in the database, with the delays and failures that are asked for."""
+
+import random
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Annotated
+
+import msgspec
+from django.db.models import Q, QuerySet
+
+from idcsched.framework.errors import Unavailable
+from idcsched.outbound.errors import TooSlow
+from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
+from idcsched.placement.provider_models import SimulatedMachine
+
+__all__ = ["Simulated"]
+
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class SimulatedConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long things take, and which share of them goes wrong."""
+
+    up_after_seconds: Seconds = 2.0
+    gone_after_seconds: Seconds = 0.5
+    refused: Share = 0.0
+    """Of what is asked to be created: nothing comes of it."""
+    unanswered: Share = 0.0
+    """Of what is created: nobody is told so."""
+    broken: Share = 0.0
+    """Of what is created: it never comes up."""
+    stuck: Share = 0.0
+    """Of what is to be removed: that is refused."""
+    at_most: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    """There is room for so many machines."""
+
+
+class Simulated(Driver):
+    """Nowhere: for demonstrations, and to try out what happens when things go wrong."""
+
+    kind = "simulated"
+    Config = SimulatedConfig
+    config: SimulatedConfig
+
+    def create(self, call: Call, wanted: Wanted) -> Existing:
+        if self.config.at_most is not None and self._there(call).count() >= self.config.at_most:
+            raise NotHere("no_room", "there is room for {most} machines", most=self.config.at_most)
+        if _happens(self.config.refused):
+            raise Unavailable("provider_refused", "the provider refuses, as it is configured to")
+        machine = SimulatedMachine.objects.create(
+            token=wanted.token,
+            provider=call.provider,
+            broken=_happens(self.config.broken),
+            created_at=call.now,
+            up_at=call.now + timedelta(seconds=self.config.up_after_seconds),
+        )
+        if _happens(self.config.unanswered):
+            raise TooSlow("too_slow", "{origin} gave no whole reply in {seconds:g} s", origin="simulated", seconds=0)
+        return _told(machine, call)
+
+    def find(self, call: Call, token: str) -> Sequence[Existing]:
+        return [_told(machine, call) for machine in self._there(call).filter(token=token)]
+
+    def get(self, call: Call, machine_id: str) -> Existing | None:
+        key = machine_id.removeprefix("sim-")
+        machine = self._there(call).filter(pk=key).first() if key.isdecimal() else None
+        return None if machine is None else _told(machine, call)
+
+    def delete(self, call: Call, machine_id: str) -> None:
+        if _happens(self.config.stuck):
+            raise Unavailable("provider_refused", "the provider refuses, as it is configured to")
+        gone_at = call.now + timedelta(seconds=self.config.gone_after_seconds)
+        key = machine_id.removeprefix("sim-")
+        SimulatedMachine.objects.filter(pk=key, gone_at__isnull=True).update(gone_at=gone_at)
+
+    def _there(self, call: Call) -> QuerySet[SimulatedMachine]:
+        gone = Q(gone_at__isnull=False, gone_at__lte=call.now)
+        return SimulatedMachine.objects.filter(~gone, provider=call.provider)
+
+
+def _happens(share: float) -> bool:
+    return random.random() < share  # noqa: S311 - it guards nothing
+
+
+def _told(machine: SimulatedMachine, call: Call) -> Existing:
+    address = f"198.18.{machine.pk // 250 % 256}.{machine.pk % 250 + 1}"  # of the network kept for trials
+    return Existing(id=str(machine), condition=_condition(machine, call), addresses=(address,))
+
+
+def _condition(machine: SimulatedMachine, call: Call) -> Condition:
+    if machine.gone_at is not None:
+        return Condition.GOING
+    if machine.broken:
+        return Condition.BROKEN
+    return Condition.UP if machine.up_at <= call.now else Condition.STARTING

@@ -1,0 +1,122 @@
+"""Every kind of provider keeps the laws that the life of machines rests on."""
+
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+
+from idcsched.framework.errors import PluginBroken, Unavailable
+from idcsched.outbound.errors import TooSlow
+from idcsched.placement.driver import Call, Condition, Driver, NotHere
+from idcsched.placement.driver_kinds import check_driver_class, load_driver_kinds
+from idcsched.placement.driver_testing import check_driver, wanted
+from idcsched.placement.drivers.simulated import Simulated, SimulatedConfig
+from idcsched.placement.models import SimulatedMachine
+
+pytestmark = pytest.mark.django_db
+
+
+def call() -> Call:
+    return Call(provider="p", now=timezone.now(), timeout=5)
+
+
+def simulated(**given: float) -> Simulated:
+    return Simulated(SimulatedConfig(**{"up_after_seconds": 0.1, "gone_after_seconds": 0.1, **given}))
+
+
+def test_it_works() -> None:
+    """Here the simulated one; those that need a server have files of their own."""
+    check_driver(simulated(), call)
+
+
+def test_every_kind_is_known_and_tested() -> None:
+    assert load_driver_kinds().broken == {}
+    assert set(load_driver_kinds().drivers) == {"simulated"}
+
+
+def test_what_is_simulated_stays_when_everything_restarts() -> None:
+    order = wanted()
+    made = simulated().create(call(), order)
+    (found,) = simulated().find(call(), order.token)
+    assert found.id == made.id
+
+
+@pytest.mark.parametrize(
+    ("trouble", "error", "left"),
+    [({"refused": 1.0}, Unavailable, 0), ({"unanswered": 1.0}, TooSlow, 1), ({"at_most": 0}, NotHere, 0)],
+)
+def test_a_simulated_create_that_fails(trouble: dict[str, float], error: type[Exception], left: int) -> None:
+    order = wanted()
+    with pytest.raises(error):
+        simulated(**trouble).create(call(), order)
+    assert len(simulated().find(call(), order.token)) == left
+
+
+def test_a_simulated_machine_that_breaks() -> None:
+    assert simulated(broken=1.0).create(call(), wanted()).condition == Condition.BROKEN
+
+
+def test_a_simulated_machine_that_cannot_be_removed() -> None:
+    made = simulated().create(call(), wanted())
+    with pytest.raises(Unavailable):
+        simulated(stuck=1.0).delete(call(), made.id)
+    assert SimulatedMachine.objects.get().gone_at is None
+
+
+class Half(Driver):
+    """Starts machines, and leaves it at that."""
+
+    kind = "half"
+
+    def create(self, call, wanted):
+        raise NotImplementedError
+
+
+class Nameless(Simulated):
+    """Does not say what it is."""
+
+    kind = "No Name"
+
+
+class Lax(Simulated):
+    """Takes any configuration."""
+
+    kind = "lax"
+    Config = dict  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("offered", "code"),
+    [(Half, "no_method"), (Nameless, "bad_name"), (Lax, "bad_config"), (object, "not_a_driver"), (3, "not_a_driver")],
+)
+def test_a_class_that_is_no_driver(offered: object, code: str) -> None:
+    with pytest.raises(PluginBroken) as refusal:
+        check_driver_class(offered)
+    assert refusal.value.code == code
+
+
+class Forgetful(Simulated):
+    """Starts machines and never finds them again."""
+
+    kind = "forgetful"
+
+    def find(self, call, token):
+        return []
+
+
+class Clinging(Simulated):
+    """Never lets go."""
+
+    kind = "clinging"
+
+    def delete(self, call, machine_id):
+        return None
+
+
+@pytest.mark.parametrize(
+    ("driver", "law"), [(Forgetful, "found by its token"), (Clinging, "what is deleted goes within 0.5 s")]
+)
+def test_the_laws_have_teeth(driver: Callable[..., Driver], law: str) -> None:
+    config = SimulatedConfig(up_after_seconds=0.1, gone_after_seconds=0.1)
+    with pytest.raises(AssertionError, match=law):
+        check_driver(driver(config), call, patience=0.5)
