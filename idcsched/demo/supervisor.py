@@ -13,6 +13,7 @@ from idcsched.demo.processes import Child, start, stop
 
 __all__ = ["ChildDied", "NotReady", "Supervisor", "ignore_signals", "interrupt_on_signals"]
 
+FAREWELLS = {"worker": signal.SIGQUIT}  # nobody is left to answer what it is at: it need not come to an end
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CELERY = [sys.executable, "-m", "celery", "-A", "idcsched.celery"]
 
@@ -62,7 +63,8 @@ class Supervisor:
             log = self._logs / f"{name}.log"
             if log.exists():
                 log.replace(log.with_suffix(".log.1"))
-            self.children.append(start(name, command, log=log, folder=self._folder))
+            farewell = FAREWELLS.get(name, signal.SIGTERM)
+            self.children.append(start(name, command, log=log, folder=self._folder, farewell=farewell))
 
     def wait_until_ready(self, *, seconds: float) -> None:
         """Return once the web server says that it may be sent requests; raises ChildDied, NotReady."""

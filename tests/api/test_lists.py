@@ -1,10 +1,12 @@
 """Lists: look-ups, pages, order. What means nothing is refused; a long list takes no more queries than a short one."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import connection
 
 from idcsched.inventory.models import Idc, Isp, Line, Region, Taint
 from tests.api.conftest import Api
@@ -116,15 +118,17 @@ def thousands(world: Api) -> Api:  # noqa: F811
     made = Idc.objects.bulk_create([Idc(code=f"many-{number}", region=region) for number in range(10_000)])
     Line.objects.bulk_create([Line(idc=idc, code="ct", isp=isp, purchased_mbps=100) for idc in made])
     Taint.objects.bulk_create([Taint(idc=idc, key="k") for idc in made])
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # the planner would take the tables for empty as long as nobody has counted
     return world
 
 
-@pytest.mark.parametrize("path", ["/idcs/?region=A&", "/lines/?isp=ct&", "/taints/?region=A&", "/idcs/?isp=ct&q=many&"])
 def test_ten_thousand_take_as_many_queries_as_ten(
-    thousands: Api, path: str, django_assert_max_num_queries: Callable[..., Any]
+    thousands: Api, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
-    for limit in (1, 1000):
-        with django_assert_max_num_queries(8):
+    paths = ["/idcs/?region=A&", "/lines/?isp=ct&", "/taints/?region=A&", "/idcs/?isp=ct&q=many&"]
+    for path, limit in product(paths, (1, 1000)):
+        with django_assert_max_num_queries(8, info=path):
             page = thousands.get(f"{path}limit={limit}&offset=5000")
         assert page["count"] >= 10_000
         assert len(page["results"]) == limit

@@ -15,7 +15,7 @@ __all__ = ["serving"]
 @contextmanager
 def serving(site: Installation) -> Iterator[Installation]:
     """Load the demo and serve it on the installation's port for as long as the block lasts."""
-    site.manage("migrate", "--verbosity", "0")
+    site.migrate()
     site.manage("load_demo")
     options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", site.environment["PORT"]]
     command = [sys.executable, "-m", "granian", *options, "--blocking-threads", "4", "--no-ws"]

@@ -18,7 +18,6 @@ from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 PeriodicTask.objects.update(last_run_at=timezone.now() - timedelta(hours=2))
 """
-SCHEDULED = "from django_celery_beat.models import PeriodicTask; print(PeriodicTask.objects.count() > 1)"
 TWO_DECISIONS = """
 from datetime import timedelta
 from django.utils import timezone
@@ -29,14 +28,14 @@ for days in (1, 31):
         profile_revision=1, request={}, answer={},
     )
 """
-DECISIONS = "from idcsched.scheduling.models import Decision; print(Decision.objects.count())"
+DECISIONS, SCHEDULED = "scheduling_decision", "django_celery_beat_periodictask"
 
 
 @pytest.fixture(params=["embedded", "redis"])
 def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Installation:
     variables = {} if request.param == "embedded" else {"REDIS_URL": request.getfixturevalue("redis_url")}
     installed = Installation(tmp_path, **variables)
-    installed.manage("migrate", "--verbosity", "0")
+    installed.migrate()
     return installed
 
 
@@ -51,7 +50,7 @@ def running(installation: Installation, name: str, *options: str) -> Iterator[Ch
 
 def age_schedule(installation: Installation) -> None:
     with running(installation, "beat", "--pidfile="):
-        wait_for(lambda: installation.python(SCHEDULED) == "True", "beat's tables")
+        wait_for(lambda: installation.count(SCHEDULED) > 1, "beat's tables")
     installation.python(AGE_SCHEDULE)
 
 
@@ -59,7 +58,7 @@ def test_old_decisions_expire_by_worker_and_beat(installation: Installation) -> 
     installation.python(TWO_DECISIONS)
     age_schedule(installation)
     with running(installation, "worker", "--concurrency", "1") as worker, running(installation, "beat", "--pidfile="):
-        wait_for(lambda: installation.python(DECISIONS) == "1", "the old decision to go", seconds=60)
+        wait_for(lambda: installation.count(DECISIONS) == 1, "the old decision to go", seconds=60)
         assert worker.running
     assert worker.process.returncode == 0, worker.last_words()
     assert not installation.processes()
@@ -68,9 +67,9 @@ def test_old_decisions_expire_by_worker_and_beat(installation: Installation) -> 
 def test_a_worker_that_comes_late_finds_its_work(installation: Installation) -> None:
     installation.python(TWO_DECISIONS)
     installation.python("from idcsched.scheduling.tasks import decisions_expire; decisions_expire.delay()")
-    assert installation.python(DECISIONS) == "2"
+    assert installation.count(DECISIONS) == 2
     with running(installation, "worker", "--concurrency", "1"):
-        wait_for(lambda: installation.python(DECISIONS) == "1", "the old decision to go", seconds=60)
+        wait_for(lambda: installation.count(DECISIONS) == 1, "the old decision to go", seconds=60)
 
 
 def test_a_worker_answers_to_control(installation: Installation) -> None:

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import sleep
 
@@ -29,12 +30,6 @@ from idcsched.inventory.transfer.services import import_confirm
 job = Import.objects.get()
 import_confirm(job=job, user=job.user)
 """
-STATE = "from idcsched.inventory.transfer.models import Import; print(Import.objects.get().state)"
-ROWS_THERE = """
-from idcsched.audit.models import Change
-from idcsched.inventory.models import Idc
-print(Idc.objects.count(), Change.objects.filter(via="import").count())
-"""
 A_MINUTE_LATER = """
 from datetime import timedelta
 from django.utils import timezone
@@ -50,9 +45,18 @@ imports_sweep()
 @pytest.fixture
 def installation(tmp_path: Path) -> Installation:
     installed = Installation(tmp_path)
-    installed.manage("migrate", "--verbosity", "0")
+    installed.migrate()
     installed.python(BRING)
     return installed
+
+
+def has_come_to(installation: Installation, state: str) -> Callable[[], bool]:
+    return lambda: installation.count("transfer_import", f"state = '{state}'") == 1
+
+
+def rows_there(installation: Installation) -> tuple[int, int]:
+    """The IDCs, and what history says of them."""
+    return installation.count("inventory_idc"), installation.count("audit_change", "via = 'import'")
 
 
 def killed(child: Child) -> None:
@@ -62,11 +66,11 @@ def killed(child: Child) -> None:
 def test_it_works(installation: Installation) -> None:
     worker = installation.start("worker", *WORKER)
     try:
-        wait_for(lambda: installation.python(STATE) == "checked", "the preview", seconds=90)
-        assert installation.python(ROWS_THERE) == "0 0"
+        wait_for(has_come_to(installation, "checked"), "the preview", seconds=90)
+        assert rows_there(installation) == (0, 0)
         installation.python(AGREE)
-        wait_for(lambda: installation.python(STATE) == "applied", "the import", seconds=90)
-        assert installation.python(ROWS_THERE) == f"{ROWS} {ROWS}"
+        wait_for(has_come_to(installation, "applied"), "the import", seconds=90)
+        assert rows_there(installation) == (ROWS, ROWS)
     finally:
         stop(worker, grace=20)
 
@@ -76,16 +80,16 @@ def test_it_works(installation: Installation) -> None:
 def test_a_worker_killed_in_the_middle_leaves_nothing_half_done(installation: Installation, seconds: float) -> None:
     worker = installation.start("worker", *WORKER)
     try:
-        wait_for(lambda: installation.python(STATE) == "checked", "the preview", seconds=90)
+        wait_for(has_come_to(installation, "checked"), "the preview", seconds=90)
         installation.python(AGREE)
         sleep(seconds)
     finally:
         killed(worker)
-    assert installation.python(ROWS_THERE) in {"0 0", f"{ROWS} {ROWS}"}
+    assert rows_there(installation) in {(0, 0), (ROWS, ROWS)}
     installation.python(A_MINUTE_LATER)
     worker = installation.start("worker", *WORKER)
     try:
-        wait_for(lambda: installation.python(STATE) == "applied", "another worker to take it up", seconds=90)
-        assert installation.python(ROWS_THERE) == f"{ROWS} {ROWS}"
+        wait_for(has_come_to(installation, "applied"), "another worker to take it up", seconds=90)
+        assert rows_there(installation) == (ROWS, ROWS)
     finally:
         stop(worker, grace=20)

@@ -36,16 +36,21 @@ def test_it_works(demo: Installation) -> None:
         assert not demo.processes()
 
 
-def test_the_second_time_is_quick(demo: Installation) -> None:
+def test_the_second_time_is_quick_and_a_second_at_once_refused(demo: Installation) -> None:
     with made(demo):
         pass
     begun = monotonic()
     with made(demo) as run:
         assert monotonic() - begun < 15
         assert "The demo is there already" in said(run)
+        assert_refused(demo.tried("demo_run"), "already going on")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long)],
+    ids=lambda number: number.name,
+)
 def test_a_signal_stops_everything(demo: Installation, number: signal.Signals) -> None:
     with made(demo) as run:
         os.kill(supervisor(demo), number)
@@ -59,12 +64,14 @@ def test_when_the_supervisor_is_killed_nothing_is_left(demo: Installation) -> No
         wait_for(lambda: not demo.processes(), "its processes to follow")
 
 
+@pytest.mark.long
 def test_when_make_is_killed_nothing_is_left(demo: Installation) -> None:
     with made(demo) as run:
         run.process.kill()
         wait_for(lambda: not demo.processes(), "its processes to follow")
 
 
+@pytest.mark.long
 def test_what_a_killed_run_left_is_stopped_by_the_next(demo: Installation) -> None:
     with made(demo):
         web = [pid for pid in demo.processes() if b"granian" in command(pid)]
@@ -81,11 +88,6 @@ def test_a_process_that_dies_is_reported_and_stops_everything(demo: Installation
         assert run.process.wait(30) != 0
         assert "the worker process ended by itself (-9)" in said(run)
         assert not demo.processes()
-
-
-def test_a_second_run_in_the_same_folder_is_refused(demo: Installation) -> None:
-    with made(demo):
-        assert_refused(demo.tried("demo_run"), "already going on")
 
 
 def test_a_taken_port_is_one_line(tmp_path: Path) -> None:

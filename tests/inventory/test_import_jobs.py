@@ -205,19 +205,19 @@ def test_others_see_how_far_it_is(monkeypatch):
     job = brought(anna, f"code,region\n{rows}".encode())
     monkeypatch.setattr(jobs, "INTERVAL", 0.05)
     monkeypatch.setattr(importing, "CHUNK", 1000)
-    create, halfway = importing.SHEETS[2].create, Event()
+    create, ended = importing.SHEETS[2].create, Event()
     seen: list[tuple[str, int, int]] = []
 
     def slowly(**given: Any) -> Any:
         made = create(**given)
-        halfway.wait(0.3)
+        sleep(0.3)
         return made
 
     object.__setattr__(importing.SHEETS[2], "create", slowly)
 
     def watch() -> None:
         try:
-            for _ in range(100):
+            while not ended.is_set():
                 seen.append(Import.objects.values_list("state", "done", "total").get(pk=job.pk))
                 sleep(0.02)
         finally:
@@ -229,6 +229,7 @@ def test_others_see_how_far_it_is(monkeypatch):
         services.import_run(import_id=job.pk)
     finally:
         object.__setattr__(importing.SHEETS[2], "create", create)
+        ended.set()
         watcher.join()
     assert {("checking", 1000, 3000), ("checking", 2000, 3000)} <= set(seen)
     assert Import.objects.get().state == State.CHECKED

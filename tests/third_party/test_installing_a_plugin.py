@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installation(folder: Path) -> Installation:
     """An installation that has the example, two IDCs, and a profile that uses it."""
     made = Installation(folder, PYTHONPATH=str(folder / "installed"))
-    made.manage("migrate", "--verbosity", "0")
+    made.migrate()
     made.python(LOAD)
     return made
 
