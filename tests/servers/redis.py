@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic, sleep
 
 from redis import Redis
@@ -12,7 +13,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from idcsched.demo.processes import Child, start, stop
 from tests.servers import Unavailable, debian, free_port, scratch_folder
 
-__all__ = ["available", "running"]
+__all__ = ["Server", "available", "restartable", "running"]
 
 DATABASES = 64  # one for each parallel test process, and some
 
@@ -30,18 +31,39 @@ def available() -> Iterator[str]:
 @contextmanager
 def running() -> Iterator[str]:
     """A fresh server; yields its address without a database number."""
+    with restartable() as server:
+        yield server.url
+
+
+@contextmanager
+def restartable() -> Iterator["Server"]:
+    """A fresh server that can be stopped and started again, at the same address."""
     if shutil.which("redis-server") is None:
         debian.install("redis-server")
-    port = free_port()
     with scratch_folder() as folder:
-        command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
-        options = ["--save", "", "--appendonly", "no", "--databases", str(DATABASES)]
-        child = start("redis", [*command, *options], log=folder / "redis.log")
+        server = Server(folder, free_port())
+        server.start()
         try:
-            _wait(child, port)
-            yield f"redis://127.0.0.1:{port}"
+            yield server
         finally:
-            stop(child)
+            server.stop()
+
+
+class Server:
+    """Keeps nothing: what it knew is gone when it is stopped."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.url = f"redis://127.0.0.1:{port}"
+        self._folder, self._port = folder, port
+
+    def start(self) -> None:
+        command = ["redis-server", "--port", str(self._port), "--bind", "127.0.0.1", "--dir", str(self._folder)]
+        options = ["--save", "", "--appendonly", "no", "--databases", str(DATABASES)]
+        self._child = start("redis", [*command, *options], log=self._folder / "redis.log")
+        _wait(self._child, self._port)
+
+    def stop(self) -> None:
+        stop(self._child)
 
 
 def _wait(child: Child, port: int) -> None:
