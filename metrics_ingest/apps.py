@@ -8,6 +8,7 @@ class MetricsIngestConfig(AppConfig):
     verbose_name = _("metrics")
 
     def ready(self) -> None:
-        from .builtin import builtin_metrics_ensure  # noqa: PLC0415 - models can't be imported earlier
+        from . import checks  # noqa: F401, PLC0415 - models can't be imported earlier
+        from .builtin import builtin_metrics_ensure  # noqa: PLC0415
 
         post_migrate.connect(builtin_metrics_ensure, sender=self)

@@ -24,7 +24,18 @@ from .hosts import AllowedHosts
 from .network import BoundedNetwork, deadline, seconds_left, time_left
 from .reading import read_body
 
-__all__ = ["MAX_BYTES", "Client", "Fetched", "Request", "Response", "fetch", "origin_of", "post_json", "shared_client"]
+__all__ = [
+    "MAX_BYTES",
+    "Client",
+    "Fetched",
+    "Request",
+    "Response",
+    "clients_forget",
+    "fetch",
+    "origin_of",
+    "post_json",
+    "shared_client",
+]
 
 MAX_BYTES = 4 * 1024 * 1024
 """The largest reply that is read; decoded it may take some twenty times as much memory."""
@@ -252,6 +263,12 @@ def shared_client(listed: tuple[str, ...], *, listed_in: str = "OUTBOUND_HOSTS")
 @lru_cache(maxsize=CLIENTS)
 def _client(listed: tuple[str, ...], listed_in: str) -> Client:
     return Client(AllowedHosts.of(listed, listed_in=listed_in))
+
+
+def clients_forget() -> None:
+    """Begin anew, with nothing learnt of anybody; what connections are kept, whoever kept them closes."""
+    with _making:
+        _client.cache_clear()
 
 
 def _after_fork() -> None:

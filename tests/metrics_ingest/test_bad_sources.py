@@ -13,7 +13,6 @@ from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Latest, Run, Source
 from tests.outbound.peers import (
     Behaviour,
-    Exchange,
     closed_port,
     drip,
     drip_headers,
@@ -24,6 +23,7 @@ from tests.outbound.peers import (
     peer,
     raw_reply,
     redirect,
+    short,
     silent,
     zipped_bomb,
 )
@@ -31,12 +31,6 @@ from tests.outbound.peers import (
 MakeSource = Callable[..., Source]
 GOOD_CSV = raw_reply(b"site,cpu\r\ngz-01,0.5\r\n", Content_Type="text/csv")
 GOOD = {"http_json": json_reply([{"site": "gz-01", "cpu": 0.5}]), "csv": GOOD_CSV}
-
-
-def short(exchange: Exchange) -> None:
-    exchange.head(200, Content_Length=1000)
-    exchange.wfile.write(b'[{"site": "gz-')
-    exchange.close_connection = True
 
 
 BAD: dict[str, tuple[Behaviour, str]] = {

@@ -1,4 +1,4 @@
-"""A distribution whose plugins cannot be loaded is named in `manage.py check` and takes nothing down."""
+"""A distribution whose plugins and collectors cannot be loaded is named in `manage.py check` and takes nothing down."""
 
 import json
 import subprocess
@@ -15,12 +15,38 @@ SAID = {
     "something that is no plugin": "number (idcsched-broken) cannot be loaded: PluginBroken: 42 is not a subclass",
     "a module that raises": "raising (idcsched-broken) cannot be loaded: RuntimeError: the licence has expired",
 }
+COLLECTORS = {
+    "a module that is not there": "absent (idcsched-broken) cannot be loaded: ModuleNotFoundError: No module named",
+    "something that is no collector": "number (idcsched-broken) cannot be loaded: PluginBroken: 42 is not a subclass",
+    "a module that raises": "raising (idcsched-broken) cannot be loaded: RuntimeError: the licence has expired",
+    "a kind that is taken": "usurper (idcsched-broken) cannot be loaded: PluginBroken: a collector of kind csv is",
+}
+LOADS = """
+from metrics_ingest.services import source_create
+source_create(code="loads", kind="csv", schedule="60", config={"file": "absent.csv"},
+              mapping={"idc": "site", "values": {"cpu_load": "cpu"}})
+"""
+STATUS = """
+import json
+from django.test import Client
+from idcsched.accounts.services import token_issue, user_create
+token = token_issue(user=user_create(username="root", role="admin"), name="test").text
+headers = {"authorization": f"Bearer {token}", "host": "localhost"}
+answer = Client(headers=headers).get("/api/v1/status/")
+print(json.dumps(answer.json()["background"]["broken_collectors"]))
+"""
 
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     folder = tmp_path_factory.mktemp("broken")
     return Installation(folder, PYTHONPATH=str(installed(folder, "broken", "carbon")))
+
+
+@pytest.fixture(scope="module")
+def migrated(installation: Installation) -> Installation:
+    installation.manage("migrate", "--verbosity", "0")
+    return installation
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +64,17 @@ def test_each_is_named_with_its_distribution_and_its_error(said: str, check: sub
     assert f"the scheduling plugin {said}" in check.stderr
 
 
+@pytest.mark.parametrize("said", COLLECTORS.values(), ids=COLLECTORS.keys())
+def test_each_collector_is_named_as_well(said: str, check: subprocess.CompletedProcess[str]) -> None:
+    assert f"the collector {said}" in check.stderr
+    assert check.stderr.count("idcsched.W102") == len(COLLECTORS)
+
+
+def test_the_status_names_them_and_the_other_kinds_work(migrated: Installation) -> None:
+    named = json.loads(migrated.python(LOADS + STATUS))
+    assert sorted(name.partition(" ")[0] for name in named) == ["absent", "number", "raising", "usurper"]
+
+
 def test_everything_else_is_registered(installation: Installation) -> None:
     code = (
         "import json; from idcsched.scheduling.plugins import registry; "
@@ -49,10 +86,9 @@ def test_everything_else_is_registered(installation: Installation) -> None:
     assert registered["taint"] == "plugins.taint"
 
 
-def test_decisions_are_made_all_the_same(installation: Installation) -> None:
-    installation.manage("migrate", "--verbosity", "0")
-    installation.python("from idcsched.inventory.services import region_create; region_create(code='north')")
-    done = installation.tried("recommend", "--region", "north", "--json")
+def test_decisions_are_made_all_the_same(migrated: Installation) -> None:
+    migrated.python("from idcsched.inventory.services import region_create; region_create(code='north')")
+    done = migrated.tried("recommend", "--region", "north", "--json")
 
     assert done.returncode == 2, done.stderr
     assert json.loads(done.stdout)["reason_code"] == "no_idc_in_region"

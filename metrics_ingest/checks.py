@@ -1,0 +1,19 @@
+"""`manage.py check` names collectors that cannot be loaded; they take nothing else down."""
+
+from typing import Any
+
+from django.core import checks
+
+from .kinds import kinds
+
+
+@checks.register()
+def check_collectors(**_: Any) -> list[checks.CheckMessage]:
+    return [
+        checks.Warning(
+            f"the collector {source} cannot be loaded: {error}",
+            hint="Sources of its kind cannot be saved or asked. Mend or uninstall the distribution that offers it.",
+            id="idcsched.W102",
+        )
+        for source, error in kinds().broken.items()
+    ]

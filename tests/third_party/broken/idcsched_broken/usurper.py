@@ -1,0 +1,14 @@
+"""A collector of a kind that is taken."""
+
+from collections.abc import Iterable
+
+from metrics_ingest.collector import Ask, Collector, Record
+
+
+class Usurper(Collector):
+    """Finds nothing."""
+
+    kind = "csv"
+
+    def collect(self, ask: Ask) -> Iterable[Record]:
+        return ()
