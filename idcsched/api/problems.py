@@ -39,6 +39,7 @@ __all__ = [
     "field_errors",
     "not_found",
     "problem",
+    "problem_of",
     "server_error",
     "slash_missing",
 ]
@@ -78,6 +79,11 @@ def problem(
         "errors": errors or [],
         **extra,
     }
+
+
+def problem_of(error: IdcschedError) -> dict[str, Any]:
+    """The document of a refusal that is part of a larger answer."""
+    return _own(error)[1]
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response | None:

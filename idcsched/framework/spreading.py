@@ -13,15 +13,17 @@ from typing import Any
 
 import msgspec
 
+from .claiming import claims_of, picked
 from .cycle import decide
 from .decision import Answer, Decision, IdcBrief, IdcShare, LineUse
 from .explain import Explain, answer
+from .overlaying import Tenancy
 from .profile import Profile
 from .request import Machine, Request, Spread
 from .snapshot import Snapshot
 from .telling import Say, say_english
 
-__all__ = ["MOST_SHARES", "Share", "Solution", "first_share", "solution_answer", "solve"]
+__all__ = ["MOST_SHARES", "Share", "Solution", "first_share", "solution_answer", "solve", "tenancies_of"]
 
 MOST_SHARES = 1000
 """Over more IDCs than this nothing is spread."""
@@ -82,6 +84,24 @@ def solve(request: Request, snapshot: Snapshot, profile: Profile, **known: Any) 
     shares = tuple(islice(_shares(request, request.spread, judged), MOST_SHARES)) if first.scheduled else ()
     held, wanted = sum(share.request.machine_count for share in shares), request.machine_count
     return Solution(decision=first, shares=shares if held == wanted else (), held=held, wanted=wanted)
+
+
+def tenancies_of(solution: Solution, *, tenant: str, business: str) -> list[Tenancy]:
+    """What would be taken if it were for real; raises PluginFailed."""
+    if not solution.scheduled:
+        return []
+    decision = solution.decision
+    places = [(share.decision, share.position) for share in solution.shares or ()]
+    return [
+        Tenancy(
+            idc=found.code(position),
+            claims=claims_of(picked(found, position)),
+            tenant=tenant,
+            business=business,
+            machines=found.cycle.request.machine_count,
+        )
+        for found, position in places or [(decision, decision.ranking.picked)]
+    ]
 
 
 def solution_answer(

@@ -9,18 +9,18 @@ from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Conflict, Invalid, Template
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
-from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Made, make, tenant_of
 from idcsched.scheduling.sentences import read_struct
 
 from .callbacks import callback_host_check
 from .models import Placement
+from .sight import Sight
 from .taking import Order, order_of, take_together, wait
 from .waiting import ALTERNATES, cures_of
 from .ways import ways_to_take
 
-__all__ = ["NoFeasible", "placement_order"]
+__all__ = ["DECISIONS", "NoFeasible", "placement_order", "tenant_for"]
 
 DECISIONS = 3
 """Decisions that are made for one order before it is refused."""
@@ -38,40 +38,53 @@ class NoFeasible(Conflict):
         return {"decision": self.decision}
 
 
-def placement_order(*, request: Request, principal: Principal, http_request_id: str) -> Placement:
+def placement_order(
+    *, request: Request, principal: Principal, http_request_id: str, sight: Sight | None = None
+) -> Placement:
     """A placement for what is asked, in the best IDC that could be had, or one that waits if the request says so.
 
     Of what is spread over several IDCs it is the first; the others are of its group.
 
     Raises Invalid, Forbidden, NoFeasible `no_feasible_idc`, Conflict `quota_exceeded`, PluginFailed.
     """
-    order = order_of(request, tenant=_tenant(request, principal), actor=principal.username)
+    order = order_of(request, tenant=tenant_for(request, principal), actor=principal.username)
     callback_host_check(order.request.callback_url, order.tenant)
+    sight = sight or Sight()
     for _ in range(DECISIONS):
-        made = make(request=request, tenant=order.tenant.code, actor=order.actor, http_request_id=http_request_id)
+        made = make(
+            request=request,
+            tenant=order.tenant.code,
+            actor=order.actor,
+            http_request_id=http_request_id,
+            picture=sight.picture,
+        )
         if not made.solution.scheduled:
             break
-        if placements := best_to_be_had(order, made):
+        if placements := _best_to_be_had(order, made, sight):
             return placements[0]
-        live.catch_up()
+        sight.renew()
     if request.wait_seconds:
         return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made))
     recorder.hand_in(made.record)
     raise NoFeasible("no_feasible_idc", "{summary}", made)
 
 
-def best_to_be_had(order: Order, made: Made) -> list[Placement]:
+def _best_to_be_had(order: Order, made: Made, sight: Sight) -> list[Placement]:
     """Down the ranking; none where somebody else was quicker everywhere."""
     for takes in ways_to_take(order, made, at_most=ALTERNATES):
         try:
-            return take_together(takes)
+            placements = take_together(takes)
         except IntegrityError as error:
             if not oversold(error):
                 raise
+        else:
+            sight.took(takes)
+            return placements
     return []
 
 
-def _tenant(request: Request, principal: Principal) -> str:
+def tenant_for(request: Request, principal: Principal) -> str:
+    """Whose placement it will be; raises Invalid, Forbidden."""
     tenant = tenant_of(request, principal)
     if tenant is None:
         raise Invalid("tenant_required", "say for which tenant: this token is of all", "/tenant")

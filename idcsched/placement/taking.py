@@ -28,7 +28,7 @@ from .lifecycle import Action, Move
 from .models import Event, Placement
 from .quota import quota_respected
 
-__all__ = ["Order", "Take", "order_of", "take_for", "take_together", "wait"]
+__all__ = ["BUSINESS", "Order", "Take", "order_of", "take_for", "take_together", "wait"]
 
 TTL_SECONDS = 600
 BUSINESS = "business"

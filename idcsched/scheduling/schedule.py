@@ -72,12 +72,21 @@ def schedule(*, request: Request, principal: Principal, http_request_id: str) ->
 
 
 def make(
-    *, request: Request, tenant: str | None, actor: str, http_request_id: str, policy: Profile | None = None
+    *,
+    request: Request,
+    tenant: str | None,
+    actor: str,
+    http_request_id: str,
+    policy: Profile | None = None,
+    picture: Picture | None = None,
 ) -> Made:
-    """Decide, by `policy` or the profile that request or tenant name; records nothing. Raises Invalid, PluginFailed."""
+    """Decide, by `policy` or the profile that request or tenant name, on `picture` or the live one; records nothing.
+
+    Raises Invalid, PluginFailed.
+    """
     started = time.perf_counter()
     _check_supported(request)
-    question = _question(request, tenant, http_request_id, policy)
+    question = _question(request, tenant, http_request_id, policy, picture or live.current())
     with instruments.attempt(question.profile.code) as attempt:
         solution, replies = _solved(question, attempt.clock)
         attempt.decided(solution.decision)
@@ -88,8 +97,9 @@ def make(
     return Made(solution=solution, scheduled=scheduled, record=record)
 
 
-def _question(request: Request, tenant: str | None, http_request_id: str, policy: Profile | None) -> _Question:
-    picture = live.current()
+def _question(
+    request: Request, tenant: str | None, http_request_id: str, policy: Profile | None, picture: Picture
+) -> _Question:
     return _Question(
         request=request,
         picture=picture,

@@ -1,0 +1,129 @@
+"""`POST /api/v1/schedule/batch/`: many scheduling requests at once."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+import msgspec
+from django.http import HttpResponse
+from django.utils.translation import gettext
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.request import Request as HttpRequest
+
+from idcsched.api.bodies import body_bytes
+from idcsched.api.middleware import request_id_of
+from idcsched.api.origin import caller_origin
+from idcsched.api.permissions import principal_of_request
+from idcsched.api.plain import PlainPost
+from idcsched.api.problems import CONTENT_TYPE, problem, problem_of
+from idcsched.api.resources import encoded
+from idcsched.framework.decoding import decode_json
+from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.framework.request import Request
+from idcsched.placement.batching import Batch, Outcome
+from idcsched.placement.documents import PlacementDocument, placement_documents, shown
+from idcsched.placement.models import Placement
+from idcsched.placement.services import batch_answer, gang_place
+
+__all__ = ["BatchView"]
+
+Mode = Literal["independent", "gang"]
+AtOnce = msgspec.Meta(min_length=1, max_length=1000)
+
+
+class ScheduleBatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`independent`: each by itself, in order, seeing what the ones before it took; `gang`: all of them or none."""
+
+    requests: Annotated[tuple[Request, ...], AtOnce]
+    mode: Mode = "independent"
+
+
+class Unread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The same, its requests not yet decoded: one that is malformed does not spoil the others."""
+
+    requests: Annotated[tuple[msgspec.Raw, ...], AtOnce]
+    mode: Mode | None = None
+
+
+EXAMPLE = {
+    "mode": "gang",
+    "requests": [
+        {
+            "request_id": "web",
+            "region": "A",
+            "profile": "seed-example",
+            "action": "reserve",
+            "machines": [{"count": 2}],
+        },
+        {"request_id": "db", "region": "A", "profile": "seed-example", "action": "reserve", "machines": [{"count": 1}]},
+    ],
+}
+ANSWER: dict[str, Any] = {
+    "type": "object",
+    "description": "In the order of the requests: what `schedule/` would have answered, or its problem document.",
+    "required": ["result", "results"],
+    "properties": {
+        "result": {"type": "string", "enum": ["all", "some", "none"]},
+        "results": {"type": "array", "items": {"type": "object", "additionalProperties": True}},
+    },
+}
+
+
+class BatchView(PlainPost):
+    """Many requests in one."""
+
+    capability = "schedule"
+
+    @extend_schema(
+        operation_id="schedule_batch",
+        request=ScheduleBatch,
+        responses={200: ANSWER},
+        examples=[OpenApiExample("Together or not at all", value=EXAMPLE, request_only=True)],
+    )
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Each sees what the ones before it took. A gang is placed whole, or not at all: 409 with the `results`."""
+        asked = decode_json(body_bytes(request), Unread)
+        answered = gang_place if asked.mode == "gang" else batch_answer
+        with caller_origin(request):
+            batch = answered(
+                requests=[_read(raw) for raw in asked.requests],
+                principal=principal_of_request(request),
+                http_request_id=request_id_of(request),
+            )
+        return _response(batch)
+
+
+def _read(raw: msgspec.Raw) -> Request | Invalid:
+    try:
+        return decode_json(bytes(raw), Request)
+    except Invalid as refusal:
+        return refusal
+
+
+def _response(batch: Batch) -> HttpResponse:
+    body: dict[str, Any] = {"result": batch.result, "results": _told(batch.outcomes)}
+    if not batch.together or batch.result == "all":
+        return encoded(body)
+    detail = gettext("not all of them can be placed, so none is")
+    response = encoded(problem(HTTPStatus.CONFLICT, "gang_not_placed", detail, **body))
+    response.status_code, response["Content-Type"] = HTTPStatus.CONFLICT, CONTENT_TYPE
+    return response
+
+
+def _told(outcomes: Sequence[Outcome]) -> list[Any]:
+    placed = _documents([outcome for outcome in outcomes if isinstance(outcome, Placement)])
+    return [_one(outcome, placed) for outcome in outcomes]
+
+
+def _one(outcome: Outcome, placed: Mapping[str, PlacementDocument]) -> Any:
+    if isinstance(outcome, Placement):
+        return placed[str(outcome.pk)]
+    return problem_of(outcome) if isinstance(outcome, IdcschedError) else outcome
+
+
+def _documents(placements: Sequence[Placement]) -> dict[str, PlacementDocument]:
+    """As they stand now, in a fixed number of queries."""
+    if not placements:
+        return {}
+    rows = shown(Placement.objects.filter(pk__in=[placement.pk for placement in placements]))
+    return {document.id: document for document in placement_documents(list(rows))}

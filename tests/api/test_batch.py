@@ -1,0 +1,124 @@
+"""`schedule/batch/`: many requests in one, over HTTP."""
+
+import json
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.api.conftest import Api
+from tests.api.test_placements import LINE, MACHINES
+
+ORDER = {"region": "A", "profile": "seed-example", "action": "reserve", "machines": MACHINES}
+PATH = "/schedule/batch/"
+
+
+@pytest.fixture(autouse=True)
+def lines(seed: Api) -> None:
+    """Every IDC of region A has room for 900 Mbps and eight cores, which is what one order takes."""
+    seed.post("/isps/", {"code": "ct"}, status=201)
+    for code in "abcd":
+        seed.call("PATCH", f"/idcs/{code}/", {"stock": {"cpu": 8}, "lines": [LINE]}, status=200)
+        seed.post("/samples/", [{"idc": code, "line": "ct", "metric": "bandwidth_mbps", "value": 0}], status=200)
+    plugins = seed.get("/profiles/seed-example/")["plugins"]
+    more = [{"name": name, "plugin": name} for name in ("network_flow", "resource")]
+    seed.call("PATCH", "/profiles/seed-example/", {"plugins": [*plugins, *more]}, status=200)
+
+
+def batch(*requests: Any, **more: Any) -> dict[str, Any]:
+    return {"requests": list(requests), **more}
+
+
+def test_it_works(portal: Api) -> None:
+    told = portal.post(PATH, batch(ORDER, {**ORDER, "action": "recommend"}, ORDER, ORDER), status=200)
+    assert told["result"] == "some"
+    reserved, recommended, last, refused = told["results"]
+    assert (reserved["idc"], reserved["state"], reserved["group_id"]) == ("d", "reserved", None)
+    assert (recommended["idc"]["code"], recommended["result"]) == ("b", "scheduled")
+    assert last["idc"] == "a"
+    assert (refused["status"], refused["code"]) == (409, "no_feasible_idc")
+    assert refused["decision"]["result"] == "unschedulable"
+    assert portal.get(f"/placements/{reserved['id']}/") == reserved
+
+
+def test_a_gang(portal: Api) -> None:
+    told = portal.post(PATH, batch(ORDER, ORDER, mode="gang"), status=200)
+    groups = {each["group_id"] for each in told["results"]}
+    assert (told["result"], len(groups)) == ("all", 1)
+    found = portal.get(f"/placements/?group_id={groups.pop()}")["results"]
+    assert {each["id"] for each in found} == {each["id"] for each in told["results"]}
+
+
+def test_a_gang_that_does_not_fit(portal: Api) -> None:
+    response = portal.raw("POST", PATH, json.dumps(batch(*[ORDER] * 4, mode="gang")))
+    problem = response.json()
+    assert (response.status_code, response["Content-Type"]) == (409, "application/problem+json")
+    assert (problem["code"], problem["result"]) == ("gang_not_placed", "none")
+    assert [each.get("code", each.get("result")) for each in problem["results"]] == [
+        "scheduled", "scheduled", "scheduled", "no_feasible_idc",
+    ]  # fmt: skip
+    assert portal.get("/placements/")["count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "pointer"),
+    [
+        pytest.param({"region": "A", "colour": "red"}, "unknown_field", "/colour", id="an unknown field"),
+        pytest.param({"region": "nowhere"}, "unknown_region", "/region", id="an unknown name"),
+        pytest.param([], "wrong_type", "", id="no object"),
+        pytest.param({"region": "A", "machines": [{"count": 0}]}, "out_of_range", "/machines/0/count", id="range"),
+    ],
+)
+def test_one_that_is_wrong_does_not_spoil_the_others(portal: Api, wrong: Any, code: str, pointer: str) -> None:
+    told = portal.post(PATH, batch(wrong, ORDER), status=200)["results"]
+    assert (told[0]["status"], told[0]["code"], told[0]["errors"][0]["pointer"]) == (400, code, pointer)
+    assert told[1]["idc"] == "d"
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        pytest.param({}, "/requests", id="no requests"),
+        pytest.param(batch(), "/requests", id="an empty list"),
+        pytest.param(batch(*[ORDER] * 1001), "/requests", id="too many"),
+        pytest.param(batch(ORDER, mode="chain"), "/mode", id="an unknown mode"),
+        pytest.param(batch(ORDER, priority=1), "/priority", id="an unknown field"),
+        pytest.param([ORDER], "", id="a bare list"),
+    ],
+)
+def test_refusals(portal: Api, body: Any, pointer: str) -> None:
+    code, pointers = portal.refused("POST", PATH, body, status=400)
+    assert code in {"required", "out_of_range", "invalid_choice", "unknown_field", "wrong_type"}
+    assert pointers == [pointer]
+
+
+def test_once_only(portal: Api) -> None:
+    """The same key and body again: the same placements."""
+    first = portal.call("POST", PATH, batch(ORDER, ORDER), status=200, idempotency_key="k-1")
+    again = portal.call("POST", PATH, batch(ORDER, ORDER), status=200, idempotency_key="k-1")
+    assert again == first
+    assert portal.get("/placements/")["count"] == 2
+    portal.call("POST", PATH, batch(ORDER), status=422, idempotency_key="k-1")
+
+
+def test_in_chinese(portal: Api) -> None:
+    told = portal.call("POST", PATH, batch(*[ORDER] * 4, mode="gang"), status=409, accept_language="zh-hans")
+    assert told["detail"] == "无法全部放置，因此一个也不放置"
+    assert "台" not in told["results"][0]["summary"]
+    assert "机房" in told["results"][3]["detail"]
+
+
+def test_the_answer_takes_a_fixed_number_of_queries(portal: Api) -> None:
+    """Beyond what each order needs by itself."""
+
+    def queries(count: int) -> int:
+        order = {**ORDER, "machines": [{"bandwidth_mbps": 1}]}
+        with CaptureQueriesContext(connection) as found:
+            portal.post(PATH, batch(*[order] * count), status=200)
+        return len(found)
+
+    queries(1)
+    each = (queries(12) - queries(2)) / 10
+    assert queries(2) - 2 * each <= 12
+    assert each <= 12
