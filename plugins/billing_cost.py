@@ -24,6 +24,7 @@ from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading, Snapshot
 
 ALL_OF_IT = np.ones(())
 FIXED_PAID = 0.9  # of a flat-rate line, the part of the purchased bandwidth that counts as its commit
+_ROUNDED = 1e-6  # more than a raw value loses by being rounded
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
 
 WITH_COMMIT = (
@@ -58,6 +59,7 @@ class BillingCost(Plugin):
     """An order is priced as if it stayed and the month were steady."""
 
     name = "billing_cost"
+    reads = {"promise": ("isp", "isp_match", "shape")}
     Args = BillingCostArgs
     scale = Scale(kind="fixed", better="less", low=0.0, high=1.0)
     metrics = (BANDWIDTH,)
@@ -85,6 +87,28 @@ class BillingCost(Plugin):
             lines=first,
         )
 
+    def promise(self, ctx: Cycle) -> Reading | None:
+        """Nothing bills less than the very first Mbps, where the need has no say in which line is chosen."""
+        groups = distinct_groups(ctx)
+        if not ctx.line_policy().settled or not ctx.snapshot.lines.codes:
+            return None
+        shape = hour_of_week_shape(ctx.request.shape)
+        least = sum_of([self._first_mbps(ctx, np.maximum(group, 0), shape) for group in groups], groups)
+        known = ctx.lines.known & ctx.lines.has_line & ~np.isnan(least)
+        return Reading(metric=BANDWIDTH, values=least - _ROUNDED, known=known)
+
+    def _first_mbps(self, ctx: Cycle, group: Rows, shape: Floats | None) -> Bill:
+        """What no need bills less than: it fills the commit no less, exceeds it no less, and leaves no more room."""
+        tariff = tariff_of(ctx.snapshot)
+        load, commit, fixed = tariff.load.take(group), tariff.commit.take(group), tariff.fixed.take(group)
+        fill = np.minimum(1.0, load / tariff.some_commit.take(group))
+        under = self.args.free * fill**2
+        over = (load >= commit) & ~fixed | tariff.daily.take(group)
+        busy = busy_share(ctx.snapshot.lines, group, shape)
+        paid = busy * np.where(over, 1.0, np.minimum(under, 1.0))
+        scarce = scarcity(load / tariff.some_purchased.take(group))
+        return Bill(tariff.price.take(group) * (paid + self.args.scarcity * scarce), busy, under, fill)
+
     def bill(self, ctx: Cycle, group: Rows, need: float, shape: Floats | None) -> Bill:
         """The formula of the scheduling rules, for the line that each row has in `group`."""
         tariff = tariff_of(ctx.snapshot)
@@ -94,7 +118,7 @@ class BillingCost(Plugin):
             over = np.where(tariff.fixed.take(group), 0.0, np.where(tariff.daily.take(group), 1.0, over))
         fill = np.minimum(1.0, load / tariff.some_commit.take(group))
         busy = busy_share(ctx.snapshot.lines, group, shape)
-        scarce = ((load / tariff.some_purchased.take(group) - SCARCE_FROM) / SCARCE_SPAN).clip(0.0, SCARCE_MOST) ** 2
+        scarce = scarcity(load / tariff.some_purchased.take(group))
         paid = busy * (over + self.args.free * fill**2 * (1.0 - over))
         return Bill(tariff.price.take(group) * (paid + self.args.scarcity * scarce), busy, over, fill)
 
@@ -112,6 +136,12 @@ class BillingCost(Plugin):
             "currency": ctx.snapshot.currency,
         }
         return Note(WITH_COMMIT if tariff_of(ctx.snapshot).commit[chosen[0]] else WITHOUT_COMMIT, numbers)
+
+
+def scarcity(level: Floats) -> Floats:
+    """How dear the last room is at that level of use."""
+    found: Floats = ((level - SCARCE_FROM) / SCARCE_SPAN).clip(0.0, SCARCE_MOST) ** 2
+    return found
 
 
 def sum_of(bills: list[Bill], groups: list[Rows]) -> Floats:

@@ -41,6 +41,7 @@ class NetworkFlow(Plugin):
     """Keeps IDCs whose chosen line (with `all`: each) can carry Σ count × bandwidth; scores the headroom left."""
 
     name = "network_flow"
+    reads = {"promise": ("isp", "isp_match")}
     scale = Scale(kind="fixed", low=0.0, high=1.0)
     missing = Missing(filter="reject", score="worst")
     metrics = (BANDWIDTH,)
@@ -69,9 +70,16 @@ class NetworkFlow(Plugin):
         return tuple(verdicts)
 
     def score(self, ctx: Cycle) -> Reading:
-        left, choice = line_headroom(ctx), ctx.lines
+        left, choice = line_headroom(ctx, ctx.need), ctx.lines
         known = choice.known if choice.all_known and choice.complete else choice.known & ~np.isnan(left)
         return Reading(metric=BANDWIDTH, values=left, known=known, lines=self._oldest(ctx))
+
+    def promise(self, ctx: Cycle) -> Reading | None:
+        """Nobody has more left than before anything is placed, where the need has no say in which line is chosen."""
+        if not ctx.line_policy().settled:
+            return None
+        left = line_headroom(ctx, 0.0)
+        return Reading(metric=BANDWIDTH, values=left, known=ctx.lines.known & ~np.isnan(left))
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
         need, lines, usage = round(ctx.request.bandwidth, DECIMALS), ctx.snapshot.lines, ctx.snapshot.usage

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from .context import Cycle
-from .decision import Decision
+from .decision import Board, Decision
 from .errors import PluginFailed
 from .facts import STOCK_RESOURCES
 from .normalize import DECIMALS
@@ -38,9 +38,9 @@ class Claim:
         return self.line or "", self.resource
 
 
-def picked(decision: Decision, position: int) -> Cycle:
-    """The survivor at that position alone, as plugins are asked about it."""
-    return decision.survivors.narrowed(np.array([position], dtype=np.intp))
+def picked(found: Decision | Board, position: int) -> Cycle:
+    """The one at that position of the survivors, or of the board, alone, as plugins are asked about it."""
+    return found.survivors.narrowed(np.array([position], dtype=np.intp))
 
 
 def pinned(ctx: Cycle, codes: tuple[str, ...]) -> Cycle | None:

@@ -110,7 +110,7 @@ class Cycle:
         start = self.rows.start if isinstance(self.rows, slice) else None
         other.rows = self.row_numbers.take(positions) if start is None else positions + start
         other.size = int(positions.size)
-        other.state, other.notes, other.replies = self.state, self.notes, self.replies
+        other.state, other.notes, other.replies = self.state.copy(), self.notes, self.replies
         other.clock, other.timings = self.clock, self.timings
         other.whole, other.positions = self, positions
         other._choice, other._moment, other._asked, other._shelf = choice, self._moment, self._asked, None
@@ -162,6 +162,14 @@ class Cycle:
     def at_hand(self, token: object, what: str) -> Any:
         """What was found before by questions that are alike in everything that is ever read; None: nothing yet."""
         return None if self._shelf is None else self._shelf.get((token, what))
+
+    def asked_again(self, what: str) -> bool:
+        """Whether somebody has asked so before, questions being alike in everything that is ever read."""
+        if self._shelf is None:
+            return False
+        again: bool = self._shelf.get(what, False)
+        self._shelf[what] = True
+        return again
 
     def _found(
         self, token: object, what: str, reads: tuple[str, ...], compute: Callable[[], Any], size: int, errors: Sized

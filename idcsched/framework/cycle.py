@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from .contenders import best_of, scored
 from .context import Clock, Cycle
 from .decision import Decision, Judgement, PluginError
 from .errors import Invalid, PluginFailed, Template
@@ -22,10 +23,10 @@ from .labels import Mask, Rows
 from .one_by_one import visit as visit_one_by_one
 from .outside import Query, Reply
 from .plugin import Note, Plugin, Reason, Universe, Verdict
-from .profile import Entry, Profile, Step
-from .ranking import rank, seed_of
+from .profile import Entry, Profile
+from .ranking import seed_of
+from .remembering import Step
 from .request import Request
-from .scoring import score_all
 from .snapshot import Snapshot
 
 __all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
@@ -71,21 +72,21 @@ def decide(
     else:
         visited = _visited(alive, groups) if _fallback(ctx) else np.ones(ctx.size, dtype=np.bool_)
         alive &= visited
-    survivors = ctx.narrowed(alive.nonzero()[0])
-    columns = score_all(survivors, errors)
-    ranking = rank(survivors, columns, chance, errors)
+    feasible = int(np.count_nonzero(alive))
+    everybody = partial(scored, ctx, alive, chance, errors)
+    few = None if request.explain == "full" or profile.one_by_one else best_of(ctx, alive, feasible, chance)
     return Decision(
         cycle=ctx,
-        survivors=survivors,
+        feasible=feasible,
         judgements=tuple(judgements),
         left=tuple(left),
         visited=visited,
         not_visited=visited.size - int(np.count_nonzero(visited)),
         groups=groups,
         group_index=_winning_group(ctx, alive, groups),
-        columns=tuple(columns),
-        ranking=ranking,
-        hints=() if survivors.size else tuple(_hints(ctx, errors)),
+        best=few or everybody(),
+        score_everybody=everybody,
+        hints=() if feasible else tuple(_hints(ctx, errors)),
         plugin_errors=tuple(errors),
         timings=tuple(ctx.timings),
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Board",
     "Candidate",
     "Decision",
     "Flip",
@@ -315,11 +316,28 @@ class Ranking:
         return np.flatnonzero(self.totals >= last)
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that the cycle found, as columns; `explain.answer` tells it."""
+class Board(msgspec.Struct, frozen=True, kw_only=True):
+    """Some of the survivors, scored and ranked. Its first `sure` places are those among all survivors."""
+
+    survivors: "Cycle"
+    columns: tuple[ScoreColumn, ...]
+    ranking: Ranking
+    sure: int
+
+    def code(self, position: int) -> str:
+        """The IDC at a position."""
+        return self.survivors.snapshot.idcs.codes[int(self.survivors.row_numbers[position])]
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """Everything that the cycle found, as columns; `explain.answer` tells it.
+
+    `best` has those scored who can be among the best, the one that is picked among them; `score_everybody` gives a
+    board of all.
+    """
 
     cycle: "Cycle"
-    survivors: "Cycle"
+    feasible: int
     judgements: tuple[Judgement, ...]
     left: tuple[int, ...]
     """How many of all rows each judgement leaves of what the ones before it have left."""
@@ -327,20 +345,38 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     not_visited: int
     groups: Rows
     group_index: int
-    columns: tuple[ScoreColumn, ...]
-    ranking: Ranking
+    best: Board
+    score_everybody: Callable[[], Board]
     plugin_errors: tuple[PluginError, ...]
     hints: tuple[tuple[str, Note], ...] = ()
     timings: tuple[Timing, ...] = ()
 
+    @cached_property
+    def everybody(self) -> Board:
+        """All survivors."""
+        return self.best if self.best.sure == self.feasible else self.score_everybody()
+
     @property
-    def feasible(self) -> int:
-        return self.survivors.size
+    def survivors(self) -> "Cycle":
+        """All of them, scored; so are `columns` and `ranking`."""
+        return self.everybody.survivors
+
+    @property
+    def columns(self) -> tuple[ScoreColumn, ...]:
+        return self.everybody.columns
+
+    @property
+    def ranking(self) -> Ranking:
+        return self.everybody.ranking
+
+    def code(self, position: int) -> str:
+        """The IDC at a position of the survivors."""
+        return self.everybody.code(position)
+
+    def board(self, count: int) -> Board:
+        """One on which the first `count` places are sure, as far as there are so many."""
+        return self.best if count <= self.best.sure else self.everybody
 
     @property
     def scheduled(self) -> bool:
         return self.feasible > 0
-
-    def code(self, position: int) -> str:
-        """The IDC at a position of the survivors."""
-        return self.survivors.snapshot.idcs.codes[int(self.survivors.row_numbers[position])]

@@ -14,6 +14,7 @@ import numpy as np
 
 from .decision import (
     Answer,
+    Board,
     Candidate,
     Decision,
     EarlierGroup,
@@ -51,19 +52,20 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
     """The decision as the contract shows it."""
     told, full = explain != "none", explain == "full"
     shown = min(decision.feasible, MOST_SHOWN if full else top)
-    winner = decision.ranking.picked
+    board = decision.board(min(shown, decision.feasible))
+    winner = board.ranking.picked
     counts, tell = rejected_counts(decision, decision.visited), Teller(say)
     stale = tuple(islice(stale_values(decision), MOST_SHOWN + 1)) if told else ()
     return Answer(
         result="scheduled" if decision.scheduled else "unschedulable",
         reason_code=_reason_code(decision),
-        idc=_idc(decision, winner),
-        lines=_lines(decision, winner),
-        score=_total(decision, winner),
-        score_mean=_mean(decision, winner),
+        idc=_idc(board, winner),
+        lines=_lines(board, winner),
+        score=_total(board, winner),
+        score_mean=_mean(board, winner),
         candidates=tuple(candidates(decision, range(shown), tell, full=full)) if told else None,
-        tie=_tie(decision) if told else None,
-        margin=_margin(decision) if told else None,
+        tie=_tie(board) if told else None,
+        margin=_margin(board) if told else None,
         rejected=tuple(rejections(decision, slice(MOST_SHOWN), tell)) if full else None,
         rejected_counts=tuple(count for count, _ in counts) if told else None,
         near_misses=tuple(_near_misses(decision, MOST_SHOWN if full else top, tell)) if told else None,
@@ -93,73 +95,70 @@ def _overlong(decision: Decision) -> bool:
     return decision.feasible > MOST_SHOWN or rejected > MOST_SHOWN
 
 
-def _idc(decision: Decision, position: int) -> IdcBrief | None:
+def _idc(board: Board, position: int) -> IdcBrief | None:
     if position < 0:
         return None
-    row = int(decision.survivors.row_numbers[position])
-    idcs = decision.survivors.snapshot.idcs
+    row, idcs = int(board.survivors.row_numbers[position]), board.survivors.snapshot.idcs
     return IdcBrief(code=idcs.codes[row], name=idcs.names[row], region=idcs.regions[row])
 
 
-def _lines(decision: Decision, position: int) -> tuple[LineUse, ...]:
+def _lines(board: Board, position: int) -> tuple[LineUse, ...]:
     if position < 0:
         return ()
-    survivors = decision.survivors
-    lines, need = survivors.snapshot.lines, survivors.need
+    ctx = board.survivors
+    lines, need = ctx.snapshot.lines, ctx.need
     return tuple(
-        [
-            LineUse(line=lines.codes[line], isp=lines.isps[line], bandwidth_mbps=need)
-            for line in survivors.lines.of(position)
-        ]
+        [LineUse(line=lines.codes[line], isp=lines.isps[line], bandwidth_mbps=need) for line in ctx.lines.of(position)]
     )
 
 
-def _total(decision: Decision, position: int) -> float | None:
-    return float(decision.ranking.totals[position]) if position >= 0 else None
+def _total(board: Board, position: int) -> float | None:
+    return float(board.ranking.totals[position]) if position >= 0 else None
 
 
-def _mean(decision: Decision, position: int) -> float | None:
+def _mean(board: Board, position: int) -> float | None:
     """The total ÷ Σ weight: comparable between profiles."""
     if position < 0:
         return None
-    weight = sum(column.weight for column in decision.columns)
-    return round(float(decision.ranking.totals[position]) / weight, DECIMALS) if weight else 0.0
+    weight = sum([column.weight for column in board.columns])
+    return round(float(board.ranking.totals[position]) / weight, DECIMALS) if weight else 0.0
 
 
 def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -> Iterator[Candidate]:
     """The candidates at those places of the ranking, the best being at 0."""
     if not places:
         return
-    positions = decision.ranking.head(places[-1] + 1)[places.start : places.stop]
-    told = [_scores(decision, column, positions, tell) for column in decision.columns]
-    names, totals = [column.entry.name for column in decision.columns], decision.ranking.totals[positions].tolist()
+    board = decision.board(places[-1] + 1)
+    positions = board.ranking.head(places[-1] + 1)[places.start : places.stop]
+    told = [_scores(board, column, positions, tell) for column in board.columns]
+    names, totals = [column.entry.name for column in board.columns], board.ranking.totals.take(positions).tolist()
     for number, position in enumerate(positions.tolist()):
         yield Candidate(
             rank=places[number] + 1,
-            idc=decision.code(position),
-            lines=_lines(decision, position),
+            idc=board.code(position),
+            lines=_lines(board, position),
             score=totals[number],
             scores=dict(zip(names, [scores[number] for scores in told], strict=True)),
-            filters=(tuple(_passed(decision, position, tell)) if full else ()) or msgspec.UNSET,
+            filters=(tuple(_passed(decision, board.survivors.row_numbers[position], tell)) if full else ())
+            or msgspec.UNSET,
         )
 
 
-def _passed(decision: Decision, position: int, tell: Teller) -> Iterator[Passed]:
+def _passed(decision: Decision, row: int, tell: Teller) -> Iterator[Passed]:
     """The filters with numbers to tell of why they let a survivor pass."""
-    row = decision.survivors.row_numbers[position]
     judged = int(np.searchsorted(decision.cycle.row_numbers, row))
     for judgement in decision.judgements:
         if figures := tell.figures(judgement, judged):
             yield Passed(plugin=judgement.plugin, figures=dict(figures))
 
 
-def _scores(decision: Decision, column: ScoreColumn, positions: Rows, tell: Teller) -> list[Score]:
+def _scores(board: Board, column: ScoreColumn, positions: Rows, tell: Teller) -> list[Score]:
     """One scorer's way from raw value to contribution, for those who are shown."""
     places = positions if column.places is None else column.places.take(positions)
-    reading, now, weight, nominal = column.reading, decision.survivors.now, column.weight, column.nominal_weight
-    values, times = reading.values.take(places).tolist(), decision.survivors.times(reading, places)
+    reading, now, weight, nominal = column.reading, board.survivors.now, column.weight, column.nominal_weight
+    values, times = reading.values.take(places).tolist(), board.survivors.times(reading, places)
     scores, missing = column.scores.take(positions).tolist(), _missing(column, places)
-    notes = [tell.note(decision, column, position) for position in positions.tolist()]
+    notes = [tell.note(board, column, position) for position in positions.tolist()]
     return [
         Score(
             raw=None if isnan(raw) else raw,
@@ -188,13 +187,11 @@ def _missing(column: ScoreColumn, places: Rows) -> list[str | None]:
     return [None if own else "last" if known else stand_in for own, known in zip(fresh, used, strict=True)]
 
 
-def _tie(decision: Decision) -> Tie | None:
+def _tie(board: Board) -> Tie | None:
     """Who stands level with the first, and the first tie-breaker that tells it from the second."""
-    ranking = decision.ranking
-    if not decision.scheduled:
-        return None
+    ranking = board.ranking
     best = ranking.head(2)
-    if best.size == 1 or ranking.totals[best[0]] != ranking.totals[best[1]]:
+    if best.size <= 1 or ranking.totals[best[0]] != ranking.totals[best[1]]:
         return None
     level = int(np.count_nonzero(ranking.totals == ranking.totals[best[0]]))
     tied = [int(position) for position in ranking.head(level)[:level]]
@@ -203,24 +200,24 @@ def _tie(decision: Decision) -> Tie | None:
     key = ranking.hashes / 2.0**64 if name == HASH else ranking.tie_keys[name]
     shown = tied[:MOST_SHOWN]
     return Tie(
-        between=tuple(decision.code(position) for position in shown),
+        between=tuple(board.code(position) for position in shown),
         broken_by=name,
-        values={decision.code(p): float(key[p]) if np.isfinite(key[p]) else None for p in shown},
+        values={board.code(p): float(key[p]) if np.isfinite(key[p]) else None for p in shown},
     )
 
 
-def _margin(decision: Decision) -> Margin | None:
+def _margin(board: Board) -> Margin | None:
     """How far the winner is ahead of the best other, and what would have to change."""
-    if decision.feasible <= 1:
+    if board.survivors.size <= 1:
         return None
-    ranking, winner = decision.ranking, decision.ranking.picked
+    ranking, winner = board.ranking, board.ranking.picked
     best = ranking.head(2)
     second = int(best[0] if int(best[0]) != winner else best[1])
     ahead = round(float(ranking.totals[winner] - ranking.totals[second]), DECIMALS)
     return Margin(
-        runner_up=decision.code(second),
+        runner_up=board.code(second),
         score=ahead,
-        flips=tuple(_flip(column, winner, second, ahead) for column in decision.columns if not column.left_out),
+        flips=tuple(_flip(column, winner, second, ahead) for column in board.columns if not column.left_out),
     )
 
 

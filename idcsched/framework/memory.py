@@ -20,7 +20,8 @@ __all__ = ["MOST_BYTES", "Moment", "moment_of"]
 T = TypeVar("T")
 
 MOST_BYTES = 16_000_000
-"""So much is remembered of one moment; beyond it the oldest goes first."""
+MOST_BYTES_A_ROW = 2400
+"""So much is remembered of one moment, whichever is more; beyond it the oldest goes first."""
 MOST_SHELVES = 2000
 _CAREFUL = 1e-3  # seconds: a moment ends a little before anything could change
 
@@ -28,11 +29,12 @@ _CAREFUL = 1e-3  # seconds: a moment ends a little before anything could change
 class Moment:
     """From `since` to before `until` nothing that is known changes."""
 
-    __slots__ = ("_bytes", "_held", "_shelves", "since", "until")
+    __slots__ = ("_bytes", "_held", "_most", "_shelves", "since", "until")
 
-    def __init__(self, since: float, until: float) -> None:
+    def __init__(self, since: float, until: float, *, rows: int = 0) -> None:
         self.since = since
         self.until = until
+        self._most = max(MOST_BYTES, MOST_BYTES_A_ROW * rows)
         self._held: dict[Any, tuple[Any, int]] = {}
         self._shelves: dict[Any, dict[Any, Any]] = {}
         self._bytes = 0
@@ -49,7 +51,7 @@ class Moment:
         """Keep `value`, of about so many bytes; the key must name all that it depends on but for the moment."""
         self._held[key] = (value, size)
         self._bytes += size
-        while self._bytes > MOST_BYTES and len(self._held) > 1:
+        while self._bytes > self._most and len(self._held) > 1:
             self._forget_oldest()
         return value
 
@@ -76,9 +78,14 @@ class Moment:
 
 
 def moment_of(
-    now: float, metrics: Mapping[str, "MetricColumn"], taints: "Taints", affinities: Iterable[AffinityFact]
+    now: float,
+    metrics: Mapping[str, "MetricColumn"],
+    taints: "Taints",
+    affinities: Iterable[AffinityFact],
+    *,
+    rows: int,
 ) -> Moment:
-    """The moment that begins now."""
+    """The moment that begins now, of so many IDCs."""
     ends = [_after(taints.starts, now), _after(taints.ends, now)]
     bounds = [bound for fact in affinities for bound in (fact.starts_at, fact.ends_at) if bound is not None]
     ends.append(_after(np.array(bounds), now))
@@ -86,7 +93,7 @@ def moment_of(
         if column.fact.max_age is not None:
             fresh = column.at[column.at >= now - column.fact.max_age]
             ends.append(float(fresh.min(initial=np.inf)) + column.fact.max_age)
-    return Moment(now, max(min(ends) - _CAREFUL, now))
+    return Moment(now, max(min(ends) - _CAREFUL, now), rows=rows)
 
 
 def _after(bounds: np.ndarray[Any, Any], now: float) -> float:

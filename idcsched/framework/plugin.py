@@ -183,6 +183,14 @@ class Plugin:
         """One raw value per row of `ctx`: an array (all known), a Reading, or None: nothing to say of this request."""
         raise NotImplementedError
 
+    def promise(self, ctx: "Cycle") -> Reading | None:
+        """Raw values no worse than `score` will give these rows, whatever else than `reads["promise"]` is asked.
+
+        For scorers that depend on the bandwidth, say, so that not everybody need be scored to find the best. Who
+        promises lets a raw value depend on its own row alone, does not raise, and knows one wherever this is `known`.
+        None: nothing can be promised.
+        """
+
     def filter_one(self, ctx: "Cycle", idc: "IdcView") -> Rejection | None:
         """Judge one IDC instead of all at once; None keeps it. Called after all filters, for the promising first."""
 

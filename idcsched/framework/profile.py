@@ -5,9 +5,8 @@ gives the `Profile` that the cycle runs: plugin instances, sorted into the tuple
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -19,6 +18,7 @@ from .matching import Term, empty_selector
 from .normalize import NormalizerKind, Scale, sound_range
 from .plugin import POINTS, Missing, OnMissingFilter, OnMissingScore, Plugin
 from .registry import Registry
+from .remembering import Step, promised_by, read_by, steps_of
 
 __all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "compile_profile"]
 
@@ -138,15 +138,6 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """Filters that judge one after the other. `reads`: what of the request they depend on; None: asked each time."""
-
-    entries: tuple[tuple[str, Entry], ...]
-    reads: tuple[str, ...] | None
-    token: object = field(default_factory=object, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """A checked profile revision, ready to run."""
 
@@ -178,6 +169,8 @@ class Profile:
     """Those of `pre_filters` that say which rows a request is about."""
     reads: tuple[str, ...] = ()
     """All fields of a request on which something depends that is remembered."""
+    promises: tuple[str, ...] | None = None
+    """The fields on which it depends what anybody's total can be at most; None: that can't be told."""
     token: object = field(default_factory=object, compare=False, repr=False)
     """Stands for this profile where something is remembered for it."""
 
@@ -218,22 +211,24 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
     flow = next((entry for entry in everything if entry.plugin.name == "network_flow"), None)
     pre_filters = _joining(sorted(everything, key=lambda entry: not entry.plugin.narrows), "pre_filter")
     filters = _joining(everything, "filter")
+    tie_breakers = _TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers
     return Profile(
         code=code,
         revision=revision,
         entries=everything,
         pre_filters=pre_filters,
         filters=filters,
-        steps=_steps(pre_filters, filters),
+        steps=steps_of(pre_filters, filters),
         narrowing=tuple(entry for entry in pre_filters if entry.plugin.narrows),
-        reads=_reads(everything),
+        reads=read_by(everything),
+        promises=promised_by(scorers, _entries_of(tie_breakers, everything)),
         filters_one=filters_one,
         gatherers=_joining(entries, "gather"),
         post_filters=_joining(entries, "post_filter"),
         reservers=_joining(entries, "reserve"),
         permitters=_joining(entries, "permit"),
         scorers=scorers,
-        tie_breakers=_TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers,
+        tie_breakers=tie_breakers,
         fallback=body.fallback or (),
         pick=body.pick or Pick(),
         line_choice=body.line_choice or "roomiest",
@@ -245,25 +240,11 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
     )
 
 
-def _steps(pre_filters: tuple[Entry, ...], filters: tuple[Entry, ...]) -> tuple[Step, ...]:
-    """Neighbours that say what they read make one step."""
-    calls = [("pre_filter", entry) for entry in pre_filters if not entry.plugin.narrows]
-    calls += [("filter", entry) for entry in filters]
-    steps: list[Step] = []
-    for says, group in groupby(calls, key=lambda call: call[0] in call[1].plugin.reads):
-        if says:
-            entries = tuple(group)
-            reads = dict.fromkeys(field for point, entry in entries for field in entry.plugin.reads[point])
-            steps.append(Step(entries=entries, reads=tuple(reads)))
-        else:
-            steps.extend(Step(entries=(call,), reads=None) for call in group)
-    return tuple(steps)
-
-
-def _reads(entries: Iterable[Entry]) -> tuple[str, ...]:
-    """What any plugin reads of what is remembered of it, and what lines are chosen by; in a fixed order."""
-    of_plugins = (field for entry in entries for fields in entry.plugin.reads.values() for field in fields)
-    return tuple(sorted({"isp", "isp_match", *of_plugins}))
+def _entries_of(names: Iterable[str], entries: tuple[Entry, ...]) -> Iterator[Entry]:
+    """Each name is an entry's or, where no entry has it, a plugin's."""
+    for name in names:
+        named = [entry for entry in entries if entry.name == name]
+        yield from named[:1] or [entry for entry in entries if entry.plugin.name == name][:1]
 
 
 def _joining(entries: Iterable[Entry], *points: str) -> tuple[Entry, ...]:
@@ -271,7 +252,7 @@ def _joining(entries: Iterable[Entry], *points: str) -> tuple[Entry, ...]:
 
 
 def _joined(kind: type[Plugin]) -> frozenset[str]:
-    return frozenset(name for name in (*POINTS, "note", "filter_one", "score_one") if kind.joins(name))
+    return frozenset(name for name in (*POINTS, "note", "promise", "filter_one", "score_one") if kind.joins(name))
 
 
 def _implied(registry: Registry, name: str) -> Entry:

@@ -73,7 +73,7 @@ def _picked(ctx: "Cycle", ranking: Ranking) -> int:
 def _tie_key(ctx: "Cycle", columns: list[ScoreColumn], name: str, errors: list[PluginError]) -> Floats:
     """More goes first; unknown sorts last."""
     if name == HEADROOM:
-        return np.where(ctx.lines.known, line_headroom(ctx), -np.inf)
+        return np.where(ctx.lines.known, line_headroom(ctx, ctx.need), -np.inf)
     entry = ctx.profile.entry(name) or ctx.profile.of_plugin(name)
     if entry is None or not entry.plugin.scores():
         return np.zeros(ctx.size)
@@ -96,12 +96,12 @@ def _raw_of_idle(ctx: "Cycle", entry: Entry) -> Reading | None:
     return read_raw(ctx, entry)
 
 
-def line_headroom(ctx: "Cycle") -> Floats:
+def line_headroom(ctx: "Cycle", need: float) -> Floats:
     """Of each row's chosen lines the least share left after placing; NaN where a line is missing or unknown."""
-    lines, choice, need = ctx.snapshot.lines, ctx.lines, ctx.need
+    lines, choice = ctx.snapshot.lines, ctx.lines
     if not lines.purchased.size:
         return np.full(ctx.size, np.nan)
-    everybody = choice.has_line.all()
+    everybody = choice.complete or choice.has_line.all()
     lefts = []
     for group in choice.groups:
         left = headroom(lines.room.take(group) - need, lines.purchased.take(group))

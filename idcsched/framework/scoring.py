@@ -18,7 +18,17 @@ from .snapshot import Reading, sealed
 if TYPE_CHECKING:
     from .context import Cycle
 
-__all__ = ["prepare", "read_raw", "score_all", "scorer_failed"]
+__all__ = [
+    "BY_ROW",
+    "SILENT",
+    "Whole",
+    "normalizes_itself",
+    "prepare",
+    "read_raw",
+    "remembered_whole",
+    "score_all",
+    "scorer_failed",
+]
 
 _AGGREGATES: dict[str, Callable[[Floats], Any]] = {
     "mean": np.mean,
@@ -30,8 +40,9 @@ _AGGREGATES: dict[str, Callable[[Floats], Any]] = {
 _NEUTRAL_AT_MOST = 50.0
 Weights = tuple[float, float]
 """What the profile or the request says, and what is in force."""
-_BY_ROW = frozenset({"fixed", "none"})  # whose scores do not depend on who else is there
-_BYTES_A_ROW = 33  # three columns and a mask
+BY_ROW = frozenset({"fixed", "none"})
+"""Normalisers by which nobody's score depends on who else is there."""
+_BYTES_A_ROW = 25  # two or three columns and a mask
 
 
 def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool = False) -> list[ScoreColumn]:
@@ -48,7 +59,7 @@ def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool 
         if entry.name in broken:
             continue
         try:
-            column = _remembered_column(ctx, entry, weights) or _column(ctx, entry, weights)
+            column = _column_of(ctx, entry, weights)
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; the profile says what it means
             scorer_failed(entry, "score", error, errors)
         else:
@@ -123,7 +134,7 @@ def scorer_failed(entry: Entry, point: str, error: Exception, errors: list[Plugi
     errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
 
 
-class _Whole(msgspec.Struct, frozen=True):
+class Whole(msgspec.Struct, frozen=True):
     """A scorer's word on all rows that a request is about; `scores` only where one row's does not hang on others'."""
 
     reading: Reading
@@ -131,17 +142,17 @@ class _Whole(msgspec.Struct, frozen=True):
 
 
 _ASK_EACH_TIME = object()
+SILENT = object()
+"""It has nothing to say of such a request."""
 
 
-def _remembered_column(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
+def _column_of(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
     """The survivors' part of what was worked out once for all rows, where the plugin says what it reads."""
-    whole, places, reads = ctx.whole, ctx.positions, entry.plugin.reads.get("score")
-    if places is None or reads is None or not whole.remembers:
+    found, places = remembered_whole(ctx.whole, entry), ctx.positions
+    if found is SILENT:
         return None
-    ask = partial(_whole, whole, entry)
-    found = whole.recalled(entry.token, "score", reads, ask, size=_BYTES_A_ROW * whole.size)
-    if not isinstance(found, _Whole):
-        return None
+    if places is None or not isinstance(found, Whole):
+        return _column(ctx, entry, weights)
     scores = found.scores.take(places) if found.scores is not None else _scored(ctx, entry, found.reading, places)
     return ScoreColumn(
         entry=entry,
@@ -155,20 +166,34 @@ def _remembered_column(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreCol
     )
 
 
+def remembered_whole(whole: "Cycle", entry: Entry) -> Whole | object:
+    """What is remembered of a scorer about all rows; anything but a Whole: it must be asked each time."""
+    found = whole.at_hand(entry.token, "score")
+    if found is not None and not found[1]:
+        said: Whole | object = found[0]
+        return said
+    reads = entry.plugin.reads.get("score")
+    if reads is None or not whole.remembers:
+        return _ASK_EACH_TIME
+    return whole.recalled(entry.token, "score", reads, partial(_whole, whole, entry), size=_BYTES_A_ROW * whole.size)
+
+
 def _scored(ctx: "Cycle", entry: Entry, reading: Reading, places: Rows) -> Floats:
     raw = reading.take(places)
     return _scores(ctx, entry, raw, raw.known, entry.scale(entry.plugin.scale_for(ctx)))
 
 
-def _whole(whole: "Cycle", entry: Entry) -> _Whole | object:
+def _whole(whole: "Cycle", entry: Entry) -> Whole | object:
     """All rows' raw values, if none is missing: what is done about those depends on who is left."""
     try:
         raw = read_raw(whole, entry)
-        if raw is None or not raw.known.all():
+        if raw is None:
+            return SILENT
+        if not raw.known.all():
             return _ASK_EACH_TIME
         scale = entry.scale(entry.plugin.scale_for(whole))
-        by_row = scale.kind in _BY_ROW and not _own_way(entry)
-        return sealed(_Whole(raw, _scores(whole, entry, raw, raw.known, scale) if by_row else None))
+        by_row = scale.kind in BY_ROW and not normalizes_itself(entry)
+        return sealed(Whole(raw, _scores(whole, entry, raw, raw.known, scale) if by_row else None))
     except Exception:  # noqa: BLE001  # among the survivors it may not fail, and there it is put on record
         return _ASK_EACH_TIME
 
@@ -199,7 +224,7 @@ def _scores(ctx: "Cycle", entry: Entry, raw: Reading, known: Mask, scale: Scale)
     """0..100 for every survivor: known values normalised among themselves, the others by policy."""
     whole = bool(known.all())
     values = raw.values if whole else raw.values[known]
-    own = _own_way(entry)
+    own = normalizes_itself(entry)
     found = np.asarray(entry.plugin.normalize(ctx, values) if own else normalize(values, scale), dtype=np.float64)
     if found.shape != values.shape or not within_bounds(found, "min_max" if own else scale.kind):
         raise ValueError("gave a score out of bounds")
@@ -210,7 +235,7 @@ def _scores(ctx: "Cycle", entry: Entry, raw: Reading, known: Mask, scale: Scale)
     return scores.round(DECIMALS)
 
 
-def _own_way(entry: Entry) -> bool:
+def normalizes_itself(entry: Entry) -> bool:
     """Whether the plugin normalises by itself."""
     return entry.normalizer is None and "normalize" in entry.joined
 

@@ -178,7 +178,7 @@ class Snapshot:
         """The stretch of time around `now` in which nothing that is known changes."""
         found: Moment | None = self.derived.get("moment")
         if found is None or not found.covers(now):
-            found = self.derived["moment"] = moment_of(now, self.metrics, self.taints, self.affinities)
+            found = self.derived["moment"] = moment_of(now, self.metrics, self.taints, self.affinities, rows=self.size)
         return found
 
     def derive(self, key: Any, compute: Callable[[], T]) -> T:

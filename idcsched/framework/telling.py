@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from .decision import Decision, Judgement, PluginError, ScoreColumn
+from .decision import Board, Judgement, PluginError, ScoreColumn
 from .errors import Template
 
 __all__ = ["PARTS", "Say", "Teller", "say_english"]
@@ -44,12 +44,12 @@ class Teller:
             self._failed(judgement.plugin, "figures", error)
             return None
 
-    def note(self, decision: Decision, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
+    def note(self, board: Board, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
         """What the scorer has to say about one raw value."""
         if "note" not in column.entry.joined:
             return msgspec.UNSET
         try:
-            note = column.entry.plugin.note(decision.survivors, position)
+            note = column.entry.plugin.note(board.survivors, position)
             return self.say(note.sentence, note.params) if note else msgspec.UNSET
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its score was given before
             self._failed(column.entry.name, "note", error)

@@ -27,11 +27,12 @@ class Candidate:
 
 def candidates(decision: Decision, *, at_most: int) -> Iterator[Candidate]:
     """The one that was picked, then the others by rank."""
-    order: list[int] = decision.ranking.order.tolist()
-    first = order.index(decision.ranking.picked)
+    board = decision.board(min(at_most + 1, decision.feasible))
+    order: list[int] = board.ranking.order.tolist()
+    first = order.index(board.ranking.picked)
     others = (place for place in range(min(at_most + 1, len(order))) if place != first)
     for place in islice((first, *others), at_most):
-        yield candidate_of(picked(decision, order[place]), rank=place + 1)
+        yield candidate_of(picked(board, order[place]), rank=place + 1)
 
 
 def candidate_of(ctx: Cycle, *, rank: int) -> Candidate:

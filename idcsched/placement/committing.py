@@ -110,7 +110,9 @@ def _as_recommended(decision: Decision, order: Order, made: Made) -> list[Take]:
     """The IDCs with the lines that were recommended, whichever would be chosen today."""
     if made.solution.shares is not None:
         return _shares_as_recommended(decision, order, made)
-    candidate = _pinned(made, picked(made.decision, made.decision.ranking.picked), decision.answer["lines"], rank=1)
+    candidate = _pinned(
+        made, picked(made.decision.best, made.decision.best.ranking.picked), decision.answer["lines"], rank=1
+    )
     return [Take(order=order, made=made, candidate=candidate)]
 
 

@@ -54,6 +54,7 @@ def check_plugin(
     - changes nothing, neither the snapshot nor itself;
     - reads no more of the request than its `reads` say, so that what is remembered of it stays true: on a snapshot that
       many have asked, and a little later, it answers as on a fresh one;
+    - keeps what it promises: no raw value is better, and none is missing that was promised;
     - rejects for declared reasons, whose sentences its details fill;
     - where it asks the outside: asks in JSON, and the same each time. `outside` stands for the service that it asks
       and gives the document that is answered.
@@ -125,6 +126,7 @@ def _check_decisions(
     codes = [idc.code for idc in known.idcs]
     outcome, heard = decide(picture, asked)
     _check_reasons(plugin, outcome.decision)
+    _check_promise(plugin, outcome.decision)
     _law(plugin, not outcome.answer.plugin_errors, f"it never fails: {outcome.answer.plugin_errors}")
     again, heard_again = decide(picture, asked)
     _law(plugin, heard_again == heard, "asked twice, it asks the same")
@@ -202,6 +204,19 @@ def _check_reasons(plugin: type[Plugin], decision: Decision) -> None:
         if judgement.figures is not None:
             for position in np.flatnonzero(judgement.keep).tolist():
                 _check_figures(plugin, judgement.reason, judgement.figures(position))
+
+
+def _check_promise(plugin: type[Plugin], decision: Decision) -> None:
+    """What it promises all rows, it keeps for the survivors."""
+    for column in decision.everybody.columns if plugin.joins("promise") else ():
+        promised = column.entry.plugin.promise(decision.cycle)
+        if promised is None or decision.everybody.survivors.positions is None:
+            continue
+        said = promised.take(decision.everybody.survivors.positions)
+        _law(plugin, bool((column.raw.known | ~said.known).all()), "it knows the values that it promises")
+        better = column.entry.plugin.scale_for(decision.cycle).better
+        over = column.raw.values - said.values if better == "more" else said.values - column.raw.values
+        _law(plugin, bool((over[said.known] <= 0.0).all()), "it promises no less than it gives")
 
 
 def _check_sentence(plugin: type[Plugin], reason: Reason, numbers: Mapping[str, Any]) -> None:

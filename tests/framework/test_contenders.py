@@ -1,0 +1,127 @@
+"""The best are found without scoring everybody, and are the very same, byte for byte."""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.fleet import NOW, default_profile, profile_of, requests, snapshot_of
+from idcsched.framework import contenders
+from idcsched.framework.context import Cycle
+from idcsched.framework.cycle import decide
+from idcsched.framework.explain import answer
+from idcsched.framework.plugin import Plugin
+from idcsched.framework.profile import Profile
+from idcsched.framework.request import Request
+from idcsched.framework.snapshot import Reading, Snapshot
+from idcsched.framework.testing import check_plugin, profile, request, snapshot, world
+from tests.framework import fleets
+
+TOP = 2
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch)
+
+
+def shrink(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a handful of IDCs were many."""
+    monkeypatch.setattr(contenders, "LEAST_ROWS", 2)
+    monkeypatch.setattr(contenders, "FIRST_LOOK", 1)
+    monkeypatch.setattr(contenders, "HEAD", TOP)
+
+
+def told(asked: Request, picture: Snapshot, policy: Profile) -> bytes:
+    return msgspec.json.encode(answer(decide(asked, picture, policy, now=NOW), top=TOP))
+
+
+def told_of_all(asked: Request, picture: Snapshot, policy: Profile) -> bytes:
+    decision = decide(msgspec.structs.replace(asked, explain="full"), picture, policy, now=NOW)
+    assert decision.best.sure == decision.feasible
+    return msgspec.json.encode(answer(decision, top=TOP))
+
+
+def test_it_works() -> None:
+    picture, policy, short = snapshot_of(1000), default_profile(), 0
+    for asked in requests(60) * 2:
+        decision = decide(asked, picture, policy, now=NOW)
+        short += decision.best.sure < decision.feasible
+        assert msgspec.json.encode(answer(decision, top=TOP)) == told_of_all(asked, picture, policy)
+        ranking, everybody = decision.best.ranking, decision.everybody
+        totals = ranking.totals[ranking.order][: decision.best.sure]
+        assert totals.tolist() == everybody.ranking.totals[everybody.ranking.order][: decision.best.sure].tolist()
+    assert short >= 60, "nearly all of the second time"
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> tuple[Snapshot, Profile, list[Request]]:
+    known = draw(fleets.worlds(least=3))
+    picture = snapshot(known)
+    return picture, draw(fleets.profiles()), [request(picture, **draw(fleets.requests(known))) for _ in range(2)]
+
+
+@given(questions())
+@settings(max_examples=150, deadline=None)
+def test_nobody_who_belongs_there_is_passed_over(given_: Any) -> None:
+    picture, policy, asked = given_
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        shrink(monkeypatch)
+        for one in asked * 3:
+            assert told(one, picture, policy) == told_of_all(one, picture, policy)
+
+
+def twice(asked: Request, picture: Snapshot, policy: Profile) -> Any:
+    decide(asked, picture, policy, now=NOW)
+    return decide(asked, picture, policy, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("profile_fields", "request_fields"),
+    [
+        pytest.param({"line_choice": "cheapest"}, {}, id="the need has a say in the line"),
+        pytest.param({}, {"weights": {"network_flow": 3}}, id="weights of the request's own"),
+        pytest.param({}, {"only": ["idc-000001", "idc-000020"], "region": None}, id="a list of IDCs"),
+        pytest.param({}, {"explain": "full"}, id="everybody is explained"),
+    ],
+)
+def test_everybody_is_scored(profile_fields: dict[str, Any], request_fields: dict[str, Any]) -> None:
+    plugins = [{"name": name, "plugin": name, "weight": 1} for name in ("network_flow", "billing_cost")]
+    policy = profile_of({"plugins": plugins, **profile_fields})
+    asked = request(snapshot_of(200), **{"region": "cn", **request_fields})
+    decision = twice(asked, snapshot_of(200), policy)
+    assert decision.best.sure == decision.feasible
+
+
+class Rare(Plugin):
+    """Promises what it does not keep."""
+
+    name = "rare"
+    reads = {"promise": ()}
+
+    def score(self, ctx: Cycle) -> Reading:
+        values = ctx.row_numbers.astype(np.float64)
+        return Reading(metric="x", values=values, known=values < 3)
+
+    def promise(self, ctx: Cycle) -> Reading:
+        return Reading(metric="x", values=np.full(ctx.size, 1.0), known=np.ones(ctx.size, dtype=np.bool_))
+
+
+@pytest.fixture
+def ten() -> Snapshot:
+    return snapshot(world({f"idc{number}": {} for number in range(10)}))
+
+
+def test_a_value_that_is_missing_all_the_same_makes_everybody_scored(ten: Snapshot) -> None:
+    policy = profile(("rare", "rare", {"weight": 1, "normalizer": {"kind": "none"}}), plugins=[Rare])
+    decision = twice(request(ten), ten, policy)
+    assert decision.best.sure == decision.feasible == 10
+    assert len(answer(decision).stale or ()) == 7
+
+
+def test_a_promise_that_is_not_kept_is_caught() -> None:
+    with pytest.raises(AssertionError, match=r"the values that it promises|promises no less than it gives"):
+        check_plugin(Rare)
