@@ -18,6 +18,7 @@ TASKS = {
     "idcsched.placement.tasks.placements_expire": timedelta(seconds=15),
     "idcsched.placement.tasks.waiting_try": timedelta(seconds=5),
     "idcsched.placement.tasks.callbacks_sweep": timedelta(seconds=10),
+    "idcsched.placement.tasks.deliveries_prune": timedelta(hours=1),
     "idcsched.placement.tasks.claims_fade": timedelta(minutes=10),
     "idcsched.placement.tasks.ledger_audit": timedelta(hours=1),
 }

@@ -8,6 +8,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from .routing import Router, nothing_here
 from .views.bandwidth import BandwidthViewSet
 from .views.batch import BatchView
+from .views.capacity import CapacityView
 from .views.changes import ChangeViewSet
 from .views.decisions import DecisionViewSet
 from .views.deliveries import DeliveryViewSet
@@ -50,6 +51,7 @@ browsable_docs = csp(settings.API_DOCS_SECURITY_POLICY)(SpectacularSwaggerSplitV
 urlpatterns = [
     path("schedule/", ScheduleView.as_view(), name="schedule"),
     path("schedule/batch/", BatchView.as_view(), name="schedule-batch"),
+    path("capacity/", CapacityView.as_view(), name="capacity"),
     path("samples/", SamplesView.as_view(), name="samples"),
     path("collectors/", CollectorsView.as_view(), name="collectors"),
     path("provider_kinds/", ProviderKindsView.as_view(), name="provider_kinds"),

@@ -14,15 +14,19 @@ from .matching import Effect, LabelKey, LabelValue, Term, Toleration, empty_sele
 
 __all__ = [
     "Client",
+    "Code",
+    "Codes",
     "Hypothetical",
     "HypotheticalIdc",
     "HypotheticalLine",
     "HypotheticalTaint",
     "IgnoredTaint",
+    "LabelMap",
     "Machine",
     "Preference",
     "Request",
     "Spread",
+    "Text",
 ]
 
 Code = Annotated[str, Meta(min_length=1, max_length=63)]

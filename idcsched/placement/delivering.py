@@ -16,6 +16,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from idcsched.accounts.callback_secrets import secrets_in_force
+from idcsched.audit.services import change_record
 from idcsched.framework.errors import NotFound
 from idcsched.outbound.client import Request, shared_client
 from idcsched.outbound.errors import HostRefused, OutboundError
@@ -24,7 +25,7 @@ from .callbacks import announce, may_be_called
 from .models import Delivery, DeliveryState
 from .signing import signed_headers
 
-__all__ = ["callbacks_announce", "delivery_resend", "placement_deliver"]
+__all__ = ["KEPT", "callbacks_announce", "deliveries_prune", "delivery_resend", "placement_deliver"]
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,8 @@ CLAIM = timedelta(seconds=60)
 SOONEST, LATEST = timedelta(seconds=5), timedelta(hours=1)
 JITTER = 0.25
 LONGEST = timedelta(days=1)
+KEPT = timedelta(days=30)
+"""So long anybody may look up, or have sent again, what was told."""
 IN_A_ROW = 20
 """So many of one placement are sent before another gets its turn."""
 
@@ -63,10 +66,23 @@ def delivery_resend(*, delivery: Delivery) -> Delivery:
     """Try it at once and for another day, received before or not; raises NotFound."""
     now = timezone.now()
     rows = Delivery.objects.filter(pk=delivery.pk)
-    if rows.update(state=DeliveryState.PENDING, queued_at=now, next_try_at=now) != 1:
+    before = rows.select_for_update(of=("self",)).values("state", "queued_at").first()
+    if before is None:
         raise NotFound("not_found", "there is no callback {id}", id=str(delivery.pk))
+    rows.update(state=DeliveryState.PENDING, queued_at=now, next_try_at=now)
+    after = {"state": DeliveryState.PENDING.value, "queued_at": now}
+    change_record(kind="callback", key=str(delivery.pk), before=before, after=after)
     transaction.on_commit(lambda: announce(delivery.placement_id))
     return rows.select_related("placement__tenant").get()
+
+
+def deliveries_prune(*, now: datetime, batch: int = 1000) -> int:
+    """Forget callbacks that were received or given up long ago, a batch at a time; says how many."""
+    ended = Delivery.objects.filter(created_at__lt=now - KEPT, queued_at__lt=now - KEPT)
+    ended, gone = ended.exclude(state=DeliveryState.PENDING).order_by(), 0
+    while ids := list(ended.values_list("pk", flat=True)[:batch]):
+        gone += Delivery.objects.filter(pk__in=ids).exclude(state=DeliveryState.PENDING).delete()[0]
+    return gone
 
 
 def _due(now: datetime) -> Q:

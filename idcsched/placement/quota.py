@@ -1,7 +1,6 @@
 """What a tenant may hold at most, and what it holds."""
 
-from dataclasses import dataclass
-
+import msgspec
 from django.db.models import Sum
 
 from idcsched.accounts.models import Tenant
@@ -14,8 +13,7 @@ from .models import Placement
 __all__ = ["Use", "quota_respected", "tenant_use"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class Use(msgspec.Struct, frozen=True, kw_only=True):
     """What a tenant's placements hold together."""
 
     bandwidth_mbps: float = 0.0

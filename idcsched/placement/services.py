@@ -2,7 +2,7 @@
 
 from .batching import batch_answer, gang_place
 from .committing import placement_commit
-from .delivering import callbacks_announce, delivery_resend, placement_deliver
+from .delivering import callbacks_announce, deliveries_prune, delivery_resend, placement_deliver
 from .moving import placement_confirm, placement_release, placements_expire
 from .ordering import placement_order
 from .provider_rows import provider_create, provider_delete, provider_update
@@ -11,6 +11,7 @@ from .waiting import waiting_try
 __all__ = [
     "batch_answer",
     "callbacks_announce",
+    "deliveries_prune",
     "delivery_resend",
     "gang_place",
     "placement_commit",

@@ -13,7 +13,15 @@ from idcsched.ledger import taking as ledger
 from . import services
 from .ledger_audit import ledger_differences
 
-__all__ = ["callbacks_sweep", "claims_fade", "ledger_audit", "placement_deliver", "placements_expire", "waiting_try"]
+__all__ = [
+    "callbacks_sweep",
+    "claims_fade",
+    "deliveries_prune",
+    "ledger_audit",
+    "placement_deliver",
+    "placements_expire",
+    "waiting_try",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +50,12 @@ def placement_deliver(placement_id: str) -> dict[str, int]:
 def callbacks_sweep() -> dict[str, int]:
     """Find callbacks that no message announced, and those that are to be tried again."""
     return {"announced": services.callbacks_announce(now=timezone.now())}
+
+
+@shared_task(ignore_result=True)
+def deliveries_prune() -> dict[str, int]:
+    """Forget callbacks that nobody asks for any more."""
+    return {"pruned": services.deliveries_prune(now=timezone.now())}
 
 
 @shared_task(ignore_result=True)

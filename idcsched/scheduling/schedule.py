@@ -29,7 +29,17 @@ from .records import DecisionRecord
 from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
 from .sentences import Notebook, read_struct
 
-__all__ = ["COMMIT_SALT", "Made", "Scheduled", "callback_url_check", "make", "schedule", "tenant_of"]
+__all__ = [
+    "COMMIT_SALT",
+    "Made",
+    "Scheduled",
+    "callback_url_check",
+    "labels_of",
+    "make",
+    "profile_of",
+    "schedule",
+    "tenant_of",
+]
 
 COMMIT_SALT = "idcsched.scheduling.commit"
 
@@ -103,9 +113,9 @@ def _question(
     return _Question(
         request=request,
         picture=picture,
-        profile=policy or _profile(request, tenant, picture),
+        profile=policy or profile_of(request, tenant, picture),
         tenant=tenant,
-        labels={**(request.labels or {}), **({"tenant": tenant} if tenant else {})},
+        labels=labels_of(request, tenant),
         now=time.time(),
         lag_seconds=live.lag_seconds,
         lagging=live.lagging,
@@ -214,7 +224,13 @@ def tenant_of(request: Request, principal: Principal) -> str | None:
     return request.tenant
 
 
-def _profile(request: Request, tenant: str | None, picture: Picture) -> Profile:
+def labels_of(request: Request, tenant: str | None) -> dict[str, str]:
+    """The request's labels, with the tenant that it is for among them."""
+    return {**(request.labels or {}), **({"tenant": tenant} if tenant else {})}
+
+
+def profile_of(request: Request, tenant: str | None, picture: Picture) -> Profile:
+    """The one that the request names, else its tenant's; raises Invalid, Unavailable."""
     code = request.profile or picture.default_profiles.get(tenant or "") or "default"
     profile = picture.profiles.get(code)
     if code in picture.broken_profiles:

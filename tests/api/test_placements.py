@@ -133,3 +133,14 @@ def test_a_list_takes_a_fixed_number_of_queries(
         reserve(portal)
     with django_assert_max_num_queries(9):
         portal.get("/placements/")
+
+
+def test_a_tenants_use_of_its_quotas(lines: None, admin: Api, portal: Api) -> None:
+    admin.call("PATCH", "/tenants/live-cn/", {"quota_machines": 5}, status=200)
+    first = reserve(portal)
+    reserve(portal)
+    use = {"tenant": "live-cn", "bandwidth_mbps": 400, "quota_bandwidth_mbps": None, "machines": 4, "quota_machines": 5}
+    assert portal.get("/tenants/live-cn/use/") == use
+    assert reserve(portal, status=409)["code"] == "quota_exceeded"
+    portal.post(f"/placements/{first['id']}/release/", None, status=200)
+    assert portal.get("/tenants/live-cn/use/")["machines"] == 2

@@ -1,133 +1,111 @@
-"""Counting: every IDC of the universe is counted exactly once, and counts equal lists."""
+"""How many more fit: `n` by `decide`, and not one more."""
 
-from collections import Counter
 from typing import Any
 
-from hypothesis import given
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from idcsched.framework.facts import World
+from idcsched.framework.counting import Fits, counted
+from idcsched.framework.cycle import decide
+from idcsched.framework.plugin import Plugin, Reason, Rejection
 from idcsched.framework.profile import Profile
-from idcsched.framework.testing import IdcSpec, decide_for, profile, world
+from idcsched.framework.request import Machine, Request
+from idcsched.framework.snapshot import Snapshot
+from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot, world
 
-from .fleets import questions
+from .fleets import profiles, worlds
+
+ROOMY = profile("available", ("network_flow", "network_flow", {"weight": 1}), "resource", "taint")
+MACHINE = Machine(bandwidth_mbps=100, cpu=4)
+FLEET: dict[str, IdcSpec] = {
+    "a": {"lines": {"ct": {"used_mbps": 100, "max_level": 1.0}}},
+    "b": {"lines": {"ct": {"used_mbps": 100, "max_level": 1.0}}, "stock": {"cpu": 10}},
+    "c": {"lines": {"ct": {"used_mbps": 950, "max_level": 1.0}}},
+    "d": {"lines": {"ct": {"used_mbps": 0, "max_level": 1.0}}, "taints": ["k:NoSchedule"]},
+}
+
+
+def fits(fleet: dict[str, IdcSpec] = FLEET, policy: Profile = ROOMY, **asked: Any) -> dict[str, tuple[int, str | None]]:
+    machine, at_most = asked.pop("machine", MACHINE), asked.pop("at_most", 1000)
+    picture = snapshot(world(fleet))
+    found = counted(request(picture, **asked), picture, policy, machine=machine, at_most=at_most, now=NOW)
+    return {picture.idcs.codes[each.row]: (each.count, each.limit.code if each.limit else None) for each in found}
 
 
 def test_it_works() -> None:
-    known = world({"a": {}, "b": {"taints": ["k:NoSchedule"]}, "c": {"status": "offline"}, "d": {"region": "B"}})
-    answer = decide_for(known, profile("available", "taint"), region="A").answer
-    assert (answer.evaluated, answer.feasible, answer.not_visited) == (3, 1, 0)
-    assert [(count.plugin, count.code, count.count) for count in answer.rejected_counts] == [
-        ("available", "not_online", 1),
-        ("taint", "untolerated_taint", 1),
-    ]
-
-
-def test_an_idc_is_counted_at_the_first_plugin_that_rejects_it() -> None:
-    known = world({"a": {"status": "offline", "taints": ["k:NoSchedule"], "tier": "center"}})
-    (rejected,) = decide_for(known, profile("taint", "available"), tier="edge").answer.rejected
-    assert (rejected.plugin, rejected.also) == ("tier", ("available", "taint"))
-
-
-def test_points_come_before_the_profiles_order() -> None:
-    known = world({"a": {"status": "offline", "taints": ["k:NoSchedule"]}})
-    for order in (("taint", "available"), ("available", "taint")):
-        (rejected,) = decide_for(known, profile(*order)).answer.rejected
-        assert (rejected.plugin, rejected.also) == ("available", ("taint",))
-
-
-def test_within_a_point_the_profile_gives_the_order() -> None:
-    known = world({"a": {"status": "offline", "tier": "center"}})
-    firsts = [
-        decide_for(known, profile(*order), tier="edge").answer.rejected[0].plugin
-        for order in (("available", "tier"), ("tier", "available"))
-    ]
-    assert firsts == ["available", "tier"]
-
-
-def test_also_names_each_other_plugin_once_and_never_the_first() -> None:
-    known = world({"a": {"metrics": {"x": 5}, "status": "offline", "taints": ["k:NoSchedule", "l:NoExecute"]}})
-    limits = [(name, "metric", {"args": {"metric": "x", "at_most": 1}}) for name in ("m1", "m2")]
-    (rejected,) = decide_for(known, profile("available", *limits, "taint")).answer.rejected
-    assert (rejected.plugin, rejected.also) == ("available", ("m1", "m2", "taint"))
-
-
-def test_counts_descend_and_equal_ones_keep_the_order_of_the_points() -> None:
-    fleet: dict[str, IdcSpec] = {
-        **{f"t{number}": {"taints": ["k:NoSchedule"]} for number in range(3)},
-        "o1": {"status": "offline"},
-        "c1": {"tier": "center"},
-    }
-    answer = decide_for(world(fleet), profile("taint", "available"), tier="edge").answer
-    assert [count.plugin for count in answer.rejected_counts] == ["taint", "tier", "available"]
-    assert answer.summary == "0/5 IDCs fit: 3 untolerated taint, 1 another tier, 1 offline"
-
-
-def test_reasons_of_one_plugin_are_counted_apart() -> None:
-    known = world({"a": {}, "b": {"lines": {"ct": {"used_mbps": 900}}}, "c": {"lines": {"ct": {}}}})
-    answer = decide_for(known, profile("network_flow"), machines=[{"bandwidth_mbps": 5}]).answer
-    assert {count.code: count.count for count in answer.rejected_counts} == {
-        "no_line": 1,
-        "not_enough_bandwidth": 1,
-        "bandwidth_unknown": 1,
+    assert fits() == {
+        "a": (9, "not_enough_bandwidth"),
+        "b": (2, "not_enough_stock"),
+        "c": (0, "not_enough_bandwidth"),
+        "d": (0, "untolerated_taint"),
     }
 
 
-def test_only_and_exclude_come_before_all() -> None:
-    known = world({"a": {}, "b": {"status": "offline"}, "c": {"status": "offline"}, "d": {}})
-    outcome = decide_for(known, profile("available"), region="A", only=["a", "b"], exclude=["a"])
-    assert outcome.rejections == {"a": "excluded", "b": "not_online", "c": "excluded", "d": "excluded"}
-    told = {rejected.idc: (rejected.plugin, rejected.reason, rejected.also) for rejected in outcome.answer.rejected}
-    assert told["a"] == ("request", "excluded by the request's `exclude`", ())
-    assert told["c"] == ("request", "excluded by the request's `only`", ("available",))
-    (by_request,) = [count for count in outcome.answer.rejected_counts if count.plugin == "request"]
-    assert by_request.count == 3
+def test_it_says_how_far_the_next_is_off() -> None:
+    picture = snapshot(world(FLEET))
+    found = counted(request(picture), picture, ROOMY, machine=MACHINE, at_most=1000, now=NOW)
+    assert found[0].limit is not None
+    assert found[0].limit.reason == "needs 1000 Mbps on ct, 900 left"
+    assert found[0].limit.detail["short_by"] == 100
 
 
-def test_only_without_a_region_is_the_universe() -> None:
-    known = world({"a": {}, "b": {}, "c": {}})
-    answer = decide_for(known, only=["c", "a", "c"]).answer
-    assert (answer.evaluated, answer.feasible, answer.rejected) == (2, 2, ())
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        pytest.param({"at_most": 5}, (5, None), id="nobody counts further"),
+        pytest.param({"at_most": 9}, (9, None), id="exactly so far"),
+        pytest.param({"at_most": 10}, (9, "not_enough_bandwidth"), id="one further"),
+        pytest.param({"at_most": 1}, (1, None), id="is there one at all"),
+        pytest.param({"machine": Machine()}, (1000, None), id="a machine that needs nothing"),
+        pytest.param({"isp": "cu"}, (0, "no_isp_line"), id="no such line"),
+        pytest.param({"exclude": ["a"]}, (0, "excluded"), id="excluded"),
+    ],
+)
+def test_of_one_idc(asked: dict[str, Any], expected: tuple[int, str | None]) -> None:
+    assert fits(**asked)["a"] == expected
 
 
-def test_only_within_a_region_counts_the_whole_region() -> None:
-    known = world({"a": {}, "b": {}, "c": {"region": "B"}})
-    answer = decide_for(known, region="A", only=["a", "c"]).answer
-    assert (answer.evaluated, answer.feasible) == (2, 1)
-
-
-def test_an_empty_exclude_excludes_nobody() -> None:
-    assert set(decide_for(world({"a": {}}), exclude=[]).totals) == {"a"}
-
-
-@given(questions())
-def test_every_idc_is_counted_once_and_counts_equal_lists(
-    question: tuple[World, Profile, dict[str, Any]],
-) -> None:
-    known, policy, asked = question
-    answer = decide_for(known, policy, **asked).answer
-    rejected = sum(count.count for count in answer.rejected_counts)
-    assert answer.evaluated == answer.feasible + rejected + answer.not_visited
-    assert answer.feasible == len(answer.candidates)
-    assert Counter((told.plugin, told.code) for told in answer.rejected) == {
-        (count.plugin, count.code): count.count for count in answer.rejected_counts
+def test_every_fallback_group_counts() -> None:
+    groups = [{"match_labels": {"idc/code": "b"}}, {"match_labels": {"idc/code": "a"}}]
+    assert fits(policy=profile("network_flow", "resource", fallback=groups)) == {
+        "a": (9, "not_enough_bandwidth"),
+        "b": (2, "not_enough_stock"),
+        "c": (0, "no_group"),
+        "d": (0, "no_group"),
     }
-    listed = [told.idc for told in answer.rejected] + [candidate.idc for candidate in answer.candidates]
-    assert len(listed) == len(set(listed)) == answer.evaluated - answer.not_visited
-    assert (answer.result == "scheduled") == (answer.feasible > 0) == (answer.idc is not None)
 
 
-@given(questions())
-def test_contributions_sum_to_the_score_and_the_ranking_descends(
-    question: tuple[World, Profile, dict[str, Any]],
-) -> None:
-    known, policy, asked = question
-    answer = decide_for(known, policy, **asked).answer
-    assert answer.plugin_errors == ()
-    for candidate in answer.candidates:
-        contributed = sum(score.contribution for score in candidate.scores.values())
-        assert abs(contributed - candidate.score) < 1e-5
-        for score in candidate.scores.values():
-            assert abs(score.weight * (score.normalized or 0.0) - score.contribution) < 1e-6
-    totals = [candidate.score for candidate in answer.candidates]
-    assert totals == sorted(totals, reverse=True)
-    assert [candidate.rank for candidate in answer.candidates] == list(range(1, len(totals) + 1))
+def test_one_at_a_time() -> None:
+    class Odd(Plugin):
+        """Holds three at most."""
+
+        name = "odd"
+
+        def filter_one(self, ctx: Any, idc: Any) -> Rejection | None:
+            return Rejection(Reason("odd", "odd", "odd")) if ctx.request.machine_count > 3 else None
+
+    fleet: dict[str, IdcSpec] = {f"idc{number}": {} for number in range(150)}
+    found = fits(fleet, profile("odd", plugins=[Odd]))
+    assert set(found.values()) == {(3, "odd")}
+    assert len(found) == 150
+
+
+def alone(asked: Request, row: Fits, picture: Snapshot, policy: Profile, count: int) -> bool:
+    machines = (msgspec.structs.replace(MACHINE, count=count),)
+    only = msgspec.structs.replace(asked, only=(picture.idcs.codes[row.row],), machines=machines)
+    return decide(only, picture, policy, now=NOW).scheduled
+
+
+@given(worlds(least=1), profiles(), st.integers(1, 40))
+@settings(max_examples=40, deadline=None)
+def test_so_many_fit_and_not_one_more(known: Any, policy: Profile, at_most: int) -> None:
+    picture = snapshot(known)
+    asked = request(picture, region=["A", "B"])
+    found = counted(asked, picture, policy, machine=MACHINE, at_most=at_most, now=NOW)
+    assert [each.row for each in found] == list(range(picture.size))
+    for each in found:
+        assert each.count == 0 or alone(asked, each, picture, policy, each.count)
+        assert (each.limit is None) == (each.count == at_most)
+        assert each.limit is None or not alone(asked, each, picture, policy, each.count + 1)

@@ -11,12 +11,14 @@ from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_callback_secret_make, tenant_update
+from idcsched.audit.context import origin_set
+from idcsched.audit.models import Change
 from idcsched.framework.errors import Invalid, NotFound
 from idcsched.outbound.health import Patience
 from idcsched.outbound.hosts import AllowedHosts
 from idcsched.placement import delivering
 from idcsched.placement.committing import placement_commit
-from idcsched.placement.delivering import callbacks_announce, delivery_resend, placement_deliver
+from idcsched.placement.delivering import callbacks_announce, deliveries_prune, delivery_resend, placement_deliver
 from idcsched.placement.lifecycle import Action
 from idcsched.placement.models import Delivery, Placement
 from idcsched.placement.moving import placement_confirm, placement_release, placements_expire
@@ -251,6 +253,37 @@ def test_one_given_up_is_tried_for_another_day(told: Placement, portal: Peer) ->
     assert delivery_resend(delivery=Delivery.objects.get()).state == "pending"
     placement_deliver(placement_id=told.pk)
     assert Delivery.objects.get().state == "pending"
+
+
+def test_who_had_it_sent_again_is_on_record(told: Placement, portal: Peer) -> None:
+    placement_deliver(placement_id=told.pk)
+    with origin_set(actor="alice", via="api", message="they lost it"):
+        delivery_resend(delivery=Delivery.objects.get())
+    change = Change.objects.get(kind="callback")
+    assert (change.key, change.actor, change.message) == (str(Delivery.objects.get().pk), "alice", "they lost it")
+    assert (change.before["state"], change.after["state"]) == ("delivered", "pending")
+
+
+@pytest.mark.parametrize(
+    ("days", "state", "left"),
+    [
+        pytest.param(31, "delivered", 0, id="received long ago"),
+        pytest.param(31, "given_up", 0, id="given up long ago"),
+        pytest.param(31, "pending", 1, id="not yet received"),
+        pytest.param(29, "delivered", 1, id="received lately"),
+    ],
+)
+def test_they_are_forgotten_after_a_while(told: Placement, days: int, state: str, left: int) -> None:
+    long_ago = timezone.now() - timedelta(days=days)
+    Delivery.objects.update(state=state, created_at=long_ago, queued_at=long_ago, delivered_at=long_ago)
+    assert deliveries_prune(now=timezone.now()) == 1 - left
+    assert Delivery.objects.count() == left
+
+
+def test_one_sent_again_lately_is_kept(told: Placement) -> None:
+    long_ago = timezone.now() - timedelta(days=31)
+    Delivery.objects.update(state="delivered", created_at=long_ago, delivered_at=long_ago)
+    assert deliveries_prune(now=timezone.now()) == 0
 
 
 def test_one_that_is_gone_is_not_resent(told: Placement) -> None:

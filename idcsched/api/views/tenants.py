@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 from django.db.models import QuerySet
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import action
@@ -15,7 +16,8 @@ from idcsched.accounts.models import Tenant
 from idcsched.api.fields import TextList
 from idcsched.api.filtering import AnyOf, FilterSet
 from idcsched.api.permissions import principal_of_request
-from idcsched.api.resources import Resource, StrictModelSerializer
+from idcsched.api.resources import Resource, StrictModelSerializer, struct_response
+from idcsched.placement.quota import tenant_use
 
 __all__ = ["TenantViewSet"]
 
@@ -24,6 +26,16 @@ class CallbackSecret(msgspec.Struct, frozen=True, kw_only=True):
     """It is in this answer, and in no other."""
 
     secret: str
+
+
+class TenantUse(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tenant's placements hold now, beside what they may hold at most; null: there is no limit."""
+
+    tenant: str
+    bandwidth_mbps: float
+    quota_bandwidth_mbps: float | None
+    machines: int
+    quota_machines: int | None
 
 
 class TenantSerializer(StrictModelSerializer):
@@ -62,6 +74,21 @@ class TenantViewSet(Resource):
         found: QuerySet[Tenant] = super().get_queryset()
         principal = principal_of_request(self.request)
         return found if principal.all_tenants else found.filter(code=principal.tenant)
+
+    @extend_schema(operation_id="tenants_use", responses=TenantUse, filters=False)
+    @action(detail=True)
+    def use(self, request: Request, code: str) -> HttpResponse:
+        """How much of its quotas is used; apart from the tenant itself, whose ETag would change with every order."""
+        tenant: Any = self.get_object()
+        held = tenant_use(tenant.code)
+        use = TenantUse(
+            tenant=tenant.code,
+            bandwidth_mbps=held.bandwidth_mbps,
+            quota_bandwidth_mbps=tenant.quota_bandwidth_mbps,
+            machines=held.machines,
+            quota_machines=tenant.quota_machines,
+        )
+        return struct_response(use)
 
     @extend_schema(operation_id="tenants_callback_secret", request=None, responses={201: CallbackSecret})
     @action(detail=True, methods=["post"])

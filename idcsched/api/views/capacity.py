@@ -1,0 +1,33 @@
+"""`POST /api/v1/capacity/`: how many more of a machine fit, and what gives out first."""
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.request import Request
+
+from idcsched.api.bodies import body_bytes
+from idcsched.api.idempotency import Idempotent
+from idcsched.api.permissions import principal_of_request
+from idcsched.api.resources import struct_response
+from idcsched.framework.decoding import decode_json
+from idcsched.scheduling.capacity import Capacity, CapacityQuestion, capacity
+
+__all__ = ["CapacityView"]
+
+EXAMPLE = {"machine": {"bandwidth_mbps": 100, "cpu": 4, "memory_gib": 8}, "region": "440000", "isp": "ct"}
+
+
+class CapacityView(Idempotent):
+    """A question, asked by POST since it has a body; nothing is taken."""
+
+    capability = "read"
+
+    @extend_schema(
+        operation_id="capacity",
+        request=CapacityQuestion,
+        responses={200: Capacity},
+        examples=[OpenApiExample("Four cores and 100 Mbps", value=EXAMPLE, request_only=True)],
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """How many more fit each IDC and region, as one order, and what gives out first."""
+        question = decode_json(body_bytes(request), CapacityQuestion)
+        return struct_response(capacity(question=question, principal=principal_of_request(request)))

@@ -1,0 +1,119 @@
+"""How many more of a machine fit, IDC by IDC, and what gives out first: decided, not worked out on the side.
+
+`n` machines fit an IDC if `decide` lets it pass with an order of `n`, and no more do if it rejects `n + 1`; its reason
+for that is what gives out. All IDCs are judged together: whoever passes at some number is looked at above it, the
+others below.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from .cycle import NO_GROUP, decide
+from .decision import Decision
+from .explain import first_rejections
+from .labels import Rows
+from .profile import Profile
+from .request import Machine, Request
+from .snapshot import Snapshot
+from .telling import Say, Teller, say_english
+
+__all__ = ["Fits", "Limit", "counted"]
+
+
+class Limit(msgspec.Struct, frozen=True, kw_only=True):
+    """Why one more does not fit."""
+
+    plugin: str
+    code: str
+    reason: str
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fits:
+    """So many fit the IDC in that row; `limit` None: that is as far as was asked."""
+
+    row: int
+    count: int
+    limit: Limit | None
+
+
+def counted(
+    request: Request,
+    snapshot: Snapshot,
+    profile: Profile,
+    *,
+    machine: Machine,
+    at_most: int,
+    say: Say = say_english,
+    **known: Any,
+) -> list[Fits]:
+    """Every IDC that `request` is about, in the order of the snapshot; takes and raises what `decide` does.
+
+    Each counts for itself, in whichever fallback group it stands.
+    """
+    every_idc = replace(profile, fallback=(), candidates_percent=100.0)
+
+    def decided(count: int) -> Decision:
+        machines = (msgspec.structs.replace(machine, count=count),)
+        asked = msgspec.structs.replace(request, machines=machines, fallback=None)
+        return decide(asked, snapshot, every_idc, **known)
+
+    groups, everybody, tell = request.fallback or profile.fallback, decided(1).cycle, Teller(say)
+    grouped = everybody.matching(groups) if groups else np.ones(everybody.size, dtype=np.bool_)
+    found = [Fits(row=row, count=0, limit=_no_group(say)) for row in everybody.row_numbers[~grouped].tolist()]
+    found += _between(everybody.row_numbers[grouped], 0, at_most + 1, None, decided, tell)
+    return sorted(found, key=lambda fits: fits.row)
+
+
+def _no_group(say: Say) -> Limit:
+    return Limit(plugin="request", code=NO_GROUP.code, reason=say(NO_GROUP.sentence, {}), detail={})
+
+
+def _between(
+    rows: Rows,
+    fits: int,
+    too_many: int,
+    refused: Decision | None,
+    decided: Callable[[int], Decision],
+    tell: Teller,
+) -> Iterator[Fits]:
+    """Rows that hold `fits` and do not hold `too_many`, as `refused` says; None: nobody wants to know about these."""
+    if not rows.size:
+        return
+    if too_many == fits + 1:
+        yield from _found(rows, fits, refused, tell)
+        return
+    count = _next(fits, too_many, first=refused is None)
+    decision = decided(count)
+    passed = np.isin(rows, decision.survivors.row_numbers)
+    yield from _between(rows[passed], count, too_many, refused, decided, tell)
+    yield from _between(rows[~passed], fits, count, decision, decided, tell)
+
+
+def _next(fits: int, too_many: int, *, first: bool) -> int:
+    """Doubling while nobody knows where it ends, then in the middle."""
+    return min(max(fits * 2, 1), too_many - 1) if first else (fits + too_many) // 2
+
+
+def _found(rows: Rows, fits: int, refused: Decision | None, tell: Teller) -> Iterator[Fits]:
+    if refused is None:
+        yield from (Fits(row=row, count=fits, limit=None) for row in rows.tolist())
+        return
+    first = first_rejections(refused)
+    places = np.searchsorted(refused.cycle.row_numbers, rows)
+    for row, place in zip(rows.tolist(), places.tolist(), strict=True):
+        yield Fits(row=row, count=fits, limit=_limit(refused, int(first[place]), place, tell))
+
+
+def _limit(refused: Decision, number: int, place: int, tell: Teller) -> Limit | None:
+    """None: the search ended before it came to this IDC, so nobody rejected it."""
+    if number < 0:
+        return None
+    judgement = refused.judgements[number]
+    reason, numbers = tell.reason(judgement, place)
+    return Limit(plugin=judgement.plugin, code=judgement.reason.code, reason=reason, detail=numbers)

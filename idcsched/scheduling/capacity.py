@@ -1,0 +1,152 @@
+"""How many more machines of a shape fit: asked of the same engine that places them, on the live picture."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+
+from idcsched.accounts.roles import Principal
+from idcsched.framework.counting import Fits, Limit, counted
+from idcsched.framework.cycle import queries
+from idcsched.framework.errors import Invalid
+from idcsched.framework.matching import Term, Toleration
+from idcsched.framework.request import Code, Codes, Hypothetical, LabelMap, Machine, Request, Text
+from idcsched.framework.snapshot import Snapshot
+from idcsched.outbound.asking import ask
+from idcsched.wording import say
+
+from .live import live
+from .schedule import labels_of, profile_of, tenant_of
+from .scheduled import ProfileBrief, SnapshotBrief
+
+__all__ = ["Capacity", "CapacityQuestion", "capacity"]
+
+AT_MOST = 1000
+
+
+class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A machine, and where it may stand, said as in a scheduling request. Nobody counts beyond `at_most` (1,000)."""
+
+    machine: Machine
+    profile: Code | None = None
+    region: Code | Codes | None = None
+    only: Codes | None = None
+    exclude: Annotated[tuple[Code, ...], msgspec.Meta(max_length=10_000)] | None = None
+    isp: Code | Codes | None = None
+    isp_match: Literal["any", "all"] | None = None
+    tier: Literal["edge", "center"] | None = None
+    partition: Text | None = None
+    selector: Term | Annotated[tuple[Term, ...], msgspec.Meta(max_length=100)] | None = None
+    tolerations: Annotated[tuple[Toleration, ...], msgspec.Meta(max_length=1000)] | None = None
+    labels: LabelMap | None = None
+    hypothetical: Hypothetical | None = None
+    tenant: Code | None = None
+    at_most: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.machine.count is not None:
+            raise Invalid("counted_not_given", "how many there are is the answer, not the question", "/machine/count")
+        self.asked()
+
+    def asked(self) -> Request:
+        """The order for one of them; raises Invalid."""
+        own = {"machine", "at_most"}
+        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name not in own}
+        return Request(machines=(self.machine,), **fields)
+
+
+class IdcCapacity(msgspec.Struct, frozen=True, kw_only=True):
+    """So many more fit, as one order; `gives_out`: why not one more, null where more than `at_most` would."""
+
+    idc: str
+    region: str
+    count: int
+    gives_out: Limit | None
+
+
+class GivesOut(msgspec.Struct, frozen=True, kw_only=True):
+    """In how many IDCs it is this that gives out first."""
+
+    plugin: str
+    code: str
+    idcs: int
+
+
+class RegionCapacity(msgspec.Struct, frozen=True, kw_only=True):
+    """Sub-regions included. `idcs`: how many have room for one at least; what gives out, the most frequent first."""
+
+    region: str
+    count: int
+    idcs: int
+    gives_out: tuple[GivesOut, ...]
+
+
+class Capacity(msgspec.Struct, frozen=True, kw_only=True):
+    """What fits everywhere, in each region, and in each IDC, the roomiest first."""
+
+    count: int
+    at_most: int
+    regions: tuple[RegionCapacity, ...]
+    idcs: tuple[IdcCapacity, ...]
+    profile: ProfileBrief
+    snapshot: SnapshotBrief
+
+
+def capacity(*, question: CapacityQuestion, principal: Principal) -> Capacity:
+    """As things stand; raises Invalid, Forbidden, PluginFailed, Unavailable."""
+    picture, request = live.current(), question.asked()
+    tenant = tenant_of(request, principal)
+    profile, labels, now = profile_of(request, tenant, picture), labels_of(request, tenant), time.time()
+    at_most = AT_MOST if question.at_most is None else question.at_most
+    replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))
+    found = counted(
+        request,
+        picture.snapshot,
+        profile,
+        machine=question.machine,
+        at_most=at_most,
+        say=say,
+        now=now,
+        labels=labels,
+        replies=replies,
+    )
+    return Capacity(
+        count=sum(fits.count for fits in found),
+        at_most=at_most,
+        regions=tuple(_regions(picture.snapshot, request.regions, found)),
+        idcs=tuple(_idcs(picture.snapshot, found)),
+        profile=ProfileBrief(profile.code, profile.revision),
+        snapshot=SnapshotBrief(picture.snapshot.id, round(live.lag_seconds, 3)),
+    )
+
+
+def _idcs(snapshot: Snapshot, found: Sequence[Fits]) -> Iterator[IdcCapacity]:
+    idcs = snapshot.idcs
+    for fits in sorted(found, key=lambda fits: (-fits.count, idcs.codes[fits.row])):
+        code, region = idcs.codes[fits.row], idcs.regions[fits.row]
+        yield IdcCapacity(idc=code, region=region, count=fits.count, gives_out=fits.limit)
+
+
+def _regions(snapshot: Snapshot, asked: Sequence[str], found: Sequence[Fits]) -> Iterator[RegionCapacity]:
+    """The regions asked for and those below them; where only IDCs were named, all that they stand in."""
+    by_region: dict[str, list[Fits]] = {}
+    for fits in found:
+        for region in snapshot.lineage(snapshot.idcs.regions[fits.row]):
+            by_region.setdefault(region, []).append(fits)
+    for region in snapshot.regions:
+        if region in by_region and (not asked or set(asked) & set(snapshot.lineage(region))):
+            yield _region(region, by_region[region])
+
+
+def _region(region: str, found: Sequence[Fits]) -> RegionCapacity:
+    reasons = Counter((fits.limit.plugin, fits.limit.code) for fits in found if fits.limit)
+    return RegionCapacity(
+        region=region,
+        count=sum(fits.count for fits in found),
+        idcs=sum(fits.count > 0 for fits in found),
+        gives_out=tuple(
+            GivesOut(plugin=plugin, code=code, idcs=idcs) for (plugin, code), idcs in reasons.most_common()
+        ),
+    )
