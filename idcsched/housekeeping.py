@@ -17,6 +17,7 @@ TASKS = {
     "idcsched.scheduling.tasks.decisions_expire": timedelta(hours=1),
     "idcsched.placement.tasks.placements_expire": timedelta(seconds=15),
     "idcsched.placement.tasks.waiting_try": timedelta(seconds=5),
+    "idcsched.placement.tasks.machines_sweep": timedelta(seconds=3),
     "idcsched.placement.tasks.callbacks_sweep": timedelta(seconds=10),
     "idcsched.placement.tasks.deliveries_prune": timedelta(hours=1),
     "idcsched.placement.tasks.claims_fade": timedelta(minutes=10),

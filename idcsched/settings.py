@@ -94,10 +94,10 @@ OUTBOUND_HOSTS = read(
 SECRET_REFS = read(
     "SECRET_REFS",
     environment.secret_refs,
-    default=["env:SOURCE_*", f"file:{VAR_DIR}/secrets/"],
-    shown="`env:SOURCE_*`, `file:VAR_DIR/secrets/`",
-    help="What a source's `secret_ref` may refer to: variables (all that begin so with a `*`) and files (all below a "
-    "folder with a `/`). Never list what others than the sources' servers must not know.",
+    default=["env:SOURCE_*", "env:PROVIDER_*", f"file:{VAR_DIR}/secrets/"],
+    shown="`env:SOURCE_*`, `env:PROVIDER_*`, `file:VAR_DIR/secrets/`",
+    help="What `secret_ref` of sources and providers may refer to: variables (all that begin so with a `*`) and files "
+    "(all below a folder with a `/`). Never list what others than their servers must not know.",
 )
 SOURCE_FOLDER = read(
     "SOURCE_FOLDER",
@@ -375,10 +375,13 @@ CELERY_BROKER_URL = REDIS_URL or "embedded://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if REDIS_URL else {"folder": str(VAR_DIR / "broker")}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = "idcsched"
-# Sources are asked by way of a queue of their own, so that workers of their own can do it: a slow source then keeps
-# nothing else waiting. A worker that is not told which queues are its own takes both.
-CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in ("idcsched", "collect")]
-CELERY_TASK_ROUTES = {"metrics_ingest.tasks.source_run": {"queue": "collect"}}
+# Sources and providers are asked by way of queues of their own, so that workers of their own can do it: a slow one then
+# keeps nothing else waiting. A worker that is not told which queues are its own takes all.
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in ("idcsched", "collect", "provide")]
+CELERY_TASK_ROUTES = {
+    "metrics_ingest.tasks.source_run": {"queue": "collect"},
+    "idcsched.placement.tasks.machine_tend": {"queue": "provide"},
+}
 CELERY_TASK_IGNORE_RESULT = True  # the row is the truth
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

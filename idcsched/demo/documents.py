@@ -29,7 +29,8 @@ def seed_example() -> Mapping[str, Sequence[Document]]:
 
 @cache
 def demo(kind: str) -> Sequence[Document]:
-    """The demo's objects of one kind: `isps regions idcs metrics taints affinities`, or `traffic readings`."""
+    """One kind of the demo's objects: `isps regions idcs metrics taints affinities providers`,
+    or `traffic readings`."""
     found: Sequence[Document] = json.loads((FIXTURES / "demo" / f"{kind}.json").read_text(encoding="utf-8"))
     return found
 

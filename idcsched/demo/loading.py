@@ -9,6 +9,7 @@ from django.db import transaction
 from idcsched.accounts.services import tenant_create
 from idcsched.audit.context import origin_set
 from idcsched.inventory.services import affinity_create, idc_create, isp_create, region_create, taint_create
+from idcsched.placement.services import provider_create
 from idcsched.scheduling.services import profile_create
 from metrics_ingest.services import Sample, metric_create, samples_store
 
@@ -32,6 +33,8 @@ def demo_load(*, now: datetime) -> dict[str, int]:
         example = seed_example()
         _inventory(example, now)
         _inventory({kind: demo(kind) for kind in ("isps", "regions", "idcs", "metrics", "taints", "affinities")}, now)
+        for document in demo("providers"):
+            provider_create(**document)
         samples = samples_store(samples=[Sample(**document, at=now) for document in example["samples"]], now=now)
         measured = measurements_store(at=now, now=now)
         credentials_issue(tenant=tenant_create(code=TENANT, name="Demo"))

@@ -109,10 +109,10 @@ def oversold(error: IntegrityError) -> bool:
 
 @write()
 def claims_release(*, placement: UUID, idc: str, tenant: str, business: str, machines: int, at: datetime) -> int:
-    """Give back whatever the placement still holds; says how many claims that were. Again: none."""
+    """Give back whatever the placement still holds in that IDC; says how many claims that were. Again: none."""
     headcounts = Headcount.objects.filter(idc__code=idc, tenant__code=tenant, business=business)
     headcounts.update(machines=Greatest(F("machines") - machines, 0))
-    open_claims = Claim.objects.filter(placement=placement, released_at__isnull=True)
+    open_claims = Claim.objects.filter(placement=placement, holding__idc__code=idc, released_at__isnull=True)
     _locked(open_claims.values_list("holding_id", flat=True))
     released = list(open_claims)
     for claim in released:

@@ -15,9 +15,13 @@ __all__ = ["Candidate", "candidate_of", "candidates"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """`refusal`: the code of the reason why a plugin does not permit it; `held_back`: why nothing is started yet."""
+    """`refusal`: the code of the reason why a plugin does not permit it; `held_back`: why nothing is started yet.
+
+    `provider`: the code of the IDC's, which may be of none that there is.
+    """
 
     idc: str
+    provider: str
     rank: int
     lines: tuple[tuple[str, str], ...]
     claims: tuple[Claim, ...]
@@ -41,6 +45,7 @@ def candidate_of(ctx: Cycle, *, rank: int) -> Candidate:
     lines, row = ctx.snapshot.lines, int(ctx.row_numbers[0])
     return Candidate(
         idc=ctx.snapshot.idcs.codes[row],
+        provider=ctx.snapshot.idcs.providers[row],
         rank=rank,
         lines=tuple((lines.codes[line], lines.isps[line]) for line in ctx.lines.of(0)),
         claims=() if refusal else claims_of(ctx),

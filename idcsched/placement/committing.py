@@ -25,7 +25,7 @@ from .lifecycle import Action
 from .models import Placement
 from .ordering import NoFeasible
 from .taking import Order, Take, order_of, take_together
-from .ways import ways_to_take
+from .ways import NO_PROVIDER, ways_to_take, why_not
 
 __all__ = ["COMMIT_SECONDS", "placement_commit"]
 
@@ -38,7 +38,7 @@ def placement_commit(
     """The placement, and whether it is new: the same token again gives the same placement.
 
     Raises Invalid `invalid_token`, `tenant_required`, `callback_host_not_allowed`, Conflict `token_expired`,
-    `decision_outdated`, `quota_exceeded`, NotFound for what belongs to somebody else.
+    `decision_outdated`, `no_provider`, `quota_exceeded`, NotFound for what belongs to somebody else.
     """
     recommended, expired = _named(commit_token)
     if (placement := _committed(recommended, principal)) is not None:
@@ -50,8 +50,11 @@ def placement_commit(
     order = order_of(asked, tenant=tenant, actor=principal.username, action=action, based_on=decision.pk)
     callback_host_check(asked.callback_url, order.tenant)
     made = _made_again(decision, asked, principal, http_request_id)
+    takes = _as_recommended(decision, order, made)
+    if why_not(order, [take.candidate for take in takes]) == NO_PROVIDER:
+        raise NoFeasible("no_provider", "no IDC that fits has a provider that starts machines: {summary}", made)
     try:
-        return take_together(_as_recommended(decision, order, made))[0], True
+        return take_together(takes)[0], True
     except IntegrityError as error:
         if (placement := _committed(recommended, principal)) is not None:  # somebody was quicker with the same token
             return placement, False

@@ -13,7 +13,7 @@ from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Taint
 
 from .lifecycle import HOLDING
-from .models import Attempt, AttemptState, Delivery, DeliveryState, Event, Machine, Placement
+from .models import Attempt, AttemptState, Delivery, DeliveryState, Event, Machine, MachineState, Placement
 
 __all__ = [
     "DeliveryDocument",
@@ -161,7 +161,9 @@ def _leaving(idcs: Iterable[int | None]) -> dict[int | None, str]:
 
 def _document(placement: Placement, leaving: str | None) -> PlacementDocument:
     attempts = list(placement.attempts.all())
-    current = attempts[-1] if attempts and attempts[-1].state != AttemptState.FAILED else None
+    machines = list(attempts[-1].machines.all()) if attempts else []
+    if attempts and attempts[-1].state == AttemptState.FAILED:  # what is left of it
+        machines = [machine for machine in machines if machine.state != MachineState.DELETED]
     return PlacementDocument(
         id=str(placement.pk),
         request_id=placement.request_id or None,
@@ -173,7 +175,7 @@ def _document(placement: Placement, leaving: str | None) -> PlacementDocument:
         group_id=str(placement.group_id) if placement.group_id else None,
         due_to_leave=leaving if placement.state in HOLDING else None,
         expires_at=placement.expires_at,
-        machines=[_machine(machine) for machine in current.machines.all()] if current else [],
+        machines=[_machine(machine) for machine in machines],
         attempts=[
             AttemptDocument(idc=attempt.idc.code, state=attempt.state, error=attempt.error or None)
             for attempt in attempts

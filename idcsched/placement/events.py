@@ -54,6 +54,7 @@ def first_events(placement: Placement, moves: Mapping[Move, Mapping[str, Any]]) 
 
 
 def _event(placement: Placement, move: Move, detail: Mapping[str, Any]) -> Event:
+    said = {"message": message} if (message := origin().message) else {}
     return Event(
         placement=placement,
         version=placement.version,
@@ -61,5 +62,5 @@ def _event(placement: Placement, move: Move, detail: Mapping[str, Any]) -> Event
         move=move,
         state=placement.state,
         actor=origin().actor,
-        detail=dict(detail),
+        detail={**detail, **said},
     )

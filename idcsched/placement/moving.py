@@ -1,4 +1,4 @@
-"""What can be done to a placement that is there: confirm, release, let expire.
+"""What can be done to a placement that is there: confirm, provision, release, let expire.
 
 Each is safe to do twice at once: the row is held, and whoever comes second finds it moved already.
 """
@@ -10,14 +10,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from idcsched.audit.writing import write
+from idcsched.framework.decoding import convert
 from idcsched.framework.errors import NotFound
-from idcsched.ledger.taking import claims_fade_begin, claims_release
+from idcsched.framework.request import Request
+from idcsched.ledger.taking import claims_fade_begin
 
+from .beginning import machines_check, provision_begin
 from .events import advance, held
-from .lifecycle import HOLDING, Move, State
+from .giving_back import capacity_given_back
+from .lifecycle import HOLDING, Move, State, next_state
 from .models import Placement
+from .settling import machines_remove, settle
 
-__all__ = ["capacity_given_back", "finish_release", "placement_confirm", "placement_release", "placements_expire"]
+__all__ = ["placement_confirm", "placement_provision", "placement_release", "placements_expire"]
 
 
 @write()
@@ -31,22 +36,33 @@ def placement_confirm(*, placement: Placement) -> Placement:
 
 
 @write()
+def placement_provision(*, placement: Placement) -> Placement:
+    """Have the machines of a reservation started.
+
+    Raises Conflict `invalid_transition`, `no_provider`, Invalid `machines_required`, `too_many_machines`.
+    """
+    found = held(placement.pk)
+    next_state(found.state, Move.PROVISION)
+    machines_check(convert(found.request, Request))
+    provision_begin(found)
+    return found
+
+
+@write()
 def placement_release(*, placement: Placement) -> Placement:
-    """Give back what it holds: at once where nothing stands yet; raises Conflict `invalid_transition`."""
+    """Give back what it holds: at once where nothing stands, else once its machines are gone.
+
+    Raises Conflict `invalid_transition`.
+    """
     found = held(placement.pk)
     holding = found.state in HOLDING
     advance(found, Move.RELEASE, expires_at=None, held_back="")
     if found.state == State.RELEASING:
-        finish_release(found)
+        machines_remove(found, timezone.now())
+        settle(found)
     elif holding:
         capacity_given_back(found)
     return found
-
-
-def finish_release(placement: Placement) -> None:
-    """Where no machine of the placement stands any more, it is gone. The placement must be held."""
-    advance(placement, Move.GONE)
-    capacity_given_back(placement)
 
 
 def placements_expire(*, now: datetime, at_most: int = 1000) -> int:
@@ -69,17 +85,3 @@ def _expire(placement_id: UUID, now: datetime) -> bool:
     if holding:
         capacity_given_back(found)
     return True
-
-
-def capacity_given_back(placement: Placement) -> None:
-    """The ledger forgets the placement's claims. The placement must be held."""
-    if placement.idc is None:
-        return
-    claims_release(
-        placement=placement.pk,
-        idc=placement.idc.code,
-        tenant=placement.tenant.code,
-        business=placement.business,
-        machines=placement.machine_count,
-        at=timezone.now(),
-    )

@@ -18,7 +18,7 @@ from .models import Placement
 from .sight import Sight
 from .taking import Order, order_of, take_together, wait
 from .waiting import ALTERNATES, cures_of
-from .ways import ways_to_take
+from .ways import nobody_starts_machines, ways_to_take
 
 __all__ = ["DECISIONS", "NoFeasible", "placement_order", "tenant_for"]
 
@@ -45,7 +45,7 @@ def placement_order(
 
     Of what is spread over several IDCs it is the first; the others are of its group.
 
-    Raises Invalid, Forbidden, NoFeasible `no_feasible_idc`, Conflict `quota_exceeded`, PluginFailed.
+    Raises Invalid, Forbidden, NoFeasible `no_feasible_idc`, `no_provider`, Conflict `quota_exceeded`, PluginFailed.
     """
     order = order_of(request, tenant=tenant_for(request, principal), actor=principal.username)
     callback_host_check(order.request.callback_url, order.tenant)
@@ -66,6 +66,9 @@ def placement_order(
     if request.wait_seconds:
         return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made))
     recorder.hand_in(made.record)
+    if nobody_starts_machines(order, made):
+        detail = "no IDC that fits has a provider that starts machines: {summary}"
+        raise NoFeasible("no_provider", detail, made)
     raise NoFeasible("no_feasible_idc", "{summary}", made)
 
 

@@ -3,9 +3,11 @@
 from .batching import batch_answer, gang_place
 from .committing import placement_commit
 from .delivering import callbacks_announce, deliveries_prune, delivery_resend, placement_deliver
-from .moving import placement_confirm, placement_release, placements_expire
+from .falling import placement_fall, placement_retry, placements_reconcile
+from .moving import placement_confirm, placement_provision, placement_release, placements_expire
 from .ordering import placement_order
 from .provider_rows import provider_create, provider_delete, provider_update
+from .tending import machine_tend, machines_announce
 from .waiting import waiting_try
 
 __all__ = [
@@ -14,12 +16,18 @@ __all__ = [
     "deliveries_prune",
     "delivery_resend",
     "gang_place",
+    "machine_tend",
+    "machines_announce",
     "placement_commit",
     "placement_confirm",
     "placement_deliver",
+    "placement_fall",
     "placement_order",
+    "placement_provision",
     "placement_release",
+    "placement_retry",
     "placements_expire",
+    "placements_reconcile",
     "provider_create",
     "provider_delete",
     "provider_update",

@@ -1,7 +1,7 @@
 """Taking a candidate: placement, decision, events and claims are written in one transaction, or nothing is."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,14 +21,15 @@ from idcsched.ledger.taking import Stay, taking
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.schedule import Made
 
+from .beginning import machines_check, provision_begin
 from .callbacks import announced, callbacks_of
 from .candidates import Candidate
-from .events import advance, first_events
-from .lifecycle import Action, Move
+from .events import advance, first_events, held
+from .lifecycle import HOLDING, Action, Move
 from .models import Event, Placement
 from .quota import quota_respected
 
-__all__ = ["BUSINESS", "Order", "Take", "order_of", "take_for", "take_together", "wait"]
+__all__ = ["BUSINESS", "Order", "Take", "order_of", "take_for", "take_over", "take_together", "wait"]
 
 TTL_SECONDS = 600
 BUSINESS = "business"
@@ -63,10 +64,13 @@ class Order:
 
 
 def order_of(request: Request, *, tenant: str, actor: str, **extra: Any) -> Order:
-    """What `request` wants: to reserve, unless it says `provision`."""
+    """What `request` wants: to reserve, unless it says `provision`. Raises Invalid where no machines can be started."""
     action = Action.PROVISION if request.action == "provision" else Action.RESERVE
     found = Tenant.objects.get(code=tenant)
-    return Order(request=request, tenant=found, actor=actor, **{"action": action, **extra})
+    order = Order(request=request, tenant=found, actor=actor, **{"action": action, **extra})
+    if order.action == Action.PROVISION:
+        machines_check(request)
+    return order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,11 @@ class Take:
     made: Made
     candidate: Candidate
     because: Sequence[str] = ()
+
+    @property
+    def starts(self) -> bool:
+        """Whether its machines are to be started at once."""
+        return self.order.action == Action.PROVISION and not self.candidate.held_back
 
 
 def take_together(takes: Sequence[Take]) -> list[Placement]:
@@ -91,7 +100,7 @@ def take_together(takes: Sequence[Take]) -> list[Placement]:
         for each, placement in zip(takes, placements, strict=True)
         for event in _reserved(placement, each, idcs, now)
     ]
-    with _quotas_kept(takes):
+    with _started_with(takes, placements), _quotas_kept(takes):
         run_together(
             [
                 insertion(_decisions(takes, placements)),
@@ -112,7 +121,7 @@ def take_for(placement: Placement, takes: Sequence[Take]) -> None:
     rest = [_placement(each.order, each.made) for each in others]
     events = [event for each, row in zip(others, rest, strict=True) for event in _reserved(row, each, idcs, now)]
     everybody = [placement, *rest]
-    with transaction.atomic(), _quotas_kept(takes):
+    with transaction.atomic(), _started_with(takes, everybody), _quotas_kept(takes):
         run_together(
             [
                 insertion(_decisions(takes, everybody)),
@@ -125,6 +134,18 @@ def take_for(placement: Placement, takes: Sequence[Take]) -> None:
         advance(placement, Move.RESERVE, detail=_detail(first), **fields)
     for row in rest:
         announced(row)
+
+
+def take_over(placement: Placement, each: Take, move: Move) -> None:
+    """The same for one whose machines are to stand somewhere else now, and is held; what it holds it goes on holding.
+
+    Its tenant's quota counts unless the placement is counted already.
+    """
+    now, idcs, counted = timezone.now(), _keys_of([each]), placement.state in HOLDING
+    with transaction.atomic(), _quotas_kept([] if counted else [each]):
+        run_together([insertion(_decisions([each], [placement])), *taking([_stay(each, placement.pk)], at=now)])
+        fields = {**_fields(each, idcs, now), "expires_at": None, "held_back": ""}
+        advance(placement, move, detail=_detail(each), **fields)
 
 
 def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str]) -> Placement:
@@ -235,6 +256,18 @@ def _decision(order: Order, made: Made, placement: UUID, *, taken: dict[str, Any
     row = made.record.row({order.tenant.code: order.tenant.pk})
     row.placement, row.taken = placement, taken
     return row
+
+
+@contextmanager
+def _started_with(takes: Sequence[Take], placements: Sequence[Placement]) -> Iterator[None]:
+    """What is taken inside and is to be started at once is started in the same transaction."""
+    starting = [placement for each, placement in zip(takes, placements, strict=True) if each.starts]
+    with transaction.atomic() if starting else nullcontext():
+        yield
+        for placement in starting:
+            begun = held(placement.pk)
+            provision_begin(begun)
+            placement.__dict__.update(begun.__dict__)
 
 
 @contextmanager

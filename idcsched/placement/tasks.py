@@ -18,6 +18,8 @@ __all__ = [
     "claims_fade",
     "deliveries_prune",
     "ledger_audit",
+    "machine_tend",
+    "machines_sweep",
     "placement_deliver",
     "placements_expire",
     "waiting_try",
@@ -56,6 +58,22 @@ def callbacks_sweep() -> dict[str, int]:
 def deliveries_prune() -> dict[str, int]:
     """Forget callbacks that nobody asks for any more."""
     return {"pruned": services.deliveries_prune(now=timezone.now())}
+
+
+@shared_task(ignore_result=True)
+def machine_tend(machine_id: str) -> dict[str, int]:
+    """Do what is due for one machine: start it, look after it, remove it."""
+    with origin_set(actor="system", via="task"):
+        return {"tended": services.machine_tend(machine_id=UUID(machine_id))}
+
+
+@shared_task(ignore_result=True)
+def machines_sweep() -> dict[str, int]:
+    """Find machines that no message announced and placements that stand still, and have them moved on."""
+    with origin_set(actor="system", via="task"):
+        now = timezone.now()
+        moved = services.placements_reconcile(now=now)
+        return {"announced": services.machines_announce(now=now), "moved": moved}
 
 
 @shared_task(ignore_result=True)

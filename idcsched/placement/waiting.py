@@ -35,7 +35,7 @@ LATEST = timedelta(seconds=60)
 LATE_COMMIT = timedelta(seconds=5)
 """By how much an entry of the feed may be older than its commit."""
 
-ROOM = frozenset({"ledger", "lines", "metrics", "stock"})
+ROOM = frozenset({"ledger", "lines", "metrics", "stock", "provider"})
 
 TOPICS: Mapping[str, str] = MappingProxyType(
     {
@@ -48,6 +48,7 @@ TOPICS: Mapping[str, str] = MappingProxyType(
         "taints": "taints",
         "affinities": "affinities",
         "profile": "profiles",
+        "provider": "providers",
     }
 )
 """The topic of the feed that tells of each kind of change."""

@@ -1,33 +1,73 @@
 """The ways in which what was decided can be taken, the best first: a candidate, or all shares of what is spread."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from uuid_utils.compat import uuid7
 
 from idcsched.framework.claiming import picked
 from idcsched.scheduling.schedule import Made
 
-from .candidates import candidate_of, candidates
+from .candidates import Candidate, candidate_of, candidates
+from .lifecycle import Action
+from .provider_rows import providers_usable
 from .taking import Order, Take
 
-__all__ = ["ways_to_take"]
+__all__ = ["NO_PROVIDER", "nobody_starts_machines", "ways_to_take", "why_not"]
 
-CONFLICT = "conflict"
+CONFLICT, NO_PROVIDER = "conflict", "no_provider"
+MOST_LOOKED_AT = 100
+"""So far down the ranking an IDC is looked for whose provider starts machines."""
+NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
-def ways_to_take(order: Order, made: Made, *, at_most: int) -> Iterator[list[Take]]:
-    """Asked for the next, it takes it that somebody else was quicker; what a plugin does not permit is passed over."""
+def ways_to_take(
+    order: Order, made: Made, *, at_most: int, avoided: Mapping[str, str] = NOWHERE
+) -> Iterator[list[Take]]:
+    """Asked for the next, it takes it that somebody else was quicker; what a plugin does not permit is passed over.
+
+    So are the IDCs that are `avoided`, each for a reason, and where machines are to be started those without a
+    provider that does.
+    """
     if not made.solution.scheduled:
         return
     if made.solution.shares is not None:
         yield from _shares(order, made)
         return
-    refused: list[str] = []
-    for candidate in candidates(made.decision, at_most=at_most):
-        if not candidate.refusal:
+    refused = [*avoided.values()]
+    found = 0
+    for candidate in candidates(made.decision, at_most=at_most if order.action == Action.RESERVE else MOST_LOOKED_AT):
+        refusal = avoided.get(candidate.idc) or why_not(order, [candidate])
+        if not refusal:
             yield [Take(order=order, made=made, candidate=candidate, because=tuple(refused))]
-        refused.append(candidate.refusal or CONFLICT)
+            found += 1
+        if found == at_most:
+            return
+        refused.append(refusal or CONFLICT)
+
+
+def why_not(order: Order, wanted: Sequence[Candidate]) -> str:
+    """The code of the reason why these can't be taken, or nothing can be started there."""
+    if refusal := next((candidate.refusal for candidate in wanted if candidate.refusal), ""):
+        return refusal
+    if order.action == Action.PROVISION and not {each.provider for each in wanted} <= providers_usable(
+        each.provider for each in wanted
+    ):
+        return NO_PROVIDER
+    return ""
+
+
+def nobody_starts_machines(order: Order, made: Made) -> bool:
+    """Whether machines are to be started, and of the IDCs that fit none has a provider that does."""
+    if order.action == Action.RESERVE or not made.solution.scheduled:
+        return False
+    if made.solution.shares is not None:
+        first = [candidate_of(picked(share.decision, share.position), rank=1) for share in made.solution.shares]
+        return why_not(order, first) == NO_PROVIDER
+    return all(
+        why_not(order, [candidate]) == NO_PROVIDER for candidate in candidates(made.decision, at_most=MOST_LOOKED_AT)
+    )
 
 
 def _shares(order: Order, made: Made) -> Iterator[list[Take]]:
@@ -41,5 +81,5 @@ def _shares(order: Order, made: Made) -> Iterator[list[Take]]:
         )
         for number, share in enumerate(made.solution.shares or ())
     ]
-    if not any(take.candidate.refusal for take in takes):
+    if not why_not(order, [take.candidate for take in takes]):
         yield takes

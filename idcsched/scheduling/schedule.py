@@ -95,7 +95,7 @@ def make(
     Raises Invalid, PluginFailed.
     """
     started = time.perf_counter()
-    _check_supported(request)
+    _check_meant(request)
     question = _question(request, tenant, http_request_id, policy, picture or live.current())
     with instruments.attempt(question.profile.code) as attempt:
         solution, replies = _solved(question, attempt.clock)
@@ -190,13 +190,11 @@ def _signer() -> signing.TimestampSigner:
     return signing.TimestampSigner(salt=COMMIT_SALT)
 
 
-def _check_supported(request: Request) -> None:
-    """What this version does not do yet is refused, not ignored."""
-    if request.action == "provision":
-        raise Invalid("unsupported_action", "this version does not start machines", "/action")
+def _check_meant(request: Request) -> None:
+    """What contradicts itself, or can't be called back, is refused."""
     if request.callback_url is not None:
         callback_url_check(request.callback_url)
-    if request.hypothetical is not None and request.action == "reserve":
+    if request.hypothetical is not None and request.action in ("reserve", "provision"):
         raise Invalid("hypothetical_is_not_real", "a supposition can only be recommended on", "/hypothetical")
 
 

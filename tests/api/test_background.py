@@ -41,7 +41,7 @@ def test_it_works(viewer: Api, source: Source) -> None:
     status = viewer.get("/status/")["background"]
     (process,) = status["processes"]
     assert (process["trade"], process["name"], process["alive"]) == ("worker", "worker@a", True)
-    assert set(status["queues"]) == {"idcsched", "collect"}
+    assert set(status["queues"]) == {"idcsched", "collect", "provide"}
     (found,) = status["sources"]
     assert (found["code"], found["failures"], found["failing"], found["late"]) == ("loads", 0, False, False)
     assert found["age_seconds"] < 60
@@ -80,7 +80,7 @@ def test_a_worker_that_was_killed_is_missing_until_it_is_forgotten(viewer: Api) 
 def test_a_broker_that_is_away_is_said(viewer: Api, settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
     status = viewer.get("/status/")
-    assert status["background"]["queues"] == {"idcsched": None, "collect": None}
+    assert status["background"]["queues"] == {"idcsched": None, "collect": None, "provide": None}
     assert status["degraded"]
 
 

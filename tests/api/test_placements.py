@@ -114,7 +114,7 @@ def test_others_placements_are_not_there(lines: None, portal: Api, admin: Api) -
 @pytest.mark.parametrize(
     ("extra", "code", "pointer"),
     [
-        ({"action": "provision"}, "unsupported_action", "/action"),
+        ({"action": "provision"}, "machines_required", "/machines"),
         (
             {"hypothetical": {"ignore_taints": [{"idc": "c", "key": "disabled"}]}},
             "hypothetical_is_not_real",

@@ -53,9 +53,7 @@ def test_it_works(seed: Api, portal: Api) -> None:
             id="a toleration of everything without Exists",
         ),
         pytest.param({**GOOD, "labels": {"tenant": "x"}}, "reserved_label", "/labels/tenant", id="a made-up tenant"),
-        pytest.param(
-            {**GOOD, "action": "provision"}, "unsupported_action", "/action", id="an action that is yet to come"
-        ),
+        pytest.param({**GOOD, "action": "provision"}, "machines_required", "/machines", id="to start no machine"),
         pytest.param({**GOOD, "shape": [0.5] * 23}, "invalid_shape", "/shape", id="a shape of 23 hours"),
         pytest.param(
             {**GOOD, "hypothetical": {"idcs": [{"code": "a", "metrics": {"zz": 1}}]}},

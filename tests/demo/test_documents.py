@@ -124,3 +124,9 @@ def test_moments_are_told_by_the_clock_of_the_billing_zone(said: dict[str, Any] 
     now = datetime(2026, 3, 2, 20, 30, tzinfo=UTC)  # the third of March in China
 
     assert moment(said, now) == (expected and datetime.fromisoformat(expected).replace(tzinfo=UTC))
+
+
+def test_every_provider_that_an_idc_names_is_there() -> None:
+    assert {idc["provider"] for idc in IDCS.values() if idc.get("provider")} == {
+        provider["code"] for provider in demo("providers")
+    }

@@ -1,5 +1,6 @@
 """`/api/v1/placements/`: what was ordered, what it holds, and what can be done to it."""
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import django_filters
@@ -100,7 +101,7 @@ class PlacementViewSet(ReadOnlyResource):
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
         return placement_response(self.get_object())
 
-    @extend_schema(request=Commit, responses={200: PlacementDocument, 201: PlacementDocument})
+    @extend_schema(request=Commit, responses=dict.fromkeys((200, 201, 202), PlacementDocument))
     def create(self, request: Request) -> HttpResponse:
         """Turn a recommendation into a placement of that very IDC; the same token again gives the same placement."""
         asked = decode_json(body_bytes(request), Commit)
@@ -111,7 +112,8 @@ class PlacementViewSet(ReadOnlyResource):
                 principal=principal_of_request(request),
                 http_request_id=request_id_of(request),
             )
-        return placement_response(placement, status=status.HTTP_201_CREATED if new else status.HTTP_200_OK)
+        made = status.HTTP_201_CREATED if placement.action == Action.RESERVE else status.HTTP_202_ACCEPTED
+        return placement_response(placement, status=made if new else status.HTTP_200_OK)
 
     @extend_schema(responses=EventPage, filters=False)
     @action(detail=True)
@@ -126,16 +128,29 @@ class PlacementViewSet(ReadOnlyResource):
         """The portal has booted the machines itself."""
         return self._moved(services.placement_confirm)
 
+    @extend_schema(request=None, responses={202: PlacementDocument})
+    @action(detail=True, methods=["post"])
+    def provision(self, request: Request, id: str) -> HttpResponse:
+        """Have the machines of a reservation started."""
+        return self._moved(services.placement_provision, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(request=None, responses={202: PlacementDocument})
+    @action(detail=True, methods=["post"])
+    def retry(self, request: Request, id: str) -> HttpResponse:
+        """Decide anew where the machines of a failed one should stand, and have them started there."""
+        again = partial(services.placement_retry, http_request_id=request_id_of(request))
+        return self._moved(again, status=status.HTTP_202_ACCEPTED)
+
     @extend_schema(request=None, responses=PlacementDocument)
     @action(detail=True, methods=["post"])
     def release(self, request: Request, id: str) -> HttpResponse:
         """Give back what it holds."""
         return self._moved(services.placement_release)
 
-    def _moved(self, service: Any) -> HttpResponse:
+    def _moved(self, service: Any, status: int = status.HTTP_200_OK) -> HttpResponse:
         with self.writing():
             moved = service(placement=self.get_object())
-        return placement_response(moved)
+        return placement_response(moved, status=status)
 
 
 def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -> HttpResponse:

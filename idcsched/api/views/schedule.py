@@ -8,15 +8,15 @@ from rest_framework.request import Request as HttpRequest
 
 from idcsched.api.bodies import body_bytes
 from idcsched.api.middleware import request_id_of
+from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.plain import PlainPost
 from idcsched.api.resources import struct_response
 from idcsched.api.views.placements import placement_response
-from idcsched.audit.context import origin_set
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.request import Request
 from idcsched.placement.documents import PlacementDocument
-from idcsched.placement.lifecycle import State
+from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.services import placement_order
 from idcsched.scheduling.schedule import Scheduled, schedule
 
@@ -36,7 +36,9 @@ class ScheduleView(PlainPost):
         responses={
             200: OpenApiResponse(Scheduled, description="What was decided; also where nothing fits."),
             201: OpenApiResponse(PlacementDocument, description="What was reserved."),
-            202: OpenApiResponse(PlacementDocument, description="What waits, since nothing fits yet."),
+            202: OpenApiResponse(
+                PlacementDocument, description="What is being started, or waits since nothing fits yet."
+            ),
         },
         examples=[OpenApiExample("The seed example", value=EXAMPLE, request_only=True)],
     )
@@ -45,7 +47,7 @@ class ScheduleView(PlainPost):
         principal, http_request_id = principal_of_request(request), request_id_of(request)
         if asked.action in (None, "recommend"):
             return struct_response(schedule(request=asked, principal=principal, http_request_id=http_request_id))
-        with origin_set(actor=principal.username, via="api", request_id=http_request_id):
+        with caller_origin(request):
             placement = placement_order(request=asked, principal=principal, http_request_id=http_request_id)
-        waits = placement.state == State.WAITING
-        return placement_response(placement, status=HTTPStatus.ACCEPTED if waits else HTTPStatus.CREATED)
+        done = placement.state == State.RESERVED and placement.action == Action.RESERVE
+        return placement_response(placement, status=HTTPStatus.CREATED if done else HTTPStatus.ACCEPTED)

@@ -1,0 +1,118 @@
+"""The beginning of machines: an attempt in the placement's IDC with a row for each, before any provider is asked."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from celery import current_app
+from django.db import transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerAway
+
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import Conflict, Invalid
+from idcsched.framework.request import Machine as Shape
+from idcsched.framework.request import Request
+
+from .events import advance
+from .lifecycle import Move
+from .models import Attempt, Machine, MachineState, Placement
+from .provider_rows import providers_usable
+
+__all__ = ["MOST_MACHINES", "announce_machines", "attempt_begin", "machines_check", "provision_begin", "tend_soon"]
+
+logger = logging.getLogger(__name__)
+
+MOST_MACHINES = 1000
+"""As many as one placement may have started for it."""
+MESSAGE_SECONDS = 60
+LONGEST_NAME = 200
+
+
+def machines_check(request: Request) -> None:
+    """Raises Invalid unless the request says which machines are to be started, and not too many."""
+    if not request.machine_count:
+        raise Invalid("machines_required", "say which machines are to be started", "/machines")
+    if request.machine_count > MOST_MACHINES:
+        detail = "at most {most} machines are started for one placement"
+        raise Invalid("too_many_machines", detail, "/machines", most=MOST_MACHINES)
+
+
+def provision_begin(placement: Placement) -> None:
+    """Have its machines started. The placement must be held. Raises Conflict `invalid_transition`, `no_provider`."""
+    advance(placement, Move.PROVISION, expires_at=None, held_back="")
+    attempt_begin(placement)
+
+
+def attempt_begin(placement: Placement) -> Attempt:
+    """A new attempt in the IDC in which the placement now stands, and its machines; raises Conflict `no_provider`."""
+    if placement.idc is None or not providers_usable([placement.idc.provider]):
+        code = placement.idc.code if placement.idc else ""
+        raise Conflict("no_provider", "the IDC {idc} has no provider that starts machines", idc=code)
+    attempt = Attempt.objects.create(
+        placement=placement,
+        number=placement.attempts.count() + 1,
+        idc=placement.idc,
+        decision_id=placement.decision_id,
+    )
+    machines = list(_machines(attempt, convert(placement.request, Request)))
+    Machine.objects.bulk_create(machines)
+    announce_machines(machine.pk for machine in machines)
+    return attempt
+
+
+def tend_soon(machines: Iterable[Machine], state: MachineState, now: datetime, **changes: Any) -> None:
+    """Have those machines brought from now on to another end. Their placement must be held.
+
+    One at which a worker is just now stays claimed: nobody else may touch it before that worker is done, or dead.
+    """
+    ids = [machine.pk for machine in machines]
+    Machine.objects.filter(pk__in=ids).update(state=state, since=now, next_try_at=now, tries=0, **changes)
+    announce_machines(ids)
+
+
+def announce_machines(ids: Iterable[UUID]) -> None:
+    """Once the transaction is through, a hint to the workers for each; without it the sweep finds them."""
+    wanted = [str(machine_id) for machine_id in ids]
+    transaction.on_commit(lambda: _send(wanted))
+
+
+def _send(machine_ids: Iterable[str]) -> None:
+    for machine_id in machine_ids:
+        try:
+            current_app.send_task(
+                "idcsched.placement.tasks.machine_tend", [machine_id], retry=False, expires=MESSAGE_SECONDS
+            )
+        except (BrokerAway, OSError) as error:
+            logger.warning("the broker is away, machines wait for the sweep: %s", error)
+            return
+
+
+def _machines(attempt: Attempt, request: Request) -> Iterator[Machine]:
+    now, number = timezone.now(), 0
+    for entry in request.machines or ():
+        for _ in range(1 if entry.count is None else entry.count):
+            number += 1
+            yield Machine(
+                attempt=attempt,
+                number=number,
+                name=_name(attempt.placement, entry, number, request.machine_count),
+                shape=_shape(entry),
+                provider=attempt.idc.provider,
+                since=now,
+                next_try_at=now,
+            )
+
+
+def _name(placement: Placement, entry: Shape, number: int, count: int) -> str:
+    """As the order says; with a number where there are several."""
+    given = entry.name or placement.request_id or f"placement-{placement.pk}"
+    return given[:LONGEST_NAME] if entry.name and count == 1 else f"{given[:LONGEST_NAME]}-{number}"
+
+
+def _shape(entry: Shape) -> Mapping[str, Any]:
+    """What the provider is told: everything about one machine but how many of it there are, and its name."""
+    told = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("count", "name")}
+    return {name: value for name, value in told.items() if value is not None}

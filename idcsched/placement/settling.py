@@ -1,0 +1,85 @@
+"""What the machines of a placement mean to it: once all are up it is active, once all are gone it is released.
+
+Everything here is done while the placement is held, in the transaction that changes a machine.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from idcsched.ledger.taking import claims_fade_begin
+
+from .beginning import tend_soon
+from .events import advance
+from .giving_back import capacity_given_back
+from .lifecycle import Move, State
+from .models import Attempt, AttemptState, Machine, MachineState, Placement
+
+__all__ = ["ATTENTION_AFTER", "attempt_gone", "machines_remove", "settle"]
+
+ATTENTION_AFTER = 5
+"""So often removing a machine fails before somebody should look."""
+
+
+def settle(placement: Placement) -> None:
+    """Move the placement on as far as its machines are. The placement must be held."""
+    now = timezone.now()
+    if placement.state == State.PROVISIONING:
+        _provisioned(placement, now)
+    elif placement.state == State.RELEASING and not _standing(placement):
+        advance(placement, Move.GONE)
+        capacity_given_back(placement)
+    _attend(placement)
+
+
+def machines_remove(placement: Placement, now: datetime) -> None:
+    """Have all its machines removed, wherever they stand. The placement must be held."""
+    tend_soon(_standing(placement).exclude(state=MachineState.DELETING), MachineState.DELETING, now)
+
+
+def attempt_gone(placement: Placement) -> Attempt | None:
+    """The last attempt, if it has failed and nothing is left of it."""
+    attempt = placement.attempts.order_by("-number").first()
+    if attempt is None or attempt.state != AttemptState.FAILED or _standing(placement).exists():
+        return None
+    return attempt
+
+
+def _standing(placement: Placement) -> QuerySet[Machine]:
+    return Machine.objects.filter(attempt__placement=placement).exclude(state=MachineState.DELETED)
+
+
+def _provisioned(placement: Placement, now: datetime) -> None:
+    attempt = placement.attempts.order_by("-number").first()
+    if attempt is None or attempt.state != AttemptState.TRYING:
+        return
+    machines = list(attempt.machines.all())
+    if failed := [machine for machine in machines if machine.state == MachineState.FAILED]:
+        _ended(attempt, AttemptState.FAILED, now, error=f"{failed[0].name}: {failed[0].error}")
+        machines_remove(placement, now)
+    elif _all_up(machines):
+        _ended(attempt, AttemptState.ACTIVE, now)
+        advance(placement, Move.UP)
+        claims_fade_begin(placement=placement.pk, since=now)
+
+
+def _all_up(machines: Sequence[Machine]) -> bool:
+    return all(machine.state == MachineState.ACTIVE for machine in machines)
+
+
+def _ended(attempt: Attempt, state: AttemptState, now: datetime, *, error: str = "") -> None:
+    attempt.state, attempt.ended_at, attempt.error = state, now, error
+    attempt.save(update_fields=["state", "ended_at", "error"])
+
+
+def _attend(placement: Placement) -> None:
+    """Whether a machine is left that can't be removed, or one is missing that should be there."""
+    machines = Machine.objects.filter(attempt__placement=placement)
+    stuck = machines.filter(state=MachineState.DELETING, tries__gte=ATTENTION_AFTER)
+    missing = machines.filter(state=MachineState.ACTIVE).exclude(error="")
+    needed = stuck.exists() or missing.exists()
+    if needed != placement.needs_attention:
+        placement.needs_attention = needed
+        placement.save(update_fields=["needs_attention"])
