@@ -340,7 +340,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_METADATA_CLASS": "idcsched.api.metadata.AllowedMethods",
     "DEFAULT_PAGINATION_CLASS": "idcsched.api.paging.Pages",
     "DEFAULT_FILTER_BACKENDS": ["idcsched.api.filtering.StrictFilterBackend", "idcsched.api.filtering.Ordering"],
-    "DEFAULT_SCHEMA_CLASS": "idcsched.api.openapi.Schema",
+    "DEFAULT_SCHEMA_CLASS": "idcsched.api.operations.Schema",
     "EXCEPTION_HANDLER": "idcsched.api.problems.exception_handler",
     "UNICODE_JSON": True,
 }
@@ -355,6 +355,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SWAGGER_UI_DIST": "SIDECAR",  # the pages work without the internet
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    "GET_LIB_DOC_EXCLUDES": "idcsched.api.operations.undescribed",
     "POSTPROCESSING_HOOKS": [],  # enums stand where they are used
     "OAS_VERSION": "3.1.0",  # whose schemas are JSON Schema, as msgspec writes them
 }

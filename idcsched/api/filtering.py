@@ -5,14 +5,17 @@ A filter set names its columns; each column gets the look-ups of its kind:
     text      name, name__n (none of these), name__ic (contains, in upper or lower case)
     choice    name, name__n
     reference name, name__n; the code of something that exists
+    true or false, id   name, name__n
     number    name, name__n, name__gte, name__lte
     time      name__gte, name__lte
 """
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from uuid import UUID
 
 import django_filters
 from django import forms
@@ -21,6 +24,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 from django_filters.rest_framework import DjangoFilterBackend
 from django_filters.utils import get_model_field
+from drf_spectacular.utils import extend_schema_field
 from rest_framework.filters import OrderingFilter
 from rest_framework.request import Request
 
@@ -35,13 +39,16 @@ from .parameters import pointer_to, refuse_unknown_parameters, time_given
 if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
     from rest_framework.views import APIView
 
-__all__ = ["AnyOf", "FilterSet", "Ordering", "StrictFilterBackend"]
+__all__ = ["AnyOf", "FilterSet", "Number", "Ordering", "StrictFilterBackend", "flag"]
 
 MOST_VALUES = 100
+WHOLE: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+UUID_SHAPED: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 NONE_OF = _("None of these.")
 CONTAINS = _("Contains one of these, in upper or lower case.")
 AT_LEAST = _("At least.")
 AT_MOST = _("At most.")
+BY_FIELDS = _("By these fields, with a minus from high to low.")
 WITHIN = _("With sub-regions.")
 
 Find = Callable[..., Collection[str]]
@@ -73,9 +80,18 @@ class _Time(forms.Field):
 
     def to_python(self, value: Any) -> Any:
         try:
-            return None if value in self.empty_values else time_given(str(value), "")
+            return None if value is None else time_given(str(value), "")
         except Invalid as error:
             raise forms.ValidationError(explained(error), code=error.code) from None
+
+
+class _Number(forms.FloatField):
+    """A finite number; empty it means nothing."""
+
+    def to_python(self, value: Any) -> Any:
+        if value == "":
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
+        return super().to_python(value)
 
 
 class AnyOf(django_filters.MultipleChoiceFilter):
@@ -127,6 +143,12 @@ class Time(django_filters.IsoDateTimeFilter):
     field_class = _Time  # type: ignore[assignment]  # mypy takes the library's default for a declaration
 
 
+class Number(django_filters.NumberFilter):
+    """A bound of numbers."""
+
+    field_class = _Number  # type: ignore[assignment]  # mypy takes the library's default for a declaration
+
+
 REFERENCES: Mapping[type[models.Model], Find] = {Region: region_codes_within, Idc: idc_codes, Isp: isp_codes}
 
 
@@ -149,6 +171,8 @@ class FilterSet(django_filters.FilterSet):
     @classmethod
     def get_filters(cls) -> OrderedDict[str, django_filters.Filter]:
         found: OrderedDict[str, django_filters.Filter] = super().get_filters()
+        if not getattr(cls.Meta, "searched", ()):
+            del found["q"]
         own = {name: name for name in getattr(cls.Meta, "columns", ())}
         for name, path in {**own, **getattr(cls.Meta, "paths", {})}.items():
             found.update(_look_ups(name, path, cls.Meta.model))  # type: ignore[attr-defined]
@@ -168,18 +192,18 @@ def _look_ups(name: str, path: str, model: type[models.Model]) -> dict[str, djan
     field = get_model_field(model, path)
     options = {"field_name": path, "distinct": _is_plural(model, path)}
     if field.name == "code" and field.model in REFERENCES and "__" in path:
-        return _either(name, partial(_reference, field.model, options))
+        return _either(name, TEXT, partial(_reference, field.model, options, name))
     if field.choices:
-        return _either(name, lambda _, **more: AnyChoice(choices=field.choices, **options, **more))
-    if isinstance(field, models.BooleanField):
-        return _either(name, lambda _, **more: AnyOf(parse=_true_or_false, **options, **more))
+        known = {"type": "string", "enum": [value for value, _ in field.flatchoices]}
+        return _either(name, known, partial(AnyChoice, choices=field.choices, **options))
     if isinstance(field, models.DateTimeField):
         return _bounds(name, path, Time)
-    if isinstance(field, models.FloatField | models.IntegerField):
-        numbers = _either(name, lambda _, **more: AnyOf(parse=forms.FloatField().clean, **options, **more))
-        return numbers | _bounds(name, path, django_filters.NumberFilter)
-    containing = {f"{name}__ic": AnyOf(lookup_expr="icontains", help_text=CONTAINS, **options)}
-    return _either(name, lambda _, **more: AnyOf(**options, **more)) | containing
+    for kind, (parse, schema, ordered) in PARSED.items():
+        if isinstance(field, kind):
+            values = _either(name, schema, partial(AnyOf, parse=parse, **options))
+            return values | _bounds(name, path, Number) if ordered else values
+    containing = AnyOf(lookup_expr="icontains", help_text=CONTAINS, **options)
+    return _either(name, TEXT, partial(AnyOf, **options)) | {f"{name}__ic": _described(containing, TEXT)}
 
 
 def _true_or_false(text: str) -> bool:
@@ -188,36 +212,80 @@ def _true_or_false(text: str) -> bool:
     return text == "true"
 
 
+def _whole_number(text: str) -> int:
+    if not WHOLE.fullmatch(text):
+        raise forms.ValidationError(_("This must be a whole number."), code="wrong_type")
+    return int(text)
+
+
+def _id(text: str) -> UUID:
+    if not UUID_SHAPED.fullmatch(text):
+        raise forms.ValidationError(_("This is no id."), code="wrong_type")
+    return UUID(text)
+
+
+TEXT: Final = {"type": "string"}
+FLAG: Final = {"type": "boolean"}
+NUMBER: Final = {"type": "number"}
+MOMENT: Final = {"type": "string", "format": "date-time"}
+PARSED: Final[Mapping[type, tuple[Callable[[str], Any], dict[str, str], bool]]] = {
+    models.BooleanField: (_true_or_false, FLAG, False),
+    models.UUIDField: (_id, {"type": "string", "format": "uuid"}, False),
+    models.IntegerField: (_whole_number, {"type": "integer"}, True),
+    models.FloatField: (forms.FloatField().clean, NUMBER, True),
+}
+"""How the values of a field are read, what they look like to clients, and whether they have an order."""
+
+
+def flag(method: str) -> AnyOf:
+    """A filter for what is true or false of a row without standing in a column."""
+    made: AnyOf = _described(AnyOf(parse=_true_or_false, method=method), FLAG)
+    return made
+
+
 def _is_plural(model: type[models.Model], path: str) -> bool:
     """Whether a row can have several values there."""
     return path.partition("__")[0] in {relation.name for relation in model._meta.related_objects}
 
 
 def _reference(model: type[models.Model], options: Mapping[str, Any], name: str, **more: Any) -> AnyNamed:
+    pointer = pointer_to(f"{name}__n" if more.get("exclude") else name)
     if model is Region:
         more.setdefault("help_text", WITHIN)
-    return AnyNamed(find=partial(REFERENCES[model], pointer=pointer_to(name)), **options, **more)
+    return AnyNamed(find=partial(REFERENCES[model], pointer=pointer), **options, **more)
 
 
-def _either(name: str, made: Callable[..., AnyOf]) -> dict[str, django_filters.Filter]:
-    return {name: made(name), f"{name}__n": made(f"{name}__n", exclude=True, help_text=NONE_OF)}
+def _either(name: str, schema: Mapping[str, Any], made: Callable[..., AnyOf]) -> dict[str, django_filters.Filter]:
+    none_of = made(exclude=True, help_text=NONE_OF)
+    return {name: _described(made(), schema), f"{name}__n": _described(none_of, schema)}
 
 
 def _bounds(name: str, path: str, kind: type[django_filters.Filter]) -> dict[str, django_filters.Filter]:
+    schema = NUMBER if kind is Number else MOMENT
     return {
-        f"{name}__gte": kind(field_name=path, lookup_expr="gte", help_text=AT_LEAST),
-        f"{name}__lte": kind(field_name=path, lookup_expr="lte", help_text=AT_MOST),
+        f"{name}__gte": _described(kind(field_name=path, lookup_expr="gte", help_text=AT_LEAST), schema),
+        f"{name}__lte": _described(kind(field_name=path, lookup_expr="lte", help_text=AT_MOST), schema),
     }
+
+
+def _described(made: Any, schema: Mapping[str, Any]) -> Any:
+    """The filter, with what the OpenAPI document says of one value."""
+    said = {"description": made.extra["help_text"]} if "help_text" in made.extra else {}
+    return extend_schema_field({**schema, **said})(made)
 
 
 class StrictFilterBackend(DjangoFilterBackend):
     """Refuses parameters and values that mean nothing."""
 
+    def get_filterset_class(self, view: Any, queryset: Any = None) -> Any:
+        """The view's, also where it is about rows that belong to the view's own."""
+        return getattr(view, "filterset_class", None)
+
     def filter_queryset(self, request: Any, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
         filterset = self.get_filterset(request, queryset, view)
-        paging = getattr(view.paginator, "parameters", ())  # type: ignore[attr-defined]
-        single = {"ordering", "q", *paging}
-        refuse_unknown_parameters(request, single | set(filterset.filters if filterset else ()), single=single)
+        single = {*getattr(view.paginator, "parameters", ()), *(("ordering",) if view.ordering_fields else ())}  # type: ignore[attr-defined]
+        filters = set(filterset.filters if filterset else ())
+        refuse_unknown_parameters(request, single | filters, single={"q", *single})
         if filterset is None:
             return queryset
         if not filterset.is_valid():
@@ -236,8 +304,17 @@ class Ordering(OrderingFilter):
     """`ordering=a,-b` over the fields that a view names in `ordering_fields`; an unknown field is an error."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
+        if not request.query_params.get("ordering", "by default"):
+            raise Invalid("unknown_parameter", "can't order by {field}", pointer_to("ordering"), field="")
         asked = self.get_ordering(request, queryset, view)
         return queryset.order_by(*asked, "pk") if asked else queryset  # equal rows must not swap between two pages
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        if not view.ordering_fields:
+            return []
+        field = f"-?({'|'.join(view.ordering_fields)})"
+        schema = {"type": "string", "pattern": f"^{field}(,{field})*$"}
+        return [{"name": "ordering", "in": "query", "description": str(BY_FIELDS), "schema": schema}]
 
     def remove_invalid_fields(self, queryset: Any, fields: Any, view: "APIView", request: Request) -> list[str]:
         known = {name for name, _ in self.get_valid_fields(queryset, view, {"request": request})}

@@ -4,36 +4,30 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import msgspec
-from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
+from drf_spectacular.extensions import (
+    OpenApiAuthenticationExtension,
+    OpenApiSerializerExtension,
+    OpenApiSerializerFieldExtension,
+)
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
-from drf_spectacular.utils import Direction
+from drf_spectacular.utils import Direction, extend_schema
 
-__all__ = ["BearerScheme", "Schema", "SessionScheme", "StructExtension", "StructList", "StructListExtension", "list_of"]
+from .paging import PAGE_PARAMETERS, Pages
 
-
-MANY = "partial_update_many"
-
-
-class Schema(AutoSchema):
-    """drf-spectacular's, which does not know that a collection can be patched."""
-
-    def get_operation_id(self) -> str:
-        found = str(super().get_operation_id())
-        return f"{found}_many" if self._is_of_many() else found
-
-    def get_request_serializer(self) -> Any:
-        return self._listed(partial=True) if self._is_of_many() else super().get_request_serializer()
-
-    def get_response_serializers(self) -> Any:
-        return self._listed() if self._is_of_many() else super().get_response_serializers()
-
-    def _listed(self, **options: Any) -> Any:
-        view: Any = self.view
-        return view.get_serializer(many=True, **options)
-
-    def _is_of_many(self) -> bool:
-        return getattr(self.view, "action", None) == MANY
+__all__ = [
+    "BearerScheme",
+    "DocumentExtension",
+    "SessionScheme",
+    "StructExtension",
+    "StructList",
+    "StructListExtension",
+    "StructPage",
+    "StructPageExtension",
+    "list_of",
+    "paged",
+    "schema_of",
+]
 
 
 class StructExtension(OpenApiSerializerExtension):
@@ -65,9 +59,23 @@ class StructList:
     item: ClassVar[type[msgspec.Struct]]
 
 
+class StructPage(StructList):
+    """A page of structs; see `page_of`."""
+
+
 def list_of(item: type[msgspec.Struct]) -> type[StructList]:
     """What `extend_schema` takes for a list of `item`."""
     return type(f"{item.__name__}List", (StructList,), {"item": item})
+
+
+def page_of(item: Any) -> type[StructList]:
+    """What `extend_schema` takes for a page of `item`, with the counts and links around it."""
+    return type(f"{item.__name__}Page", (StructPage,), {"item": item, "_spectacular_annotation": {"many": False}})
+
+
+def paged(item: Any, *, filters: bool = False, **options: Any) -> Any:
+    """How a view below a member is declared that answers a page of `item`; `filters`: it declares its own."""
+    return extend_schema(request=None, responses=page_of(item), filters=filters, parameters=PAGE_PARAMETERS, **options)
 
 
 class StructListExtension(OpenApiSerializerExtension):
@@ -80,11 +88,35 @@ class StructListExtension(OpenApiSerializerExtension):
         return str(self.target.__name__)
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
-        (item,), components = msgspec.json.schema_components(
-            (self.target.item,), ref_template="#/components/schemas/{name}"
-        )
-        _register(auto_schema, components)
-        return {"type": "array", "items": item}
+        return {"type": "array", "items": schema_of(self.target.item, auto_schema)}
+
+
+class StructPageExtension(StructListExtension):
+    """A page whose results are a component."""
+
+    target_class = "idcsched.api.openapi.StructPage"
+    priority = 1
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        shown: dict[str, Any] = Pages().get_paginated_response_schema(super().map_serializer(auto_schema, direction))
+        return shown
+
+
+class DocumentExtension(OpenApiSerializerFieldExtension):
+    """A field whose JSON is of a declared kind."""
+
+    target_class = "idcsched.api.fields.DocumentField"
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        return schema_of(self.target.kind, auto_schema)
+
+
+def schema_of(kind: Any, auto_schema: AutoSchema) -> dict[str, Any]:
+    """The JSON Schema of anything that msgspec knows; its structs become components."""
+    (schema,), components = msgspec.json.schema_components((kind,), ref_template="#/components/schemas/{name}")
+    _register(auto_schema, components)
+    return dict(schema)
 
 
 def _register(auto_schema: AutoSchema, schemas: Mapping[str, Any]) -> None:

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import DataError
+from drf_spectacular.plumbing import build_parameter_type
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import NotFound
 from rest_framework.pagination import Cursor, CursorPagination, LimitOffsetPagination
 from rest_framework.request import Request
@@ -15,11 +17,42 @@ from .parameters import pointer_to, whole_number_given
 if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
     from rest_framework.views import APIView
 
-__all__ = ["CursorPages", "Pages"]
+__all__ = ["LIMIT_PARAMETER", "PAGE_PARAMETERS", "CursorPages", "Pages"]
 
 MOST_ROWS = 10**9
 LIMIT = 100
 MAX_LIMIT = 1000
+
+
+def _parameter(name: str, description: str, **schema: Any) -> OpenApiParameter:
+    return OpenApiParameter(name, {"type": "integer", **schema}, description=description)
+
+
+def described(parameter: OpenApiParameter) -> dict[str, Any]:
+    """The same as the OpenAPI document has it."""
+    schema: Any = parameter.type
+    return build_parameter_type(
+        name=parameter.name, schema=schema, location=parameter.location, description=parameter.description
+    )
+
+
+LIMIT_PARAMETER = _parameter("limit", "So many at most.", minimum=1, maximum=MAX_LIMIT, default=LIMIT)
+PAGE_PARAMETERS = [
+    LIMIT_PARAMETER,
+    _parameter("offset", "After so many.", minimum=0, maximum=MOST_ROWS, default=0),
+]
+CURSOR_PARAMETERS = [LIMIT_PARAMETER, OpenApiParameter("cursor", {"type": "string"}, description="As `next` has it.")]
+
+
+def _shown_page(results: Any, *always: str) -> dict[str, Any]:
+    link = {"type": ["string", "null"], "format": "uri"}
+    properties = {
+        **{name: {"type": "integer", "minimum": 0} for name in always},
+        "next": link,
+        "previous": link,
+        "results": results,
+    }
+    return {"type": "object", "required": list(properties), "properties": properties}
 
 
 class Pages(LimitOffsetPagination):
@@ -34,6 +67,12 @@ class Pages(LimitOffsetPagination):
 
     def get_offset(self, request: Request) -> int:
         return whole_number_given(request, "offset", 0, low=0, high=MOST_ROWS)
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return _shown_page(schema, "count")
+
+    def get_schema_operation_parameters(self, view: "APIView") -> list[dict[str, Any]]:
+        return list(map(described, PAGE_PARAMETERS))
 
 
 class CursorPages(CursorPagination):
@@ -64,6 +103,12 @@ class CursorPages(CursorPagination):
             if "cursor" not in request.query_params:
                 raise
             raise _not_ours() from None
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return _shown_page(schema)
+
+    def get_schema_operation_parameters(self, view: "APIView") -> list[dict[str, Any]]:
+        return list(map(described, CURSOR_PARAMETERS))
 
 
 def _not_ours() -> Invalid:

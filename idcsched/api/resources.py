@@ -26,6 +26,7 @@ from idcsched.framework.errors import Invalid
 from .conditions import Conditional, if_match_check
 from .idempotency import Idempotent
 from .origin import caller_origin
+from .parameters import refuse_unknown_parameters
 from .problems import field_errors
 
 __all__ = [
@@ -112,6 +113,14 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
         """The filters are the list's; below a member, parameters mean what its own view says."""
         found: QuerySet[Any] = queryset if self.detail else super().filter_queryset(queryset)
         return found
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Any:
+        refuse_unknown_parameters(request, (), single=())
+        return super().retrieve(request, *args, **kwargs)
+
+    def filter_members(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """Rows that belong to a member, filtered and ordered as its own view declares; raises Invalid."""
+        return super().filter_queryset(rows)
 
     def get_object(self) -> Any:
         if "\x00" in self.kwargs[self.lookup_url_kwarg or self.lookup_field]:
@@ -352,9 +361,11 @@ def _defaults(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:
 
 def _sources(declared: Iterable[serializers.Field[Any, Any, Any, Any]]) -> Iterator[str]:
     for field in declared:
+        if field.read_only:
+            continue
         if field.source == "*":
             yield from _sources(field.fields.values())  # type: ignore[attr-defined]
-        elif not field.read_only:
+        else:
             yield str(field.source)
 
 

@@ -55,7 +55,7 @@ def test_the_filters(seed: Api) -> None:
     assert seed.get("/changes/?q=night")["results"] == [newest]
     assert seed.get(f"/changes/?key={newest['key']}&kind=taint&kind=idc&via=api")["results"] == [newest]
     assert seed.get("/changes/?actor=nobody")["results"] == []
-    assert seed.get("/changes/?at__gte=2999-01-01T00:00:00Z")["results"] == []
+    assert seed.get("/changes/?at__gte=2199-01-01T00:00:00Z")["results"] == []
     assert newest in seed.get("/changes/?at__gte=2001-01-01T00:00:00Z")["results"]
     assert seed.call("GET", "/changes/?colour=red", status=400)["code"] == "unknown_parameter"
 

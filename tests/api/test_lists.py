@@ -72,11 +72,76 @@ def test_it_works(idcs: Api, query: str, expected: str) -> None:
         ("/decisions/?cursor=nonsense", "invalid_cursor", "?cursor"),
         ("/decisions/?cursor=cD1ub25zZW5zZQ==", "invalid_cursor", "?cursor"),
         ("/decisions/?offset=1", "unknown_parameter", "?offset"),
+        ("/idcs/?ordering=", "unknown_parameter", "?ordering"),
+        ("/taints/?id=1.5", "wrong_type", "?id"),
+        ("/taints/?id__gte=", "wrong_type", "?id__gte"),
+        ("/taints/?ends_at__lte=", "wrong_type", "?ends_at__lte"),
+        ("/placements/?state=asleep", "invalid_choice", "?state"),
+        ("/placements/?group_id=7", "wrong_type", "?group_id"),
+        ("/placements/?due_to_leave=1", "invalid_choice", "?due_to_leave"),
+        ("/placements/?idc=zz", "unknown_idc", "?idc"),
+        ("/deliveries/?tries=some", "wrong_type", "?tries"),
+        ("/changes/?action=eat", "invalid_choice", "?action"),
+        ("/changes/?at=2026-01-01T00:00:00Z", "unknown_parameter", "?at"),
+        ("/changes/?ordering=id", "unknown_parameter", "?ordering"),
+        ("/sources/?enabled=yes", "invalid_choice", "?enabled"),
+        ("/users/?role=king", "invalid_choice", "?role"),
+        ("/users/?password=x", "unknown_parameter", "?password"),
+        ("/tokens/?digest=x", "unknown_parameter", "?digest"),
+        ("/tokens/?ordering=digest", "unknown_parameter", "?ordering"),
+        ("/bandwidth/?region=nowhere", "unknown_region", "?region"),
+        ("/bandwidth/?days_until_high_water__lte=soon", "wrong_type", "?days_until_high_water__lte"),
         ("/idcs/?" + "&".join(f"code={number}" for number in range(101)), "too_many", "?code"),
     ],
 )
 def test_what_means_nothing_is_refused(idcs: Api, path: str, code: str, pointer: str) -> None:
     assert idcs.refused("GET", path, status=400) == (code, [pointer])
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        pytest.param("/users/?role=admin&role=portal&ordering=-username", ["portal", "admin"], id="users"),
+        pytest.param("/users/?role__n=admin&is_active=true", ["portal"], id="other users"),
+        pytest.param("/users/?username__ic=ORT&tenant=live-cn", ["portal"], id="users of a tenant"),
+        pytest.param("/tenants/?code__n=nobody&q=LIVE", ["live-cn"], id="tenants"),
+        pytest.param("/tenants/?quota_machines__gte=1", [], id="tenants with a quota"),
+        pytest.param("/tokens/?user=portal&read_only=false", ["test"], id="tokens"),
+        pytest.param("/tokens/?expires_at__lte=2100-01-01T00:00:00Z", [], id="tokens that expire"),
+        pytest.param("/sources/?enabled__n=false&failures__lte=0", ["file"], id="sources"),
+        pytest.param("/sources/file/runs/?state=failed&state=succeeded&ordering=-id", [], id="runs"),
+        pytest.param("/changes/?kind=idc&key__n=a&key__ic=B&action=create", ["b"], id="changes"),
+        pytest.param("/placements/?state__n=released&region=A&machine_count__lte=0&idc=d", ["d"], id="placements"),
+        pytest.param("/placements/?due_to_leave=true&due_to_leave=false&tenant=live-cn", ["d"], id="leaving or not"),
+        pytest.param("/placements/?due_to_leave=true", [], id="leaving"),
+        pytest.param("/deliveries/?type=placement.reserved&tries__gte=0&tenant__n=live-cn", [], id="deliveries"),
+        pytest.param("/bandwidth/?region=A&p95_7d_mbps__gte=1&ordering=-line", [], id="bandwidth"),
+    ],
+)
+def test_every_list_has_the_same_look_ups(idcs: Api, portal: Api, path: str, found: list[str]) -> None:
+    source = {"code": "file", "kind": "csv", "schedule": 300, "config": {"file": "f.csv"}}
+    idcs.post("/sources/", {**source, "mapping": {"idc": "i", "metric": "m", "value": "v"}}, status=201)
+    portal.post("/schedule/", {"region": "A", "profile": "seed-example", "action": "reserve"}, status=201)
+    names = ("key", "idc", "username", "code", "name")
+    rows = idcs.get(path)["results"]
+    assert [next(row[name] for name in names if name in row) for row in rows] == found
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/sources/file/runs/", "colour"),
+        ("/sources/file/runs/", "q"),
+        ("/sources/file/runs/", "enabled"),
+        ("/profiles/seed-example/revisions/", "limit"),
+        ("/profiles/seed-example/revisions/1/diff/", "from"),
+        ("/idcs/a/", "colour"),
+    ],
+)
+def test_below_a_list_unknown_parameters_are_refused_too(idcs: Api, path: str, name: str) -> None:
+    source = {"code": "file", "kind": "csv", "schedule": 300, "config": {"file": "f.csv"}}
+    idcs.post("/sources/", {**source, "mapping": {"idc": "i", "metric": "m", "value": "v"}}, status=201)
+    assert idcs.refused("GET", f"{path}?{name}=1", status=400) == ("unknown_parameter", [f"?{name}"])
 
 
 def walked(api: Api, path: str) -> list[Any]:

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-import django_filters
 import msgspec
 from django.db.models import F, QuerySet
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.filtering import FilterSet, Number
+from idcsched.api.openapi import paged
 from idcsched.api.resources import ReadOnlyResource
 from metrics_ingest.bandwidth_report import BandwidthReport, DayReport, MonthReport, month_reports, rollups_reported
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup
@@ -27,39 +27,21 @@ class BandwidthSerializer(serializers.BaseSerializer[BandwidthRollup]):
 
 
 class BandwidthFilters(FilterSet):
-    idc = AnyOf(field_name="line__idc__code")
-    isp = AnyOf(field_name="line__isp__code")
-    charge_type = AnyOf(field_name="line__charge_type")
-    days_until_high_water__lte = django_filters.NumberFilter(field_name="days_until_high_water", lookup_expr="lte")
+    days_until_high_water__gte = Number(field_name="days_until_high_water", lookup_expr="gte")
+    days_until_high_water__lte = Number(field_name="days_until_high_water", lookup_expr="lte")
 
     class Meta:
         model = BandwidthRollup
-        fields = ("idc", "isp", "charge_type")
+        columns = ("p95_24h_mbps", "p95_7d_mbps", "p95_30d_mbps", "trend_mbps_per_day", "computed_at")
+        paths = {
+            "line": "line__id",
+            "line_code": "line__code",
+            "idc": "line__idc__code",
+            "region": "line__idc__region__code",
+            "isp": "line__isp__code",
+            "charge_type": "line__charge_type",
+        }
         searched = ("line__code", "line__idc__code", "line__idc__name")
-
-
-class MonthPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A line's months, the newest first."""
-
-    count: int
-    next: str | None
-    previous: str | None
-    results: list[MonthReport]
-
-
-class DayPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A line's billing days, the newest first."""
-
-    count: int
-    next: str | None
-    previous: str | None
-    results: list[DayReport]
-
-
-def paged(page: type[msgspec.Struct]) -> Any:
-    return extend_schema(
-        responses=page, filters=False, parameters=[OpenApiParameter("limit", int), OpenApiParameter("offset", int)]
-    )
 
 
 @extend_schema_view(
@@ -91,19 +73,27 @@ class BandwidthViewSet(ReadOnlyResource):
             *(field.desc(nulls_last=True) if down else field.asc(nulls_last=True) for field, down in wanted)
         )
 
-    @paged(MonthPage)
-    @action(detail=True)
+    @paged(MonthReport)
+    @action(detail=True, filterset_class=None, ordering_fields=())
     def months(self, request: Request, line: str) -> Response:
         """Billing months with what the line's present contract bills for them."""
         rollup = self.get_object()
-        page = self.paginate_queryset(BandwidthMonth.objects.filter(line=rollup.line).order_by("-month")) or []
+        page = (
+            self.paginate_queryset(
+                self.filter_members(BandwidthMonth.objects.filter(line=rollup.line).order_by("-month"))
+            )
+            or []
+        )
         reports = month_reports(rollup.line, page)
         return self.get_paginated_response([msgspec.to_builtins(report) for report in reports])
 
-    @paged(DayPage)
-    @action(detail=True)
+    @paged(DayReport)
+    @action(detail=True, filterset_class=None, ordering_fields=())
     def days(self, request: Request, line: str) -> Response:
         """Billing days."""
         rollup = self.get_object()
-        page = self.paginate_queryset(BandwidthDay.objects.filter(line=rollup.line).order_by("-day")) or []
+        page = (
+            self.paginate_queryset(self.filter_members(BandwidthDay.objects.filter(line=rollup.line).order_by("-day")))
+            or []
+        )
         return self.get_paginated_response([msgspec.to_builtins(DayReport.of(row)) for row in page])

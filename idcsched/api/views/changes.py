@@ -1,38 +1,31 @@
 """`changes/`: who changed what, from what to what, when, by which request, and why."""
 
-import django_filters
 from django.db.models import QuerySet
-from rest_framework import serializers
 
 from idcsched.accounts.selectors import changes_visible
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.fields import ObjectField
+from idcsched.api.filtering import FilterSet
 from idcsched.api.paging import CursorPages
 from idcsched.api.permissions import principal_of_request
-from idcsched.api.resources import ReadOnlyResource
+from idcsched.api.resources import ReadOnlyResource, StrictModelSerializer
 from idcsched.audit.models import Change
 
 __all__ = ["ChangeViewSet"]
 
 
-class ChangeSerializer(serializers.ModelSerializer[Change]):
+class ChangeSerializer(StrictModelSerializer):
+    before = ObjectField(allow_null=True)
+    after = ObjectField(allow_null=True)
+
     class Meta:
         model = Change
         fields = ("id", "at", "actor", "via", "action", "kind", "key", "before", "after", "request_id", "message")
 
 
 class ChangeFilters(FilterSet):
-    kind = AnyOf(field_name="kind")
-    key = AnyOf(field_name="key")
-    actor = AnyOf(field_name="actor")
-    via = AnyOf(field_name="via")
-    action = AnyOf(field_name="action")
-    request_id = AnyOf(field_name="request_id")
-    at__gte = django_filters.IsoDateTimeFilter(field_name="at", lookup_expr="gte")
-    at__lte = django_filters.IsoDateTimeFilter(field_name="at", lookup_expr="lte")
-
     class Meta:
         model = Change
-        fields = ("kind", "key", "actor", "via", "action", "request_id")
+        columns = ("id", "kind", "key", "actor", "via", "action", "request_id", "message", "at")
         searched = ("key", "actor", "message", "request_id")
 
 

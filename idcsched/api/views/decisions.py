@@ -1,18 +1,21 @@
 """`/api/v1/decisions/`: what was answered, in the language of the reader, and the same question answered again."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from idcsched.api.bodies import body_bytes
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.filtering import FilterSet
+from idcsched.api.openapi import paged
 from idcsched.api.paging import CursorPages, Pages
+from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
 from idcsched.framework.decision import Candidate, Rejected, Stale
@@ -35,33 +38,13 @@ class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     data: Literal["then", "now"] | None = None
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a list that may be longer than one answer shows."""
+class Recorded(Scheduled, frozen=True, kw_only=True):
+    """The answer, and who asked what and when."""
 
-    count: int
-    next: str | None
-    previous: str | None
-
-
-class CandidatePage(Page, frozen=True, kw_only=True):
-    results: tuple[Candidate, ...]
-
-
-class RejectedPage(Page, frozen=True, kw_only=True):
-    results: tuple[Rejected, ...]
-
-
-class StalePage(Page, frozen=True, kw_only=True):
-    results: tuple[Stale, ...]
-
-
-def whole(page: type[Page]) -> Any:
-    """How a list of the explanation is declared."""
-    return extend_schema(
-        responses=page,
-        filters=False,
-        parameters=[OpenApiParameter("limit", int), OpenApiParameter("offset", int)],
-    )
+    created_at: datetime
+    tenant: str | None
+    actor: str
+    request: dict[str, Any]
 
 
 class DecisionSerializer(serializers.BaseSerializer[Decision]):
@@ -78,18 +61,17 @@ class DecisionSerializer(serializers.BaseSerializer[Decision]):
 
 
 class DecisionFilters(FilterSet):
-    tenant = AnyOf(field_name="tenant__code")
-
     class Meta:
         model = Decision
         columns = (
             *("request_id", "http_request_id", "result", "reason_code", "idc"),
             *("profile", "profile_revision", "actor", "created_at"),
         )
+        paths = {"tenant": "tenant__code"}
         searched = ("request_id", "http_request_id", "idc")
 
 
-@extend_schema_view(list=extend_schema(responses=Scheduled), retrieve=extend_schema(responses=Scheduled))
+@extend_schema_view(list=extend_schema(responses=Recorded), retrieve=extend_schema(responses=Recorded))
 class DecisionViewSet(ReadOnlyResource):
     """Portals and tenants' viewers see their own tenant's, everybody else all."""
 
@@ -110,25 +92,26 @@ class DecisionViewSet(ReadOnlyResource):
         principal = principal_of_request(self.request)
         return found if principal.all_tenants else found.filter(tenant__code=principal.tenant)
 
-    @whole(CandidatePage)
+    @paged(Candidate)
     @action(detail=True)
     def candidates(self, request: Request, id: str) -> HttpResponse:
         """All candidates, best first, fully explained: also those beyond what one answer shows."""
         return self._listed("candidates")
 
-    @whole(RejectedPage)
+    @paged(Rejected)
     @action(detail=True)
     def rejected(self, request: Request, id: str) -> HttpResponse:
         """All rejections with their reasons."""
         return self._listed("rejected")
 
-    @whole(StalePage)
+    @paged(Stale)
     @action(detail=True)
     def stale(self, request: Request, id: str) -> HttpResponse:
         """Every value that was stale or missing, and what was done about it."""
         return self._listed("stale")
 
     def _listed(self, name: ListName) -> HttpResponse:
+        refuse_unknown_parameters(self.request, Pages.parameters, single=Pages.parameters)
         pages = Pages()
         part = pages.paginate_queryset(Explanation(self.get_object(), name), self.request, view=self)
         return encoded(pages.get_paginated_response(part).data)

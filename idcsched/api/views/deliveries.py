@@ -2,15 +2,14 @@
 
 from typing import Any
 
-import django_filters
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from idcsched.api.filtering import AnyOf, FilterSet
-from idcsched.api.openapi import list_of
+from idcsched.api.filtering import FilterSet
+from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
 from idcsched.placement import services
@@ -23,21 +22,19 @@ __all__ = ["DeliveryViewSet"]
 
 
 class DeliveryFilters(FilterSet):
-    state = AnyOf(field_name="state")
-    type = AnyOf(field_name="kind")
-    tenant = AnyOf(field_name="placement__tenant__code")
-    request_id = AnyOf(field_name="placement__request_id")
-    placement = django_filters.UUIDFilter(field_name="placement")
-
     class Meta:
         model = Delivery
-        fields = ("state",)
+        columns = ("id", "state", "url", "tries", "created_at", "tried_at", "next_try_at", "delivered_at")
+        paths = {
+            "type": "kind",
+            "placement": "placement__id",
+            "tenant": "placement__tenant__code",
+            "request_id": "placement__request_id",
+        }
         searched = ("placement__request_id", "url")
 
 
-@extend_schema_view(
-    list=extend_schema(responses=list_of(DeliveryDocument)), retrieve=extend_schema(responses=DeliveryDocument)
-)
+@extend_schema_view(list=extend_schema(responses=DeliveryDocument), retrieve=extend_schema(responses=DeliveryDocument))
 class DeliveryViewSet(ReadOnlyResource):
     """Portals and tenants' viewers see their own tenant's, everybody else all."""
 
@@ -58,6 +55,7 @@ class DeliveryViewSet(ReadOnlyResource):
         return encoded(self.get_paginated_response([delivery_document(row) for row in page or ()]).data)
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+        refuse_unknown_parameters(request, (), single=())
         return struct_response(delivery_document(self.get_object()))
 
     @extend_schema(operation_id="deliveries_resend", request=None, responses=DeliveryDocument)

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
+from idcsched.api.fields import LabelsField, TextsField
 from idcsched.api.filtering import AnyOf, FilterSet
 from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer, StrictSerializer, struct_response
 from idcsched.inventory import services
@@ -21,6 +22,7 @@ __all__ = ["IdcViewSet", "IspViewSet", "LineViewSet", "RegionViewSet"]
 
 class RegionSerializer(StrictModelSerializer):
     parent = CodeOf(required=False, allow_null=True)  # type: ignore[assignment]  # no serializer, but a field's name
+    labels = LabelsField(required=False)
 
     class Meta:
         model = Region
@@ -52,6 +54,8 @@ class RegionViewSet(Resource):
 
 
 class IspSerializer(StrictModelSerializer):
+    aliases = TextsField(required=False)
+
     class Meta:
         model = Isp
         fields = ("code", "name", "aliases")
@@ -114,6 +118,7 @@ class StockSerializer(StrictSerializer):
 
 class IdcSerializer(StrictModelSerializer):
     region = CodeOf()
+    labels = LabelsField(required=False)
     stock = StockSerializer(source="*", required=False)
     lines = NestedLineSerializer(many=True, required=False)
 

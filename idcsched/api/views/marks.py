@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rest_framework import serializers
-
+from idcsched.api.fields import SelectorField
 from idcsched.api.filtering import FilterSet
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer
@@ -27,9 +26,7 @@ class Scoped(Resource):
 
 class TaintSerializer(StrictModelSerializer):
     idc = CodeOf(required=False)
-    selector = serializers.JSONField(
-        required=False, write_only=True, help_text="Instead of `idc`: one taint on each match."
-    )
+    selector = SelectorField(required=False, write_only=True, help_text="Instead of `idc`: one taint on each match.")
 
     class Meta:
         model = Taint
@@ -64,8 +61,8 @@ class TaintViewSet(Scoped):
 
 class AffinitySerializer(StrictModelSerializer):
     idc = CodeOf(required=False, allow_null=True)
-    selector = serializers.JSONField(required=False, allow_null=True)
-    request_selector = serializers.JSONField(required=False, allow_null=True)
+    selector = SelectorField(required=False, allow_null=True)
+    request_selector = SelectorField(required=False, allow_null=True)
 
     class Meta:
         model = Affinity

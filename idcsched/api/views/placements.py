@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Annotated, Any, Literal
 
-import django_filters
 import msgspec
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -15,8 +14,10 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from idcsched.api.bodies import body_bytes
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.filtering import FilterSet, flag
 from idcsched.api.middleware import request_id_of
+from idcsched.api.openapi import paged
+from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
 from idcsched.framework.decoding import decode_json
@@ -45,40 +46,28 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     action: Literal["reserve", "provision"] | None = None
 
 
-class PlacementPage(msgspec.Struct, frozen=True, kw_only=True):
-    count: int
-    next: str | None
-    previous: str | None
-    results: list[PlacementDocument]
-
-
-class EventPage(msgspec.Struct, frozen=True, kw_only=True):
-    count: int
-    next: str | None
-    previous: str | None
-    results: list[EventDocument]
-
-
 class PlacementFilters(FilterSet):
-    state = AnyOf(field_name="state")
-    tenant = AnyOf(field_name="tenant__code")
-    idc = AnyOf(field_name="idc__code")
-    request_id = AnyOf(field_name="request_id")
-    group_id = django_filters.UUIDFilter(field_name="group_id")
-    needs_attention = django_filters.BooleanFilter(field_name="needs_attention")
-    due_to_leave = django_filters.BooleanFilter(method="leaving")
+    due_to_leave = flag("leaving")
 
-    def leaving(self, queryset: QuerySet[Placement], name: str, value: bool) -> QuerySet[Placement]:
+    def leaving(self, queryset: QuerySet[Placement], name: str, values: list[bool]) -> QuerySet[Placement]:
+        if set(values) != {values[0]}:
+            return queryset
         leaving = on_idcs_to_leave(timezone.now())
-        return queryset.filter(leaving) if value else queryset.exclude(leaving)
+        return queryset.filter(leaving) if values[0] else queryset.exclude(leaving)
 
     class Meta:
         model = Placement
-        fields = ("state", "tenant", "idc", "request_id")
+        columns = (
+            *("id", "state", "request_id", "group_id", "decision_id", "actor", "needs_attention"),
+            *("machine_count", "bandwidth_mbps", "priority", "created_at", "changed_at", "expires_at"),
+        )
+        paths = {"tenant": "tenant__code", "idc": "idc__code", "region": "idc__region__code"}
         searched = ("request_id", "idc__code", "actor")
 
 
-@extend_schema_view(list=extend_schema(responses=PlacementPage), retrieve=extend_schema(responses=PlacementDocument))
+@extend_schema_view(
+    list=extend_schema(responses=PlacementDocument), retrieve=extend_schema(responses=PlacementDocument)
+)
 class PlacementViewSet(ReadOnlyResource):
     """Portals and tenants' viewers see their own tenant's, everybody else all."""
 
@@ -99,6 +88,7 @@ class PlacementViewSet(ReadOnlyResource):
         return encoded(self.get_paginated_response(placement_documents(page)).data)  # type: ignore[arg-type]
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+        refuse_unknown_parameters(request, (), single=())
         return placement_response(self.get_object())
 
     @extend_schema(request=Commit, responses=dict.fromkeys((200, 201, 202), PlacementDocument))
@@ -115,11 +105,11 @@ class PlacementViewSet(ReadOnlyResource):
         made = status.HTTP_201_CREATED if placement.action == Action.RESERVE else status.HTTP_202_ACCEPTED
         return placement_response(placement, status=made if new else status.HTTP_200_OK)
 
-    @extend_schema(responses=EventPage, filters=False)
-    @action(detail=True)
+    @paged(EventDocument)
+    @action(detail=True, filterset_class=None, ordering_fields=())
     def events(self, request: Request, id: str) -> HttpResponse:
         """Every move that it made."""
-        page = self.paginate_queryset(self.get_object().events.order_by("version"))
+        page = self.paginate_queryset(self.filter_members(self.get_object().events.order_by("version")))
         return encoded(self.get_paginated_response([event_document(event) for event in page or ()]).data)
 
     @extend_schema(request=None, responses=PlacementDocument)

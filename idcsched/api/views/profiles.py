@@ -12,12 +12,12 @@ from rest_framework.response import Response
 
 from idcsched.api.filtering import FilterSet
 from idcsched.api.openapi import list_of
-from idcsched.api.parameters import pointer_to
+from idcsched.api.parameters import pointer_to, refuse_unknown_parameters
 from idcsched.api.resources import Resource, struct_response
 from idcsched.audit.writing import below
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Invalid
-from idcsched.framework.profile import ProfileBody
+from idcsched.framework.profile import PluginEntry, ProfileBody
 from idcsched.scheduling.differences import differences
 from idcsched.scheduling.models import Profile, ProfileRevision
 from idcsched.scheduling.replay import Preview, preview
@@ -27,12 +27,30 @@ from idcsched.scheduling.services import profile_activate, profile_create, profi
 __all__ = ["ProfileViewSet"]
 
 
+REVISION = OpenApiParameter(
+    "to", {"type": "integer", "minimum": 0, "maximum": 999_999_999}, description="Default: the active revision."
+)
+
+
 class ProfileDocument(ProfileBody, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A profile as clients write it."""
 
     code: str
     name: str | None = None
     message: str | None = None
+
+
+class ProfilePatch(ProfileDocument, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a PATCH may name."""
+
+    code: str | None = None  # type: ignore[assignment]
+    plugins: Annotated[tuple[PluginEntry, ...], msgspec.Meta(max_length=200)] | None = None  # type: ignore[assignment]
+
+
+class ProfileMember(ProfilePatch, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a PATCH of many says of each."""
+
+    code: str
 
 
 class ShownProfile(ProfileBody, frozen=True, kw_only=True, omit_defaults=True):
@@ -104,7 +122,7 @@ class ProfileFilters(FilterSet):
     retrieve=extend_schema(responses=ShownProfile),
     create=extend_schema(request=ProfileDocument, responses={201: ShownProfile}),
     update=extend_schema(request=ProfileDocument, responses=ShownProfile),
-    partial_update=extend_schema(request=ProfileDocument, responses=ShownProfile),
+    partial_update=extend_schema(request=ProfilePatch, responses=ShownProfile),
 )
 class ProfileViewSet(Resource):
     """Every change makes a new active revision; decisions name the one they used."""
@@ -134,7 +152,7 @@ class ProfileViewSet(Resource):
 
     @extend_schema(
         operation_id="profiles_partial_update_many",
-        request=list_of(ProfileDocument),
+        request=list_of(ProfileMember),
         responses=list_of(ShownProfile),
     )
     def partial_update_many(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -151,6 +169,7 @@ class ProfileViewSet(Resource):
         """All states of the profile, the latest first; a POST adds one that is not in force yet."""
         profile: Profile = self.get_object()
         if request.method == "GET":
+            refuse_unknown_parameters(request, (), single=())
             return Response([_revision(profile, revision) for revision in profile.revisions.all()])
         draft = convert(request.data, Draft)
         with self.writing():
@@ -170,11 +189,12 @@ class ProfileViewSet(Resource):
         operation_id="profile_revisions_diff",
         request=None,
         responses=list_of(Difference),
-        parameters=[OpenApiParameter("to", int, description="Default: the active revision.")],
+        parameters=[REVISION],
     )
     @action(detail=True, methods=["get"], url_path=r"revisions/(?P<number>[0-9]{1,9})/diff")
     def diff(self, request: Request, code: str, number: str) -> Response:
         """What differs between this revision and another, by JSON pointer."""
+        refuse_unknown_parameters(request, ("to",), single=("to",))
         profile: Profile = self.get_object()
         before = revision_named(profile, int(number))
         to = request.query_params.get("to")

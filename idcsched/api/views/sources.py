@@ -14,8 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from idcsched.api.filtering import AnyOf, FilterSet
-from idcsched.api.openapi import list_of
+from idcsched.api.fields import ObjectField
+from idcsched.api.filtering import FilterSet
+from idcsched.api.openapi import list_of, paged
 from idcsched.api.resources import Resource, StrictModelSerializer, encoded, struct_response
 from idcsched.framework.errors import Invalid
 from idcsched.wording import explained
@@ -46,6 +47,8 @@ class ScheduleField(serializers.Field[str, Any, Any, Any]):
 
 class SourceSerializer(StrictModelSerializer):
     schedule = ScheduleField()
+    config = ObjectField(required=False)
+    mapping = ObjectField(required=False)
     running = serializers.SerializerMethodField()
 
     class Meta:
@@ -137,13 +140,20 @@ class CollectorDocument(msgspec.Struct, frozen=True):
 
 
 class SourceFilters(FilterSet):
-    code = AnyOf(field_name="code")
-    kind = AnyOf(field_name="kind")
-
     class Meta:
         model = Source
-        fields = ("code", "kind", "enabled")
+        columns = (
+            *("code", "kind", "schedule", "secret_ref", "enabled"),
+            *("due_at", "started_at", "succeeded_at", "failures"),
+        )
         searched = ("code", "kind")
+
+
+class RunFilters(FilterSet):
+    class Meta:
+        model = Run
+        columns = ("id", "state", "started_at", "finished_at", "fetched", "stored", "refused", "unmatched")
+        searched = ()
 
 
 class SourceViewSet(Resource):
@@ -159,12 +169,12 @@ class SourceViewSet(Resource):
     update_service = staticmethod(services.source_update)
     delete_service = staticmethod(services.source_delete)
 
-    @extend_schema(operation_id="source_runs_list", request=None, responses=list_of(ShownRun))
-    @action(detail=True, methods=["get"])
+    @paged(ShownRun, operation_id="source_runs_list", filters=True)
+    @action(detail=True, methods=["get"], filterset_class=RunFilters, ordering_fields=("id", "started_at"))
     def runs(self, request: Request, code: str) -> Response:
         """How asking it went, the latest first."""
         source: Any = self.get_object()
-        rows = self.paginate_queryset(Run.objects.filter(source=source))
+        rows = self.paginate_queryset(self.filter_members(Run.objects.filter(source=source)))
         return self.get_paginated_response([msgspec.to_builtins(_run(row)) for row in rows or ()])
 
     @extend_schema(operation_id="source_run", request=None, responses={202: SourceSerializer})

@@ -13,8 +13,8 @@ from rest_framework.response import Response
 
 from idcsched.accounts import services
 from idcsched.accounts.models import Tenant
-from idcsched.api.fields import TextList
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.fields import TextsField
+from idcsched.api.filtering import FilterSet
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import Resource, StrictModelSerializer, struct_response
 from idcsched.placement.quota import tenant_use
@@ -39,7 +39,7 @@ class TenantUse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TenantSerializer(StrictModelSerializer):
-    callback_hosts = TextList(required=False)
+    callback_hosts = TextsField(required=False)
 
     class Meta:
         model = Tenant
@@ -47,12 +47,9 @@ class TenantSerializer(StrictModelSerializer):
 
 
 class TenantFilters(FilterSet):
-    code = AnyOf(field_name="code")
-    default_profile = AnyOf(field_name="default_profile")
-
     class Meta:
         model = Tenant
-        fields = ("code", "default_profile")
+        columns = ("code", "name", "default_profile", "quota_bandwidth_mbps", "quota_machines")
         searched = ("code", "name")
 
 

@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from idcsched.accounts import services
 from idcsched.accounts.models import ApiToken
 from idcsched.accounts.services import IssuedToken
-from idcsched.api.fields import NameOf, TextList
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.fields import NameOf, TextsField
+from idcsched.api.filtering import FilterSet
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer
 from idcsched.framework.decoding import convert
@@ -38,7 +38,7 @@ class TokenSerializer(StrictModelSerializer):
 
     user = NameOf()
     tenant = CodeOf(required=False, allow_null=True)
-    allowed_networks = TextList(required=False)
+    allowed_networks = TextsField(required=False)
     token = serializers.SerializerMethodField()
 
     class Meta:
@@ -66,14 +66,13 @@ class TokenSerializer(StrictModelSerializer):
 
 
 class TokenFilters(FilterSet):
-    user = AnyOf(field_name="user__username")
-    tenant = AnyOf(field_name="tenant__code")
-    name = AnyOf(field_name="name")
-    prefix = AnyOf(field_name="prefix")
-
     class Meta:
         model = ApiToken
-        fields = ("user", "tenant", "name", "prefix")
+        columns = (
+            *("id", "name", "prefix", "read_only"),
+            *("created_at", "expires_at", "last_used_at", "rotated_at", "revoked_at"),
+        )
+        paths = {"user": "user__username", "tenant": "tenant__code"}
         searched = ("name", "prefix", "user__username")
 
 

@@ -14,7 +14,7 @@ from idcsched.accounts import services
 from idcsched.accounts.models import ApiToken, User
 from idcsched.accounts.roles import CAPABILITIES, Principal
 from idcsched.api.fields import NameOf
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.filtering import FilterSet
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer, struct_response
 from idcsched.inventory.models import RegionScope
@@ -48,13 +48,10 @@ class UserSerializer(StrictModelSerializer):
 
 
 class UserFilters(FilterSet):
-    username = AnyOf(field_name="username")
-    role = AnyOf(field_name="role")
-    tenant = AnyOf(field_name="tenant__code")
-
     class Meta:
         model = User
-        fields = ("username", "role")
+        columns = ("username", "first_name", "last_name", "email", "role", "language", "is_active", "last_login")
+        paths = {"tenant": "tenant__code"}
         searched = ("username", "first_name", "last_name", "email")
 
 
@@ -85,12 +82,10 @@ class RegionScopeSerializer(StrictModelSerializer):
 
 
 class RegionScopeFilters(FilterSet):
-    user = AnyOf(field_name="user__username")
-    region = AnyOf(field_name="region__code")
-
     class Meta:
         model = RegionScope
-        fields = ("user", "region")
+        columns = ("id",)
+        paths = {"user": "user__username", "region": "region__code"}
         searched = ("user__username", "region__code", "region__name")
 
 

@@ -1,0 +1,135 @@
+"""How each operation appears in the OpenAPI document: what drf-spectacular reads, and what it can't know."""
+
+import re
+from typing import Any, Final
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent, get_lib_doc_excludes
+from drf_spectacular.utils import Direction, OpenApiParameter
+
+from .conditions import Conditional
+from .idempotency import Idempotent
+from .refusals import refusals
+from .resources import MOST_OBJECTS, ReadOnlyResource, Resource, StrictModelSerializer, StrictSerializer
+
+__all__ = ["Schema", "undescribed"]
+
+MANY: Final = "partial_update_many"
+DIGITS: Final = re.compile(r"\^\[0-9\]\{1,(\d+)\}\$")
+VISIBLE: Final = "^[!-~]{1,255}$"
+IDEMPOTENCY_KEY: Final = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "pattern": VISIBLE},
+    OpenApiParameter.HEADER,
+    description="The same key and body within 24 hours give the first answer again.",
+)
+IF_MATCH: Final = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description="The ETag of what is to be changed, or several."
+)
+IF_NONE_MATCH: Final = OpenApiParameter(
+    "If-None-Match", str, OpenApiParameter.HEADER, description="The ETag of what the caller has: 304 if it still holds."
+)
+NOT_MODIFIED: Final = {"304": {"description": "What the caller has still holds."}}
+
+
+class Schema(AutoSchema):
+    """Lists that may be written, the headers that are honoured, and the refusals of each operation."""
+
+    def get_operation_id(self) -> str:
+        found = str(super().get_operation_id())
+        return f"{found}_many" if self._is_of_many() else found
+
+    def get_override_parameters(self) -> list[Any]:
+        return [*super().get_override_parameters(), *self._headers()]
+
+    def _resolve_path_parameters(self, variables: Any) -> list[dict[str, Any]]:
+        """A number that names something is a number, though its pattern in the address is one of a text."""
+        found: list[dict[str, Any]] = super()._resolve_path_parameters(variables)
+        return [{**each, "schema": _number(each["schema"])} for each in found]
+
+    def get_filter_backends(self) -> list[Any]:
+        return super().get_filter_backends() if self.method == "GET" else []
+
+    def get_request_serializer(self) -> Any:
+        return self._members() if self._is_of_many() else super().get_request_serializer()
+
+    def get_response_serializers(self) -> Any:
+        return (
+            {200: {"type": "array", "items": self._shown()}}
+            if self._is_of_many()
+            else super().get_response_serializers()
+        )
+
+    def _postprocess_serializer_schema(self, schema: Any, serializer: Any, direction: Direction) -> Any:
+        """Requests are strict, and an answer always has all its fields."""
+        found = super()._postprocess_serializer_schema(schema, serializer, direction)
+        if not isinstance(serializer, StrictModelSerializer | StrictSerializer):
+            return found
+        own = {"required": list(found["properties"])} if direction == "response" else {"additionalProperties": False}
+        return {**found, **own}
+
+    def _get_request_for_media_type(self, serializer: Any, direction: Direction = "request") -> tuple[Any, bool]:
+        schema, required = super()._get_request_for_media_type(serializer, direction)
+        return (_one_or_many(schema), True) if self._makes() else (schema, required or self._is_of_many())
+
+    def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
+        answers = super()._get_response_bodies(direction)
+        if self._makes():
+            for media in answers["201"]["content"].values():
+                media["schema"] = _one_or_many(media["schema"])
+        refused = refusals(
+            self.registry,
+            method=self.method,
+            member="{" in self.path,
+            body=self._get_request_body() is not None,
+        )
+        unchanged = NOT_MODIFIED if self.method == "GET" and isinstance(self.view, Conditional) else {}
+        return {**answers, **unchanged, **{status: said for status, said in refused.items() if status not in answers}}
+
+    def _headers(self) -> list[OpenApiParameter]:
+        if self.method == "GET":
+            return [IF_NONE_MATCH] if isinstance(self.view, Conditional) else []
+        if self.method == "POST":
+            return [IDEMPOTENCY_KEY] if isinstance(self.view, Idempotent) else []
+        return [IF_MATCH] if isinstance(self.view, Conditional) else []
+
+    def _shown(self) -> Any:
+        view: Any = self.view
+        return self.resolve_serializer(view.get_serializer(), "response").ref
+
+    def _members(self) -> dict[str, Any]:
+        """A list of what is to change, each with the name of the object that is meant."""
+        view: Any = self.view
+        changed = self.resolve_serializer(view.get_serializer(partial=True), "request")
+        key = view.lookup_field
+        named = self.resolve_serializer(view.get_serializer(), "response").schema["properties"][key]
+        schema = {**changed.schema, "properties": {key: named, **changed.schema["properties"]}, "required": [key]}
+        component = ResolvedComponent(
+            name=f"{changed.name.removesuffix('Request')}MemberRequest",
+            type=ResolvedComponent.SCHEMA,
+            object=f"{changed.name} as a member",
+            schema=schema,
+        )
+        self.registry.register_on_missing(component)
+        return {"application/json": {"type": "array", "items": component.ref, "maxItems": MOST_OBJECTS}}
+
+    def _makes(self) -> bool:
+        """Whether one object or a list of them can be made here."""
+        return isinstance(self.view, Resource) and self.view.action == "create"
+
+    def _is_of_many(self) -> bool:
+        return getattr(self.view, "action", None) == MANY
+
+
+def _number(schema: dict[str, Any]) -> dict[str, Any]:
+    digits = DIGITS.fullmatch(str(schema.get("pattern", "")))
+    return {"type": "integer", "minimum": 0, "maximum": 10 ** int(digits[1]) - 1} if digits else schema
+
+
+def undescribed() -> list[type]:
+    """Classes whose docstrings are for the people who work on this project, not for its clients."""
+    return [*get_lib_doc_excludes(), StrictModelSerializer, StrictSerializer, Resource, ReadOnlyResource]
+
+
+def _one_or_many(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"oneOf": [schema, {"type": "array", "items": schema, "maxItems": MOST_OBJECTS}]}

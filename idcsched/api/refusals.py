@@ -1,0 +1,99 @@
+"""What the OpenAPI document says of refusals: what they look like, and with which of them an operation may answer."""
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+from drf_spectacular.plumbing import ComponentRegistry, ResolvedComponent
+
+from .problems import CONTENT_TYPE
+
+__all__ = ["Problem", "refusals"]
+
+
+class FieldProblem(msgspec.Struct, frozen=True):
+    """One thing that is wrong; `pointer` is a JSON pointer into the body, `?name` a query parameter."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """RFC 9457. `code` is stable, `detail` is for people, in their language; some codes carry more."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    errors: list[FieldProblem]
+
+
+SECONDS: Final = {"description": "In how many seconds to ask again.", "schema": {"type": "integer", "minimum": 0}}
+HEADERS: Final[dict[int, dict[str, Any]]] = {
+    401: {"WWW-Authenticate": {"description": "How to say who is asking.", "schema": {"type": "string"}}},
+    429: {"Retry-After": SECONDS},
+    503: {"Retry-After": SECONDS},
+}
+SAID: Final = {
+    400: "Malformed, or an unknown name or field: `errors` says where.",
+    401: "No token, or one that does not let in.",
+    403: "Known, and not allowed.",
+    404: "Not there, or not yours.",
+    406: "No form that is accepted can be had.",
+    409: "It contradicts the state of things.",
+    412: "It has changed since: its ETag is not the one in `If-Match`.",
+    413: "More than this server reads.",
+    415: "Not `application/json`.",
+    422: "The `Idempotency-Key` was used for another request.",
+    429: "Too often.",
+    503: "Not now; later it may.",
+}
+ALWAYS: Final = (400, 401, 403, 406, 429, 503)
+WITH_A_BODY: Final = (413, 415)
+EDITS: Final = frozenset({"PUT", "PATCH", "DELETE"})
+
+
+def refusals(registry: ComponentRegistry, *, method: str, member: bool, body: bool) -> dict[str, Any]:
+    """The responses by status; each is a component, made once."""
+    schema = _component(registry, ResolvedComponent.SCHEMA, Problem.__name__, _schema(registry))
+    statuses = sorted(_statuses(method, member, body))
+    return {
+        str(status): _component(registry, ResolvedComponent.RESPONSE, _name(status), _said(status, schema))
+        for status in statuses
+    }
+
+
+def _name(status: int) -> str:
+    return HTTPStatus(status).name.title().replace("_", "")
+
+
+def _statuses(method: str, member: bool, body: bool) -> Iterator[int]:
+    yield from ALWAYS
+    yield from WITH_A_BODY if body else ()
+    yield from (404,) if member else ()
+    yield from () if method == "GET" else (409,)
+    yield from (412,) if method in EDITS else ()
+    yield from (422,) if method == "POST" else ()
+
+
+def _said(status: int, schema: dict[str, Any]) -> dict[str, Any]:
+    content = {CONTENT_TYPE: {"schema": schema}}
+    headers = {"headers": HEADERS[status]} if status in HEADERS else {}
+    return {"description": SAID[status], **headers, "content": content}
+
+
+def _schema(registry: ComponentRegistry) -> dict[str, Any]:
+    _, found = msgspec.json.schema_components((Problem,), ref_template="#/components/schemas/{name}")
+    own = found.pop(Problem.__name__)
+    for name, schema in found.items():
+        _component(registry, ResolvedComponent.SCHEMA, name, schema)
+    return dict(own)
+
+
+def _component(registry: ComponentRegistry, kind: str, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    component = ResolvedComponent(name=name, type=kind, object=name, schema=schema)
+    registry.register_on_missing(component)
+    return {"$ref": f"#/components/{kind}/{name}"}

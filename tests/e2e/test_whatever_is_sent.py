@@ -1,0 +1,105 @@
+"""Whatever is sent, the answer is one that the OpenAPI document promises: Schemathesis against a live server.
+
+By hand with more examples: `FUZZING_EXAMPLES=200 python -m tests long tests/e2e/test_whatever_is_sent.py`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+from urllib.request import Request, urlopen
+
+import psycopg2
+import pytest
+
+from tests.browser.serving import serving
+from tests.e2e.installation import Installation
+from tests.servers import free_port
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
+
+EXAMPLES = os.environ.get("FUZZING_EXAMPLES", "20")
+CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
+LISTS = {
+    **dict.fromkeys(("regions", "isps", "idcs", "metrics", "sources", "profiles", "tenants"), "code"),
+    **dict.fromkeys(("lines", "taints", "affinities", "region_scopes", "tokens", "changes", "placements"), "id"),
+    "deliveries": "id",
+    "decisions": "decision_id",
+    "users": "username",
+}
+ORDER = {"region": "440000", "machines": [{"count": 1, "bandwidth_mbps": 1}], "callback_url": "https://portal.example/"}
+SOURCE = {
+    "code": "file",
+    "kind": "csv",
+    "schedule": 86_400,
+    "config": {"file": "values.csv"},
+    "mapping": {"idc": "idc", "metric": "metric", "value": "value"},
+}
+
+
+class Caller:
+    """Speaks JSON with the server, with one token."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self.address, self.token = address, token
+
+    def __call__(self, path: str, body: Any = None, method: str | None = None) -> Any:
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        with urlopen(Request(f"{self.address}{path}", data, headers, method=method), timeout=60) as answer:
+            return json.load(answer)
+
+
+@pytest.fixture
+def site(postgresql_server: str, tmp_path: Path) -> Iterator[Installation]:
+    """The demo on a PostgreSQL database of its own, throttling lifted."""
+    with closing(psycopg2.connect(postgresql_server)) as server, server.cursor() as cursor:
+        server.autocommit = True
+        cursor.execute("DROP DATABASE IF EXISTS whatever_is_sent WITH (FORCE)")
+        cursor.execute("CREATE DATABASE whatever_is_sent")
+    url = urlunsplit(urlsplit(postgresql_server)._replace(path="/whatever_is_sent"))
+    with serving(Installation(tmp_path, PORT=str(free_port()), THROTTLE="off", DATABASE_URL=url)) as found:
+        yield found
+
+
+def known(api: Caller) -> dict[str, list[Any]]:
+    """The names of what there is: by random ones alone little would be reached."""
+    tokens = [api("schedule/", ORDER)["commit_token"] for _ in range(5)]
+    for _ in range(5):
+        api("schedule/", {**ORDER, "action": "reserve"})
+    api("sources/", SOURCE)
+    api("region_scopes/", {"user": "operator", "region": "440000"})
+    found = {name: [row[key] for row in api(f"{name}/?limit=30")["results"]] for name, key in LISTS.items()}
+    return {**{name: values for name, values in found.items() if values}, "numbers": [1, 2], "commit_tokens": tokens}
+
+
+def test_it_works(site: Installation, tmp_path: Path) -> None:
+    address = f"http://127.0.0.1:{site.environment['PORT']}/api/v1/"
+    credentials = json.loads((site.var / "demo-credentials.json").read_text(encoding="utf-8"))
+    admin = Caller(address, credentials["admin"]["token"])
+    admin("tenants/demo/", {"callback_hosts": ["portal.example"]}, method="PATCH")
+    admin("users/", {"username": "fuzzing", "role": "admin"})
+    made = admin("tokens/", {"user": "fuzzing", "name": "fuzzing", "tenant": "demo"})
+    names = known(Caller(address, made["token"]))
+    assert set(LISTS) <= set(names), "each kind of thing is there, and asked for"
+    configuration = tmp_path / "schemathesis.toml"
+    words = "\n".join(f"[dictionaries.{name}]\nvalues = {json.dumps(values)}" for name, values in names.items())
+    configuration.write_text(f"{CONFIGURATION.read_text(encoding='utf-8')}\n{words}\n", encoding="utf-8")
+    program = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(configuration)]
+    options = ["--max-examples", EXAMPLES, "--header", f"Authorization: Bearer {made['token']}"]
+    done = subprocess.run(
+        [*program, "run", f"{address}schema/?format=json", *options],
+        env={**os.environ, "FUZZING_USER": "fuzzing", "FUZZING_TOKEN_ID": str(made["id"]), "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (tmp_path / "report.txt").write_text(done.stdout, encoding="utf-8")
+    assert done.returncode == 0, done.stdout[-20_000:]
+    assert Caller(address, made["token"])("me/")["username"] == "fuzzing", "it was let in to the end"
