@@ -1,11 +1,14 @@
 """What the tables of all rooms are made of: readable codes, finite numbers, and constraints that say what is wrong."""
 
+import json
 import math
 from typing import Any
 
+from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
+from django.forms.fields import InvalidJSONInput
 from django.utils.translation import gettext_lazy as _
 
 __all__ = [
@@ -22,6 +25,8 @@ __all__ = [
 
 ENORMOUS = 1e12
 """More than any Mbps, GiB, price or load; a constraint with this bound keeps NaN and infinity out, too."""
+
+ONE_LINE = 80  # characters of a document
 
 code_shaped = RegexValidator(
     r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z",
@@ -58,10 +63,23 @@ class AmountField(models.FloatField):
     default_validators = [finite, MinValueValidator(0), MaxValueValidator(ENORMOUS)]
 
 
+class DocumentFormField(forms.JSONField):
+    """A document as people edit it: on a line if it is short, else with a line for each entry."""
+
+    def prepare_value(self, value: Any) -> Any:
+        if value is None or isinstance(value, InvalidJSONInput):
+            return value
+        short = json.dumps(value, ensure_ascii=False, cls=self.encoder)
+        return short if len(short) <= ONE_LINE else json.dumps(value, ensure_ascii=False, indent=2, cls=self.encoder)
+
+
 class DocumentField(models.JSONField):
     """A JSON document whose validators also see an empty object or list; only None counts as empty."""
 
     empty_values = (None,)
+
+    def formfield(self, **kwargs: Any) -> Any:
+        return super().formfield(**{"form_class": DocumentFormField, **kwargs})
 
 
 def between(field: str, low: float, high: float = ENORMOUS, *, name: str) -> models.CheckConstraint:

@@ -1,50 +1,82 @@
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_lazy
-from unfold.admin import TabularInline
+from unfold.decorators import display
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin, TenantReadOnlyAdmin, admin_origin
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import role_can
 
 from . import services
-from .models import Attempt, Delivery, Event, Machine, Placement, Provider
+from .lifecycle import State
+from .models import Delivery, Machine, Placement, Provider
 
 __all__ = ["DeliveryAdmin", "MachineAdmin", "PlacementAdmin", "ProviderAdmin"]
 
 
-class EventInline(TabularInline):
-    model = Event
-    extra = 0
-    can_delete = False
-    fields = readonly_fields = ("version", "at", "move", "state", "actor", "detail")
-
-
-class AttemptInline(TabularInline):
-    model = Attempt
-    extra = 0
-    can_delete = False
-    fields = readonly_fields = ("number", "idc", "state", "error", "started_at", "ended_at")
+STATE_LABELS: Mapping[str, str] = {
+    State.ACTIVE: "success",
+    State.RESERVED: "info",
+    State.PROVISIONING: "info",
+    State.WAITING: "warning",
+    State.RELEASING: "warning",
+    State.FAILED: "danger",
+}
+MARKS = {"success": "mark-good", "info": "mark-soon", "warning": "mark-warn", "danger": "mark-bad"}
 
 
 @admin.register(Placement)
 class PlacementAdmin(TenantReadOnlyAdmin):
+    """What was ordered, what it holds, and what happened to it."""
+
     list_display = [
-        "id",
+        "created_at",
         "request_id",
-        "tenant",
-        "state",
+        "stands",
         "idc",
+        "tenant",
         "machine_count",
         "bandwidth_mbps",
-        "needs_attention",
-        "created_at",
+        "attention",
     ]
+    list_display_links = ["created_at", "request_id"]
     list_filter = ["state", "needs_attention", "tenant"]
     list_select_related = ["tenant", "idc"]
-    search_fields = ["id", "request_id", "idc__code", "actor"]
-    inlines = [AttemptInline, EventInline]
+    search_fields = ["id", "request_id", "idc__code", "actor", "group_id"]
+    search_help_text = gettext_lazy("order number, IDC, who asked, group")
+    change_form_outer_before_template = "administration/placement.html"
+
+    def get_fieldsets(self, request: HttpRequest, obj: Placement | None = None) -> list[Any]:
+        """The template tells it all."""
+        return []
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        placement = self.get_object(request, object_id)
+        shown = {} if placement is None else _shown(placement)
+        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+
+    @display(description=gettext_lazy("state"), ordering="state", label=STATE_LABELS)
+    def stands(self, placement: Placement) -> tuple[str, Any]:
+        return placement.state, placement.get_state_display()
+
+    @display(description=gettext_lazy("needs attention"), ordering="needs_attention", label={"yes": "danger"})
+    def attention(self, placement: Placement) -> tuple[str, Any]:
+        return ("yes", gettext("needs attention")) if placement.needs_attention else ("no", "–")
+
+
+def _shown(placement: Placement) -> dict[str, Any]:
+    return {
+        "placement": placement,
+        "state_mark": MARKS.get(STATE_LABELS.get(placement.state, ""), ""),
+        "events": placement.events.order_by("-version"),
+        "attempts": placement.attempts.select_related("idc").prefetch_related("machines").order_by("-number"),
+    }
 
 
 @admin.register(Machine)

@@ -11,7 +11,7 @@ from django.utils.formats import number_format
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
 
-__all__ = ["age", "compact", "entry", "figure", "mbps", "pairs"]
+__all__ = ["age", "compact", "entry", "figure", "mbps", "pairs", "pretty"]
 
 register = template.Library()
 MINUTE = 60
@@ -42,6 +42,12 @@ def age(seconds: float) -> str:
 def compact(document: Any) -> str:
     """A document on one line."""
     return json.dumps(document, ensure_ascii=False)
+
+
+@register.filter
+def pretty(document: Any) -> str:
+    """A document to be read."""
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 @register.filter

@@ -24,6 +24,7 @@ LANGUAGES: Mapping[str, str] = {"en": "en-US", "zh": "zh-CN"}
 FONT = "fonts-wqy-microhei"
 IDC = "gz-ct-cu-cm-01"
 FIRST_ROW = "#result_list tbody tr a"
+SOURCES = "from idcsched.demo.sources import sources_point_to; sources_point_to('http://127.0.0.1:{port}')"
 ORDER = {"region": "440000", "request_id": "order-8812", "machines": [{"count": 4, "bandwidth_mbps": 100}]}
 
 
@@ -35,6 +36,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, chromium.running() as browser:
         demo = Installation(Path(folder), PORT=str(free_port()), THROTTLE="off")
         with serving(demo) as site:
+            site.python(SOURCES.format(port=site.environment["PORT"]))
             for width, theme, language in product(WIDTHS, THEMES, LANGUAGES):
                 with visiting(browser, site, width=width, theme=theme, language=LANGUAGES[language]) as visitor:
                     wrong += [*_taken(visitor, f"{width}-{theme}-{language}", width), *visitor.complaints]
@@ -60,9 +62,11 @@ def _pages(visitor: Visitor) -> Iterator[str]:
     visitor.goto("/admin/login/")
     yield "login"
     visitor.schedule(**ORDER)
+    visitor.schedule(**ORDER, action="reserve")
     visitor.log_in("admin")
     yield "front"
     yield from _inventory(visitor)
+    yield from _behind_the_scenes(visitor)
     visitor.goto("/admin/scheduling/profile/?q=default")
     page.locator(FIRST_ROW).first.click()
     yield "profile-full"
@@ -79,6 +83,24 @@ def _pages(visitor: Visitor) -> Iterator[str]:
     visitor.goto("/api/v1/docs/")
     page.wait_for_load_state("networkidle")
     yield "api-docs"
+
+
+def _behind_the_scenes(visitor: Visitor) -> Iterator[str]:
+    """What the portals ordered, where the numbers come from, who may ask."""
+    page = visitor.page
+    for name in (
+        "placement/placement",
+        "metrics_ingest/source",
+        "accounts/tenant",
+        "accounts/apitoken",
+        "accounts/user",
+    ):
+        visitor.goto(f"/admin/{name}/")
+        yield f"{name.split('/')[1]}-list"
+        page.locator(FIRST_ROW).first.click()
+        yield f"{name.split('/')[1]}-full"
+    visitor.goto("/admin/transfer/import/add/")
+    yield "import-form"
 
 
 def _inventory(visitor: Visitor) -> Iterator[str]:

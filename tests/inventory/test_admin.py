@@ -167,9 +167,22 @@ def test_an_operator_taints_and_lifts(client, operator, idc):
 
 
 def test_an_operator_prefers(client, operator, idc):
-    sent = {"kind": "prefer", "weight": 5, "idc": idc.pk, "selector": "null", "request_selector": "null"}
+    sent = {"kind": "prefer", "weight": 5, "idc": idc.pk, "selector": "", "request_selector": "null"}
     assert client.post("/admin/inventory/affinity/add/", sent).status_code == 302
     assert (Affinity.objects.get().weight, Affinity.objects.get().selector) == (5, None)
+
+
+def test_a_long_document_has_a_line_for_each_entry_and_an_absent_one_none(admin, client, idc):
+    idc.labels = {"owner": "partner"} | {f"key-{number}": "x" * 20 for number in range(4)}
+    idc.save()
+    affinity = affinity_create(idc=idc.code, kind="forbid", request_selector={"match_labels": {"a": "b"}})
+
+    shown = client.get(f"/admin/inventory/idc/{idc.pk}/change/").content.decode()
+    form = client.get(f"/admin/inventory/affinity/{affinity.pk}/change/").context["adminform"].form
+
+    assert "&quot;owner&quot;: &quot;partner&quot;,\n" in shown
+    assert ">{&quot;match_labels&quot;: {&quot;a&quot;: &quot;b&quot;}}<" in str(form["request_selector"])
+    assert "null" not in str(form["selector"])
 
 
 def test_an_operator_stays_in_his_regions(client, operator, idc):

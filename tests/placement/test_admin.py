@@ -49,3 +49,13 @@ def test_nobody_writes(placement: Placement) -> None:
     assert page.status_code == 403
     placement.refresh_from_db()
     assert placement.state == "reserved"
+
+
+def test_the_page_tells_what_it_holds_and_what_happened(placement: Placement) -> None:
+    page = reader(None).get(reverse("admin:placement_placement_change", args=[placement.pk]))
+    told = page.content.decode()
+    assert placement.idc is not None
+    assert placement.idc.code in told
+    assert reverse("admin:scheduling_decision_change", args=[placement.decision_id]) in told
+    assert [event.move for event in page.context["events"]] == ["reserve"]
+    assert "&quot;claims&quot;" in told

@@ -1,6 +1,5 @@
 """What was answered, readable: why an order went where it went."""
 
-import json
 from typing import Any
 
 from django.contrib import admin
@@ -86,8 +85,6 @@ def _shown(decision: Decision) -> dict[str, Any]:
         "rejected_more": count - len(rejected),
         "not_kept": why_not,
         "profile_id": Profile.objects.filter(code=decision.profile).values_list("pk", flat=True).first(),
-        "asked_pretty": json.dumps(decision.request, indent=2, ensure_ascii=False),
-        "answer_pretty": json.dumps(answer, indent=2, ensure_ascii=False),
     }
 
 
