@@ -56,14 +56,15 @@ class Supervisor:
             "beat": [*CELERY, "beat", "--pidfile="],
         }
 
-    def start(self) -> None:
-        """Start all; what is started is in `children` even if a later one can't be."""
+    def start(self, *names: str) -> None:
+        """Start these; what is started is in `children` even if a later one can't be."""
         self._logs.mkdir(parents=True, exist_ok=True)
-        for name, command in self._commands.items():
+        for name in names:
             log = self._logs / f"{name}.log"
             if log.exists():
                 log.replace(log.with_suffix(".log.1"))
             farewell = FAREWELLS.get(name, signal.SIGTERM)
+            command = self._commands[name]
             self.children.append(start(name, command, log=log, folder=self._folder, farewell=farewell))
 
     def wait_until_ready(self, *, seconds: float) -> None:
@@ -95,9 +96,9 @@ class Supervisor:
             sleep(0.5)
 
     def stop(self) -> None:
-        """Web server first, so that nothing new is accepted, then what works behind it."""
-        stop(*self.children[:1])
+        """The web server last: what the others are at may ask it."""
         stop(*self.children[1:])
+        stop(*self.children[:1])
 
 
 def interrupt_on_signals() -> None:

@@ -18,6 +18,11 @@ from tests.servers import free_port
 
 pytestmark = pytest.mark.xdist_group("make run")  # one after the other: each is a whole system
 
+RUNS = """
+from metrics_ingest.models import Run
+print(*Run.objects.exclude(state="running").values_list("state", flat=True))
+"""
+
 
 def test_it_works(demo: Installation) -> None:
     address = f"http://127.0.0.1:{demo.environment['PORT']}"
@@ -44,6 +49,15 @@ def test_the_second_time_is_quick_and_a_second_at_once_refused(demo: Installatio
         assert monotonic() - begun < 15
         assert "The demo is there already" in said(run)
         assert_refused(demo.tried("demo_run"), "already going on")
+
+
+@pytest.mark.long
+def test_its_sources_are_measured_from_the_first_run_on(demo: Installation) -> None:
+    """Who asks starts after who answers."""
+    demo.tried("flush", "--noinput")
+    with made(demo):
+        wait_for(lambda: len(demo.python(RUNS).split()) >= 2, "the sources to be asked", seconds=60)
+    assert set(demo.python(RUNS).split()) == {"succeeded"}
 
 
 @pytest.mark.parametrize(

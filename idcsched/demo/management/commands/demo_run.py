@@ -20,6 +20,7 @@ from idcsched.demo.processes import leash, port_is_free
 from idcsched.demo.sources import sources_point_to
 from idcsched.demo.supervisor import ChildDied, NotReady, Supervisor, ignore_signals, interrupt_on_signals
 from idcsched.environment import Environment
+from metrics_ingest.tasks import sources_sweep
 
 READY_WITHIN = 60.0  # seconds; a cold start on a busy machine takes a tenth of it
 
@@ -82,9 +83,10 @@ class Command(BaseCommand):
         os.environ.setdefault("DEMO", "on")  # for the children: the demo's sources ask the web server, on this machine
         os.environ.setdefault("OUTBOUND_HOSTS", "*,127.0.0.1")
         try:
-            system.start()
-            claim.note(child.process.pid for child in system.children)
+            self._start(system, claim, "web")
             system.wait_until_ready(seconds=READY_WITHIN)
+            self._start(system, claim, "worker", "beat")  # not earlier: the demo's sources ask the web server
+            sources_sweep()  # they need not wait for beat's first turn
             self._say(f"Ready after {monotonic() - begun:.0f} s.\n")
             self._show(system.address)
             system.watch()
@@ -100,6 +102,10 @@ class Command(BaseCommand):
             ignore_signals()
             self._say("Stopping ...")
             system.stop()
+
+    def _start(self, system: Supervisor, claim: Claim, *names: str) -> None:
+        system.start(*names)
+        claim.note(child.process.pid for child in system.children)
 
     def _show(self, address: str) -> None:
         file = settings.VAR_DIR / "demo-credentials.json"
