@@ -149,11 +149,37 @@ def test_a_line_that_nobody_measured_is_not_found(lines: list[Line], api: Callab
     assert api().refused("GET", "/bandwidth/999999/months/", status=404) == ("not_found", [])
 
 
+@pytest.mark.parametrize("list_of", ["months", "days"])
+@pytest.mark.parametrize("query", ["colour=red", "idc=gz-01", "ordering=day", "q=x", "limit=1&limit=2"])
+def test_what_means_nothing_to_months_and_days_is_refused(
+    lines: list[Line], api: Callable[..., Api], list_of: str, query: str
+) -> None:
+    code, (pointer,) = api().refused("GET", f"/bandwidth/{lines[0].pk}/{list_of}/?{query}", status=400)
+    assert (code, pointer) == ("given_twice" if "&" in query else "unknown_parameter", f"?{query.partition('=')[0]}")
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("line_code=cu", ["cu"]),
+        ("line_code__n=cu&line_code__n=ct", ["cm"]),
+        ("region=R&isp__n=cm", ["ct", "cu"]),
+        ("p95_30d_mbps__gte=101&p95_30d_mbps__lte=200", ["cu"]),
+        ("charge_type__n=p95_month", []),
+        ("days_until_high_water__gte=0", ["cm"]),
+    ],
+)
+def test_each_column_has_its_look_ups(lines: list[Line], api: Callable[..., Api], query: str, found: list[str]) -> None:
+    assert [one["code"] for one in api().get(f"/bandwidth/?{query}&ordering=line")["results"]] == found
+
+
 @pytest.mark.parametrize(
     ("query", "code", "pointer"),
     [
         ("colour=red", "unknown_parameter", "?colour"),
         ("ordering=colour", "unknown_parameter", "?ordering"),
+        ("idc=moon", "unknown_idc", "?idc"),
+        ("charge_type=beads", "invalid_choice", "?charge_type"),
         ("days_until_high_water__lte=soon", "wrong_type", "?days_until_high_water__lte"),
         ("limit=1001", "out_of_range", "?limit"),
     ],
