@@ -3,8 +3,12 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
@@ -17,11 +21,15 @@ from idcsched.framework.errors import IdcschedError
 from idcsched.wording import explained
 
 from . import services
+from .mapping import Refused
 from .models import Run, Source
 from .periodic import source_hint
 from .run_notes import note_said
+from .trying import Trial, source_try
 
 __all__ = ["RunAdmin", "SourceAdmin"]
+
+RUNS_SHOWN = 5
 
 # Beat's tables follow the sources and the settings: who edited them here would be overruled, or run any task at all.
 for model in (
@@ -46,6 +54,38 @@ class SourceAdmin(ServiceAdmin):
     list_filter = ["kind", "enabled"]
     search_fields = ["code", "kind"]
     actions = ["ask"]
+    change_form_outer_after_template = "administration/source_runs.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.try_view)
+        return [path("<int:pk>/try/", view, name="metrics_ingest_source_try"), *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        source = self.get_object(request, object_id)
+        runs = [] if source is None else list(source.runs.all()[:RUNS_SHOWN])
+        for run in runs:
+            run.said = note_said(run.error) if run.error else ""
+        shown = {"runs": runs, "may_try": self.has_change_permission(request, source)}
+        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+
+    def try_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Ask the source as it is saved, so that the history knows of whatever is asked, and show what was found."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        source = get_object_or_404(Source, pk=pk)
+        if not self.has_change_permission(request, source):
+            raise PermissionDenied
+        context = {
+            **self.admin_site.each_context(request),
+            **_tried(source_try(source=source, now=timezone.now())),
+            "opts": self.opts,
+            "object": source,
+            "title": _("What {source} says now").format(source=source),
+        }
+        request.current_app = self.admin_site.name
+        return TemplateResponse(request, "administration/source_trial.html", context)
 
     @admin.action(description=_("Ask now"), permissions=["change"])
     def ask(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
@@ -59,6 +99,23 @@ class SourceAdmin(ServiceAdmin):
                 else:
                     source_hint(source.pk)
                     self.message_user(request, _("{source} will be asked.").format(source=source))
+
+
+def _tried(trial: Trial) -> dict[str, Any]:
+    """A trial in words."""
+    return {
+        "trial": trial,
+        "error": explained(trial.error) if trial.error else "",
+        "refused": [_refused(each) for each in trial.refused],
+        "more_samples": trial.storable - len(trial.samples),
+        "more_refused": trial.refused_count - len(trial.refused),
+    }
+
+
+def _refused(refused: Refused) -> dict[str, str]:
+    names = " ".join(filter(None, (refused.idc, refused.line, refused.metric)))
+    value = "" if refused.value is None else str(refused.value)
+    return {"names": names, "value": value, "reason": explained(refused.reason)}
 
 
 @admin.register(Run)

@@ -1,3 +1,4 @@
+from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -5,16 +6,22 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+
+from idcsched.framework.errors import Conflict
+from idcsched.wording import explained
 
 from . import services
 from .administration import RowServices, ServiceAdmin
 from .change_admin import ChangeAdmin
 from .models import ApiToken, Tenant, User
+from .services import IssuedToken
 
 __all__ = ["ApiTokenAdmin", "ChangeAdmin", "TenantAdmin", "UserAdmin"]
+
+OVERLAP = timedelta(days=1)
 
 admin.site.unregister(Group)  # a user's role decides, and nothing else
 
@@ -98,18 +105,39 @@ class ApiTokenAdmin(ServiceAdmin):
     list_select_related = ["user", "tenant"]
     search_fields = ["name", "prefix", "user__username"]
     autocomplete_fields = ["user", "tenant"]
-    actions = ["revoke"]
+    actions = ["rotate", "revoke"]
+    change_form_outer_after_template = "administration/token_rotate.html"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        token = self.get_object(request, object_id)
+        going_on = token is not None and token.revoked_at is None and token.rotated_at is None
+        shown = {"may_rotate": going_on and self._may(request, self.writes)}
+        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
 
     def save_model(self, request: HttpRequest, obj: Any, form: ModelForm, change: bool) -> None:
         issued = services.token_issue(**self.creation(form))
         obj.__dict__.update(issued.token.__dict__)
-        text = _("Copy the token now, it can't be shown again: %(token)s") % {"token": issued.text}
-        self.message_user(request, text, messages.WARNING)
+        self._show(request, issued)
 
-    def has_revoke_permission(self, request: HttpRequest) -> bool:
+    def _show(self, request: HttpRequest, issued: IssuedToken) -> None:
+        said = _("Copy the token %(name)s now, it can't be shown again: %(token)s")
+        self.message_user(request, said % {"name": issued.token.name, "token": issued.text}, messages.WARNING)
+
+    def has_end_permission(self, request: HttpRequest) -> bool:
         return self._may(request, self.writes)
 
-    @admin.action(description=gettext_lazy("Revoke the selected tokens"), permissions=["revoke"])
+    @admin.action(description=gettext_lazy("Rotate the selected tokens"), permissions=["end"])
+    def rotate(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        """New ones like them; the old ones go on for a day, time to put the new ones in their place."""
+        for token in queryset:
+            try:
+                self._show(request, services.token_rotate(token=token, overlap=OVERLAP))
+            except Conflict as error:
+                self.message_user(request, f"{token}: {explained(error)}", messages.ERROR)
+
+    @admin.action(description=gettext_lazy("Revoke the selected tokens"), permissions=["end"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
         for token in queryset:
             services.token_revoke(token=token)

@@ -110,3 +110,27 @@ def test_tokens_are_revoked_and_never_changed_or_deleted(admin, shop):
     token.refresh_from_db()
     assert token.revoked_at is not None
     assert Change.objects.filter(kind="token", action="update", actor="root", via="admin").count() == 1
+
+
+def test_tokens_are_rotated_and_shown_once(admin, shop):
+    old = token_issue(user=shop, name="orders").token
+    page = admin.get(f"/admin/accounts/apitoken/{old.pk}/change/").content.decode()
+    assert "Rotate: a new token like this one" in page
+    sent = {"action": "rotate", "_selected_action": [old.pk]}
+    page = admin.post("/admin/accounts/apitoken/", sent, follow=True).content.decode()
+    (text,) = set(re.findall(r"it can&#x27;t be shown again: (\w+)", page))
+    new = token_authenticate(text=text, address="10.0.0.1", now=timezone.now())
+    assert (new.username, new.token_id == old.pk) == ("shop", False)
+    old.refresh_from_db()
+    assert 23 < (old.expires_at - timezone.now()).total_seconds() / 3600 < 24.1
+    assert Change.objects.filter(kind="token", action="create", via="admin", actor="root").exists()
+
+
+def test_one_that_has_ended_is_not_rotated(admin, shop):
+    old = token_issue(user=shop, name="orders").token
+    sent = {"action": "rotate", "_selected_action": [old.pk]}
+    admin.post("/admin/accounts/apitoken/", sent)
+    assert "Rotate:" not in admin.get(f"/admin/accounts/apitoken/{old.pk}/change/").content.decode()
+    page = admin.post("/admin/accounts/apitoken/", sent, follow=True).content.decode()
+    assert "this token has ended" in page
+    assert ApiToken.objects.count() == 2

@@ -222,3 +222,11 @@ def test_lists_take_a_bounded_number_of_queries(admin, guangzhou, ct, model, dja
         affinity_create(idc=idc, kind="forbid")
     with django_assert_max_num_queries(12):
         assert admin.get(f"/admin/inventory/{model}/").status_code == 200
+
+
+@pytest.mark.parametrize(("role", "warned"), [("operator", False), ("viewer", True), ("admin", True)])
+def test_a_scope_of_somebody_who_is_no_operator_is_said_to_have_no_effect(admin, south, role, warned):
+    user = user_create(username="somebody", role=role)
+    page = admin.post("/admin/inventory/regionscope/add/", {"user": user.pk, "region": south.pk}, follow=True)
+    assert ("the region has no effect" in page.content.decode()) is warned
+    assert ("none: no operator" in page.content.decode()) is warned

@@ -14,6 +14,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter, DropdownFilter, 
 from unfold.decorators import display
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin
+from idcsched.accounts.roles import Role
 from idcsched.inventory import services
 from idcsched.inventory.models import Affinity, Idc, RegionScope, Taint
 from idcsched.inventory.scope import scope_check
@@ -174,7 +175,19 @@ class RegionScopeAdmin(ServiceAdmin):
         create=services.region_scope_create,
         delete=lambda row: services.region_scope_delete(region_scope=row),
     )
-    list_display = ["user", "region"]
+    list_display = ["user", "region", "effect"]
     list_select_related = ["user", "region"]
     search_fields = ["user__username", "region__code"]
     autocomplete_fields = ["user", "region"]
+
+    @display(description=gettext_lazy("effect"), label={"narrows": "success", "none": "warning"})
+    def effect(self, scope: RegionScope) -> tuple[str, Any]:
+        narrows = scope.user.role == Role.OPERATOR
+        return ("narrows", _("writes here alone")) if narrows else ("none", _("none: no operator"))
+
+    def save_model(self, request: HttpRequest, obj: RegionScope, form: ModelForm, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if obj.user.role != Role.OPERATOR:
+            said = _("{user} is no operator ({role}): as long as that is so, the region has no effect.")
+            text = said.format(user=obj.user, role=obj.user.get_role_display())
+            self.message_user(request, text, messages.WARNING)

@@ -1,0 +1,94 @@
+"""A source's page in the admin: its latest runs, and one click that asks it and stores nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from idcsched.accounts.roles import Role
+from idcsched.accounts.services import user_create
+from idcsched.audit.models import Change
+from metrics_ingest.collecting import source_collect
+from metrics_ingest.models import Latest, Run, Source
+from tests.outbound.peers import json_reply, peer, raw_reply
+
+pytestmark = pytest.mark.django_db
+
+MakeSource = Callable[..., Source]
+GOOD = [{"site": "gz-01", "cpu": 0.5}]
+MIXED = [*GOOD, {"site": "gz-01", "cpu": "<b>x</b>"}, {"site": "moon", "cpu": 1}]
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(user_create(username="olga", role=Role.OPERATOR))
+    return client
+
+
+def change_page(client: Client, source: Source) -> str:
+    return client.get(f"/admin/metrics_ingest/source/{source.pk}/change/").content.decode()
+
+
+def tried(client: Client, source: Source) -> str:
+    answer = client.post(f"/admin/metrics_ingest/source/{source.pk}/try/")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_it_works(operator: Client, make_source: MakeSource) -> None:
+    with peer(json_reply(MIXED)) as server:
+        source = make_source(server.url)
+        recorded = Change.objects.count()
+        assert f'action="/admin/metrics_ingest/source/{source.pk}/try/"' in change_page(operator, source)
+        page = tried(operator, source)
+    assert "3 values fetched: 1 would be stored, 1 refused, 1 are about unknown things." in page
+    assert "<th>gz-01</th><td>–</td><td>cpu_load</td><td>0.5</td>" in page
+    assert "this is no number: &lt;b&gt;x&lt;/b&gt;" in page
+    assert "<strong>moon</strong>" in page
+    assert not Latest.objects.exists()
+    assert not Run.objects.exists()
+    assert Change.objects.count() == recorded
+
+
+def test_what_goes_wrong_is_said_on_the_page(operator: Client, make_source: MakeSource) -> None:
+    with peer(raw_reply(b"<html>")) as server:
+        assert "sent no JSON" in tried(operator, make_source(server.url))
+
+
+def test_a_source_whose_kind_is_gone_says_so(operator: Client, make_source: MakeSource) -> None:
+    source = make_source()
+    Source.objects.update(kind="carrier_pigeon")
+    assert "there is no kind of source carrier_pigeon" in tried(operator, source)
+
+
+def test_the_latest_runs_stand_on_the_page(operator: Client, make_source: MakeSource) -> None:
+    with peer(json_reply([{"site": "moon", "cpu": 1}])) as server:
+        source = make_source(server.url)
+        assert "It has not been asked yet." in change_page(operator, source)
+        source_collect(source_id=source.pk, clock=timezone.now)
+    page = change_page(operator, source)
+    assert "1 fetched, 0 stored, 0 refused, 1 of unknown things" in page
+    assert "nothing of what was found can be stored" in page
+    assert f"/admin/metrics_ingest/run/{Run.objects.get().pk}/change/" in page
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.PORTAL])
+def test_whoever_may_not_change_it_may_not_ask_it(client: Client, make_source: MakeSource, role: Role) -> None:
+    source = make_source()
+    client.force_login(user_create(username="vera", role=role))
+    assert "/try/" not in change_page(client, source)
+    assert client.post(f"/admin/metrics_ingest/source/{source.pk}/try/").status_code in {302, 403}
+
+
+def test_a_link_asks_nobody(operator: Client, make_source: MakeSource) -> None:
+    source = make_source()
+    assert operator.get(f"/admin/metrics_ingest/source/{source.pk}/try/").status_code == 405
+    assert operator.post("/admin/metrics_ingest/source/999/try/").status_code == 404
+
+
+def test_a_forged_form_asks_nobody(make_source: MakeSource, loopback: Any) -> None:
+    forger = Client(enforce_csrf_checks=True)
+    forger.force_login(user_create(username="olga", role=Role.OPERATOR))
+    assert forger.post(f"/admin/metrics_ingest/source/{make_source().pk}/try/").status_code == 403
