@@ -65,27 +65,22 @@ class BillingCost(Plugin):
     metrics = (BANDWIDTH,)
 
     def scale_for(self, ctx: Cycle) -> Scale:
-        return Scale(kind="fixed", better="less", low=0.0, high=ctx.snapshot.dearest_price or 1.0)
+        high = ctx.snapshot.dearest_price or 1.0
+        return ctx.snapshot.derive("bills", lambda: Scale(kind="fixed", better="less", low=0.0, high=high))
 
     def score(self, ctx: Cycle) -> Reading | None:
-        need, groups = ctx.need, distinct_groups(ctx)
-        if not need or not any(
-            np.isfinite(ctx.snapshot.lines.price.take(group[group != NO_LINE])).any() for group in groups
-        ):
+        need, choice, groups = ctx.need, ctx.lines, distinct_groups(ctx)
+        priced = choice.complete and tariff_of(ctx.snapshot).all_priced
+        if not need or not (priced or any_priced(ctx.snapshot.lines, groups)):
             return None
-        shape, everybody = hour_of_week_shape(ctx.request.shape), ctx.lines.has_line.all()
+        shape, everybody = hour_of_week_shape(ctx.request.shape), priced or choice.has_line.all()
         bills = [self.bill(ctx, group if everybody else np.maximum(group, 0), need, shape) for group in groups]
         ctx.state[self] = bills[0]
         total = sum_of(bills, groups)
         if not everybody:
-            total = np.where(ctx.lines.has_line, total, np.nan)
-        first = ctx.lines.groups[0]
-        return Reading(
-            metric=BANDWIDTH,
-            values=total.round(DECIMALS),
-            known=ctx.lines.known & ~np.isnan(total),
-            lines=first,
-        )
+            total = np.where(choice.has_line, total, np.nan)
+        known = choice.known if priced and choice.all_known else choice.known & ~np.isnan(total)
+        return Reading(metric=BANDWIDTH, values=total.round(DECIMALS), known=known, lines=choice.groups[0])
 
     def promise(self, ctx: Cycle) -> Reading | None:
         """Nothing bills less than the very first Mbps, where the need has no say in which line is chosen."""
@@ -113,7 +108,9 @@ class BillingCost(Plugin):
         """The formula of the scheduling rules, for the line that each row has in `group`."""
         tariff = tariff_of(ctx.snapshot)
         load = tariff.load.take(group) + need
-        over = ((load - tariff.commit.take(group)) / need).clip(0.0, 1.0)
+        over = load - tariff.commit.take(group)
+        over /= need
+        over = np.minimum(np.maximum(over, 0.0), 1.0)
         if tariff.special:
             over = np.where(tariff.fixed.take(group), 0.0, np.where(tariff.daily.take(group), 1.0, over))
         fill = np.minimum(1.0, load / tariff.some_commit.take(group))
@@ -140,8 +137,15 @@ class BillingCost(Plugin):
 
 def scarcity(level: Floats) -> Floats:
     """How dear the last room is at that level of use."""
-    found: Floats = ((level - SCARCE_FROM) / SCARCE_SPAN).clip(0.0, SCARCE_MOST) ** 2
-    return found
+    dear = (level - SCARCE_FROM) / SCARCE_SPAN
+    dear = np.minimum(np.maximum(dear, 0.0), SCARCE_MOST)
+    dear *= dear
+    return dear
+
+
+def any_priced(lines: Lines, groups: list[Rows]) -> bool:
+    """Whether the price of any of these lines is known."""
+    return any(np.isfinite(lines.price.take(group[group != NO_LINE])).any() for group in groups)
 
 
 def sum_of(bills: list[Bill], groups: list[Rows]) -> Floats:
@@ -170,6 +174,7 @@ class Tariff:
     fixed: Mask
     daily: Mask
     special: bool
+    all_priced: bool
 
 
 def tariff_of(snapshot: Snapshot) -> Tariff:
@@ -192,6 +197,7 @@ def tariff(lines: Lines, usage: Usage) -> Tariff:
         fixed=fixed,
         daily=daily,
         special=bool(fixed.any() or daily.any()),
+        all_priced=bool(lines.price.size and np.isfinite(lines.price).all()),
     )
 
 

@@ -91,8 +91,8 @@ class Cycle:
         """From now on it is about these rows, and what is remembered for such questions is at hand."""
         self.rows, self.size = rows, _count(rows, self.snapshot.size)
         if self.remembers:
-            key = (self.profile.token, rows.start, rows.stop, *self._asked_in_all())  # type: ignore[union-attr]
-            self._shelf = self.moment.shelf(key)
+            asked = msgspec.msgpack.encode((self.profile.reads_of(self.request), self.labels))
+            self._shelf = self.moment.shelf((self.profile.token, rows.start, rows.stop, asked))  # type: ignore[union-attr]
 
     @property
     def remembers(self) -> bool:
@@ -197,10 +197,6 @@ class Cycle:
             found = self._asked[field] = value if plain else msgspec.msgpack.encode(value)
             return found
 
-    def _asked_in_all(self) -> list[Any]:
-        """All that anything depends on which is remembered for this profile."""
-        return [self._asked_for(field) for field in self.profile.reads]
-
     def at_work(self, entry: Entry, point: str, method: Callable[["Cycle"], T]) -> T:
         """What the entry's plugin says at a point; how long it took, is noted where the caller lent a clock."""
         self.entry = entry
@@ -256,14 +252,14 @@ class Cycle:
         return np.where(lines >= 0, column.at.take(lines), np.nan)
 
     def times(self, reading: Reading, places: Rows) -> list[float]:
-        """When the values at these places of a reading were measured; NaN where that means nothing."""
+        """When the values at these places of a reading were measured, NaN where they were not; empty: none has a time."""
         times: list[float]
         if reading.at is not None:
             times = reading.at.take(places).tolist()
             return times
         column = None if reading.lines is None else self.snapshot.metrics.get(reading.metric)
         if reading.lines is None or column is None or column.fact.scope != "line" or not column.at.size:
-            return [nan] * places.size
+            return []
         lines = reading.lines.take(places)
         times = column.at.take(lines).tolist()
         return [at if line >= 0 else nan for at, line in zip(times, lines.tolist(), strict=True)]

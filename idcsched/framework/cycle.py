@@ -200,7 +200,7 @@ def _universe(ctx: Cycle, errors: list[PluginError]) -> slice | Rows:
 
 def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> list[Judgement]:
     """Every vectorised filter's word, in the order in which rejections are counted."""
-    found = list(_request_lists(ctx))
+    found = [] if ctx.request.only is None and ctx.request.exclude is None else list(_request_lists(ctx))
     if _fallback(ctx):
         found.append(Judgement("request", NO_GROUP, _groups(ctx) >= 0, None))
     for step in ctx.profile.steps:
@@ -298,7 +298,7 @@ def _groups(ctx: Cycle) -> Rows:
     """The first fallback group of each row: 0 everywhere without groups, −1 where no group takes it."""
     terms = _fallback(ctx)
     if not terms:
-        return np.zeros(ctx.size, dtype=np.intp)
+        return np.zeros(ctx.size, dtype=np.int8)
     found = np.full(ctx.size, -1, dtype=np.intp)
     for index in range(len(terms) - 1, -1, -1):
         found[ctx.matching((terms[index],))] = index

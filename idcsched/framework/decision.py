@@ -262,6 +262,9 @@ class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
         return position if self.places is None else int(self.places[position])
 
 
+_SORTED_AT_ONCE = 256
+
+
 class Ranking:
     """Positions among the survivors, best first. Ties are broken by the named keys, in their order, then by the hashes.
 
@@ -302,7 +305,7 @@ class Ranking:
         """The best, and whoever stands level with the last of them."""
         positions = self._down_to(count)
         totals = -self.totals.take(positions)
-        by_total = np.argsort(totals, kind="stable")
+        by_total = totals.argsort(kind="stable")
         ordered = totals.take(by_total)
         if not (ordered[1:] == ordered[:-1]).any():
             return positions.take(by_total)
@@ -310,7 +313,7 @@ class Ranking:
         return positions.take(np.lexsort((self.hashes.take(positions), *keys, totals)))
 
     def _down_to(self, count: int) -> Rows:
-        if count >= self.totals.size:
+        if count >= self.totals.size or self.totals.size <= _SORTED_AT_ONCE:
             return np.arange(self.totals.size, dtype=np.intp)
         last = np.partition(self.totals, -count)[-count]
         return np.flatnonzero(self.totals >= last)

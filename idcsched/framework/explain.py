@@ -6,12 +6,13 @@ Reasons are kept as codes and parameters; `say` renders a sentence's English tem
 from collections.abc import Iterator
 from functools import reduce
 from itertools import islice
-from math import isnan
+from math import isnan, nan
 from typing import Literal
 
 import msgspec
 import numpy as np
 
+from .context import Cycle
 from .decision import (
     Answer,
     Board,
@@ -37,6 +38,7 @@ from .decision import (
 from .labels import Mask, Rows
 from .normalize import DECIMALS
 from .ranking import HASH
+from .snapshot import Reading
 from .telling import Say, Teller, say_english
 
 __all__ = ["MOST_SHOWN", "Explain", "answer"]
@@ -55,7 +57,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
     board = decision.board(min(shown, decision.feasible))
     winner = board.ranking.picked
     counts, tell = rejected_counts(decision, decision.visited), Teller(say)
-    stale = tuple(islice(stale_values(decision), MOST_SHOWN + 1)) if told else ()
+    stale = tuple(islice(stale_values(decision), MOST_SHOWN + 1)) if told and decision.cycle.notes else ()
     return Answer(
         result="scheduled" if decision.scheduled else "unschedulable",
         reason_code=_reason_code(decision),
@@ -155,23 +157,30 @@ def _passed(decision: Decision, row: int, tell: Teller) -> Iterator[Passed]:
 def _scores(board: Board, column: ScoreColumn, positions: Rows, tell: Teller) -> list[Score]:
     """One scorer's way from raw value to contribution, for those who are shown."""
     places = positions if column.places is None else column.places.take(positions)
-    reading, now, weight, nominal = column.reading, board.survivors.now, column.weight, column.nominal_weight
-    values, times = reading.values.take(places).tolist(), board.survivors.times(reading, places)
+    values, ages = column.reading.values.take(places).tolist(), _ages(board.survivors, column.reading, places)
     scores, missing = column.scores.take(positions).tolist(), _missing(column, places)
-    notes = [tell.note(board, column, position) for position in positions.tolist()]
+    weight, nominal, left_out = column.weight, column.nominal_weight, column.left_out
     return [
         Score(
-            raw=None if isnan(raw) else raw,
-            normalized=None if why == LEFT_OUT else score,
+            raw=raw if why is None or not isnan(raw) else None,
+            normalized=None if left_out else score,
             weight=weight,
             nominal_weight=nominal,
-            contribution=0.0 if why == LEFT_OUT else round(weight * score, DECIMALS),
-            age_seconds=None if isnan(at) else round(now - at, 3),
+            contribution=0.0 if left_out else round(weight * score, DECIMALS),
+            age_seconds=age,
             missing=why,
             note=note,
         )
-        for raw, at, score, why, note in zip(values, times, scores, missing, notes, strict=True)
+        for raw, age, score, why, note in zip(
+            values, ages, scores, missing, tell.notes(board, column, positions), strict=True
+        )
     ]
+
+
+def _ages(ctx: Cycle, reading: Reading, places: Rows) -> list[float | None]:
+    """How old the values at these places of the reading are; None where that means nothing."""
+    times, now = ctx.times(reading, places), ctx.now
+    return [None if isnan(at) else round(now - at, 3) for at in times] if times else [None] * places.size
 
 
 def _missing(column: ScoreColumn, places: Rows) -> list[str | None]:
@@ -179,7 +188,7 @@ def _missing(column: ScoreColumn, places: Rows) -> list[str | None]:
     if column.left_out:
         return [LEFT_OUT] * places.size
     fresh = column.reading.known.take(places).tolist()
-    if all(fresh):
+    if False not in fresh:
         return [None] * places.size
     policy = column.entry.missing.score
     stand_in = "worst" if policy == "last" else policy
@@ -353,7 +362,7 @@ def stale_values(decision: Decision) -> Iterator[Stale]:
     """Every value that was missing or stale, and what was done about it."""
     snapshot, seen = decision.cycle.snapshot, set()
     for note in decision.cycle.notes:
-        times = decision.cycle.times(note.reading, np.arange(note.rows.size))
+        times = decision.cycle.times(note.reading, np.arange(note.rows.size)) or [nan] * note.rows.size
         for i, row in enumerate(note.rows.tolist()):
             line = int(note.reading.lines[i]) if note.reading.lines is not None else -1
             key = (row, line, note.reading.metric, note.used_as)

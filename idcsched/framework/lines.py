@@ -75,9 +75,9 @@ class LineChoice:
     def take(self, positions: Rows) -> "LineChoice":
         return LineChoice(
             groups=tuple([group.take(positions) for group in self.groups]),
-            has_line=np.ones(positions.size, np.bool_) if self.complete else self.has_line.take(positions),
+            has_line=self.has_line[: positions.size] if self.complete else self.has_line.take(positions),
             carries=lambda: self.carries.take(positions),
-            known=np.ones(positions.size, np.bool_) if self.all_known else self.known.take(positions),
+            known=self.known[: positions.size] if self.all_known else self.known.take(positions),
             complete=self.complete,
             all_known=self.all_known,
         )

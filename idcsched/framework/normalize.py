@@ -52,7 +52,8 @@ def normalize(values: Floats, scale: Scale) -> Floats:
     if scale.kind in _SCALE_FREE and (most := float(np.abs(values).max())) > _HUGE:
         values = values / most
     scores = KINDS[scale.kind](values, scale).round(DECIMALS)
-    return scores + 0.0  # a nought without a sign
+    scores += 0.0  # a nought without a sign
+    return scores
 
 
 def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
@@ -66,7 +67,9 @@ def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
 
 
 def _fixed(values: Floats, scale: Scale) -> Floats:
-    scores = (values.clip(scale.low, scale.high) - scale.low) * (_TOP / (scale.high - scale.low))
+    scores = np.minimum(np.maximum(values, scale.low), scale.high)
+    scores -= scale.low
+    scores *= _TOP / (scale.high - scale.low)
     return _turned(scores, scale)
 
 

@@ -5,8 +5,9 @@ gives the `Profile` that the cycle runs: plugin instances, sorted into the tuple
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -25,6 +26,7 @@ __all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody",
 ALWAYS = ("region", "isp", "tier", "partition", "labels")
 """Plugins that hold whatever the request names, whether a profile lists them or not."""
 HEADROOM = "headroom"
+LABELS = "labels"
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 _TIE_BREAKERS = ("affinity", HEADROOM)
 
@@ -169,6 +171,8 @@ class Profile:
     """Those of `pre_filters` that say which rows a request is about."""
     reads: tuple[str, ...] = ()
     """All fields of a request on which something depends that is remembered."""
+    reads_of: Callable[[Any], Any]
+    """What a request says in those of them that are its own; `labels` are the server's."""
     promises: tuple[str, ...] | None = None
     """The fields on which it depends what anybody's total can be at most; None: that can't be told."""
     token: object = field(default_factory=object, compare=False, repr=False)
@@ -211,6 +215,7 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
     flow = next((entry for entry in everything if entry.plugin.name == "network_flow"), None)
     pre_filters = _joining(sorted(everything, key=lambda entry: not entry.plugin.narrows), "pre_filter")
     filters = _joining(everything, "filter")
+    reads = read_by(everything)
     tie_breakers = _TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers
     return Profile(
         code=code,
@@ -220,7 +225,8 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         filters=filters,
         steps=steps_of(pre_filters, filters),
         narrowing=tuple(entry for entry in pre_filters if entry.plugin.narrows),
-        reads=read_by(everything),
+        reads=reads,
+        reads_of=attrgetter(*[field for field in reads if field != LABELS]),
         promises=promised_by(scorers, _entries_of(tie_breakers, everything)),
         filters_one=filters_one,
         gatherers=_joining(entries, "gather"),

@@ -55,7 +55,7 @@ def total_scores(ctx: "Cycle", columns: list[ScoreColumn]) -> Floats:
     """Σ weight × score of each row, summed in the profile's order."""
     totals = np.zeros(ctx.size)
     for column in columns:
-        totals += column.weight * column.scores
+        totals += column.scores * column.weight
     return totals.round(DECIMALS, out=totals)
 
 
@@ -102,9 +102,10 @@ def line_headroom(ctx: "Cycle", need: float) -> Floats:
     if not lines.purchased.size:
         return np.full(ctx.size, np.nan)
     everybody = choice.complete or choice.has_line.all()
-    lefts = []
+    lefts, purchased = [], ctx.snapshot.derive("all purchased", lambda: bool((lines.purchased > 0).all()))
     for group in choice.groups:
-        left = headroom(lines.room.take(group) - need, lines.purchased.take(group))
+        left = lines.room.take(group) - need
+        left = left / lines.purchased.take(group) if purchased else headroom(left, lines.purchased.take(group))
         lefts.append(left if everybody else np.where(group == NO_LINE, np.nan, left))
     least = lefts[0] if len(lefts) == 1 else np.minimum.reduce(lefts)
     return least.round(DECIMALS)

@@ -201,7 +201,11 @@ class Request(_Body, frozen=True, kw_only=True):
 
     def need(self, resource: str) -> float:
         """What all machines of the request need together."""
-        return sum([machine.total(resource) for machine in self.machines or ()], 0.0)
+        total = 0.0
+        for machine in self.machines or ():
+            if each := getattr(machine, resource):
+                total += each * (1 if machine.count is None else machine.count)
+        return total
 
     @property
     def machine_count(self) -> int:

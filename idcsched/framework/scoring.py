@@ -79,9 +79,14 @@ def read_raw(ctx: "Cycle", entry: Entry) -> Reading | None:
         raw = Reading(metric="", values=values, known=np.ones(values.shape, np.bool_))
     if raw.values.shape != (ctx.size,) or raw.known.shape != (ctx.size,):
         raise ValueError(f"gave {raw.values.shape} values for {ctx.size} candidates")
-    if not np.isfinite(raw.values if raw.known.all() else raw.values[raw.known]).all():
+    if not all_of(np.isfinite(raw.values if all_of(raw.known) else raw.values[raw.known])):
         raise ValueError("gave a value that is not finite")
     return raw
+
+
+def all_of(mask: Mask) -> bool:
+    """As `mask.all()`, which takes longer to get going than to look at a few hundred rows."""
+    return int(np.count_nonzero(mask)) == mask.size
 
 
 def _score_one_by_one(plugin: Plugin, ctx: "Cycle") -> Reading:
@@ -189,7 +194,7 @@ def _whole(whole: "Cycle", entry: Entry) -> Whole | object:
         raw = read_raw(whole, entry)
         if raw is None:
             return SILENT
-        if not raw.known.all():
+        if not all_of(raw.known):
             return _ASK_EACH_TIME
         scale = entry.scale(entry.plugin.scale_for(whole))
         by_row = scale.kind in BY_ROW and not normalizes_itself(entry)
@@ -204,7 +209,7 @@ def _column(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
         return None
     scale = entry.scale(entry.plugin.scale_for(ctx))
     known, left_out = raw.known, False
-    if not known.all():
+    if not all_of(known):
         known = known | ~np.isnan(raw.values) if entry.missing.score == "last" else known
         left_out = not known.any()
         _note(ctx, entry, raw, known, left_out)
@@ -222,11 +227,13 @@ def _column(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
 
 def _scores(ctx: "Cycle", entry: Entry, raw: Reading, known: Mask, scale: Scale) -> Floats:
     """0..100 for every survivor: known values normalised among themselves, the others by policy."""
-    whole = bool(known.all())
+    whole = all_of(known)
     values = raw.values if whole else raw.values[known]
     own = normalizes_itself(entry)
     found = np.asarray(entry.plugin.normalize(ctx, values) if own else normalize(values, scale), dtype=np.float64)
-    if found.shape != values.shape or not within_bounds(found, "min_max" if own else scale.kind):
+    if own and (found.shape != values.shape or not within_bounds(found, "min_max")):
+        raise ValueError("gave a score out of bounds")
+    if scale.kind not in BY_ROW and not within_bounds(found, scale.kind):
         raise ValueError("gave a score out of bounds")
     if whole:
         return found.round(DECIMALS) if own else found

@@ -7,6 +7,7 @@ import msgspec
 
 from .decision import Board, Judgement, PluginError, ScoreColumn
 from .errors import Template
+from .labels import Rows
 
 __all__ = ["PARTS", "Say", "Teller", "say_english"]
 
@@ -44,10 +45,13 @@ class Teller:
             self._failed(judgement.plugin, "figures", error)
             return None
 
-    def note(self, board: Board, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
-        """What the scorer has to say about one raw value."""
+    def notes(self, board: Board, column: ScoreColumn, positions: Rows) -> list[str | msgspec.UnsetType]:
+        """What the scorer has to say about those raw values."""
         if "note" not in column.entry.joined:
-            return msgspec.UNSET
+            return [msgspec.UNSET] * positions.size
+        return [self._note(board, column, position) for position in positions.tolist()]
+
+    def _note(self, board: Board, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
         try:
             note = column.entry.plugin.note(board.survivors, position)
             return self.say(note.sentence, note.params) if note else msgspec.UNSET
