@@ -252,7 +252,7 @@ class Cycle:
         return np.where(lines >= 0, column.at.take(lines), np.nan)
 
     def times(self, reading: Reading, places: Rows) -> list[float]:
-        """When the values at these places of a reading were measured, NaN where they were not; empty: none has a time."""
+        """When the values at these places of a reading were measured, NaN where that is not known; empty: none was."""
         times: list[float]
         if reading.at is not None:
             times = reading.at.take(places).tolist()

@@ -251,6 +251,8 @@ class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
     weight: float
     left_out: bool
     places: Rows | None = None
+    shown: dict[int, Score] | None = None
+    """What was shown before of those places; None: it may be another each time."""
 
     @property
     def raw(self) -> Reading:

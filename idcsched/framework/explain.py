@@ -134,15 +134,15 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     positions = board.ranking.head(places[-1] + 1)[places.start : places.stop]
     told = [_scores(board, column, positions, tell) for column in board.columns]
     names, totals = [column.entry.name for column in board.columns], board.ranking.totals.take(positions).tolist()
+    rows, codes = board.survivors.row_numbers.take(positions).tolist(), board.survivors.snapshot.idcs.codes
     for number, position in enumerate(positions.tolist()):
         yield Candidate(
             rank=places[number] + 1,
-            idc=board.code(position),
+            idc=codes[rows[number]],
             lines=_lines(board, position),
             score=totals[number],
             scores=dict(zip(names, [scores[number] for scores in told], strict=True)),
-            filters=(tuple(_passed(decision, board.survivors.row_numbers[position], tell)) if full else ())
-            or msgspec.UNSET,
+            filters=(tuple(_passed(decision, rows[number], tell)) if full else ()) or msgspec.UNSET,
         )
 
 
@@ -157,6 +157,18 @@ def _passed(decision: Decision, row: int, tell: Teller) -> Iterator[Passed]:
 def _scores(board: Board, column: ScoreColumn, positions: Rows, tell: Teller) -> list[Score]:
     """One scorer's way from raw value to contribution, for those who are shown."""
     places = positions if column.places is None else column.places.take(positions)
+    if column.shown is None:
+        return _scores_at(board, column, positions, places, tell)
+    where = places.tolist()
+    try:
+        return [column.shown[place] for place in where]
+    except KeyError:
+        found = _scores_at(board, column, positions, places, tell)
+        column.shown.update(zip(where, found, strict=True))
+        return found
+
+
+def _scores_at(board: Board, column: ScoreColumn, positions: Rows, places: Rows, tell: Teller) -> list[Score]:
     values, ages = column.reading.values.take(places).tolist(), _ages(board.survivors, column.reading, places)
     scores, missing = column.scores.take(positions).tolist(), _missing(column, places)
     weight, nominal, left_out = column.weight, column.nominal_weight, column.left_out
@@ -231,7 +243,7 @@ def _margin(board: Board) -> Margin | None:
 
 
 def _flip(column: ScoreColumn, winner: int, second: int, ahead: float) -> Flip:
-    lead = float(column.scores[winner] - column.scores[second])
+    lead: float = column.scores.item(winner) - column.scores.item(second)
     weight = column.weight - ahead / lead if lead else None
     level = weight is not None and 0.0 <= weight <= MOST_WEIGHT
     return Flip(scorer=column.entry.name, weight=round(weight, DECIMALS) if weight is not None and level else None)

@@ -169,6 +169,8 @@ class Profile:
     """What a line of unknown use means to whoever filters by bandwidth."""
     narrowing: tuple[Entry, ...] = ()
     """Those of `pre_filters` that say which rows a request is about."""
+    weighed: tuple[tuple[Entry, tuple[float, float]], ...] | None = None
+    """The scorers in the sum with their weights, nominal and in force; None: those in force depend on the day."""
     reads: tuple[str, ...] = ()
     """All fields of a request on which something depends that is remembered."""
     reads_of: Callable[[Any], Any]
@@ -225,6 +227,7 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         filters=filters,
         steps=steps_of(pre_filters, filters),
         narrowing=tuple(entry for entry in pre_filters if entry.plugin.narrows),
+        weighed=_weighed(scorers),
         reads=reads,
         reads_of=attrgetter(*[field for field in reads if field != LABELS]),
         promises=promised_by(scorers, _entries_of(tie_breakers, everything)),
@@ -251,6 +254,12 @@ def _entries_of(names: Iterable[str], entries: tuple[Entry, ...]) -> Iterator[En
     for name in names:
         named = [entry for entry in entries if entry.name == name]
         yield from named[:1] or [entry for entry in entries if entry.plugin.name == name][:1]
+
+
+def _weighed(scorers: tuple[Entry, ...]) -> tuple[tuple[Entry, tuple[float, float]], ...] | None:
+    if any(entry.dynamic_weight is not None for entry in scorers):
+        return None
+    return tuple((entry, (entry.weight, entry.weight)) for entry in scorers if entry.weight > 0)
 
 
 def _joining(entries: Iterable[Entry], *points: str) -> tuple[Entry, ...]:

@@ -1,13 +1,13 @@
 """From raw values to what each scorer adds to the sum, with what was missing put in place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from .decision import PluginError, ScoreColumn
+from .decision import PluginError, Score, ScoreColumn
 from .errors import PluginFailed
 from .labels import Mask, Rows
 from .normalize import DECIMALS, Floats, Scale, normalize, within_bounds
@@ -49,10 +49,9 @@ def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool 
     """The columns of every scorer in the sum, in the profile's order."""
     if not ctx.size:
         return []
-    weighed = [
-        (entry, _weights(ctx, entry)) for entry in ctx.profile.scorers if not vectorised_only or "score" in entry.joined
-    ]
-    taking_part = [(entry, weights) for entry, weights in weighed if weights[1] > 0]
+    taking_part = _taking_part(ctx)
+    if vectorised_only:
+        taking_part = [(entry, weights) for entry, weights in taking_part if "score" in entry.joined]
     broken = _pre_score(ctx, [entry for entry, _ in taking_part if "pre_score" in entry.joined], errors)
     columns = []
     for entry, weights in taking_part:
@@ -95,6 +94,14 @@ def _score_one_by_one(plugin: Plugin, ctx: "Cycle") -> Reading:
     values = np.array([np.nan if value is None else value for value in said], dtype=np.float64)
     known = np.array([value is not None for value in said], dtype=np.bool_)
     return Reading(metric="", values=values, known=known)
+
+
+def _taking_part(ctx: "Cycle") -> Sequence[tuple[Entry, Weights]]:
+    """The scorers whose weight in force is not nought."""
+    if ctx.request.weights is None and ctx.profile.weighed is not None:
+        return ctx.profile.weighed
+    weighed = [(entry, _weights(ctx, entry)) for entry in ctx.profile.scorers]
+    return [(entry, weights) for entry, weights in weighed if weights[1] > 0]
 
 
 def _weights(ctx: "Cycle", entry: Entry) -> Weights:
@@ -144,6 +151,8 @@ class Whole(msgspec.Struct, frozen=True):
 
     reading: Reading
     scores: Floats | None
+    shown: dict[int, Score] | None = None
+    """What was shown of a row; None: it may be another each time, since its age is told or it hangs on others."""
 
 
 _ASK_EACH_TIME = object()
@@ -168,6 +177,7 @@ def _column_of(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | No
         weight=weights[1],
         left_out=False,
         places=places,
+        shown=found.shown if weights[1] == entry.weight else None,
     )
 
 
@@ -198,7 +208,10 @@ def _whole(whole: "Cycle", entry: Entry) -> Whole | object:
             return _ASK_EACH_TIME
         scale = entry.scale(entry.plugin.scale_for(whole))
         by_row = scale.kind in BY_ROW and not normalizes_itself(entry)
-        return sealed(Whole(raw, _scores(whole, entry, raw, raw.known, scale) if by_row else None))
+        if not by_row:
+            return sealed(Whole(raw, None))
+        ageless = raw.at is None and raw.lines is None and "note" not in entry.joined
+        return sealed(Whole(raw, _scores(whole, entry, raw, raw.known, scale), {} if ageless else None))
     except Exception:  # noqa: BLE001  # among the survivors it may not fail, and there it is put on record
         return _ASK_EACH_TIME
 

@@ -11,8 +11,8 @@ from bench.fleet import NOW, default_profile, requests, snapshot_of
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 
-MOST_CALLS = 1100
-MOST_BYTES_A_ROW = 600
+MOST_CALLS = 800
+MOST_BYTES_A_ROW = 300
 ORDERS = 40
 
 
