@@ -1,0 +1,267 @@
+"""`libcloud`: servers of EC2 and of whatever speaks its language, driven by Apache Libcloud."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import MappingProxyType
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+from xml.etree.ElementTree import Element
+
+import msgspec
+from libcloud.common.exceptions import BaseHTTPError
+from libcloud.common.types import LibcloudError
+from libcloud.compute.base import Node, NodeImage, NodeSize
+from libcloud.compute.drivers.ec2 import NAMESPACE, EC2Connection, EC2NodeDriver, EC2Response
+from libcloud.compute.types import NodeState
+from requests import Response
+from requests.structures import CaseInsensitiveDict
+
+from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.outbound.client import origin_of
+from idcsched.outbound.errors import HostRefused
+from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
+
+__all__ = ["Libcloud"]
+
+TOKEN_TAG = "idcsched-token"  # noqa: S105 - the name of a tag
+REFUSED = range(300, 600)
+"""Statuses that Libcloud is to make sense of."""
+CONDITIONS: Mapping[str, Condition] = MappingProxyType(
+    {
+        "pending": Condition.STARTING,
+        "running": Condition.UP,
+        "stopping": Condition.BROKEN,
+        "stopped": Condition.BROKEN,
+        "shutting-down": Condition.GOING,
+    }
+)
+"""What is `terminated` is gone, though it is listed for a while."""
+GONE = "terminated"
+FOR_GOOD = (
+    "InstanceLimitExceeded",
+    "InsufficientInstanceCapacity",
+    "InvalidAMIID",
+    "InvalidGroup.NotFound",
+    "InvalidKeyPair.NotFound",
+    "InvalidParameter",
+    "InvalidSubnetID",
+    "Unsupported",
+    "UnauthorizedOperation",
+    "VcpuLimitExceeded",
+)
+"""What these errors begin with will not be otherwise in a moment."""
+
+UNKNOWN_ID = "InvalidInstanceID"
+LONGEST_REASON = 500
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An instance type with what it offers."""
+
+    id: Text
+    cpu: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    memory_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    gpu: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+
+    def holds(self, shape: Mapping[str, Any]) -> bool:
+        return all(getattr(self, name) >= (shape.get(name) or 0.0) for name in ("cpu", "memory_gib", "gpu"))
+
+
+class LibcloudConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the servers are. The secret is the secret access key.
+
+    A machine's `spec` is its instance type, else it is the first of `sizes` that holds it; `image` stands for what
+    an order leaves out. An order's `params` may say `userdata` and `keyname`.
+    """
+
+    url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
+    access_key: Text
+    region: Text = "us-east-1"
+    """By which requests are signed."""
+    image: Text | None = None
+    sizes: Annotated[tuple[Size, ...], msgspec.Meta(max_length=200)] = ()
+    keyname: Text | None = None
+    security_groups: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
+
+
+class Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an order may say about a machine beyond its shape."""
+
+    userdata: Annotated[str, msgspec.Meta(max_length=16_384)] | None = None
+    keyname: Text | None = None
+
+
+class Libcloud(Driver):
+    """A cloud that speaks EC2's language, by way of Apache Libcloud."""
+
+    kind = "libcloud"
+    Config = LibcloudConfig
+    config: LibcloudConfig
+
+    def check(self) -> Sequence[FieldError]:
+        try:
+            origin_of(self.config.url)
+        except HostRefused as error:
+            return [FieldError("/url", "invalid_url", error.template, error.params)]
+        if self.config.region not in EC2NodeDriver.list_regions():
+            return [FieldError("/region", "unknown_region", "there is no region {code}", {"code": self.config.region})]
+        return []
+
+    def create(self, call: Call, wanted: Wanted) -> Existing:
+        size, image, params = self._size(wanted), self._image(wanted), _params(wanted)
+        options = {
+            "ex_keyname": params.keyname or self.config.keyname,
+            "ex_userdata": params.userdata,
+            "ex_security_groups": list(self.config.security_groups) or None,
+        }
+        cloud = self._cloud(call)
+        with _understood():
+            node = cloud.create_node(
+                name=wanted.name,
+                size=NodeSize(size, size, ram=0, disk=0, bandwidth=0, price=0, driver=cloud),
+                image=NodeImage(image, image, driver=cloud),
+                ex_clienttoken=wanted.idempotency_key,
+                ex_metadata=_marks(wanted),
+                **{name: value for name, value in options.items() if value is not None},
+            )
+        return _told(node)
+
+    def find(self, call: Call, token: str) -> Sequence[Existing]:
+        with _understood():
+            nodes = self._cloud(call).list_nodes(ex_filters={f"tag:{TOKEN_TAG}": token})
+        return [_told(node) for node in nodes if node.extra["status"] != GONE]
+
+    def get(self, call: Call, machine_id: str) -> Existing | None:
+        try:
+            with _understood():
+                nodes = self._cloud(call).list_nodes(ex_node_ids=[machine_id])
+        except _NoSuchMachine:
+            return None
+        return next((_told(node) for node in nodes if node.extra["status"] != GONE), None)
+
+    def delete(self, call: Call, machine_id: str) -> None:
+        cloud = self._cloud(call)
+        node = Node(machine_id, machine_id, NodeState.UNKNOWN, public_ips=[], private_ips=[], driver=cloud)
+        with suppress(_NoSuchMachine), _understood():
+            cloud.destroy_node(node)
+
+    def _cloud(self, call: Call) -> Any:
+        if call.secret is None:
+            raise Unavailable("secret_missing", "this provider needs a secret_ref")
+        parts = urlsplit(self.config.url)
+        cloud: Any = _Cloud(
+            self.config.access_key,
+            call.secret,
+            secure=parts.scheme == "https",
+            host=parts.hostname,
+            port=parts.port or (443 if parts.scheme == "https" else 80),
+            region=self.config.region,
+            signature_version="4",
+        )
+        cloud.connection.connection.call = call
+        return cloud
+
+    def _size(self, wanted: Wanted) -> str:
+        if spec := wanted.shape.get("spec"):
+            return str(spec)
+        found = next((size.id for size in self.config.sizes if size.holds(wanted.shape)), None)
+        if found is None:
+            raise NotHere("no_such_size", "no size of this provider holds such a machine")
+        return found
+
+    def _image(self, wanted: Wanted) -> str:
+        image = wanted.shape.get("image") or self.config.image
+        if image is None:
+            raise NotHere("no_image", "neither the order nor the provider says which image")
+        return str(image)
+
+
+class _Transport:
+    """What Libcloud takes for its HTTP library: the one client by which this project calls anybody."""
+
+    call: Call
+
+    def __init__(self, *, host: str, port: int, secure: bool | int, **_: Any) -> None:
+        self._origin = f"{'https' if secure else 'http'}://{host}:{port}"
+        self._response = Response()
+
+    def request(self, method: str, url: str, headers: Mapping[str, str] | None = None, **_: Any) -> None:
+        url = self._origin + url.replace("+", "%20")  # as it was signed
+        fetched = self.call.fetch(url, method=method, headers=headers, also=REFUSED)
+        self._response = Response()
+        self._response.status_code = fetched.status
+        self._response.headers = CaseInsensitiveDict({"content-type": fetched.content_type})
+        self._response._content = fetched.content  # noqa: SLF001 - requests offers no other way
+        self._response.encoding = "utf-8"
+
+    def getresponse(self) -> Response:
+        return self._response
+
+
+class _Reply(EC2Response):
+    """Servers differ in how they write the namespace, and Libcloud finds nothing in any but its own, without a word."""
+
+    def parse_body(self) -> Any:
+        """What is no reply at all must not be taken for an empty list: by it machines would be created twice."""
+        body = super().parse_body()
+        if not isinstance(body, Element) or not body.tag.endswith("Response"):
+            raise Unavailable("bad_reply", "the provider sent no reply that can be understood")
+        for element in body.iter():
+            element.tag = f"{{{NAMESPACE}}}{element.tag.rpartition('}')[2]}"
+        return body
+
+
+class _Connection(EC2Connection):
+    conn_class: Any = _Transport
+    responseCls = _Reply  # noqa: N815 - Libcloud's name
+
+    def pre_connect_hook(self, params: Any, headers: Mapping[str, str]) -> Any:
+        """Of the headers the host alone is signed: the others are the client's own."""
+        return super().pre_connect_hook(params, {"Host": headers["Host"]})
+
+
+class _Cloud(EC2NodeDriver):
+    connectionCls = _Connection  # noqa: N815 - Libcloud's name
+
+    def ex_describe_addresses(self, nodes: Sequence[Node]) -> dict[Any, list[str]]:
+        """Elastic addresses are the servers' own, too: nobody need be asked for them once more."""
+        return {node.id: [] for node in nodes}
+
+
+def _marks(wanted: Wanted) -> dict[str, str]:
+    return {TOKEN_TAG: wanted.token, "idcsched-placement": wanted.placement, "idcsched-idc": wanted.idc}
+
+
+def _params(wanted: Wanted) -> Params:
+    try:
+        return msgspec.convert(wanted.shape.get("params") or {}, Params)
+    except msgspec.ValidationError as error:
+        raise NotHere("invalid_params", "the machine's params: {reason}", reason=error) from None
+
+
+def _told(node: Any) -> Existing:
+    status = node.extra["status"]
+    addresses = dict.fromkeys([*node.public_ips, *node.private_ips])
+    return Existing(
+        id=node.id,
+        condition=CONDITIONS.get(status, Condition.STARTING),
+        addresses=tuple(addresses),
+        error="" if CONDITIONS.get(status) != Condition.BROKEN else f"it is {status}",
+    )
+
+
+class _NoSuchMachine(Unavailable):
+    """The provider does not know the id."""
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    """What Libcloud raises comes out as an Unavailable that says which kind of trouble it is."""
+    try:
+        yield
+    except (BaseHTTPError, LibcloudError) as error:
+        said = str(getattr(error, "message", "") or error)[:LONGEST_REASON]
+        kind = _NoSuchMachine if said.startswith(UNKNOWN_ID) else NotHere if said.startswith(FOR_GOOD) else Unavailable
+        raise kind("provider_refused", "the provider refused: {reason}", reason=said) from None
