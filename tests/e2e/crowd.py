@@ -1,0 +1,150 @@
+"""A crowd of portals that order, commit, confirm and give back at random, and note down what they are answered."""
+
+import http.client
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
+from uuid import uuid4
+
+__all__ = ["Answer", "Portal"]
+
+TIMEOUT = 30
+UNSETTLED = {503}
+BUSY = "idempotency_key_busy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What was asked, and what came back; `status` None: nothing did."""
+
+    what: str
+    request_id: str
+    status: int | None
+    body: Any
+    wanted: int = 1
+
+    @property
+    def code(self) -> str:
+        return str(self.body.get("code")) if isinstance(self.body, dict) else ""
+
+    @property
+    def settled(self) -> bool:
+        """Whether the portal knows what has become of it."""
+        return self.status is not None and self.status < 500 and self.code != BUSY
+
+    @property
+    def placements(self) -> list[dict[str, Any]]:
+        if self.status is None or self.status >= 300:
+            return []
+        found = self.body.get("results", [self.body])
+        return [each for each in found if "version" in each]
+
+
+@dataclass(slots=True)
+class Portal:
+    """One of them, with what it holds."""
+
+    ports: Sequence[int]
+    token: str
+    chance: random.Random
+    answers: list[Answer] = field(default_factory=list)
+    _mine: list[str] = field(default_factory=list)
+
+    def work(self, until: Event) -> None:
+        """Until it is told to stop."""
+        while not until.is_set():
+            self.turn()
+
+    def turn(self) -> None:
+        deeds: dict[Callable[[], Answer], int] = {
+            self._reserve: 6,
+            self._reserve_once: 2,
+            self._commit: 2,
+            self._gang: 1,
+            self._spread: 1,
+            self._wait: 1,
+        }
+        if self._mine:
+            deeds |= {self._confirm: 3, self._release: 7, self._release_twice: 1}
+        (deed,) = self.chance.choices(list(deeds), list(deeds.values()))
+        answer = deed()
+        self.answers.append(answer)
+        self._mine += [each["id"] for each in answer.placements if answer.what not in {"confirm", "release"}]
+
+    def ask(self, what: str, path: str, body: Any, *, wanted: int = 1, key: str = "") -> Answer:
+        """One request, on a connection of its own, to whichever web process."""
+        request_id = body.get("request_id", "") if isinstance(body, dict) else ""
+        connection = http.client.HTTPConnection("127.0.0.1", self.chance.choice(self.ports), timeout=TIMEOUT)
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        headers |= {"Idempotency-Key": key} if key else {}
+        try:
+            connection.request("POST", f"/api/v1{path}", json.dumps(body), headers)
+            response = connection.getresponse()
+            told = json.loads(response.read() or b"null")
+            return Answer(what=what, request_id=request_id, status=response.status, body=told, wanted=wanted)
+        except (OSError, http.client.HTTPException, ValueError):  # the process died over it, or its answer did
+            return Answer(what=what, request_id=request_id, status=None, body=None, wanted=wanted)
+        finally:
+            connection.close()
+
+    def _order(self, **more: Any) -> dict[str, Any]:
+        machine = {
+            "count": self.chance.randint(1, 3),
+            "bandwidth_mbps": self.chance.choice([10, 20, 50, 75]),
+            "cpu": self.chance.choice([1, 2]),
+        }
+        ttl = self.chance.choice([1, 2, 4, 60])
+        return {
+            "request_id": str(uuid4()), "region": "A", "action": "reserve", "machines": [machine], "ttl_seconds": ttl,
+            "labels": {"business": self.chance.choice(["live", "games"])}, **more,
+        }  # fmt: skip
+
+    def _reserve(self) -> Answer:
+        return self.ask("reserve", "/schedule/", self._order())
+
+    def _reserve_once(self) -> Answer:
+        """Asked again under the same key until it is known what has become of it."""
+        order, key = self._order(), str(uuid4())
+        for _ in range(4):
+            answer = self.ask("reserve", "/schedule/", order, key=key)
+            if answer.settled:
+                break
+        return answer
+
+    def _commit(self) -> Answer:
+        order = self._order(action="recommend")
+        recommended = self.ask("recommend", "/schedule/", order)
+        token = recommended.body.get("commit_token") if recommended.status == 200 else None
+        if not token:
+            return recommended
+        committed = self.ask("commit", "/placements/", {"commit_token": token})
+        return Answer(what="commit", request_id=order["request_id"], status=committed.status, body=committed.body)
+
+    def _gang(self) -> Answer:
+        name = str(uuid4())
+        orders = [self._order(request_id=name) for _ in range(self.chance.randint(2, 4))]
+        answer = self.ask("gang", "/schedule/batch/", {"requests": orders, "mode": "gang"}, wanted=len(orders))
+        return Answer(what="gang", request_id=name, status=answer.status, body=answer.body, wanted=len(orders))
+
+    def _spread(self) -> Answer:
+        machines = [{"count": 3, "bandwidth_mbps": 20, "cpu": 1}]
+        return self.ask("spread", "/schedule/", self._order(machines=machines, spread={"max_per_idc": 1}), wanted=3)
+
+    def _wait(self) -> Answer:
+        machines = [{"count": 1, "bandwidth_mbps": 300, "cpu": 2}]
+        return self.ask("wait", "/schedule/", self._order(machines=machines, wait_seconds=5))
+
+    def _confirm(self) -> Answer:
+        return self.ask("confirm", f"/placements/{self.chance.choice(self._mine)}/confirm/", None)
+
+    def _release(self) -> Answer:
+        return self.ask(
+            "release", f"/placements/{self._mine.pop(self.chance.randrange(len(self._mine)))}/release/", None
+        )
+
+    def _release_twice(self) -> Answer:
+        self.ask("release", f"/placements/{self._mine[-1]}/release/", None)
+        return self.ask("release", f"/placements/{self._mine.pop()}/release/", None)

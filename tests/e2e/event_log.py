@@ -1,0 +1,116 @@
+"""An auditor of its own: it reads the log of events, past Django and past the ledger, and adds up who holds what."""
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import psycopg2
+
+__all__ = ["Book", "Logged", "at_one_moment", "in_order_of_commit", "rows_of", "told_apart"]
+
+HOLDING = {"reserved", "provisioning", "active", "releasing"}
+EVENTS = "SELECT placement_id, version, move, state, detail FROM placement_event ORDER BY {order}"
+HOLDINGS = """
+    SELECT idc.code, line.code, holding.resource, holding.ordered FROM ledger_holding AS holding
+    JOIN inventory_idc AS idc ON idc.id = holding.idc_id LEFT JOIN inventory_line AS line ON line.id = holding.line_id
+"""
+Thing = tuple[str, str, str]
+"""IDC, line (none: ""), resource."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One event."""
+
+    placement: str
+    version: int
+    move: str
+    state: str
+    detail: Mapping[str, Any]
+
+
+class Book:
+    """What is held of everything after each event."""
+
+    def __init__(self, limits: Mapping[str, float]) -> None:
+        self.held: dict[Thing, float] = defaultdict(float)
+        self.most: dict[Thing, float] = defaultdict(float)
+        self.states: dict[str, list[str]] = defaultdict(list)
+        self.places: dict[str, str] = {}
+        self.complaints: list[str] = []
+        self._claims: dict[str, list[tuple[Thing, float]]] = {}
+        self._limits = limits
+
+    def read(self, events: Iterable[Logged]) -> "Book":
+        for event in events:
+            self._enter(event)
+        return self
+
+    def _enter(self, event: Logged) -> None:
+        states = self.states[event.placement]
+        if event.version != len(states) + 1:
+            self.complaints.append(f"{event.placement}: version {event.version} follows {len(states)}")
+        held_before, holds = bool(states) and states[-1] in HOLDING, event.state in HOLDING
+        states.append(event.state)
+        if holds and not held_before:
+            self._take(event)
+        elif held_before and not holds:
+            for thing, amount in self._claims[event.placement]:
+                self.held[thing] = round(self.held[thing] - amount, 6)
+
+    def _take(self, event: Logged) -> None:
+        idc = self.places[event.placement] = event.detail["idc"]
+        claims = [((idc, claim["line"] or "", claim["resource"]), claim["amount"]) for claim in event.detail["claims"]]
+        self._claims[event.placement] = claims
+        for thing, amount in claims:
+            held = self.held[thing] = round(self.held[thing] + amount, 6)
+            self.most[thing] = max(self.most[thing], held)
+            if held > self._limits[thing[2]]:
+                self.complaints.append(f"{event.placement} took {thing} to {held}")
+
+
+@contextmanager
+def at_one_moment(url: str) -> Iterator[Any]:
+    """A cursor that sees everything as it was at one moment."""
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=20, isolation_level=None)) as connection:
+            cursor = connection.cursor()
+            cursor.execute("BEGIN DEFERRED")
+            yield cursor
+        return
+    with closing(psycopg2.connect(url)) as connection:
+        connection.set_session(isolation_level="REPEATABLE READ", readonly=True)
+        with connection.cursor() as cursor:
+            yield cursor
+
+
+def in_order_of_commit(cursor: Any, *, postgresql: bool) -> list[Logged]:
+    """SQLite lets one write after the other; PostgreSQL keeps the time of every commit if it is asked to."""
+    cursor.execute(EVENTS.format(order="pg_xact_commit_timestamp(xmin), id" if postgresql else "id"))
+    return [
+        Logged(
+            str(UUID(str(placement))), version, move, state, json.loads(detail) if isinstance(detail, str) else detail
+        )
+        for placement, version, move, state, detail in cursor.fetchall()
+    ]
+
+
+def rows_of(cursor: Any) -> dict[Thing, float]:
+    """What the ledger says is ordered of everything."""
+    cursor.execute(HOLDINGS)
+    return {(idc, line or "", resource): ordered for idc, line, resource, ordered in cursor.fetchall() if ordered}
+
+
+def told_apart(book: Book, ledger: Mapping[Thing, float]) -> Sequence[str]:
+    """Where log and ledger differ."""
+    held = {thing: amount for thing, amount in book.held.items() if amount}
+    return [
+        f"{thing}: {held.get(thing)} by the log, {ledger.get(thing)} in the ledger"
+        for thing in held.keys() | ledger.keys()
+        if held.get(thing) != ledger.get(thing)
+    ]
