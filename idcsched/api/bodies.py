@@ -13,6 +13,8 @@ from rest_framework.request import Request
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import Invalid
 
+from .repeated_keys import refuse_repeated_keys
+
 __all__ = ["BodyTooLarge", "StrictJSONParser", "body_bytes"]
 
 JSON = "application/json"
@@ -27,7 +29,7 @@ class BodyTooLarge(APIException):
 
 
 class StrictJSONParser(BaseParser):
-    """JSON as the standard has it: no NaN, no endless nesting, no NUL that a database would choke on."""
+    """JSON as the standard has it: no NaN, no endless nesting, no key twice, no NUL that a database would choke on."""
 
     media_type = JSON
 
@@ -50,4 +52,5 @@ def _checked(body: bytes) -> bytes:
         raise BodyTooLarge
     if rb"\u0000" in body:
         raise Invalid("nul_character", "the body has a NUL character")
+    refuse_repeated_keys(body)
     return body

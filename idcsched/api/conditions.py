@@ -7,7 +7,7 @@ costs; a version column would be cheaper and miss what moved in other tables.
 
 from collections.abc import Collection, Iterable
 from hashlib import blake2b
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from django.http import HttpResponseBase, HttpResponseNotModified
@@ -35,21 +35,34 @@ class StaleETag(APIException):
     default_code = "stale_etag"
     default_detail = _("it has changed since it was read: its ETag is not the one in If-Match")
 
+    def __init__(self, pointer: str) -> None:
+        super().__init__()
+        self.pointer = pointer
+
 
 def etag_of(document: Any) -> str:
     """The strong ETag of what is shown."""
     return f'"{blake2b(_encoder.encode(document), digest_size=12).hexdigest()}"'
 
 
-def if_match_check(request: Request, shown: Iterable[Any]) -> None:
+def if_match_check(request: Request, shown: Iterable[Any], pointers: Iterable[str]) -> None:
     """Raises StaleETag where there is an `If-Match` that does not name each of the documents, as they stand now."""
     wanted = _given(request, "If-Match")
-    if wanted and ANY not in wanted and any(etag_of(document) not in wanted for document in shown):
-        raise StaleETag
+    if not wanted or ANY in wanted:
+        return
+    for document, pointer in zip(shown, pointers, strict=True):
+        if etag_of(document) not in wanted:
+            raise StaleETag(pointer)
 
 
 class Conditional(APIView):
     """Objects and lists carry an ETag; a reader that has it already is told so, without a body."""
+
+    moving_fields: ClassVar[frozenset[str]] = frozenset()
+    """What moves though nobody edits the object: its ETag is not about these, so that an edit meets no 412 for them.
+
+    A reader is then always shown the object: that it was not edited does not say that it looks the same.
+    """
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         finished = super().finalize_response(request, response, *args, **kwargs)
@@ -57,7 +70,8 @@ class Conditional(APIView):
             return finished
         finished.headers["ETag"] = tag = etag_of(self.versioned(finished.data))
         patch_cache_control(finished, private=True, no_cache=True)
-        known = _given(request, "If-None-Match") if request.method in {"GET", "HEAD"} else ()
+        reads = request.method in {"GET", "HEAD"} and not (self.moving_fields and "results" not in finished.data)
+        known = _given(request, "If-None-Match") if reads else ()
         return _not_modified(finished) if {tag, f"W/{tag}", ANY} & set(known) else finished
 
     def versioned(self, shown: Any) -> Any:

@@ -153,7 +153,9 @@ def _rest_framework(error: exceptions.APIException) -> tuple[int, dict[str, Any]
         return _own(Invalid.of(field_errors(error)))
     codes = error.get_codes()
     code = _CODES.get(str(codes), str(codes)) if isinstance(codes, str) else "invalid"
-    return error.status_code, problem(error.status_code, code, str(error.detail)), headers
+    pointer, detail = getattr(error, "pointer", ""), str(error.detail)
+    errors = [{"pointer": pointer, "code": code, "detail": detail}] if pointer else []
+    return error.status_code, problem(error.status_code, code, detail, errors), headers
 
 
 def field_errors(error: exceptions.ValidationError) -> Iterator[FieldError]:

@@ -5,6 +5,7 @@ A viewset declares its queryset, serializer, filterset, capability and services;
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any, ClassVar, cast
 
 import msgspec
@@ -128,7 +129,10 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
         return super().get_object()
 
     def versioned(self, shown: Any) -> Any:
-        return self._without_secrets(shown) if self.secret_fields else shown
+        """An object without its secrets, and without what moves though nobody edits it; a list as it is shown."""
+        if not isinstance(shown, dict) or "results" in shown:
+            return shown
+        return {name: shown[name] for name in shown if name not in self.secret_fields | self.moving_fields}
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -191,8 +195,12 @@ class Resource(ReadOnlyResource):
             type(self).delete_service(**{self.noun: row})
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    def check_rows(self, rows: Sequence[Any]) -> None:
+    def check_rows(self, rows: Sequence[Any], pointers: Iterable[str] = repeat("")) -> None:
         """Raises Forbidden where the caller may not touch one; called before and after a change, in its transaction."""
+
+    def told_of_many(self) -> Mapping[str, Any]:
+        """What else `create_many_service` is told."""
+        return {}
 
     def make(self, document: Any) -> Any:
         """The row that a document describes, or several; raises Invalid, Conflict."""
@@ -226,15 +234,15 @@ class Resource(ReadOnlyResource):
     def _made(self, document: Any, pointer: str) -> list[Any]:
         with below(pointer):
             made = self.make(document)
-        rows = made if isinstance(made, list) else [made]
-        self.check_rows(rows)
+            rows = made if isinstance(made, list) else [made]
+            self.check_rows(rows)
         return rows
 
     def _made_at_once(self, data: Any) -> list[Any]:
         service = cast("Service", type(self).create_many_service)
         documents = [document for _, document in _items(data)]
-        rows: list[Any] = service(documents=each(documents, places(documents), self._validated))
-        self.check_rows(rows)
+        validated = each(documents, places(documents), self._validated)
+        rows: list[Any] = service(documents=validated, **self.told_of_many())
         return rows
 
     def _validated(self, document: Any) -> Mapping[str, Any]:
@@ -275,7 +283,7 @@ class Resource(ReadOnlyResource):
             if key not in found:
                 raise Invalid("unknown", "there is no {name}", f"/{index}/{self.lookup_field}", name=key)
         rows = [found[key] for key in keys]
-        self._check_held(rows)
+        self._check_held(rows, places(rows))
         return rows
 
     def _hold(self, keys: Sequence[Any]) -> None:
@@ -286,10 +294,11 @@ class Resource(ReadOnlyResource):
             relation: Any = model._meta.get_field(name)
             _lock(relation.related_model._default_manager.filter((f"{relation.field.name}__in", keys)))
 
-    def _check_held(self, rows: Sequence[Model]) -> None:
-        self.check_rows(rows)
+    def _check_held(self, rows: Sequence[Model], pointers: Sequence[str] = ("",)) -> None:
+        self.check_rows(rows, pointers)
         if "If-Match" in self.request.headers:
-            if_match_check(self.request, self.get_serializer(rows, many=True).data)
+            shown = self.get_serializer(rows, many=True).data
+            if_match_check(self.request, [self.versioned(document) for document in shown], pointers)
 
     def _shown(self, rows: Sequence[Any], *, many: bool) -> Any:
         """The rows as a reader would find them."""

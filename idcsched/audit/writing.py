@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model, ProtectedError
 
-from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
+from idcsched.framework.errors import Conflict, FieldError, Forbidden, Invalid, NotFound
 
 from .models import Recorded
 from .refusals import constraint_refusal, protected_refusal
@@ -51,7 +51,7 @@ def below(pointer: str) -> Iterator[None]:
     """Refusals raised inside are about what stands at `pointer` of the caller's document."""
     try:
         yield
-    except Conflict as error:
+    except (Conflict, Forbidden) as error:
         error.pointer = pointer + error.pointer
         raise
     except Invalid as error:

@@ -97,7 +97,9 @@ class Unauthenticated(IdcschedError):
 
 
 class Forbidden(IdcschedError):
-    """The caller is known but may not do this."""
+    """The caller is known but may not do this; `pointer`: to the part of the request that says it."""
+
+    pointer = ""
 
 
 class NotFound(IdcschedError):

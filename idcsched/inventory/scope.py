@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import repeat
 
 from idcsched.accounts.roles import Principal, Role
+from idcsched.audit.writing import below
 from idcsched.framework.errors import Forbidden
 
 from .labels import RegionTree
@@ -31,19 +33,24 @@ def scopes_known() -> dict[int, tuple[str, ...]]:
 
 def scope_check(principal: Principal, target: Idc | Region | None) -> None:
     """Raises Forbidden `region_not_allowed` where the target lies outside; None stands for every IDC there is."""
-    if principal.regions is None:
-        return
-    if target is None:
-        raise Forbidden("region_not_allowed", "this concerns IDCs outside of your regions")
     scope_check_many(principal, [target])
 
 
-def scope_check_many(principal: Principal, targets: Iterable[Idc | Region]) -> None:
-    """The same for many, with one query; IDCs bring their regions with them."""
+def scope_check_many(
+    principal: Principal, targets: Iterable[Idc | Region | None], pointers: Iterable[str] = repeat("")
+) -> None:
+    """The same for many, with one query; IDCs bring their regions with them. The refusal has the target's pointer."""
     if principal.regions is None:
         return
     tree, allowed = RegionTree.read(), frozenset(principal.regions)
-    for target in targets:
-        region = target.region if isinstance(target, Idc) else target
-        if allowed.isdisjoint(tree.lineage(region.code)):
-            raise Forbidden("region_not_allowed", "{name} lies outside of your regions", name=target.code)
+    for target, pointer in zip(targets, pointers, strict=False):
+        with below(pointer):
+            _check(target, tree, allowed)
+
+
+def _check(target: Idc | Region | None, tree: RegionTree, allowed: frozenset[str]) -> None:
+    if target is None:
+        raise Forbidden("region_not_allowed", "this concerns IDCs outside of your regions")
+    region = target.region if isinstance(target, Idc) else target
+    if allowed.isdisjoint(tree.lineage(region.code)):
+        raise Forbidden("region_not_allowed", "{name} lies outside of your regions", name=target.code)

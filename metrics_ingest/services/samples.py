@@ -59,8 +59,7 @@ def samples_store(*, samples: Sequence[Sample], now: datetime, principal: Princi
             for item in items
         )
     if principal is not None and principal.regions is not None:
-        named = {sample.idc for sample in samples}
-        scope_check_many(principal, Idc.objects.filter(code__in=named).select_related("region"))
+        _scope_check(principal, samples)
     batch_store(checked.sound)
     _announce(samples)
     return len(samples)
@@ -77,6 +76,15 @@ def samples_collect(*, samples: Sequence[Sample], now: datetime) -> Collected:
     batch_store(checked.sound)
     _announce(sample for place, sample in enumerate(samples) if place not in checked.faults)
     return _collected(samples, checked)
+
+
+def _scope_check(principal: Principal, samples: Sequence[Sample]) -> None:
+    """Raises Forbidden, about the first sample of an IDC outside."""
+    first: dict[str, int] = {}
+    for place, sample in enumerate(samples):
+        first.setdefault(sample.idc, place)
+    idcs = sorted(Idc.objects.filter(code__in=first).select_related("region"), key=lambda idc: first[idc.code])
+    scope_check_many(principal, idcs, [f"/{first[idc.code]}" for idc in idcs])
 
 
 def _refuse_too_many(samples: Sequence[Sample], limit: int) -> None:

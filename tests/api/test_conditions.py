@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
+from idcsched.accounts.models import ApiToken, User
 from idcsched.inventory.models import Idc
+from metrics_ingest.models import Source
 from tests.api.conftest import Api
 from tests.api.test_resources import KEYS, WRITES, world  # noqa: F401 - the fixture, used by name
 
@@ -112,3 +115,32 @@ def test_of_two_at_once_one_wins(seed: Api, api: Callable[..., Api]) -> None:
             thread.join()
         assert sorted(outcomes) == [200, 412]
         tag = etag(seed, "/idcs/a/")
+
+
+def test_of_many_the_stale_one_is_named(world: Api) -> None:  # noqa: F811
+    tag = etag(world, "/idcs/a/")
+    problem = world.call("PATCH", "/idcs/", [{"code": "a"}, {"code": "b"}], status=412, If_Match=tag)
+
+    assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [("/1", "stale_etag")]
+
+
+@pytest.mark.parametrize("resource", ["tokens", "users", "sources"])
+def test_what_moves_by_itself_makes_no_edit_stale(world: Api, resource: str) -> None:  # noqa: F811
+    """A token is used, a user logs in, a source is asked: nobody has edited them."""
+    document = {
+        "code": "s", "kind": "csv", "schedule": 300, "config": {"file": "f.csv"},
+        "mapping": {"idc": "i", "metric": "m", "value": "v"},
+    }  # fmt: skip
+    world.post("/sources/", document, status=201)
+    token = world.get("/me/")["token"]["id"]
+    path = {"tokens": f"/tokens/{token}/", "users": "/users/admin/", "sources": "/sources/s/"}[resource]
+    tag, now = etag(world, path), timezone.now()
+    ApiToken.objects.update(last_used_at=now)
+    User.objects.update(last_login=now)
+    Source.objects.update(started_at=now, failures=3)
+
+    assert etag(world, path) == tag
+    assert status(world, "GET", path, If_None_Match=tag) == 200, "a reader is shown that it was used"
+    change = {"tokens": {"name": "n"}, "users": {"email": "a@example.com"}, "sources": {"enabled": False}}[resource]
+    assert status(world, "PATCH", path, change, If_Match=tag) == 200
+    assert status(world, "PATCH", path, change, If_Match=tag) == 412

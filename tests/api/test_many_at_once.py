@@ -75,3 +75,50 @@ def test_a_stale_one_stops_all(world: Api) -> None:  # noqa: F811
 
 def test_a_role_that_may_not(world: Api, portal: Api) -> None:  # noqa: F811
     assert portal.refused("PATCH", "/idcs/", [{"code": "a"}], status=403)[0]
+
+
+def test_taints_by_selector_stand_beside_others(world: Api) -> None:  # noqa: F811
+    many = [
+        {"key": "one", "idc": "a"},
+        {"key": "many", "selector": {"match_labels": {"idc/region": "B"}}},
+        {"key": "one", "idc": "b"},
+    ]
+    made = world.post("/taints/", many, status=201)
+
+    assert [(taint["key"], taint["idc"]) for taint in made] == [
+        ("one", "a"),
+        ("many", "e"),
+        ("many", "f"),
+        ("one", "b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "pointer"),
+    [
+        ({"key": "k", "idc": "zz"}, "unknown_idc", "/1/idc"),
+        ({"key": "k"}, "idc_or_selector", "/1/idc"),
+        ({"key": "k", "idc": "a", "selector": {"match_labels": {"x": "y"}}}, "idc_or_selector", "/1/idc"),
+        ({"key": "k", "selector": {}}, "empty_selector", "/1/selector"),
+        ({"key": "k", "selector": {"match_labels": {"x": "y"}}}, "selector_matches_nothing", "/1/selector"),
+        ({"key": " ", "idc": "a"}, "required", "/1/key"),
+    ],
+)
+def test_one_taint_of_many_that_can_not_be(world: Api, document: Any, code: str, pointer: str) -> None:  # noqa: F811
+    before = world.get("/taints/")["count"]
+    refused = world.refused("POST", "/taints/", [{"key": "k", "idc": "b"}, document], status=400)
+
+    assert refused == (code, [pointer])
+    assert world.get("/taints/")["count"] == before
+
+
+@pytest.mark.parametrize("resource", ["taints", "affinities"])
+def test_a_hundred_marks_take_few_queries(
+    world: Api,  # noqa: F811
+    resource: str,
+    django_assert_max_num_queries: Any,
+) -> None:
+    one = {"taints": {"effect": "NoSchedule"}, "affinities": {"kind": "prefer", "weight": 1}}[resource]
+    many = [{**one, **({"key": f"k{number}"} if resource == "taints" else {}), "idc": "a"} for number in range(100)]
+    with django_assert_max_num_queries(20):
+        assert len(world.post(f"/{resource}/", many, status=201)) == 100

@@ -145,18 +145,28 @@ def test_who_is_let_in(callers: Callable[[str], Api], caller: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+ORDER = {"region": "A", "profile": "seed-example", "action": "reserve", "callback_url": "https://portal.example/"}
+
+
 @pytest.fixture
 def other(seed: Api) -> Api:
-    """Somebody of another tenant."""
+    """Somebody of another tenant; the own one's may be called back."""
+    seed.call("PATCH", "/tenants/live-cn/", {"callback_hosts": ["portal.example"]}, status=200)
     stranger = user_create(username="stranger", role="portal", tenant=tenant_create(code="other"))
     return with_token(token_issue(user=stranger, name="t").text)
 
 
-@pytest.mark.parametrize("resource", ["decisions", "tenants", "tokens", "changes"])
+OF_A_TENANT = ["decisions", "placements", "deliveries", "tenants", "tokens", "changes"]
+
+
+@pytest.mark.parametrize("resource", OF_A_TENANT)
 def test_what_belongs_to_another_tenant_is_not_there(seed: Api, portal: Api, other: Api, resource: str) -> None:
     """The page's second table."""
     decided = portal.schedule(region="A", profile="seed-example")
+    ordered = portal.post("/schedule/", ORDER, status=201)
     key = {
+        "placements": lambda: ordered["id"],
+        "deliveries": lambda: portal.get("/deliveries/")["results"][0]["id"],
         "decisions": lambda: decided["decision_id"],
         "tenants": lambda: "live-cn",
         "tokens": lambda: portal.get("/me/")["token"]["id"],
@@ -168,6 +178,29 @@ def test_what_belongs_to_another_tenant_is_not_there(seed: Api, portal: Api, oth
     assert other.refused("GET", f"/{resource}/{key}/", status=404) == ("not_found", [])
     listed = other.get(f"/{resource}/")["results"]
     assert key not in [row.get("decision_id", row.get("code", row.get("id"))) for row in listed]
+
+
+@pytest.mark.parametrize("move", ["confirm", "release", "provision", "retry"])
+def test_nobody_moves_the_placement_of_another_tenant(seed: Api, portal: Api, other: Api, move: str) -> None:
+    placement = portal.post("/schedule/", ORDER, status=201)["id"]
+
+    assert other.refused("POST", f"/placements/{placement}/{move}/", status=404) == ("not_found", [])
+    assert portal.get(f"/placements/{placement}/")["version"] == 1
+    assert other.refused("GET", f"/placements/{placement}/events/", status=404) == ("not_found", [])
+
+
+def test_nobody_takes_up_the_recommendation_of_another_tenant(seed: Api, portal: Api, other: Api) -> None:
+    token = portal.schedule(region="A", profile="seed-example")["commit_token"]
+
+    assert other.refused("POST", "/placements/", {"commit_token": token}, status=404)[0] == "not_found"
+    assert portal.post("/placements/", {"commit_token": token}, status=201)["tenant"] == "live-cn"
+
+
+def test_nobody_sends_the_callback_of_another_tenant_again(seed: Api, portal: Api, other: Api) -> None:
+    portal.post("/schedule/", ORDER, status=201)
+    delivery = portal.get("/deliveries/")["results"][0]["id"]
+
+    assert other.refused("POST", f"/deliveries/{delivery}/resend/", status=404) == ("not_found", [])
 
 
 SCOPED: dict[str, Any] = {
@@ -191,3 +224,61 @@ def test_an_operator_of_a_region_writes_there_alone(
         assert response.status_code in {200, 201}, response.content
     else:
         assert (response.status_code, json.loads(response.content)["code"]) == (403, "region_not_allowed")
+
+
+def marked(admin: Api, resource: str, idc: str) -> str:
+    made = admin.post(f"/{resource}/", {**SCOPED[resource], "idc": idc}, status=201)
+    return f"/{resource}/{(made[0] if isinstance(made, list) else made)['id']}/"
+
+
+@pytest.mark.parametrize("resource", ["taints", "affinities"])
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize(("idc", "allowed"), [("e", True), ("a", False)], ids=["inside", "outside"])
+def test_so_do_changes(
+    seed: Api, callers: Callable[[str], Api], resource: str, method: str, idc: str, allowed: bool
+) -> None:
+    path = marked(seed, resource, idc)
+    body = {**SCOPED[resource], "reason": "why"} | ({"idc": idc} if method == "PUT" else {})
+    response = callers("operator of a region").raw(method, path, None if method == "DELETE" else json.dumps(body))
+
+    if allowed:
+        assert response.status_code in {200, 204}, response.content
+    else:
+        assert (response.status_code, json.loads(response.content)["code"]) == (403, "region_not_allowed")
+        assert seed.get(path)["reason"] == ""
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+@pytest.mark.parametrize("to", [{"idc": "a"}, {"selector": {"match_labels": {"idc/code": "e"}}}])
+def test_nothing_is_moved_out_of_the_region(
+    seed: Api, callers: Callable[[str], Api], method: str, to: dict[str, Any]
+) -> None:
+    """A selector may match IDCs anywhere, today or later."""
+    path = marked(seed, "affinities", "e")
+    body = json.dumps({**SCOPED["affinities"], **to})
+    response = callers("operator of a region").raw(method, path, body)
+
+    assert (response.status_code, json.loads(response.content)["code"]) == (403, "region_not_allowed")
+    assert seed.get(path)["idc"] == "e"
+
+
+@pytest.mark.parametrize("resource", SCOPED)
+def test_one_outside_of_many_is_named(seed: Api, callers: Callable[[str], Api], resource: str) -> None:
+    api = callers("operator of a region")
+    document = SCOPED[resource]
+    many = [{**document, "idc": "e"}, {**document, "idc": "f"}, {**document, "idc": "a"}, {**document, "idc": "b"}]
+
+    assert api.refused("POST", f"/{resource}/", many, status=403) == ("region_not_allowed", ["/2"])
+    if resource != "samples":
+        before = seed.get(f"/{resource}/")["count"]
+        assert len(api.post(f"/{resource}/", many[:2], status=201)) == 2
+        assert seed.get(f"/{resource}/")["count"] == before + 2
+
+
+def test_so_is_one_of_many_changes(seed: Api, callers: Callable[[str], Api]) -> None:
+    ids = [int(marked(seed, "taints", idc).split("/")[2]) for idc in ("e", "a")]
+    body = [{"id": number, "reason": "why"} for number in ids]
+
+    refused = callers("operator of a region").refused("PATCH", "/taints/", body, status=403)
+    assert refused == ("region_not_allowed", ["/1"])
+    assert seed.get(f"/taints/{ids[0]}/")["reason"] == ""

@@ -9,7 +9,7 @@ from urllib.request import urlopen
 from idcsched.demo.processes import stop
 from tests.e2e.installation import Installation, wait_for
 
-__all__ = ["serving"]
+__all__ = ["served", "serving"]
 
 
 @contextmanager
@@ -17,6 +17,13 @@ def serving(site: Installation) -> Iterator[Installation]:
     """Load the demo and serve it on the installation's port for as long as the block lasts."""
     site.migrate()
     site.manage("load_demo")
+    with served(site):
+        yield site
+
+
+@contextmanager
+def served(site: Installation) -> Iterator[Installation]:
+    """The same of whatever is there already."""
     options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", site.environment["PORT"]]
     command = [sys.executable, "-m", "granian", *options, "--blocking-threads", "4", "--no-ws"]
     web = site.start("web", *command, "idcsched.wsgi:application")

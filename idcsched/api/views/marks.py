@@ -1,6 +1,7 @@
 """`taints/` and `affinities/`: what operators say about IDCs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from idcsched.api.fields import SelectorField
@@ -9,7 +10,7 @@ from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer
 from idcsched.inventory import services
 from idcsched.inventory.models import Affinity, Taint
-from idcsched.inventory.scope import scope_check, scope_check_many
+from idcsched.inventory.scope import scope_check_many
 
 __all__ = ["AffinityViewSet", "TaintViewSet"]
 
@@ -17,11 +18,11 @@ __all__ = ["AffinityViewSet", "TaintViewSet"]
 class Scoped(Resource):
     """Operators may be bound to some regions; a row about IDCs anywhere takes one who is not."""
 
-    def check_rows(self, rows: Sequence[Any]) -> None:
-        principal = principal_of_request(self.request)
-        if any(row.idc is None for row in rows):
-            scope_check(principal, None)
-        scope_check_many(principal, [row.idc for row in rows if row.idc is not None])
+    def check_rows(self, rows: Sequence[Any], pointers: Iterable[str] = repeat("")) -> None:
+        scope_check_many(principal_of_request(self.request), [row.idc for row in rows], pointers)
+
+    def told_of_many(self) -> Mapping[str, Any]:
+        return {"principal": principal_of_request(self.request)}
 
 
 class TaintSerializer(StrictModelSerializer):
@@ -55,6 +56,7 @@ class TaintViewSet(Scoped):
     filterset_class = TaintFilters
     ordering_fields = ("id", "key", "starts_at", "ends_at", "created_at")
     create_service = staticmethod(services.taint_create)
+    create_many_service = staticmethod(services.taints_create)
     update_service = staticmethod(services.taint_update)
     delete_service = staticmethod(services.taint_delete)
 
@@ -101,5 +103,6 @@ class AffinityViewSet(Scoped):
     filterset_class = AffinityFilters
     ordering_fields = ("id", "kind", "weight", "created_at")
     create_service = staticmethod(services.affinity_create)
+    create_many_service = staticmethod(services.affinities_create)
     update_service = staticmethod(services.affinity_update)
     delete_service = staticmethod(services.affinity_delete)

@@ -161,6 +161,7 @@ class SourceViewSet(Resource):
 
     capability = "write_sources"
     noun = "source"
+    moving_fields = frozenset(SourceSerializer.Meta.read_only_fields)
     queryset = Source.objects.all()
     serializer_class = SourceSerializer
     filterset_class = SourceFilters

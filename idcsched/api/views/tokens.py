@@ -91,6 +91,7 @@ class TokenViewSet(Resource):
     filterset_class = TokenFilters
     ordering_fields = ("id", "name", "expires_at", "last_used_at")
     secret_fields = frozenset({"token"})
+    moving_fields = frozenset({"last_used_at"})
     update_service = staticmethod(services.token_update)
 
     @staticmethod

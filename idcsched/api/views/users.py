@@ -61,6 +61,7 @@ class UserViewSet(Resource):
     capability = "write_users"
     read_capability = "read_accounts"
     noun = "user"
+    moving_fields = frozenset({"last_login"})
     lookup_field = "username"
     queryset = User.objects.select_related("tenant")
     serializer_class = UserSerializer

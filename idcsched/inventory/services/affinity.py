@@ -2,9 +2,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from idcsched.accounts.roles import Principal
 from idcsched.audit.bulk import each, places, rows_create, rows_update
 from idcsched.audit.writing import refuse_unknown, row_create, row_delete, row_update, write
 from idcsched.inventory.models import Affinity, Idc
+from idcsched.inventory.scope import scope_check_many
 from idcsched.inventory.selectors import Names, idc_named
 
 __all__ = ["affinities_create", "affinities_update", "affinity_create", "affinity_delete", "affinity_update"]
@@ -40,10 +42,10 @@ def affinity_create(
 
 
 @write()
-def affinities_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Affinity]:
+def affinities_create(*, documents: Sequence[Mapping[str, Any]], principal: Principal | None = None) -> list[Affinity]:
     """Many new affinities, each as `affinity_create` takes it, all or none; errors point below the place in the list.
 
-    Raises Invalid.
+    With a principal, only about its regions. Raises Invalid, Forbidden.
     """
     names, pointers = Names(documents), places(documents)
 
@@ -51,7 +53,10 @@ def affinities_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Affinit
         refuse_unknown(document, FIELDS)
         return Affinity(**{**document, "idc": names.idc(document.get("idc"))})
 
-    return rows_create(each(documents, pointers, new), pointers)
+    rows = each(documents, pointers, new)
+    if principal is not None:
+        scope_check_many(principal, [affinity.idc for affinity in rows], pointers)
+    return rows_create(rows, pointers)
 
 
 @write()

@@ -47,18 +47,29 @@ def taint_create(
 
 
 @write()
-def taints_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Taint]:
-    """Many new taints, each on the one IDC that it names, all or none; errors point below the place in the list.
+def taints_create(*, documents: Sequence[Mapping[str, Any]], principal: Principal | None = None) -> list[Taint]:
+    """Many new taints, each as `taint_create` takes it, all or none; errors point below the place in the list.
 
-    Raises Invalid, Conflict.
+    With a principal, only within its regions. Raises Invalid, Forbidden, Conflict.
     """
-    names, pointers = Names(documents), places(documents)
+    names = Names(documents)
 
-    def new(document: Mapping[str, Any]) -> Taint:
-        refuse_unknown(document, FIELDS | {"idc"})
-        return Taint(**{**document, "idc": names.idc(document.get("idc"))})
+    def new(document: Mapping[str, Any]) -> list[Taint]:
+        refuse_unknown(document, FIELDS | {"idc", "selector"})
+        said = {name: value for name, value in document.items() if name not in {"idc", "selector"}}
+        named, selector = document.get("idc"), document.get("selector")
+        chosen = _idcs(named, selector) if named is None or selector is not None else [names.idc(named)]
+        return [Taint(**said, idc=idc) for idc in chosen]
 
-    return rows_create(each(documents, pointers, new), pointers)
+    made = [
+        (taint, pointer)
+        for taints, pointer in zip(each(documents, places(documents), new), places(documents), strict=True)
+        for taint in taints
+    ]
+    rows, pointers = [taint for taint, _ in made], [pointer for _, pointer in made]
+    if principal is not None:
+        scope_check_many(principal, [taint.idc for taint in rows], pointers)
+    return rows_create(rows, pointers)
 
 
 @write()
