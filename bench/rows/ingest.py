@@ -113,7 +113,7 @@ def rolled_up(workshop: Workshop) -> Sides:
 
 ROWS = (
     Row(
-        name="ingest_push",
+        name="ingest",
         title=f"100,000 samples, pushed {LINES:,} at a time, beside a bare COPY and merge",
         unit="/s",
         required=0.5,
@@ -121,7 +121,7 @@ ROWS = (
         set_up=partial(beside_copy, "push"),
     ),
     Row(
-        name="ingest_push_http",
+        name="ingest_http",
         title="… through the API, one worker",
         unit="/s",
         required=0.5,

@@ -22,8 +22,8 @@ PROMISED = {
     "engine_slice_10k_floor",
     "full_10k_ms",
     "snapshot_build_s",
-    "ingest_push",
-    "ingest_push_http",
+    "ingest",
+    "ingest_http",
     "ingest_collect",
     "ingest_rollups_10k_s",
 }

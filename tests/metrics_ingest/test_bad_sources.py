@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
+from idcsched.accounts.roles import Role
+from idcsched.accounts.services import user_create
 from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Latest, Run, Source
 from tests.outbound.peers import (
@@ -31,6 +34,8 @@ from tests.outbound.peers import (
 MakeSource = Callable[..., Source]
 GOOD_CSV = raw_reply(b"site,cpu\r\ngz-01,0.5\r\n", Content_Type="text/csv")
 GOOD = {"http_json": json_reply([{"site": "gz-01", "cpu": 0.5}]), "csv": GOOD_CSV}
+SERIES = {"metric": {"site": "gz-01"}, "value": [0, "0.5"]}
+VECTOR = {"status": "success", "data": {"resultType": "vector", "result": [SERIES]}}
 
 
 BAD: dict[str, tuple[Behaviour, str]] = {
@@ -84,6 +89,38 @@ def test_a_server_that_misbehaves(make_source: MakeSource, kind: str, behave: Be
         run = collected(source, after=60)
     assert (run.state, run.error["code"], run.fetched, run.stored) == ("failed", code, 0, 0)
     assert Latest.objects.get().value == 0.5
+
+
+@pytest.mark.parametrize(("behave", "code"), BAD.values(), ids=BAD)
+def test_a_prometheus_that_misbehaves(make_source: MakeSource, behave: Behaviour, code: str) -> None:
+    mapping = {"idc": "labels.site", "at": None, "values": {"cpu_load": "value"}}
+    timeout = 0.5 if code == "too_slow" else 5
+    with peer(in_turn(json_reply(VECTOR), behave)) as server:
+        config = {"url": server.url.partition("/judge")[0], "query": "cpu", "timeout_seconds": timeout}
+        source = make_source(kind="prometheus", config=config, mapping=mapping)
+        assert collected(source).stored == 1
+        run = collected(source, after=60)
+    assert (run.state, run.error["code"], run.stored) == ("failed", code, 0)
+    assert Latest.objects.get().value == 0.5
+
+
+@pytest.mark.parametrize(("minutes", "stale"), [(5, False), (16, True)])
+def test_what_a_broken_source_has_said_goes_stale(
+    make_source: MakeSource, client: Client, minutes: int, stale: bool
+) -> None:
+    """The last good value stays, with its age; past `max_age`, which is 15 minutes, it is shown for what it is."""
+    client.force_login(user_create(username="vera", role=Role.VIEWER))
+    with peer(in_turn(GOOD["http_json"], raw_reply(b"", 404))) as server:
+        source = make_source(server.url)
+        Source.objects.update(due_at=timezone.now() - timedelta(hours=1))
+        states = [collected(source, after=60 * (turn - minutes)).state for turn in range(4)]
+    assert states == ["succeeded", "failed", "failed", "failed"]
+    values = client.get("/api/v1/idcs/gz-01/state/").json()["values"]
+    (load,) = [value for value in values if value["metric"] == "cpu_load"]
+    assert (load["value"], load["stale"]) == (0.5, stale)
+    assert load["age_seconds"] == pytest.approx(60 * minutes, abs=30)
+    (told,) = client.get("/api/v1/status/").json()["background"]["sources"]
+    assert (told["code"], told["failures"], told["failing"]) == ("loads", 3, True)
 
 
 @pytest.mark.parametrize(("kind", "body", "code"), GARBAGE.values(), ids=GARBAGE)

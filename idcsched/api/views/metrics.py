@@ -54,7 +54,7 @@ class MetricViewSet(Resource):
     delete_service = staticmethod(services.metric_delete)
 
 
-class SampleDocument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SampleDocument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """One value; without `at` it was taken now."""
 
     idc: str
