@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -27,7 +27,8 @@ logger = logging.getLogger(__name__)
 
 MOST_MACHINES = 1000
 """As many as one placement may have started for it."""
-MESSAGE_SECONDS = 60
+ANNOUNCED = timedelta(seconds=20)
+"""A message that no worker has taken by then is dropped, and the sweep sends another."""
 LONGEST_NAME = 200
 
 
@@ -59,7 +60,7 @@ def attempt_begin(placement: Placement) -> Attempt:
     )
     machines = list(_machines(attempt, convert(placement.request, Request)))
     Machine.objects.bulk_create(machines)
-    announce_machines(machine.pk for machine in machines)
+    announce_machines([machine.pk for machine in machines], timezone.now())
     return attempt
 
 
@@ -70,21 +71,24 @@ def tend_soon(machines: Iterable[Machine], state: MachineState, now: datetime, *
     """
     ids = [machine.pk for machine in machines]
     Machine.objects.filter(pk__in=ids).update(state=state, since=now, next_try_at=now, tries=0, **changes)
-    announce_machines(ids)
+    announce_machines(ids, now)
 
 
-def announce_machines(ids: Iterable[UUID]) -> None:
-    """Once the transaction is through, a hint to the workers for each; without it the sweep finds them."""
-    wanted = [str(machine_id) for machine_id in ids]
-    transaction.on_commit(lambda: _send(wanted))
+def announce_machines(ids: Iterable[UUID], now: datetime) -> None:
+    """Once the transaction is through, a hint to the workers for each; without it the sweep finds them.
+
+    For a while it does not announce them again, lest messages pile up where workers are few.
+    """
+    wanted = list(ids)
+    Machine.objects.filter(pk__in=wanted).update(announced_until=now + ANNOUNCED)
+    transaction.on_commit(lambda: _send(map(str, wanted)))
 
 
 def _send(machine_ids: Iterable[str]) -> None:
+    task, expires = "idcsched.placement.tasks.machine_tend", ANNOUNCED.total_seconds()
     for machine_id in machine_ids:
         try:
-            current_app.send_task(
-                "idcsched.placement.tasks.machine_tend", [machine_id], retry=False, expires=MESSAGE_SECONDS
-            )
+            current_app.send_task(task, [machine_id], retry=False, expires=expires)
         except (BrokerAway, OSError) as error:
             logger.warning("the broker is away, machines wait for the sweep: %s", error)
             return

@@ -217,7 +217,8 @@ class Attempt(models.Model):
 class Machine(models.Model):
     """One machine of an attempt, tracked by itself. Its id is the token by which the provider is asked for it.
 
-    `claimed_until`: a worker is at it; `next_try_at`: nobody needs to look before, and where it is empty, at all.
+    `claimed_until`: a worker is at it; `next_try_at`: nobody needs to look before, and where it is empty, at all;
+    `announced_until`: a message about it is on its way.
     `tries` counts what went wrong in a row, `lives` what was created and came to nothing; `since`: in this state.
     """
 
@@ -237,6 +238,7 @@ class Machine(models.Model):
     next_try_at = models.DateTimeField(_("next try"), default=timezone.now, null=True, blank=True)
     claim = models.UUIDField(_("claim"), null=True, blank=True, editable=False)
     claimed_until = models.DateTimeField(_("claimed until"), null=True, blank=True, editable=False)
+    announced_until = models.DateTimeField(_("announced until"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now)
 
     class Meta:

@@ -35,7 +35,12 @@ def settle(placement: Placement) -> None:
 
 
 def machines_remove(placement: Placement, now: datetime) -> None:
-    """Have all its machines removed, wherever they stand. The placement must be held."""
+    """Have all its machines removed, wherever they stand. The placement must be held.
+
+    For one that no worker has begun yet no provider was asked: it is gone as it is.
+    """
+    unbegun = _standing(placement).filter(state=MachineState.PENDING)
+    unbegun.update(state=MachineState.DELETED, since=now, next_try_at=None)
     tend_soon(_standing(placement).exclude(state=MachineState.DELETING), MachineState.DELETING, now)
 
 

@@ -51,9 +51,11 @@ def machine_tend(*, machine_id: UUID) -> bool:
 
 def machines_announce(*, now: datetime, at_most: int = 500) -> int:
     """Send for workers for whatever is due; says for how many machines."""
-    due = list(Machine.objects.filter(_due(now)).order_by("next_try_at").values_list("pk", flat=True)[:at_most])
-    announce_machines(due)
-    return len(due)
+    unannounced = Q(announced_until__isnull=True) | Q(announced_until__lte=now)
+    due = Machine.objects.filter(_due(now), unannounced).order_by("next_try_at")
+    ids = list(due.values_list("pk", flat=True)[:at_most])
+    announce_machines(ids, now)
+    return len(ids)
 
 
 def _due(now: datetime) -> Q:
@@ -101,7 +103,9 @@ def _written(machine: Machine, changes: dict[str, Any]) -> bool:
         return False
     if now_wanted != machine.state:  # meanwhile it is to come to another end: what was found out is all that counts
         changes = {name: changes[name] for name in ("provider_id", "addresses") if name in changes}
-        announce_machines([machine.pk])
+        announce_machines([machine.pk], timezone.now())
+    else:
+        changes["announced_until"] = None
     rows.update(claim=None, claimed_until=None, **changes)
     settle(placement)
     return True

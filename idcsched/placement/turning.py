@@ -13,6 +13,7 @@ from typing import Any
 from django.utils import timezone
 
 from idcsched.framework.errors import Unavailable
+from idcsched.outbound.errors import CircuitOpen
 
 from .driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
 from .models import Machine, MachineState
@@ -80,8 +81,9 @@ def went_wrong(machine: Machine, error: Exception, turn: Turn | None = None) -> 
     if machine.state == MachineState.DELETING:
         return {**later, "tries": tries, "error": said}
     lost = isinstance(error, CameToNothing)
-    if machine.provider_id and not lost and not (turn and turn.overdue):
-        return {**later, "error": said}  # it is coming up all the same
+    coming_up = machine.provider_id and not lost and not (turn and turn.overdue)
+    if coming_up or isinstance(error, CircuitOpen):  # or nothing was tried at all
+        return {**later, "error": said}
     again = {"lives": machine.lives + 1, "provider_id": "", "addresses": [], "since": now} if lost else {}
     if tries >= config.tries or isinstance(error, NotHere):
         return {**again, "tries": tries, "error": said, "state": MachineState.FAILED, "next_try_at": None}

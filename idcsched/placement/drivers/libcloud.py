@@ -263,5 +263,9 @@ def _understood() -> Iterator[None]:
         yield
     except (BaseHTTPError, LibcloudError) as error:
         said = str(getattr(error, "message", "") or error)[:LONGEST_REASON]
-        kind = _NoSuchMachine if said.startswith(UNKNOWN_ID) else NotHere if said.startswith(FOR_GOOD) else Unavailable
-        raise kind("provider_refused", "the provider refused: {reason}", reason=said) from None
+        detail = "the provider refused: {reason}"
+        if said.startswith(UNKNOWN_ID):
+            raise _NoSuchMachine("provider_refused", detail, reason=said) from None
+        if said.startswith(FOR_GOOD):
+            raise NotHere("provider_refused", detail, reason=said) from None
+        raise Unavailable("provider_refused", detail, reason=said) from None
