@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from django.db import connection
 
+from idcsched.framework.nearness import all_of
 from idcsched.framework.overlaying import Tenancy, laid_over
 from idcsched.framework.request import Request
 from idcsched.framework.spreading import tenancies_of
@@ -63,6 +64,12 @@ class Ahead(Sight):
         tenancies = tenancies_of(made.solution, tenant=made.record.tenant or "", business=business)
         self._lay(tenancies)
         self._supposed += tenancies
+
+    def keep_free(self, idc: str) -> None:
+        """Whoever comes after does not see what is left there."""
+        tenancy = all_of(self._picture.snapshot, idc)
+        self._lay([tenancy])
+        self._supposed.append(tenancy)
 
     def _lay(self, tenancies: Sequence[Tenancy]) -> None:
         if tenancies:

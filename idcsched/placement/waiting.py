@@ -17,6 +17,7 @@ from idcsched.audit.writing import write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, NotFound
 from idcsched.framework.explain import first_rejections
+from idcsched.framework.nearness import nearest
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.schedule import Made, make
@@ -24,7 +25,8 @@ from idcsched.scheduling.schedule import Made, make
 from .events import held
 from .lifecycle import State
 from .models import Placement
-from .taking import order_of, take_for
+from .sight import Ahead
+from .taking import Take, order_of, take_for
 from .ways import ways_to_take
 
 __all__ = ["cures_of", "due", "waiting_try"]
@@ -32,6 +34,10 @@ __all__ = ["cures_of", "due", "waiting_try"]
 ALTERNATES = 5
 SOONEST = timedelta(seconds=5)
 LATEST = timedelta(seconds=60)
+PATIENCE = timedelta(seconds=60)
+"""Who has waited for longer has room kept free, in the IDC that lacks the least: nobody starves behind small orders."""
+KEPT_FREE = 20
+"""For so many at a time, the first in their order."""
 LATE_COMMIT = timedelta(seconds=5)
 """By how much an entry of the feed may be older than its commit."""
 
@@ -62,9 +68,15 @@ def cures_of(made: Made) -> list[str]:
     return sorted(cures | (ROOM if decision.scheduled or not cures else set()))
 
 
-def waiting_try(*, now: datetime, at_most: int = 500) -> int:
-    """Try those again for which it may be worth it; says how many got a place. Many workers may do so at once."""
-    return sum(_try(placement_id, now) for placement_id in due(now=now)[:at_most])
+def waiting_try(*, now: datetime, at_most: int = 2000) -> int:
+    """Try those again for which it may be worth it; says how many got a place. Many workers may do so at once.
+
+    All are tried on one picture, so that what is given back meanwhile goes to the first in the next round, and not to
+    whoever happens to be tried then.
+    """
+    wanted = due(now=now)[:at_most]
+    turn = _Round(now) if wanted else None
+    return sum(turn.tries(placement_id) for placement_id in wanted) if turn else 0
 
 
 def due(*, now: datetime) -> list[UUID]:
@@ -90,40 +102,63 @@ def _may_help(moved: Mapping[str, datetime], cures: Iterable[str], tried_at: dat
     return any(moved[topic] > tried_at - LATE_COMMIT for topic in topics & moved.keys())
 
 
-@write()
-def _try(placement_id: UUID, now: datetime) -> bool:
-    try:
-        placement = held(placement_id, skip_locked=True)
-    except NotFound:  # somebody else is at it
-        return False
-    if placement.state != State.WAITING or placement.expires_at is None or placement.expires_at <= now:
-        return False
-    try:
-        cures = _placed(placement)
-    except IdcschedError as error:  # its profile is broken, a region is gone, the quota is used up: later, perhaps
-        cures, why = placement.cures, error.code
-    else:
-        why = ""
-    if cures is None:
-        return True
-    _wait_on(placement, now, cures, why)
-    return False
+class _Round:
+    """One after the other, each seeing what the ones before it took."""
 
+    def __init__(self, now: datetime) -> None:
+        self._now, self._sight, self._kept_free = now, Ahead(), 0
 
-def _placed(placement: Placement) -> list[str] | None:
-    """What may help; None: it has got a place."""
-    request = convert(placement.request, Request)
-    made = make(request=request, tenant=placement.tenant.code, actor=placement.actor, http_request_id=str(placement.pk))
-    order = order_of(request, tenant=placement.tenant.code, actor=placement.actor, action=placement.action)
-    for takes in ways_to_take(order, made, at_most=ALTERNATES):
+    def tries(self, placement_id: UUID) -> bool:
+        """Whether it got a place."""
+        takes = self._try(placement_id)
+        self._sight.took(takes)
+        return bool(takes)
+
+    @write()
+    def _try(self, placement_id: UUID) -> list[Take]:
         try:
-            take_for(placement, takes)
-        except IntegrityError as error:
-            if not oversold(error):
-                raise
-        else:
-            return None
-    return cures_of(made)
+            placement = held(placement_id, skip_locked=True)
+        except NotFound:  # somebody else is at it
+            return []
+        if placement.state != State.WAITING or placement.expires_at is None or placement.expires_at <= self._now:
+            return []
+        try:
+            takes, cures, why = *self._placed(placement), ""
+        except IdcschedError as error:  # its profile is broken, a region is gone, the quota is used up: later, perhaps
+            takes, cures, why = [], placement.cures, error.code
+        if not takes:
+            _wait_on(placement, self._now, cures, why)
+        return takes
+
+    def _placed(self, placement: Placement) -> tuple[list[Take], list[str]]:
+        """What it has taken; else what may help."""
+        request, tenant = convert(placement.request, Request), placement.tenant.code
+        made = make(
+            request=request,
+            tenant=tenant,
+            actor=placement.actor,
+            http_request_id=str(placement.pk),
+            picture=self._sight.picture,
+        )
+        order = order_of(request, tenant=tenant, actor=placement.actor, action=placement.action)
+        for takes in ways_to_take(order, made, at_most=ALTERNATES):
+            try:
+                take_for(placement, takes)
+            except IntegrityError as error:
+                if not oversold(error):
+                    raise
+            else:
+                return takes, []
+        self._keep_free(placement, made)
+        return [], cures_of(made)
+
+    def _keep_free(self, placement: Placement, made: Made) -> None:
+        """For who has waited for long, what comes back piece by piece is kept together, lest small orders take it."""
+        if made.solution.scheduled or self._kept_free == KEPT_FREE or self._now - placement.created_at < PATIENCE:
+            return
+        if (idc := nearest(made.decision)) is not None:
+            self._sight.keep_free(idc)
+            self._kept_free += 1
 
 
 def _wait_on(placement: Placement, now: datetime, cures: list[str], why: str) -> None:
