@@ -2,7 +2,7 @@
 PYTHON ?= python3
 bin = .venv/bin
 
-.PHONY: help run test test-long bench screenshots check lock setup clean
+.PHONY: help run test test-long bench soak screenshots check lock setup clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -19,6 +19,9 @@ test-long: .dev ## the tests that take long
 
 bench: .dev ## side-by-side measurements: a table of ratios, and var/bench.json
 	@exec $(bin)/python -m bench
+
+soak: .dev ## ten minutes at half of the maximum load while everything changes: what came of it, and var/soak.json
+	@exec $(bin)/python -m bench.soak
 
 screenshots: .dev ## pictures of the main pages, into var/screenshots: wide and narrow, light and dark
 	@exec $(bin)/python -m tests.browser.screenshots

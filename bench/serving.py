@@ -45,11 +45,16 @@ end
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running web server with one worker."""
+    """A running web server. `process`: the one that its workers are children of."""
 
     address: str
     token: str
     folder: Path
+    process: int
+
+    def memory(self) -> float:
+        """What it and its workers hold, in MB."""
+        return sum(_resident(pid) for pid in _family(self.process)) / 1e6
 
     def schedule(self) -> float:
         """Recommendations a second, authenticated, over the whole fleet."""
@@ -82,7 +87,7 @@ class Server:
 
 
 @contextmanager
-def served(idcs: int, *, record: bool) -> Iterator[Server]:
+def served(idcs: int, *, record: bool, workers: int = 1) -> Iterator[Server]:
     """A server with production settings over a fleet of so many IDCs, ready to answer."""
     _wrk()
     with TemporaryDirectory() as scratch, postgresql.running({}) as url:
@@ -97,11 +102,11 @@ def served(idcs: int, *, record: bool) -> Iterator[Server]:
         _manage(environment, "migrate", "--verbosity", "0")
         token = _manage(environment, "shell", "--verbosity", "0", "--command", STORE.format(count=idcs)).strip()
         listening = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
-        workers = ["--workers", "1", "--blocking-threads", str(THREADS)]
-        command = [sys.executable, "-m", "granian", *listening, *workers, "idcsched.wsgi:application"]
+        sized = ["--workers", str(workers), "--blocking-threads", str(THREADS)]
+        command = [sys.executable, "-m", "granian", *listening, *sized, "idcsched.wsgi:application"]
         child = start("web", command, log=folder / "web.log", environment=environment)
         try:
-            server = Server(f"http://127.0.0.1:{port}", token, folder)
+            server = Server(f"http://127.0.0.1:{port}", token, folder, child.process.pid)
             _wait(server)
             yield server
         finally:
@@ -126,6 +131,19 @@ def _manage(environment: Mapping[str, str], *command: str) -> str:
     return subprocess.run(
         [sys.executable, "manage.py", *command], env=environment, capture_output=True, text=True, check=True
     ).stdout
+
+
+def _family(parent: int) -> Iterator[int]:
+    """A process and all that it has started, and so on."""
+    yield parent
+    for file in Path(f"/proc/{parent}/task").glob("*/children"):
+        for child in file.read_text().split():
+            yield from _family(int(child))
+
+
+def _resident(pid: int) -> int:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _wrk() -> str:

@@ -6,8 +6,8 @@ Only what the decision could see is kept: the rows of the regions asked for and 
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -21,18 +21,19 @@ from .outside import Reply
 from .request import Request
 from .snapshot import Snapshot
 
-__all__ = ["Inputs", "inputs_of", "pack", "unpack"]
+__all__ = ["Asked", "Inputs", "asked_of", "inputs_of", "named", "pack", "seen_by", "unpack"]
+
+T = TypeVar("T")
 
 FORMAT = 1
 _KINDS = {"f": np.float64, "i": np.int64}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """All that a decision depends on, but for the profile, whose revisions are kept for themselves."""
+class Asked:
+    """What a decision depends on and shares with no other: who asked for what, and when."""
 
     request: Request
-    world: World
     snapshot_id: str
     built_at: float
     now: float
@@ -44,6 +45,13 @@ class Inputs:
     def replies_by_entry(self) -> dict[str, Reply]:
         """What the outside said, as `decide` takes it."""
         return {reply.plugin: reply for reply in self.replies}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs(Asked):
+    """All that a decision depends on, but for the profile, whose revisions are kept for themselves."""
+
+    world: World
 
     def snapshot(self) -> Snapshot:
         """The picture that the decision was made on, as far as it could see it."""
@@ -60,9 +68,22 @@ def inputs_of(
     replies: Mapping[str, Reply] | None = None,
 ) -> Inputs:
     """What `decide` was given, less what it could not see."""
-    return Inputs(
+    asked = asked_of(request, snapshot, now=now, reference=reference, labels=labels, replies=replies)
+    return _together(asked, seen_by(request, snapshot))
+
+
+def asked_of(
+    request: Request,
+    snapshot: Snapshot,
+    *,
+    now: float,
+    reference: str,
+    labels: Mapping[str, str],
+    replies: Mapping[str, Reply] | None = None,
+) -> Asked:
+    """What `decide` was given, but for the world, which is the same for all that ask for the same."""
+    return Asked(
         request=request,
-        world=_seen(snapshot, _rows_seen(request, snapshot)),
         snapshot_id=snapshot.id,
         built_at=snapshot.built_at,
         now=now,
@@ -72,16 +93,31 @@ def inputs_of(
     )
 
 
-def pack(inputs: Inputs) -> bytes:
-    return zlib.compress(msgspec.msgpack.encode(inputs, enc_hook=_encode_array), level=1)
+def seen_by(request: Request, snapshot: Snapshot) -> World:
+    """What the request could see of the world: it depends on its regions and on the IDCs that it names."""
+    return _seen(snapshot, _rows_seen(request, snapshot))
 
 
-def unpack(data: bytes) -> Inputs:
-    """What `pack` was given; raises ValueError for anything else."""
+def pack(part: Inputs | Asked | World) -> bytes:
+    return zlib.compress(msgspec.msgpack.encode(part, enc_hook=_encode_array), level=1)
+
+
+def unpack(data: bytes, world: bytes | None = None) -> Inputs:
+    """What `pack` was given, whole or in two parts; raises ValueError for anything else."""
+    if world is None:
+        return _unpacked(data, Inputs)
+    return _together(_unpacked(data, Asked), _unpacked(world, World))
+
+
+def _unpacked(data: bytes, kind: type[T]) -> T:
     try:
-        return msgspec.msgpack.decode(zlib.decompress(data), type=Inputs, dec_hook=_decode_array)
+        return msgspec.msgpack.decode(zlib.decompress(data), type=kind, dec_hook=_decode_array)
     except (zlib.error, msgspec.DecodeError) as error:
         raise ValueError(f"these are no recorded inputs: {error}") from error
+
+
+def _together(asked: Asked, world: World) -> Inputs:
+    return Inputs(world=world, **{field.name: getattr(asked, field.name) for field in fields(asked)})
 
 
 def _encode_array(value: Any) -> Any:
@@ -101,11 +137,12 @@ def _rows_seen(request: Request, snapshot: Snapshot) -> Rows:
     for region in request.regions:
         seen[slice(*snapshot.spans[region])] = True
     row_of = snapshot.idcs.row_of
-    seen[[row_of[code] for code in _named(request)]] = True
+    seen[[row_of[code] for code in named(request)]] = True
     return np.flatnonzero(seen)
 
 
-def _named(request: Request) -> list[str]:
+def named(request: Request) -> list[str]:
+    """The IDCs that the request names, wherever they are."""
     what_if = request.hypothetical
     supposed = (what_if.taints or (), what_if.ignore_taints or ()) if what_if else ()
     return [

@@ -57,6 +57,21 @@ class ProfileRevision(models.Model):
         return f"{self.profile.code}#{self.number}"
 
 
+class Picture(models.Model):
+    """What decisions saw of the world, packed. Its id is made of what it holds and of the day."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    created_at = models.DateTimeField(_("created"), db_index=True)
+    data = models.BinaryField(_("data"))
+
+    class Meta:
+        verbose_name = _("picture")
+        verbose_name_plural = _("pictures")
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
 class Decision(models.Model):
     """An answer that was given, as it was given. Never changed; expires."""
 
@@ -89,6 +104,16 @@ class Decision(models.Model):
         _("taken"), null=True, blank=True, help_text=_("The candidate that was taken, its rank, and why not the first.")
     )
     inputs = models.BinaryField(_("inputs"), null=True, help_text=_("What it was decided on, packed; empty: not kept."))
+    picture = models.ForeignKey(
+        Picture,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="decisions",
+        verbose_name=_("picture"),
+        help_text=_("What it saw of the world, where that is not among the inputs."),
+    )
 
     class Meta:
         ordering = ("-id",)

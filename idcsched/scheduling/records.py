@@ -1,6 +1,6 @@
 """What is kept of a decision: the answer as it was given, what was asked, and what it was decided on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
@@ -9,11 +9,12 @@ import msgspec
 from django.conf import settings
 
 from idcsched.framework.outside import Reply
-from idcsched.framework.recording import inputs_of, pack
+from idcsched.framework.recording import Asked, asked_of, inputs_of, pack
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 
 from .models import Decision
+from .pictures import Pictures
 from .scheduled import Scheduled
 from .sentences import Notebook
 
@@ -39,9 +40,14 @@ class DecisionRecord:
         """Roughly how much of memory it holds: of how many IDCs it tells."""
         return 1 + len(self.scheduled.candidates or ()) + len(self.scheduled.rejected or ())
 
-    def row(self, tenants: Mapping[str, int]) -> Decision:
-        """The answer in English, with what its sentences were made of; `tenants` has the keys of the codes."""
+    def row(self, tenants: Mapping[str, int], pictures: Pictures | None = None) -> Decision:
+        """The answer in English, with what its sentences were made of; `tenants` has the keys of the codes.
+
+        What it saw of the world is one of the `pictures` then; without them the row stands for itself.
+        """
         scheduled = self.scheduled
+        kept = UUID(scheduled.decision_id).int % 100 < settings.RECORD_INPUTS  # of so many in a hundred, by chance
+        picture = pictures.of(self.request, self.snapshot) if kept and pictures else None
         return Decision(
             id=scheduled.decision_id,
             created_at=datetime.fromtimestamp(self.now, UTC),
@@ -57,15 +63,13 @@ class DecisionRecord:
             request=msgspec.to_builtins(self.request),
             answer=msgspec.to_builtins(msgspec.structs.replace(scheduled, commit_token=None)),
             sentences=self.notebook.sentences,
-            inputs=self._inputs(),
+            inputs=self._inputs(asked_of if picture else inputs_of) if kept else None,
+            picture=picture,
         )
 
-    def _inputs(self) -> bytes | None:
-        """Packed, of so many decisions in a hundred, chosen by chance."""
-        if UUID(self.scheduled.decision_id).int % 100 >= settings.RECORD_INPUTS:
-            return None
+    def _inputs(self, part: Callable[..., Asked]) -> bytes:
         return pack(
-            inputs_of(
+            part(
                 self.request,
                 self.snapshot,
                 now=self.now,

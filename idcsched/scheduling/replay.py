@@ -7,7 +7,9 @@ replies where an entry of the same name asks the same; where it would ask someth
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Literal, overload
+from uuid import UUID
 
 import msgspec
 
@@ -26,7 +28,7 @@ from idcsched.outbound.asking import ask
 from idcsched.wording import say
 
 from .live import live
-from .models import Decision, Profile, ProfileRevision
+from .models import Decision, Picture, Profile, ProfileRevision
 from .plugins import registry
 from .sentences import Notebook, read, read_struct
 
@@ -139,7 +141,7 @@ def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
             without_inputs += 1
             continue
         try:
-            again = _answered(unpack(bytes(decision.inputs)), draft, "then")
+            again = _answered(_inputs(decision), draft, "then")
         except IdcschedError:
             failed += 1
             continue
@@ -152,7 +154,13 @@ def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
 def _inputs(decision: Decision) -> Inputs:
     if decision.inputs is None:
         raise Conflict("inputs_not_kept", "what this decision was made on was not kept")
-    return unpack(bytes(decision.inputs))
+    return unpack(bytes(decision.inputs), _picture(decision.picture_id) if decision.picture_id else None)
+
+
+@lru_cache(maxsize=8)
+def _picture(key: UUID) -> bytes:
+    """What many decisions after one another saw. It never changes: its key is made of what it holds."""
+    return bytes(Picture.objects.values_list("data", flat=True).get(pk=key))
 
 
 def _decided(inputs: Inputs, policy: Policy, replies: Mapping[str, Reply]) -> Outcome:

@@ -4,6 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
 from idcsched.accounts.models import Tenant
 from idcsched.audit.context import origin
 from idcsched.audit.services import change_record, feed_append
@@ -14,6 +17,7 @@ from idcsched.framework.profile import ProfileBody, compile_profile
 from metrics_ingest.models import Metric, Scope
 
 from .models import Decision, Profile, ProfileRevision
+from .pictures import pictures, pictures_expire
 from .plugins import registry
 from .records import DecisionRecord
 from .selectors import revision_named
@@ -104,14 +108,26 @@ def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
     """Keep answers that were given, in one statement; one that is kept already stays as it is. Says how many."""
     codes = {record.tenant for record in records if record.tenant}
     tenants = dict(Tenant.objects.filter(code__in=codes).values_list("code", "pk")) if codes else {}
-    return len(Decision.objects.bulk_create((record.row(tenants) for record in records), ignore_conflicts=True))
+    rows = [record.row(tenants, pictures) for record in records]
+    try:
+        return _stored(rows)
+    except IntegrityError:  # a database that was emptied or restored has none of the pictures that this process stored
+        pictures.forget()
+        return _stored(rows)
+
+
+def _stored(rows: Sequence[Decision]) -> int:
+    with transaction.atomic():
+        pictures.store(row.picture for row in rows if row.picture)
+        return len(Decision.objects.bulk_create(rows, ignore_conflicts=True))
 
 
 def decisions_expire(*, before: datetime, batch: int = 1000) -> int:
-    """Forget decisions made before `before`, a batch at a time so that nothing waits long; says how many."""
+    """Forget decisions made before `before`, and what only they saw, a batch at a time; says how many decisions."""
     gone = 0
     while ids := list(Decision.objects.filter(created_at__lt=before).values_list("pk", flat=True)[:batch]):
         gone += Decision.objects.filter(pk__in=ids).delete()[0]
+    pictures_expire(now=timezone.now())
     return gone
 
 

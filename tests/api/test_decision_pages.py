@@ -1,6 +1,5 @@
 """An operator finds an order and sees why it went where it went."""
 
-import json
 from typing import Any
 
 import pytest
@@ -99,4 +98,4 @@ def test_a_decision_that_is_gone_has_no_page(operator: Client) -> None:
 
 def test_what_was_answered_is_there_in_full(operator: Client, decision: Decision) -> None:
     shown = operator.get(f"{LIST}{decision.pk}/change/")
-    assert json.loads(shown.context["answer_pretty"])["summary"] == "3/4 IDCs fit: 1 untolerated taint"
+    assert shown.context["answer"]["summary"] == "3/4 IDCs fit: 1 untolerated taint"

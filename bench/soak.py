@@ -1,0 +1,226 @@
+"""`python -m bench.soak [--minutes N]`: half of what the web server can take, while the data of decisions change.
+
+Prints what came of it and writes var/soak.json. What is required: no failure, memory that does not grow, answers in
+time, and recorded decisions that replay to the same answers. The exit status is 1 if any of that is not so.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import count, cycle
+from pathlib import Path
+from threading import Event
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+
+from bench.asked import requests
+from bench.calling import Api, Failed
+from bench.serving import Server, served
+
+__all__ = ["Report", "soak"]
+
+RESULT = Path("var/soak.json")
+IDCS = 1000
+PORTALS = 8
+SHARE = 0.5
+SETTLING = 120.0  # seconds: caches fill, pools grow
+REPLAYED = 50
+MOST_GROWTH = 1.0  # MB a minute
+LONGEST_P99 = 50.0  # ms
+SAMPLES = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What came of it. Latencies count from when a request was due, so that waiting behind a slow one counts, too."""
+
+    minutes: float
+    maximum: float
+    rate: float
+    answers: int
+    changes: dict[str, int]
+    failures: list[str]
+    p50_ms: float
+    p99_ms: float
+    worst_ms: float
+    memory_mb: float
+    growth_mb_a_minute: float
+    replayed: int
+    replayed_otherwise: int
+
+    @property
+    def met(self) -> bool:
+        return not self.wrong()
+
+    def wrong(self) -> list[str]:
+        """What is not as required."""
+        found = {
+            "there were failures": bool(self.failures),
+            "nothing was answered": self.answers == 0,
+            "answers came late": self.p99_ms >= LONGEST_P99,
+            "memory grows": self.growth_mb_a_minute >= MOST_GROWTH,
+            "decisions do not replay": self.replayed_otherwise > 0 or self.replayed == 0,
+        }
+        return [what for what, so in found.items() if so]
+
+
+@dataclass(slots=True)
+class Log:
+    """What the threads see."""
+
+    latencies: list[float] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
+    changes: dict[str, int] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    memory: list[tuple[float, float]] = field(default_factory=list)
+
+
+def soak(seconds: float, *, settling: float = SETTLING, workers: int = 1) -> Report:
+    """Run it all for so long; memory counts from when it has settled."""
+    with served(IDCS, record=True, workers=workers) as server:
+        maximum = server.schedule()
+        log, stop = Log(), Event()
+        rate = maximum * SHARE
+        runs = [_samples, _taints, _profiles, _memory, *(partial(_portal, rate, number) for number in range(PORTALS))]
+        with ThreadPoolExecutor(len(runs)) as pool:
+            going = [pool.submit(run, server, log, stop) for run in runs]
+            wait(going, seconds, return_when=FIRST_EXCEPTION)
+            stop.set()
+        for each in going:
+            each.result()
+        sleep(2)  # what was recorded behind the last answers is there by now
+        otherwise = _replayed(server, log)
+    return _report(log, seconds, maximum, rate, settling, otherwise)
+
+
+def _portal(rate: float, number: int, server: Server, log: Log, stop: Event) -> None:
+    """One of the portals, which ask in turns: each request when it is due, or at once where that has passed."""
+    api, asked = Api(server.address, server.token), cycle(requests(400, seed=number))
+    begun = monotonic()
+    for turn in count(number, PORTALS):
+        due = begun + turn / rate
+        if stop.wait(max(0.0, due - monotonic())):
+            return
+        answer = _tried(log, lambda: api.call("POST", "/schedule/", next(asked)))
+        log.latencies.append(monotonic() - due)
+        if answer is not None:
+            log.decisions.append(answer["decision_id"])
+
+
+def _samples(server: Server, log: Log, stop: Event) -> None:
+    api, random = Api(server.address, server.token), np.random.default_rng(3)
+
+    def push() -> None:
+        idcs = random.choice(IDCS, SAMPLES, replace=False)
+        values = random.uniform(0.1, 0.85, SAMPLES)
+        body = [
+            {"idc": f"idc-{idc:05d}", "metric": "cpu_load", "value": round(float(value), 3)}
+            for idc, value in zip(idcs, values, strict=True)
+        ]
+        api.call("POST", "/samples/", body)
+
+    _again_and_again(log, stop, "samples", 1.0, push)
+
+
+def _taints(server: Server, log: Log, stop: Event) -> None:
+    api, numbers = Api(server.address, server.token), count()
+
+    def taint_and_lift() -> None:
+        idc = f"idc-{next(numbers) % IDCS:05d}"
+        made = api.call("POST", "/taints/", {"idc": idc, "key": "soak", "effect": "NoSchedule"})
+        api.call("DELETE", f"/taints/{made['id']}/")
+
+    _again_and_again(log, stop, "taints", 0.5, taint_and_lift)
+
+
+def _profiles(server: Server, log: Log, stop: Event) -> None:
+    api, weights = Api(server.address, server.token), cycle([75, 80])
+    plugins = api.call("GET", "/profiles/default/")["plugins"]
+
+    def reweigh() -> None:
+        weight = next(weights)
+        changed = [one | {"weight": weight} if one["plugin"] == "billing_cost" else one for one in plugins]
+        api.call("PATCH", "/profiles/default/", {"plugins": changed})
+
+    _again_and_again(log, stop, "profiles", 5.0, reweigh)
+
+
+def _memory(server: Server, log: Log, stop: Event) -> None:
+    """What the web server's processes hold, in MB."""
+    begun = monotonic()
+    while not stop.wait(1.0):
+        log.memory.append((monotonic() - begun, server.memory()))
+
+
+def _again_and_again(log: Log, stop: Event, what: str, pause: float, change: Callable[[], None]) -> None:
+    log.changes[what] = 0
+    while not stop.wait(pause):
+        _tried(log, change)
+        log.changes[what] += 1
+
+
+def _tried(log: Log, call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except Failed as failed:
+        log.failures.append(str(failed))
+        return None
+
+
+def _replayed(server: Server, log: Log) -> list[bool]:
+    """Of decisions all over the time, whether each comes to the same again on what was known then."""
+    api = Api(server.address, server.token)
+    chosen = log.decisions[:: max(1, len(log.decisions) // REPLAYED)][:REPLAYED]
+    paths = [f"/decisions/{decision}/replay/" for decision in chosen]
+    replies = [_tried(log, partial(api.call, "POST", path, {"data": "then"})) for path in paths]
+    return [bool(reply["identical"]) for reply in replies if reply is not None]
+
+
+def _report(log: Log, seconds: float, maximum: float, rate: float, settling: float, identical: list[bool]) -> Report:
+    latencies = np.array(log.latencies or [np.nan]) * 1000
+    settled = np.array([sample for sample in log.memory if sample[0] >= settling] or [(0.0, np.nan)])
+    slope = np.polyfit(settled[:, 0], settled[:, 1], 1)[0] * 60 if len(settled) > 1 else np.nan
+    return Report(
+        minutes=round(seconds / 60, 2),
+        maximum=round(maximum, 1),
+        rate=round(rate, 1),
+        answers=len(log.decisions),
+        changes=log.changes,
+        failures=log.failures[:20],
+        p50_ms=round(float(np.percentile(latencies, 50)), 2),
+        p99_ms=round(float(np.percentile(latencies, 99)), 2),
+        worst_ms=round(float(latencies.max()), 2),
+        memory_mb=round(float(settled[-1, 1]), 1),
+        growth_mb_a_minute=round(float(slope), 3),
+        replayed=len(identical),
+        replayed_otherwise=identical.count(False),
+    )
+
+
+def _lines(report: Report) -> Iterator[str]:
+    for name, value in asdict(report).items():
+        yield f"{name.replace('_', ' '):<22}{value}"
+    yield "as required" if report.met else f"NOT MET: {', '.join(report.wrong())}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.soak", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--workers", type=int, default=1, help="of the web server")
+    options = parser.parse_args(arguments)
+    seconds = options.minutes * 60
+    report = soak(seconds, settling=min(SETTLING, seconds / 2), workers=options.workers)
+    RESULT.parent.mkdir(parents=True, exist_ok=True)
+    RESULT.write_text(json.dumps(asdict(report), indent=1) + "\n")
+    print("\n".join(_lines(report)))
+    return 0 if report.met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
