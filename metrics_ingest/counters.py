@@ -14,7 +14,7 @@ import msgspec
 
 from idcsched.framework.errors import FieldError, Invalid
 
-from .checking import MAX_AHEAD, Sample
+from .checking import KEPT, MAX_AHEAD, Sample
 from .value_rules import LONGEST_GAP, Number
 
 __all__ = ["FIRST_READING", "Counted", "Held", "Reading", "Subject", "rates"]
@@ -87,6 +87,8 @@ def _sample(reading: Reading, held: dict[Subject, Held], now: datetime) -> Sampl
     """What follows from the reading, which takes the place of the one before; raises Invalid."""
     if reading.at > now + MAX_AHEAD:
         raise Invalid("in_the_future", "this lies more than five minutes in the future", "/at")
+    if reading.at < now - KEPT:
+        raise Invalid("too_old", "this is older than the 40 days that are kept", "/at")
     before = held.get(reading.subject)
     if before is not None and reading.at - before.at < CLOSEST:
         return _again(reading, before)

@@ -104,6 +104,16 @@ def test_a_reading_of_the_future_is_not_what_others_are_compared_with() -> None:
     assert values(counted(*runs, [reading(60, 60)])) == [1.0]
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("when", ["0001-01-01T00:00:00+08:00", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59-08:00"])
+def test_a_reading_of_another_age_harms_nothing(device: "Device", when: str) -> None:
+    first = {"site": "gz-01", "isp": "ct", "at": when, "in": 1, "out": 1}
+    run = device.asked(0, first, at(0, **{"in": 2, "out": 2}))
+    code = "in_the_future" if when > "2031" else "too_old"
+    assert {each["code"] for each in run.refusals} == {code, "first_reading"}
+    assert device.asked(60, at(60, **{"in": 3, "out": 3})).stored == 1
+
+
 def test_several_readings_of_one_run_follow_each_other_whatever_their_order() -> None:
     found = counted([reading(120, 240), reading(0, 0), reading(60, 60), reading(60, 5, idc="sh-01")])
     assert values(found) == [1.0, 3.0]
