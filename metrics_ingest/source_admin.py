@@ -14,9 +14,11 @@ from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat import models as beat
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter, RelatedDropdownFilter
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin, admin_origin
 from idcsched.audit.admin import ReadOnlyAdmin
+from idcsched.columns import DocumentField
 from idcsched.framework.errors import IdcschedError
 from idcsched.wording import explained
 
@@ -55,6 +57,12 @@ class SourceAdmin(ServiceAdmin):
     search_fields = ["code", "kind"]
     actions = ["ask"]
     change_form_outer_after_template = "administration/source_runs.html"
+    formfield_overrides = {
+        **ServiceAdmin.formfield_overrides,
+        DocumentField: {
+            "widget": UnfoldAdminTextareaWidget(attrs={"rows": 9, "class": "document", "spellcheck": "false"})
+        },
+    }
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.try_view)
