@@ -17,7 +17,7 @@ from .views.marks import AffinityViewSet, TaintViewSet
 from .views.metrics import MetricViewSet, SamplesView
 from .views.placements import PlacementViewSet
 from .views.profiles import ProfileViewSet
-from .views.providers import ProviderKindsView, ProviderViewSet
+from .views.providers import OutcomesView, ProviderKindsView, ProviderViewSet
 from .views.schedule import ScheduleView
 from .views.sources import CollectorsView, SourceViewSet
 from .views.system import PluginsView, StatusView
@@ -54,6 +54,7 @@ urlpatterns = [
     path("capacity/", CapacityView.as_view(), name="capacity"),
     path("samples/", SamplesView.as_view(), name="samples"),
     path("collectors/", CollectorsView.as_view(), name="collectors"),
+    path("providers/<str:code>/outcomes/", OutcomesView.as_view(), name="provider_outcomes"),
     path("provider_kinds/", ProviderKindsView.as_view(), name="provider_kinds"),
     path("plugins/", PluginsView.as_view(), name="plugins"),
     path("me/", MeView.as_view(), name="me"),

@@ -6,6 +6,7 @@ from .delivering import callbacks_announce, deliveries_prune, delivery_resend, p
 from .falling import placement_fall, placement_retry, placements_reconcile
 from .moving import placement_confirm, placement_provision, placement_release, placements_expire
 from .ordering import placement_order
+from .outcomes import machine_told
 from .provider_rows import provider_create, provider_delete, provider_update
 from .tending import machine_tend, machines_announce
 from .waiting import waiting_try
@@ -17,6 +18,7 @@ __all__ = [
     "delivery_resend",
     "gang_place",
     "machine_tend",
+    "machine_told",
     "machines_announce",
     "placement_commit",
     "placement_confirm",

@@ -1,11 +1,15 @@
 """Machines over the API: ordered, seen on their way, tried again, given back."""
 
+import json
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from idcsched.placement.models import Event
+from idcsched.placement.signing import signed_headers
 from tests.api.conftest import Api
 from tests.placement.starting import at_once, reconfigure, work
 
@@ -117,3 +121,24 @@ def test_a_provider_in_use_is_kept(equipped: Api) -> None:
     assert equipped.refused("DELETE", "/providers/vm/", status=409) == ("in_use", [])
     changed = equipped.call("PATCH", "/providers/vm/", {"enabled": False}, status=200)
     assert changed["enabled"] is False
+
+
+def outcome(api: Api, token: str, secret: str) -> Any:
+    content = json.dumps({"type": "machine.up", "data": {"token": token}}).encode()
+    headers = signed_headers("m-1", timezone.now(), content, [secret.encode()])
+    headers.pop("Content-Type")
+    return api.raw("POST", "/providers/vm/outcomes/", content, **headers)
+
+
+def test_a_provider_says_itself_that_something_has_happened(
+    equipped: Api, portal: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROVIDER_VM", "a secret")
+    equipped.call("PATCH", "/providers/vm/", {"secret_ref": "env:PROVIDER_VM"}, status=200)
+    placed = portal.post("/schedule/", ORDER, status=202)
+    token, nobody = placed["machines"][0]["id"], Api(Client(SERVER_NAME="localhost"))
+    assert outcome(nobody, token, "a secret").status_code == 204
+    forged = outcome(nobody, token, "another")
+    assert (forged.status_code, json.loads(forged.content)["code"]) == (400, "invalid_signature")
+    assert outcome(nobody, "00000000-0000-0000-0000-000000000000", "a secret").status_code == 404
+    assert outcome(nobody, "x", "a secret").status_code == 400

@@ -5,18 +5,25 @@ from typing import Any
 import msgspec
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from idcsched.api.bodies import body_bytes
 from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.middleware import request_id_of
 from idcsched.api.openapi import list_of
 from idcsched.api.resources import Resource, StrictModelSerializer, encoded
+from idcsched.audit.context import origin_set
 from idcsched.placement import services
 from idcsched.placement.driver import Driver
 from idcsched.placement.driver_kinds import driver_kinds
 from idcsched.placement.models import Provider
+from idcsched.placement.outcomes import Outcome
 
-__all__ = ["ProviderKindsView", "ProviderViewSet"]
+__all__ = ["OutcomesView", "ProviderKindsView", "ProviderViewSet"]
 
 
 class ProviderSerializer(StrictModelSerializer):
@@ -47,6 +54,20 @@ class ProviderViewSet(Resource):
     create_service = staticmethod(services.provider_create)
     update_service = staticmethod(services.provider_update)
     delete_service = staticmethod(services.provider_delete)
+
+
+class OutcomesView(APIView):
+    """A provider's own word that something has happened to a machine, signed with its secret as callbacks are."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @extend_schema(operation_id="provider_outcome", request=Outcome, responses={204: None}, auth=[])
+    def post(self, request: Request, code: str) -> Response:
+        """Have the machine of that token looked at now; what has become of it, its provider is asked."""
+        with origin_set(actor=f"provider {code}"[:150], via="api", request_id=request_id_of(request)):
+            services.machine_told(provider=code, headers=request.headers, content=body_bytes(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ProviderKindDocument(msgspec.Struct, frozen=True):

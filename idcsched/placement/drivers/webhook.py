@@ -1,0 +1,120 @@
+"""`webhook`: an existing system for the life of machines, which is told in signed messages what is wanted."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+import msgspec
+from django.utils import timezone
+
+from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.outbound.client import origin_of
+from idcsched.outbound.errors import BadReply, HostRefused
+from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
+from idcsched.placement.signing import secret_bytes, signed_headers
+
+__all__ = ["Webhook"]
+
+REFUSED_FOR_GOOD = 422
+
+
+class WebhookConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the messages go. The secret signs them; it may be written `whsec_` and base64."""
+
+    url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine as the system tells of it; what else it says is passed over."""
+
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+    state: Literal["starting", "up", "broken", "going"]
+    addresses: tuple[str, ...] = ()
+    error: str = ""
+
+
+class Machines(msgspec.Struct, frozen=True, kw_only=True):
+    """What the system answers to every message: the machines that the message is about, as they are now."""
+
+    machines: tuple[Told, ...]
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+    detail: str = ""
+
+
+class Webhook(Driver):
+    """A system of one's own, told by signed messages (Standard Webhooks) to one address."""
+
+    kind = "webhook"
+    Config = WebhookConfig
+    config: WebhookConfig
+
+    def check(self) -> Sequence[FieldError]:
+        try:
+            origin_of(self.config.url)
+        except HostRefused as error:
+            return [FieldError("/url", "invalid_url", error.template, error.params)]
+        return []
+
+    def create(self, call: Call, wanted: Wanted) -> Existing:
+        found = self._said(call, "machine.create", msgspec.to_builtins(_order(wanted)), wanted.idempotency_key)
+        if not found:
+            raise BadReply("bad_reply", "the provider did not say what it has created")
+        return found[0]
+
+    def find(self, call: Call, token: str) -> Sequence[Existing]:
+        return self._said(call, "machine.find", {"token": token})
+
+    def get(self, call: Call, machine_id: str) -> Existing | None:
+        found = self._said(call, "machine.get", {"id": machine_id})
+        return next((existing for existing in found if existing.id == machine_id), None)
+
+    def delete(self, call: Call, machine_id: str) -> None:
+        self._said(call, "machine.delete", {"id": machine_id})
+
+    def _said(self, call: Call, kind: str, data: dict[str, Any], message_id: str = "") -> list[Existing]:
+        if call.secret is None:
+            raise Unavailable("secret_missing", "this provider needs a secret_ref")
+        now = timezone.now()
+        content = msgspec.json.encode(Message(type=kind, timestamp=now, data={**data, "provider": call.provider}))
+        headers = signed_headers(message_id or uuid4().hex, now, content, [secret_bytes(call.secret)])
+        reply = call.fetch(self.config.url, method="POST", headers=headers, content=content, also=(REFUSED_FOR_GOOD,))
+        if reply.status == REFUSED_FOR_GOOD:
+            raise NotHere("provider_refused", "the provider refused: {reason}", reason=_detail(reply.content))
+        try:
+            machines = msgspec.json.decode(reply.content, type=Machines).machines
+        except msgspec.MsgspecError as error:
+            raise BadReply("bad_reply", "the provider's reply can't be read: {reason}", reason=error) from None
+        return [
+            Existing(id=told.id, condition=Condition(told.state), addresses=told.addresses, error=told.error)
+            for told in machines
+        ]
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """The body of a message."""
+
+    type: str
+    timestamp: datetime
+    data: dict[str, Any]
+
+
+def _order(wanted: Wanted) -> dict[str, Any]:
+    return {
+        "token": wanted.token,
+        "name": wanted.name,
+        "idc": wanted.idc,
+        "region": wanted.region,
+        "tenant": wanted.tenant,
+        "placement": wanted.placement,
+        "shape": dict(wanted.shape),
+    }
+
+
+def _detail(content: bytes) -> str:
+    try:
+        return msgspec.json.decode(content, type=Refusal).detail[:500]
+    except msgspec.MsgspecError:
+        return "it does not say why"
