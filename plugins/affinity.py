@@ -30,6 +30,7 @@ class Affinity(Plugin):
 
     name = "affinity"
     reads = {"filter": ("labels",), "score": ("labels", "prefer")}
+    unmoved = ("filter", "score")
     scale = Scale(kind="fixed", low=-100.0, high=100.0)
 
     def filter(self, ctx: Cycle) -> tuple[Verdict, ...]:

@@ -11,6 +11,7 @@ class Available(Plugin):
 
     name = "available"
     reads = {"pre_filter": ()}
+    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Verdict:
         statuses, rows = ctx.snapshot.idcs.statuses, ctx.row_numbers

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from idcsched.framework.building import BANDWIDTH
-from idcsched.framework.capacity import Usage, demand
+from idcsched.framework.capacity import demand
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.lines import NO_LINE
@@ -95,7 +95,7 @@ class BillingCost(Plugin):
     def _first_mbps(self, ctx: Cycle, group: Rows, shape: Floats | None) -> Bill:
         """What no need bills less than: it fills the commit no less, exceeds it no less, and leaves no more room."""
         tariff = tariff_of(ctx.snapshot)
-        load, commit, fixed = tariff.load.take(group), tariff.commit.take(group), tariff.fixed.take(group)
+        load, commit, fixed = load_of(ctx.snapshot).take(group), tariff.commit.take(group), tariff.fixed.take(group)
         fill = np.minimum(1.0, load / tariff.some_commit.take(group))
         under = self.args.free * fill**2
         over = (load >= commit) & ~fixed | tariff.daily.take(group)
@@ -107,7 +107,7 @@ class BillingCost(Plugin):
     def bill(self, ctx: Cycle, group: Rows, need: float, shape: Floats | None) -> Bill:
         """The formula of the scheduling rules, for the line that each row has in `group`."""
         tariff = tariff_of(ctx.snapshot)
-        load = tariff.load.take(group) + need
+        load = load_of(ctx.snapshot).take(group) + need
         over = load - tariff.commit.take(group)
         over /= need
         over = np.minimum(np.maximum(over, 0.0), 1.0)
@@ -160,13 +160,12 @@ def sum_of(bills: list[Bill], groups: list[Rows]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Tariff:
-    """Of every line what a bill is made of: its load now, what is paid anyway, and the price.
+    """Of every line what a bill is made of beside its load: what is paid anyway, and the price.
 
     `special`: there are lines, `fixed` or billed by `daily` peaks, whose excess counts otherwise. `some_commit` and
     `some_purchased` are never nought, to be divided by.
     """
 
-    load: Floats
     commit: Floats
     some_commit: Floats
     some_purchased: Floats
@@ -179,17 +178,21 @@ class Tariff:
 
 def tariff_of(snapshot: Snapshot) -> Tariff:
     """Worked out once for a snapshot."""
-    return snapshot.derive("tariff", lambda: tariff(snapshot.lines, snapshot.usage))
+    return snapshot.derive("tariff", lambda: tariff(snapshot.lines))
 
 
-def tariff(lines: Lines, usage: Usage) -> Tariff:
+def load_of(snapshot: Snapshot) -> Floats:
+    """Of every line the load now."""
+    lines, usage = snapshot.lines, snapshot.usage
+    return snapshot.derive("load", lambda: np.add(*demand(lines.used, lines.pending, lines.ordered, usage)))
+
+
+def tariff(lines: Lines) -> Tariff:
     kinds = np.array(lines.charge_types, dtype=np.str_)
     fixed, daily = kinds == "fixed", np.char.startswith(kinds, "daily_").astype(np.bool_)
     commit = np.where(kinds == "volume", 0.0, np.nan_to_num(lines.commit, nan=0.0))
     commit = np.where(fixed, FIXED_PAID * lines.purchased, commit)
-    used, pending = demand(lines.used, lines.pending, lines.ordered, usage)
     return Tariff(
-        load=used + pending,
         commit=commit,
         some_commit=np.maximum(commit, 1e-9),
         some_purchased=np.maximum(lines.purchased, 1e-9),

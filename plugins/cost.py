@@ -17,6 +17,7 @@ class Cost(Plugin):
 
     name = "cost"
     reads = {"score": ()}
+    unmoved = ("score",)
     scale = Scale(kind="max_ratio", better="less")
     metrics = (COST_INDEX,)
 

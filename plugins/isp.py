@@ -13,6 +13,7 @@ class Isp(Plugin):
 
     name = "isp"
     reads = {"pre_filter": ("isp", "isp_match")}
+    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         policy = ctx.line_policy()

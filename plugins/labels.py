@@ -13,6 +13,7 @@ class Labels(Plugin):
 
     name = "labels"
     reads = {"pre_filter": ("selector",)}
+    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         terms = ctx.request.terms

@@ -32,6 +32,7 @@ class Locality(Plugin):
 
     name = "locality"
     reads = {"score": ("client",)}
+    unmoved = ("score",)
     Args = LocalityArgs
     scale = KILOMETRES
     metrics = ("rtt_ms",)

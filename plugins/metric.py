@@ -40,6 +40,7 @@ class Metric(Plugin):
 
     name = "metric"
     reads = {"filter": (), "score": ()}
+    unmoved = ("filter", "score")
     Args = MetricArgs
 
     def scale_for(self, ctx: Cycle) -> Scale:

@@ -12,6 +12,7 @@ class Partition(Plugin):
 
     name = "partition"
     reads = {"pre_filter": ("partition",)}
+    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         wanted = ctx.request.partition

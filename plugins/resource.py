@@ -48,6 +48,7 @@ class Resource(Plugin):
 
     name = "resource"
     reads = {"score": ()}
+    unmoved = ("loads", "score")
     Args = ResourceArgs
     missing = Missing(filter="pass", score="worst")
     metrics = tuple(LOADS.values())

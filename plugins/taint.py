@@ -20,6 +20,7 @@ class Taint(Plugin):
 
     name = "taint"
     reads = {"filter": ("tolerations",), "score": ("tolerations",)}
+    unmoved = ("filter", "score")
     scale = Scale(kind="fixed", better="less", low=0.0, high=3.0)
 
     def filter(self, ctx: Cycle) -> Verdict | None:

@@ -12,6 +12,7 @@ class Tier(Plugin):
 
     name = "tier"
     reads = {"pre_filter": ("tier",)}
+    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         wanted = ctx.request.tier

@@ -5,7 +5,7 @@ time in which nothing of the kind happens, so that whatever is remembered in it 
 Forgetting is always safe: what is worked out again is the same, byte for byte.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -54,6 +54,15 @@ class Moment:
         while self._bytes > self._most and len(self._held) > 1:
             self._forget_oldest()
         return value
+
+    def only(self, words: Container[tuple[Any, Any]]) -> "Moment":
+        """The same stretch of time with no more than is remembered under keys that begin so."""
+        kept = Moment(self.since, self.until)
+        kept._most = self._most
+        for key, (value, size) in list(self._held.items()):
+            if key[:2] in words:
+                kept.remember(key, value, size=size)
+        return kept
 
     def shelf(self, key: Any) -> dict[Any, Any]:
         """Where questions that are alike find what is remembered for them without naming all that it depends on."""

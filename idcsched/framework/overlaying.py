@@ -10,11 +10,16 @@ from .capacity import demand, room
 from .claiming import BANDWIDTH_RESOURCE, Claim
 from .facts import HeadcountFact
 from .normalize import DECIMALS
+from .profile import Profile
 from .snapshot import Idcs, Lines, Snapshot
 
-__all__ = ["Tenancy", "derived_of_inventory", "laid_over"]
+__all__ = ["Tenancy", "Words", "derived_of_inventory", "laid_over", "unmoved_words"]
 
 _OF_INVENTORY = frozenset({"label", "planes", "numbers"})
+_UNMOVED = _OF_INVENTORY | {"affinity", "all purchased", "bills", "tariff"}
+
+Words = frozenset[tuple[Any, Any]]
+"""What plugins say at which points, as it is remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +33,21 @@ class Tenancy:
     machines: int = 0
 
 
-def laid_over(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot:
+def unmoved_words(profiles: Iterable[Profile]) -> Words:
+    """What is remembered for these profiles and stays true whatever is taken."""
+    words: set[tuple[Any, Any]] = set()
+    for profile in profiles:
+        words |= {(entry.token, point) for entry in profile.entries for point in entry.plugin.unmoved}
+        for step in profile.steps:
+            if all(point in entry.plugin.unmoved for point, entry in step.entries):
+                words.add((step.token, "step"))
+    return frozenset(words)
+
+
+def laid_over(snapshot: Snapshot, tenancies: Iterable[Tenancy], *, keeping: Words = frozenset()) -> Snapshot:
     """The snapshot as it would be if the ledger held these, too; ceilings are not checked.
 
-    Raises KeyError for an IDC that it does not have.
+    Of what plugins have said of it no more is remembered than `keeping`. Raises KeyError for an IDC that is not there.
     """
     found = list(tenancies)
     stock = [(each, claim) for each in found for claim in each.claims if claim.line is None]
@@ -46,16 +62,28 @@ def laid_over(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot:
         idcs=_with_stock_taken(snapshot.idcs, stock),
         lines=_with_bandwidth_taken(snapshot, bandwidth),
         headcounts=(*snapshot.headcounts, *counted),
-        derived=derived_of_inventory(snapshot),
+        derived=_unmoved(snapshot, keeping),
     )
 
 
 def derived_of_inventory(snapshot: Snapshot) -> dict[Any, Any]:
     """What was derived from the inventory alone, and stays true while measurements and the ledger move."""
+    return _named(snapshot, _OF_INVENTORY)
+
+
+def _unmoved(snapshot: Snapshot, keeping: Words) -> dict[Any, Any]:
+    derived = _named(snapshot, _UNMOVED)
+    moment = snapshot.derived.get("moment")
+    if keeping and moment is not None:
+        derived["moment"] = moment.only(keeping)
+    return derived
+
+
+def _named(snapshot: Snapshot, names: frozenset[str]) -> dict[Any, Any]:
     return {
         key: value
-        for key, value in snapshot.derived.items()
-        if (key[0] if isinstance(key, tuple) else key) in _OF_INVENTORY
+        for key, value in list(snapshot.derived.items())
+        if (key[0] if isinstance(key, tuple) else key) in names
     }
 
 

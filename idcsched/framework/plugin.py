@@ -157,6 +157,10 @@ class Plugin:
     named, a raw value must depend on its own row alone, and not on who else is left.
     """
 
+    unmoved: ClassVar[tuple[str, ...]] = ()
+    """The points (and what else it remembers) whose word does not depend on what is taken of lines and stock, nor on
+    how many machines stand where: what is remembered of them stays true while orders take more."""
+
     def __init__(self, args: msgspec.Struct | None = None) -> None:
         self.args: Any = self.Args() if args is None else args
 

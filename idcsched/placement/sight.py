@@ -6,7 +6,7 @@ from dataclasses import replace
 from django.db import connection
 
 from idcsched.framework.nearness import all_of
-from idcsched.framework.overlaying import Tenancy, laid_over
+from idcsched.framework.overlaying import Tenancy, laid_over, unmoved_words
 from idcsched.framework.request import Request
 from idcsched.framework.spreading import tenancies_of
 from idcsched.scheduling.live import Picture, live
@@ -41,6 +41,7 @@ class Ahead(Sight):
     def __init__(self) -> None:
         self._picture = live.current()
         self._supposed: list[Tenancy] = []
+        self._unmoved = unmoved_words(self._picture.profiles.values())
 
     @property
     def picture(self) -> Picture:
@@ -49,6 +50,7 @@ class Ahead(Sight):
     def renew(self) -> None:
         super().renew()
         self._picture = live.current()
+        self._unmoved = unmoved_words(self._picture.profiles.values())
         self._lay(self._supposed)
 
     def took(self, takes: Sequence[Take]) -> None:
@@ -73,7 +75,9 @@ class Ahead(Sight):
 
     def _lay(self, tenancies: Sequence[Tenancy]) -> None:
         if tenancies:
-            self._picture = replace(self._picture, snapshot=laid_over(self._picture.snapshot, tenancies))
+            self._picture = replace(
+                self._picture, snapshot=laid_over(self._picture.snapshot, tenancies, keeping=self._unmoved)
+            )
 
 
 def _tenancy(take: Take) -> Tenancy:

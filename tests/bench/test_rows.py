@@ -26,6 +26,10 @@ PROMISED = {
     "ingest_http",
     "ingest_collect",
     "ingest_rollups_10k_s",
+    "batch_10_shapes",
+    "batch_distinct",
+    "reserve_service",
+    "reserve_http",
 }
 
 

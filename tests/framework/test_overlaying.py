@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 
 from idcsched.framework.capacity import Usage
 from idcsched.framework.claiming import Claim, claims_of, picked
+from idcsched.framework.context import Cycle
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 from idcsched.framework.facts import HeadcountFact, World
 from idcsched.framework.normalize import DECIMALS
-from idcsched.framework.overlaying import Tenancy, laid_over
+from idcsched.framework.overlaying import Tenancy, laid_over, unmoved_words
 from idcsched.framework.profile import Profile
-from idcsched.framework.testing import NOW, IdcSpec, request, snapshot, world
+from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot, world
+from plugins.tier import Tier
 
 from .fleets import profiles, requests, worlds
 
@@ -99,6 +101,30 @@ def test_refusals(tenancy: Tenancy) -> None:
         laid_over(snapshot(world(FLEET)), [tenancy])
 
 
+def test_what_orders_do_not_move_goes_on_being_remembered() -> None:
+    asked: list[str] = []
+
+    class Counting(Tier):
+        """Says so each time."""
+
+        def pre_filter(self, ctx: Cycle) -> Any:
+            asked.append(str(ctx.request.tier))
+            return super().pre_filter(ctx)
+
+    class Moved(Counting):
+        """Does not say that orders do not move it."""
+
+        unmoved = ()
+
+    for plugin, times in ((Counting, 1), (Moved, 2)):
+        picture, policy = snapshot(world(FLEET)), profile("tier", plugins=[plugin])
+        asked.clear()
+        decide(request(picture, tier="edge"), picture, policy, now=NOW)
+        over = laid_over(picture, [Tenancy(idc="a", claims=(BANDWIDTH,))], keeping=unmoved_words([policy]))
+        decide(request(over, tier="edge"), over, policy, now=NOW)
+        assert len(asked) == times
+
+
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_as_if_built_anew(data: st.DataObject) -> None:
@@ -118,4 +144,4 @@ def check_row_of_orders(known: World, policy: Profile, orders: list[dict[str, An
         claims = claims_of(picked(decision, decision.ranking.picked))
         winner = decision.code(decision.ranking.picked)
         tenancy = Tenancy(idc=winner, claims=claims, tenant="t", machines=asked.machine_count)
-        over, known = laid_over(over, [tenancy]), with_pending(known, tenancy)
+        over, known = laid_over(over, [tenancy], keeping=unmoved_words([policy])), with_pending(known, tenancy)
