@@ -43,7 +43,7 @@ class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     labels: LabelMap | None = None
     hypothetical: Hypothetical | None = None
     tenant: Code | None = None
-    at_most: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+    at_most: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
 
     def __post_init__(self) -> None:
         if self.machine.count is not None:

@@ -63,6 +63,7 @@ def test_a_viewer_may_ask(api: Any) -> None:
         pytest.param({"region": None}, "region_required", "/region", id="nowhere"),
         pytest.param({"region": "Z"}, "unknown_region", "/region", id="an unknown region"),
         pytest.param({"profile": "none"}, "unknown_profile", "/profile", id="an unknown profile"),
+        pytest.param({"at_most": 10_001}, "out_of_range", "/at_most", id="more than anybody counts"),
         pytest.param({"at_most": 0}, "out_of_range", "/at_most", id="not even one"),
         pytest.param({"weights": {"x": 1}}, "unknown_field", "/weights", id="what has no say in it"),
     ],
