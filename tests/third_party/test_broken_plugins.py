@@ -1,4 +1,4 @@
-"""A distribution whose plugins and collectors cannot be loaded is named in `manage.py check` and takes nothing down."""
+"""Plugins, collectors and drivers that cannot be loaded are named in `manage.py check` and take nothing down."""
 
 import json
 import subprocess
@@ -20,6 +20,11 @@ COLLECTORS = {
     "something that is no collector": "number (idcsched-broken) cannot be loaded: PluginBroken: 42 is not a subclass",
     "a module that raises": "raising (idcsched-broken) cannot be loaded: RuntimeError: the licence has expired",
     "a kind that is taken": "usurper (idcsched-broken) cannot be loaded: PluginBroken: a collector of kind csv is",
+}
+DRIVERS = {
+    "a module that is not there": "absent (idcsched-broken) cannot be loaded: ModuleNotFoundError: No module named",
+    "something that is no driver": "number (idcsched-broken) cannot be loaded: PluginBroken: 42 is not a subclass",
+    "a module that raises": "raising (idcsched-broken) cannot be loaded: RuntimeError: the licence has expired",
 }
 LOADS = """
 from metrics_ingest.services import source_create
@@ -68,6 +73,12 @@ def test_each_is_named_with_its_distribution_and_its_error(said: str, check: sub
 def test_each_collector_is_named_as_well(said: str, check: subprocess.CompletedProcess[str]) -> None:
     assert f"the collector {said}" in check.stderr
     assert check.stderr.count("idcsched.W102") == len(COLLECTORS)
+
+
+@pytest.mark.parametrize("said", DRIVERS.values(), ids=DRIVERS.keys())
+def test_each_driver_of_a_provider_is_named_as_well(said: str, check: subprocess.CompletedProcess[str]) -> None:
+    assert f"the provider driver {said}" in check.stderr
+    assert check.stderr.count("idcsched.W103") == len(DRIVERS)
 
 
 def test_the_status_names_them_and_the_other_kinds_work(migrated: Installation) -> None:
