@@ -1,5 +1,6 @@
 """Background work: what is scheduled exists, and what exists is scheduled."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -44,3 +45,10 @@ def test_no_work_outlives_its_message() -> None:
     assert (
         timedelta(seconds=app.conf.task_soft_time_limit) < timedelta(seconds=app.conf.task_time_limit) < visible_again
     )
+
+
+def test_every_queue_has_a_worker_in_the_composed_system() -> None:
+    """A queue that nobody takes from fills without a word."""
+    said = (settings.BASE_DIR / "docker-compose.yml").read_text(encoding="utf-8")
+    taken = re.findall(r"worker, -Q, (\w+)", said)
+    assert sorted(taken) == sorted(queue.name for queue in settings.CELERY_TASK_QUEUES)
