@@ -30,6 +30,10 @@ class Workshop:
         self._stack = stack
         self._made: dict[Any, Any] = {}
 
+    def entered(self, made: AbstractContextManager[T]) -> T:
+        """What one row has for itself."""
+        return self._stack.enter_context(made)
+
     def shared(self, make: Callable[[], AbstractContextManager[T]]) -> T:
         if make not in self._made:
             self._made[make] = self._stack.enter_context(make())

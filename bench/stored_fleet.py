@@ -4,11 +4,13 @@ import random
 from datetime import datetime, timedelta
 
 import numpy as np
+from django.db import connection
 from django.utils import timezone
 
 from bench.asked import ISPS, REGIONS
 from idcsched.accounts.services import token_issue, user_create
 from idcsched.audit.services import feed_append
+from idcsched.framework.building import BANDWIDTH
 from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from metrics_ingest.models import BandwidthRollup, Latest, Metric, Scope
 
@@ -16,6 +18,13 @@ __all__ = ["store"]
 
 PRICES = (12.0, 15.0, 20.0, 25.0, 30.0, 50.0)
 WEEK = 168
+FURTHER = """
+    INSERT INTO metrics_ingest_latest (metric_id, idc_id, line_id, value, at)
+    SELECT metric.id, line.idc_id, line.id, (line.id * 7919 + metric.id * 31) %% 1000 / 1000.0, %s
+    FROM metrics_ingest_metric AS metric CROSS JOIN inventory_line AS line
+    WHERE metric.scope = 'line' AND metric.code <> %s
+"""
+"""Hundreds of thousands of values, too many to be made one by one."""
 
 
 def store(count: int, *, extra_metrics: int = 0, seed: int = 1) -> str:
@@ -79,11 +88,14 @@ def _measure(idcs: list[Idc], lines: list[Line], extra_metrics: int, now: dateti
         ),
         batch_size=2000,
     )
-    for metric in Metric.objects.filter(scope=Scope.LINE):
+    for metric in Metric.objects.filter(scope=Scope.LINE, code=BANDWIDTH):
         Latest.objects.bulk_create(
             (Latest(metric=metric, idc_id=line.idc_id, line=line, value=_used(line, chance), at=at) for line in lines),
             batch_size=2000,
         )
+    if extra_metrics:
+        with connection.cursor() as cursor:
+            cursor.execute(FURTHER, [at, BANDWIDTH])
     BandwidthRollup.objects.bulk_create((_rollup(line, now, chance) for line in lines), batch_size=500)
 
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bench.row import Measure
@@ -31,8 +31,9 @@ def deciding(hosts: int) -> Iterator[Measure]:
         try:
             yield once
         finally:
-            talk.close()
             program.terminate()
+            with suppress(BrokenPipeError):  # closing says what is still unsaid, and nobody listens any more
+                talk.close()
 
 
 def _python() -> Path:

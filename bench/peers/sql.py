@@ -15,7 +15,9 @@ from .floor import Bare
 __all__ = ["COLUMNS", "LIMITS", "SCORERS", "bare_of", "fill", "pick", "rows", "tainted"]
 
 ISP_BITS = {"ct": 1, "cu": 2, "cm": 4, "bgp": 8}
-LIMITS = {"isp": ISP_BITS["ct"], "mbps": 200, "tier": "gold", "max_cpu": 0.85, "tolerated": "spot"}
+LIMITS = {"isp": ISP_BITS["ct"], "mbps": 200, "tier": "gold", "max_cpu": 0.95, "tolerated": "spot"}
+FITTING = 0.7
+"""So that about half of the IDCs can take the order, as in the fleet that our engine is measured on."""
 COLUMNS = (
     "id",
     "name",
@@ -73,7 +75,7 @@ def rows(count: int, seed: int = 7) -> Iterator[tuple[Any, ...]]:
             number,
             f"idc-{number:05d}",
             rng.random() >= 0.05,
-            rng.randrange(1, 16),
+            rng.randrange(1, 16) | (ISP_BITS["ct"] if rng.random() < FITTING else 0),
             total,
             int(total * rng.random()),
             rng.random(),
@@ -81,7 +83,7 @@ def rows(count: int, seed: int = 7) -> Iterator[tuple[Any, ...]]:
             5 + 80 * rng.random(),
             rng.randrange(0, 500),
             rng.choice([0, 0, 0, 0, 1]),
-            rng.choice(["gold", "silver"]),
+            "gold" if rng.random() < FITTING else "silver",
         )
 
 
@@ -117,7 +119,7 @@ def bare_of(count: int) -> Bare:
     values = {"bw_total - bw_used": free, "1.0 - cpu_used": 1.0 - array["cpu_used"]}
     return Bare(
         facts=[array["available"].astype(float), isp, free, array["cpu_used"], (array["tier"] == "gold") - taints],
-        limits=[(1, None), (1, None), (200, None), (None, 0.85), (1, None)],
+        limits=[(1, None), (1, None), (200, None), (None, LIMITS["max_cpu"]), (1, None)],
         values=[values.get(name, array.get(name)).astype(float) for name, _ in SCORERS],  # type: ignore[union-attr]
         weights=[weight for _, weight in SCORERS],
     )
