@@ -16,6 +16,7 @@ __all__ = ["BANDWIDTH", "build_snapshot", "busiest_hours", "lines_with_room", "t
 
 BANDWIDTH = "bandwidth_mbps"
 BUSY_SHARE = 0.05
+_LINES_AT_ONCE = 1000  # whose hours are sorted: so much is in hand at a time
 
 
 def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
@@ -119,9 +120,15 @@ def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColu
 
 def busiest_hours(hourly: Floats | None, order: Sequence[int]) -> Mask:
     """Each line's busiest 5 % of the hours that are known, rounded up; ties let in all who stand level."""
-    if hourly is None or not len(order):
-        return np.zeros((len(order), HOURS_A_WEEK), dtype=np.bool_)
-    hours = np.nan_to_num(hourly.take(np.array(order, dtype=np.intp), axis=0), nan=-np.inf)
+    busiest, places = np.zeros((len(order), HOURS_A_WEEK), dtype=np.bool_), np.array(order, dtype=np.intp)
+    for start in range(0, places.size if hourly is not None else 0, _LINES_AT_ONCE):
+        part = slice(start, start + _LINES_AT_ONCE)
+        busiest[part] = _busiest(hourly.take(places[part], axis=0))  # type: ignore[union-attr]
+    return busiest
+
+
+def _busiest(hourly: Floats) -> Mask:
+    hours = np.nan_to_num(hourly, nan=-np.inf)
     known = np.isfinite(hours)
     share = np.ceil(known.sum(axis=1) * BUSY_SHARE).astype(np.intp)
     threshold = np.take_along_axis(-np.sort(-hours, axis=1), np.maximum(share - 1, 0)[:, np.newaxis], axis=1)

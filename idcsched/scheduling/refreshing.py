@@ -35,7 +35,7 @@ LATEST = """
     JOIN metrics_ingest_metric AS metric ON metric.id = latest.metric_id
     JOIN inventory_idc AS idc ON idc.id = latest.idc_id
     LEFT JOIN inventory_line AS line ON line.id = latest.line_id
-    WHERE metric.code = %s
+    WHERE metric.code IN ({codes})
 """
 ROLLUPS = """
     SELECT idc.code, line.code, rollup.p95_mbps, rollup.hours, rollup.hours_until
@@ -78,27 +78,18 @@ class Refreshing:
 
     def _measured(self, old: Snapshot, codes: set[str], oldest: int | None) -> dict[str, Any]:
         """The metrics named, or all of them; with bandwidth goes what its history comes to."""
-        named = set(old.metrics) if "" in codes else codes & set(old.metrics)
-        columns = {code: sealed(self._column(old, code, whole="" in codes)) for code in sorted(named)}
-        changed: dict[str, Any] = {"metrics": {**old.metrics, **columns}}
+        named = sorted(set(old.metrics) if "" in codes else codes & set(old.metrics))
+        known = [self._since.get(f"metric {code}", self._built) for code in named]
+        if "" in codes or None in known:
+            columns = [column for code in named for column in _columns(old, [code], None)]
+        else:
+            columns = _columns(old, named, min(since for since in known if since is not None)) if named else []
+        changed: dict[str, Any] = {"metrics": {**old.metrics, **{column.fact.code: column for column in columns}}}
         if BANDWIDTH in named:
             changed["lines"] = self._history(old)
             self._since["rollups"] = oldest
         self._since |= dict.fromkeys((f"metric {code}" for code in named), oldest)
         return changed
-
-    def _column(self, old: Snapshot, code: str, *, whole: bool) -> MetricColumn:
-        """One metric's column; what is not measured any more only a whole reading finds out."""
-        column = old.metrics[code]
-        since = None if whole else self._since.get(f"metric {code}", self._built)
-        rows = _rows(LATEST, "latest", since, code)
-        size = column.values.shape[0]
-        values, at = (column.values.copy(), column.at.copy()) if since is not None else np.full((2, size), np.nan)
-        place = _places(old)
-        for _, idc, line, value, taken_at in rows:
-            position = old.idcs.row_of[idc] if line is None else place(idc, line)
-            values[position], at[position] = value, taken_at.timestamp()
-        return replace(column, values=values, at=at)
 
     def _history(self, old: Snapshot) -> Lines:
         rows = _rows(ROLLUPS, "rollup", self._since.get("rollups", self._built))
@@ -111,6 +102,26 @@ class Refreshing:
         hours: Floats = np.array([hours_of_week(bytes(hours), until) for *_, hours, until in rows], dtype=np.float64)
         busiest[positions] = busiest_hours(hours, range(len(rows)))
         return replace(old.lines, percentile=percentile, busiest=busiest)
+
+
+def _columns(old: Snapshot, codes: list[str], since: int | None) -> list[MetricColumn]:
+    """These metrics' columns with what was written since that transaction, all in one look at the table.
+
+    None: read whole, which alone finds out what is not measured any more.
+    """
+    found: dict[str, tuple[Floats, Floats]] = {}
+    for code in codes:
+        column = old.metrics[code]
+        nothing = np.full((2, column.values.size), np.nan)
+        found[code] = (column.values.copy(), column.at.copy()) if since is not None else (nothing[0], nothing[1])
+    place = _places(old)
+    for code, idc, line, value, taken_at in _rows(
+        LATEST.format(codes=", ".join(["%s"] * len(codes))), "latest", since, *codes
+    ):
+        values, at = found[code]
+        position = old.idcs.row_of[idc] if line is None else place(idc, line)
+        values[position], at[position] = value, taken_at.timestamp()
+    return [sealed(replace(old.metrics[code], values=values, at=at)) for code, (values, at) in found.items()]
 
 
 def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from idcsched.framework.facts import (
     AffinityFact,
     HeadcountFact,
     IdcFact,
+    Ints,
     LineFact,
     MetricFact,
     RegionFact,
@@ -22,36 +23,36 @@ from idcsched.framework.facts import (
     World,
 )
 from idcsched.framework.matching import parse_terms
-from idcsched.framework.normalize import Floats
 from idcsched.framework.snapshot import HOURS_A_WEEK
 from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from idcsched.ledger.models import Headcount, Holding
-from metrics_ingest.models import BandwidthRollup, Latest, Metric
+from metrics_ingest.models import BandwidthRollup, Metric
+
+from .latest_values import latest_values
 
 __all__ = ["affinities_known", "hours_of_week", "load_world", "taints_known"]
 
 HOURS_A_DAY = 24
+AT_ONCE = 2000
+"""So many rows are in hand at a time."""
 STOCK = {"stock_cpu": "cpu", "stock_memory_gib": "memory_gib", "stock_disk_gib": "disk_gib", "stock_gpu": "gpu"}
 
 
 def load_world() -> World:
     """All that is known now; call it in a transaction, so that the tables agree."""
     taken = {(idc, line, resource): (pending, ordered) for idc, line, resource, pending, ordered in _holdings()}
-    idc_rows = list(_idcs())
-    line_rows = list(_lines())
-    rollups = {
-        row["line_id"]: row for row in BandwidthRollup.objects.values("line_id", "p95_mbps", "hours", "hours_until")
-    }
+    idcs, lines = _keys(Idc), _keys(Line)
+    percentiles, hourly = _history(lines)
     return World(
         regions=tuple(_regions()),
         isps=_isp_names(),
-        idcs=tuple(_idc_fact(row, taken) for row in idc_rows),
-        lines=tuple(_line_fact(row, rollups.get(row["id"]), taken) for row in line_rows),
+        idcs=tuple(_idc_fact(row, taken) for row in _idcs().iterator(AT_ONCE)),
+        lines=tuple(_line_fact(row, percentiles.get(row["id"]), taken) for row in _lines().iterator(AT_ONCE)),
         taints=tuple(taints_known()),
         affinities=tuple(affinities_known()),
-        samples=tuple(_samples(_places(idc_rows), _places(line_rows))),
+        samples=tuple(_samples(idcs, lines)),
         headcounts=tuple(HeadcountFact(idc=i, tenant=t, business=b, machines=n) for i, t, b, n in _headcounts()),
-        hourly=_hourly(line_rows, rollups),
+        hourly=hourly,
         usage=Usage(count=settings.BANDWIDTH_COUNT, max_level=settings.BANDWIDTH_MAX_LEVEL),
         currency=settings.CURRENCY,
     )
@@ -133,7 +134,7 @@ def _idc_fact(row: Mapping[str, Any], taken: Taken) -> IdcFact:
     )
 
 
-def _line_fact(row: Mapping[str, Any], rollup: Mapping[str, Any] | None, taken: Taken) -> LineFact:
+def _line_fact(row: Mapping[str, Any], percentile: float | None, taken: Taken) -> LineFact:
     pending, ordered = taken.get((row["idc_id"], row["id"], "bandwidth_mbps"), (0.0, 0.0))
     return LineFact(
         idc=row["idc__code"],
@@ -145,7 +146,7 @@ def _line_fact(row: Mapping[str, Any], rollup: Mapping[str, Any] | None, taken: 
         charge_type=row["charge_type"],
         price_per_mbps=row["price_per_mbps"],
         price_per_gb=row["price_per_gb"],
-        percentile_mbps=rollup["p95_mbps"] if rollup else None,
+        percentile_mbps=percentile,
         pending_mbps=pending,
         ordered_mbps=ordered,
     )
@@ -177,35 +178,31 @@ def affinities_known() -> Iterator[AffinityFact]:
         )
 
 
-def _samples(idcs: Mapping[int, int], lines: Mapping[int, int]) -> Iterator[Samples]:
+def _samples(idcs: Ints, lines: Ints) -> Iterator[Samples]:
     """The latest values of every metric, also of those that nobody reports."""
-    held: dict[int, tuple[list[int], list[float], list[float]]] = {}
-    latest = Latest.objects.order_by().values_list("metric_id", "idc_id", "line_id", "value", "at")
-    for metric, idc, line, value, at in latest.iterator(chunk_size=10_000):
-        subjects, values, times = held.setdefault(metric, ([], [], []))
-        subjects.append(idcs[idc] if line is None else lines[line])
-        values.append(value)
-        times.append(at.timestamp())
     fields = ("id", "code", "scope", "direction", "max_age_seconds", "low", "high")
     for id_, code, scope, direction, max_age, low, high in Metric.objects.values_list(*fields):
-        subjects, values, times = held.get(id_, ([], [], []))
+        column = latest_values(id_, idcs=idcs, lines=lines)
         yield Samples(
             metric=MetricFact(code=code, scope=scope, direction=direction, max_age=max_age, low=low, high=high),
-            subjects=np.array(subjects, dtype=np.int64),
-            values=np.array(values, dtype=np.float64),
-            at=np.array(times, dtype=np.float64),
+            subjects=column.subjects,
+            values=column.values,
+            at=column.at,
         )
 
 
-def _hourly(rows: list[dict[str, Any]], rollups: Mapping[int, Mapping[str, Any]]) -> Floats | None:
-    """Every line's last 168 hours, in the order of a week that begins on Monday in the billing zone."""
-    if not rollups:
-        return None
-    hours = np.full((len(rows), HOURS_A_WEEK), np.nan)
-    for place, row in enumerate(rows):
-        if rollup := rollups.get(row["id"]):
-            hours[place] = hours_of_week(rollup["hours"], rollup["hours_until"])
-    return hours
+def _history(lines: Ints) -> tuple[dict[int, float | None], Any]:
+    """Every line's percentile by its key, and the last 168 hours of all, in the order of a week that begins on Monday.
+
+    The hours are None where there are none. They are kept as the roll-ups have them, in 32 bits.
+    """
+    percentiles: dict[int, float | None] = {}
+    hourly = np.full((lines.size, HOURS_A_WEEK), np.nan, dtype=np.float32)
+    rows = BandwidthRollup.objects.order_by().values_list("line_id", "p95_mbps", "hours", "hours_until")
+    for line, percentile, hours, until in rows.iterator(AT_ONCE):
+        percentiles[line] = percentile
+        hourly[np.searchsorted(lines, line)] = hours_of_week(bytes(hours), until)
+    return percentiles, hourly if percentiles else None
 
 
 def hours_of_week(hours: bytes, until: datetime) -> Any:
@@ -219,8 +216,10 @@ def _hour_of_week(at: datetime) -> int:
     return local.weekday() * HOURS_A_DAY + local.hour
 
 
-def _places(rows: list[dict[str, Any]]) -> dict[int, int]:
-    return {row["id"]: place for place, row in enumerate(rows)}
+def _keys(model: type[Idc] | type[Line]) -> Ints:
+    """The primary keys in the order in which the rows are read."""
+    keys = model.objects.order_by("id").values_list("id", flat=True)
+    return np.fromiter(keys.iterator(AT_ONCE), dtype=np.int64)
 
 
 def _seconds(at: datetime | None) -> float | None:
