@@ -10,12 +10,12 @@ from idcsched.demo.sources import PATH
 from idcsched.demo.views import measurements
 
 urlpatterns = [
+    path("api/v1/", include("idcsched.api.urls")),  # first, since it is asked most
     path("", RedirectView.as_view(url="/api/v1/docs/")),
     path("health/live/", health.live),
     path("health/ready/", health.ready),
     path("metrics", exposition.metrics),
     path("admin/", admin.site.urls),
-    path("api/v1/", include("idcsched.api.urls")),
 ]
 
 if settings.DEMO:

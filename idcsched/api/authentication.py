@@ -1,11 +1,13 @@
 """Who is asking: a bearer token, or the session of somebody logged in to the admin."""
 
+from functools import lru_cache
+
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.request import Request
 
 from idcsched.accounts.models import User
-from idcsched.accounts.roles import Principal, principal_of
+from idcsched.accounts.roles import Principal, Role, principal_of
 from idcsched.accounts.token_use import token_use
 from idcsched.inventory.scope import scoped
 from idcsched.scheduling.callers import caller
@@ -27,10 +29,16 @@ class BearerAuthentication(BaseAuthentication):
         now = timezone.now()
         principal = caller(text=text.strip(), address=client_address(request), now=now)
         token_use.note(principal.token_id, now)
-        return User(pk=principal.user_id, username=principal.username, role=principal.role), principal
+        return _user(principal.user_id, principal.username, principal.role), principal
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+@lru_cache(maxsize=1000)
+def _user(key: int, username: str, role: Role) -> User:
+    """Who is named in logs and by DRF; nobody changes or saves it, so that one will do for all requests."""
+    return User(pk=key, username=username, role=role)
 
 
 class SessionPrincipal(SessionAuthentication):

@@ -3,7 +3,9 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
+from typing import NamedTuple
 
 from prometheus_client import Counter, Histogram
 
@@ -65,14 +67,38 @@ class Attempt:
         """The decision is there; what is still to come is telling and recording it."""
         profile = decision.cycle.profile.code
         self.result = "scheduled" if decision.scheduled else "unschedulable"
-        algorithm_seconds.labels(profile).observe(time.perf_counter() - self.started)
-        evaluated.labels(profile).observe(decision.cycle.size)
-        feasible.labels(profile).observe(decision.feasible)
+        of_profile = _of_profile(profile)
+        of_profile.seconds.observe(time.perf_counter() - self.started)
+        of_profile.evaluated.observe(decision.cycle.size)
+        of_profile.feasible.observe(decision.feasible)
         for rejected, _ in rejected_counts(decision, decision.visited):
-            rejections.labels(rejected.plugin, rejected.code).inc(rejected.count)
+            _rejections(rejected.plugin, rejected.code).inc(rejected.count)
         for error in decision.plugin_errors:
             plugin_errors.labels(error.plugin, error.point).inc()
         _observe_timings(decision, profile)
+
+
+class _OfProfile(NamedTuple):
+    """What is told of one profile: looking a label up costs more than telling."""
+
+    seconds: Histogram
+    evaluated: Histogram
+    feasible: Histogram
+
+
+@cache
+def _of_profile(profile: str) -> _OfProfile:
+    return _OfProfile(algorithm_seconds.labels(profile), evaluated.labels(profile), feasible.labels(profile))
+
+
+@cache
+def _rejections(plugin: str, code: str) -> Counter:
+    return rejections.labels(plugin, code)
+
+
+@cache
+def _attempts(result: str, profile: str) -> tuple[Counter, Histogram]:
+    return attempts.labels(result, profile), attempt_seconds.labels(result, profile)
 
 
 def _observe_timings(decision: Decision, profile: str) -> None:
@@ -98,5 +124,6 @@ def attempt(profile: str) -> Iterator[Attempt]:
         made.result = "error"
         raise
     finally:
-        attempts.labels(made.result, profile).inc()
-        attempt_seconds.labels(made.result, profile).observe(time.perf_counter() - made.started)
+        counted, timed = _attempts(made.result, profile)
+        counted.inc()
+        timed.observe(time.perf_counter() - made.started)

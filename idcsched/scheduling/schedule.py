@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import msgspec
 from django.core import signing
 from uuid_utils.compat import uuid7
 
@@ -174,7 +175,7 @@ def _answered(question: _Question, told: Answer, *, started: float) -> Scheduled
 
 
 def _fields(told: Answer) -> dict[str, Any]:
-    return {name: getattr(told, name) for name in told.__struct_fields__}
+    return msgspec.structs.asdict(told)
 
 
 def _commit_token(decision_id: str, request: Request, told: Answer) -> str | None:

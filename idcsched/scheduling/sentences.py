@@ -33,11 +33,11 @@ class Notebook:
     """Says sentences in English, and notes down for each its template and its numbers."""
 
     def __init__(self) -> None:
-        self._said: dict[str, Sentence] = {}
+        self._said: dict[str, tuple[Template, Mapping[str, Any]]] = {}
 
     def say(self, template: Template, params: Mapping[str, Any]) -> str:
         text = say_english(template, params)
-        self._said[text] = Sentence(template, dict(params))
+        self._said[text] = (template, params)
         return text
 
     @property
