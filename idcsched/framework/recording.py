@@ -26,7 +26,7 @@ __all__ = ["Asked", "Inputs", "asked_of", "inputs_of", "named", "pack", "seen_by
 T = TypeVar("T")
 
 FORMAT = 1
-_KINDS = {"f": np.float64, "i": np.int64}
+_KINDS = {"f": np.float64, "i": np.int64}  # of arrays that were packed without the width of their numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +122,12 @@ def _together(asked: Asked, world: World) -> Inputs:
 
 def _encode_array(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return {"kind": value.dtype.kind, "shape": value.shape, "data": value.tobytes()}
+        return {"kind": value.dtype.str, "shape": value.shape, "data": value.tobytes()}
     raise NotImplementedError(f"{type(value).__name__} cannot be recorded")
 
 
 def _decode_array(kind: type, value: Any) -> Any:
-    flat: npt.NDArray[Any] = np.frombuffer(value["data"], dtype=_KINDS[value["kind"]])
+    flat: npt.NDArray[Any] = np.frombuffer(value["data"], dtype=_KINDS.get(value["kind"], value["kind"]))
     return flat.reshape(value["shape"])
 
 
@@ -167,7 +167,7 @@ def _seen(snapshot: Snapshot, rows: Rows) -> World:
         affinities=tuple(fact for fact in snapshot.affinities if _matters(fact, snapshot, kept)),
         samples=tuple(_samples(snapshot, rows, lines)),
         headcounts=tuple(fact for fact in snapshot.headcounts if fact.idc in {codes[row] for row in rows.tolist()}),
-        hourly=np.where(snapshot.lines.busiest[lines], 1.0, np.nan),
+        hourly=np.where(snapshot.lines.busiest[lines], np.float16(1.0), np.float16(np.nan)),
         usage=snapshot.usage,
         currency=snapshot.currency,
         dearest_price=snapshot.dearest_price,
