@@ -192,8 +192,8 @@ def test_it_works(installation: Installation, road: Any, database: str) -> None:
     assert states["failed"] >= 30, "the IDC that is full has no alternate"
     assert states["active"] >= 100
     assert states["released"] >= 10
-    assert workers.killed >= 20
-    assert road.seen["RunInstances unanswered"] >= 20
+    assert workers.killed >= 8
+    assert road.seen["RunInstances unanswered"] >= 12
     assert (outcome["machines"], outcome["differences"], outcome["needing"]) == (["active"], [], 0)
     assert outcome["unlisted_failures"] == 0
     assert len(outcome["listed"]) == 3 * states["active"]
@@ -217,5 +217,5 @@ def _until_settled(installation: Installation, workers: Workers, database: str) 
             sleep(random.uniform(1, 4))
             if unsettled > 10 or turns < 30:
                 workers.kill_one()
-            if turns in (10, 20):
+            if turns in (4, 8):
                 installation.python(RELEASE_SOME)
