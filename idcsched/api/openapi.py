@@ -50,7 +50,7 @@ class StructExtension(OpenApiSerializerExtension):
         own = reference["$ref"].rpartition("/")[2]
         schema = components.pop(own)
         _register(auto_schema, components)
-        return dict(schema)
+        return _untitled(schema)
 
 
 class StructList:
@@ -119,9 +119,14 @@ def schema_of(kind: Any, auto_schema: AutoSchema) -> dict[str, Any]:
     return dict(schema)
 
 
+def _untitled(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the class's name: generators would call two components by it, of which one is asked and one answered."""
+    return {name: value for name, value in schema.items() if name != "title"}
+
+
 def _register(auto_schema: AutoSchema, schemas: Mapping[str, Any]) -> None:
     for name, schema in schemas.items():
-        component = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=name, schema=schema)
+        component = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=name, schema=_untitled(schema))
         auto_schema.registry.register_on_missing(component)
 
 

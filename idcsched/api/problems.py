@@ -56,7 +56,7 @@ _STATUS = (
     (Conflict, HTTPStatus.CONFLICT),
     (Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
 )
-_CODES = {
+CODES = {
     "permission_denied": "forbidden",
     "not_authenticated": "token_missing",
     "authentication_failed": "token_invalid",
@@ -122,8 +122,13 @@ def _answered(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]] | 
     return _rest_framework(error) if isinstance(error, exceptions.APIException) else None
 
 
+def status_of(kind: type[IdcschedError]) -> HTTPStatus:
+    """With which status such an error is answered."""
+    return next((status for known, status in _STATUS if issubclass(kind, known)), HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
 def _own(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, str]]:
-    status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
+    status = status_of(type(error))
     headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     extra = {name: msgspec.to_builtins(value) for name, value in error.extra.items()}
     return status, problem(status, error.code, explained(error), _errors(error), **extra), headers
@@ -152,7 +157,7 @@ def _rest_framework(error: exceptions.APIException) -> tuple[int, dict[str, Any]
     if isinstance(error, exceptions.ValidationError):
         return _own(Invalid.of(field_errors(error)))
     codes = error.get_codes()
-    code = _CODES.get(str(codes), str(codes)) if isinstance(codes, str) else "invalid"
+    code = CODES.get(str(codes), str(codes)) if isinstance(codes, str) else "invalid"
     pointer, detail = getattr(error, "pointer", ""), str(error.detail)
     errors = [{"pointer": pointer, "code": code, "detail": detail}] if pointer else []
     return error.status_code, problem(error.status_code, code, detail, errors), headers

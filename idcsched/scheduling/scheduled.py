@@ -1,7 +1,5 @@
 """The answer to a scheduling request, as the contract has it."""
 
-from typing import Literal
-
 import msgspec
 
 from idcsched.framework.decision import (
@@ -65,5 +63,5 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
     commit_token: str | None
     elapsed_ms: float
     hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
-    truncated: Literal[True] | msgspec.UnsetType = msgspec.UNSET
+    truncated: bool | msgspec.UnsetType = msgspec.UNSET
     idcs: tuple[IdcShare, ...] | msgspec.UnsetType = msgspec.UNSET

@@ -1,8 +1,10 @@
 """A client for each role, and the seed example to ask about."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,13 @@ from idcsched.audit.services import feed_append
 from metrics_ingest.models import Latest
 
 SEED = json.loads((Path(__file__).parents[2] / "fixtures" / "seed-example.json").read_text())
+
+
+@cache
+def documented() -> frozenset[str]:
+    """The codes that docs/codes.md has."""
+    page = Path(__file__).parents[2] / "docs" / "codes.md"
+    return frozenset(re.findall(r"^\| `(\w+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,8 @@ class Api:
         problem = self.call(method, path, body, status=status)
         assert problem["status"] == status
         assert problem["detail"]
+        said = {problem["code"], *(error["code"] for error in problem["errors"])}
+        assert said <= documented(), "docs/codes.md lacks " + ", ".join(said - documented())
         return problem["code"], [error["pointer"] for error in problem["errors"]]
 
 

@@ -1,0 +1,83 @@
+from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.utils import translation
+
+from idcsched.api.codes import known_codes
+from idcsched.scheduling.plugins import registry
+
+LANGUAGES = ("en", "zh-hans")
+ABOVE = """\
+# Codes
+
+<!-- Made by `manage.py codes_page`. -->
+
+What programs may rely on: a code never changes its meaning (see [how v1 may change](api.md#how-v1-may-change)); the
+sentences beside it are for people, and may. `{fields}` are filled in. A `code` under `errors` is about one place of a
+request; its `pointer` says which.
+"""
+REASONS = {
+    "none_feasible": (
+        "IDCs were judged, and none fits: `rejected` says why",
+        "有机房参与评估，但都不满足：原因见 `rejected`",
+    ),
+    "no_idc_in_region": ("there is no IDC where the request asks for one", "请求所指的范围内没有机房"),
+}
+
+
+class Command(BaseCommand):
+    help = "Bring docs/codes.md up to date with the codes in the source."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("page", nargs="?", type=Path, default=settings.BASE_DIR / "docs" / "codes.md")
+
+    def handle(self, *args: Any, page: Path, **options: Any) -> None:
+        page.write_text(written(), encoding="utf-8")
+
+
+def written() -> str:
+    """The page."""
+    return "\n".join([ABOVE, *_errors(), "", *_reasons(), "", *_rejections(), ""])
+
+
+def _errors() -> Iterator[str]:
+    yield "## Errors\n\nIn problem documents: `code`, and `errors[].code`.\n"
+    yield from _table("code", "status")
+    for code in known_codes(settings.BASE_DIR):
+        statuses = ", ".join(map(str, sorted(code.statuses)))
+        yield _row(f"`{code.name}`", statuses, *_in_languages(code.sentences))
+
+
+def _reasons() -> Iterator[str]:
+    yield "## Why nothing fits\n\n`reason_code` of a decision whose `result` is `unschedulable`.\n"
+    yield from _table("code")
+    yield from (_row(f"`{code}`", *said) for code, said in REASONS.items())
+
+
+def _rejections() -> Iterator[str]:
+    yield "## Why an IDC was rejected\n\n`rejected[].code`, by plugin; those of third parties come with their own.\n"
+    yield from _table("plugin", "code")
+    for plugin, reason in registry().reasons():
+        yield _row(f"`{plugin}`", f"`{reason.code}`", *_in_languages([reason.sentence]))
+
+
+def _table(*first: str) -> Iterator[str]:
+    columns = [*first, "meaning", "含义"]
+    yield _row(*columns)
+    yield "|---" * len(columns) + "|"
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _in_languages(sentences: Iterable[str]) -> Iterator[str]:
+    for language in LANGUAGES:
+        with translation.override(language):
+            yield "<br>".join(
+                dict.fromkeys(translation.gettext(sentence).replace("|", "\\|") for sentence in sentences)
+            )
