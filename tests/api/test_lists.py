@@ -85,6 +85,7 @@ def test_it_works(idcs: Api, query: str, expected: str) -> None:
         ("/changes/?at=2026-01-01T00:00:00Z", "unknown_parameter", "?at"),
         ("/changes/?ordering=id", "unknown_parameter", "?ordering"),
         ("/sources/?enabled=yes", "invalid_choice", "?enabled"),
+        ("/providers/?enabled=null", "invalid_choice", "?enabled"),
         ("/users/?role=king", "invalid_choice", "?role"),
         ("/users/?password=x", "unknown_parameter", "?password"),
         ("/tokens/?digest=x", "unknown_parameter", "?digest"),

@@ -26,6 +26,25 @@ def test_it_is_served_without_a_token(anonymous: Api) -> None:
     assert body["$ref"].rpartition("/")[2] in schema["components"]["schemas"]
 
 
+EXEMPLARY = {"affinities", "idcs", "samples", "schedule", "taints"}
+
+
+def test_its_examples_are_taken(seed: Api, portal: Api, anonymous: Api) -> None:
+    """Each is sent as it stands, to where it stands."""
+    paths = anonymous.raw("GET", "/schema/?format=json", Accept="application/json").json()["paths"]
+    seed.post("/regions/", {"code": "440000"}, status=201)
+    seed.post("/isps/", {"code": "ct"}, status=201)
+    shown = set()
+    for path, methods in paths.items():
+        media = methods.get("post", {}).get("requestBody", {}).get("content", {}).get("application/json", {})
+        for example in media.get("examples", {}).values():
+            caller = portal if "/schedule/" in path else seed
+            answer = caller.raw("POST", path.removeprefix("/api/v1"), json.dumps(example["value"]))
+            assert answer.status_code in {200, 201, 202}, (path, answer.content)
+            shown.add(path.split("/")[3])
+    assert shown >= EXEMPLARY
+
+
 @pytest.mark.parametrize("path", ["/docs/"])
 def test_its_page_needs_nothing_from_elsewhere(anonymous: Api, path: str) -> None:
     page = anonymous.raw("GET", path).content.decode()

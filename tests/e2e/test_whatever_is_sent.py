@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 EXAMPLES = os.environ.get("FUZZING_EXAMPLES", "20")
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 LISTS = {
-    **dict.fromkeys(("regions", "isps", "idcs", "metrics", "sources", "profiles", "tenants"), "code"),
+    **dict.fromkeys(("regions", "isps", "idcs", "metrics", "sources", "providers", "profiles", "tenants"), "code"),
     **dict.fromkeys(("lines", "taints", "affinities", "region_scopes", "tokens", "changes", "placements"), "id"),
     "deliveries": "id",
     "decisions": "decision_id",

@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 from django.http import HttpResponse
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -70,6 +70,10 @@ class Accepted(msgspec.Struct, frozen=True):
     accepted: int
 
 
+EXAMPLE = [
+    {"idc": "a", "metric": "cpu_load", "value": 0.4},
+    {"idc": "d", "metric": "memory_load", "value": 0.35},
+]
 Documents = Annotated[list[SampleDocument], msgspec.Meta(max_length=services.MAX_SAMPLES)]
 
 
@@ -78,7 +82,12 @@ class SamplesView(Idempotent):
 
     capability = "write_samples"
 
-    @extend_schema(operation_id="samples_push", request=list_of(SampleDocument), responses=Accepted)
+    @extend_schema(
+        operation_id="samples_push",
+        request=list_of(SampleDocument),
+        responses=Accepted,
+        examples=[OpenApiExample("Two values", value=EXAMPLE, request_only=True)],
+    )
     def post(self, request: Request) -> Response:
         """Store up to 10,000 samples, all or none."""
         now = timezone.now()

@@ -12,7 +12,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from idcsched.api.bodies import body_bytes
-from idcsched.api.filtering import AnyOf, FilterSet
+from idcsched.api.fields import ObjectField
+from idcsched.api.filtering import FilterSet
 from idcsched.api.middleware import request_id_of
 from idcsched.api.openapi import list_of
 from idcsched.api.resources import Resource, StrictModelSerializer, encoded
@@ -27,18 +28,17 @@ __all__ = ["OutcomesView", "ProviderKindsView", "ProviderViewSet"]
 
 
 class ProviderSerializer(StrictModelSerializer):
+    config = ObjectField(required=False)
+
     class Meta:
         model = Provider
         fields = ("code", "name", "kind", "config", "secret_ref", "enabled")
 
 
 class ProviderFilters(FilterSet):
-    code = AnyOf(field_name="code")
-    kind = AnyOf(field_name="kind")
-
     class Meta:
         model = Provider
-        fields = ("code", "kind", "enabled")
+        columns = ("code", "name", "kind", "secret_ref", "enabled")
         searched = ("code", "name", "kind")
 
 
