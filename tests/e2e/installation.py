@@ -71,7 +71,13 @@ class Installation:
         )
 
     def migrate(self) -> None:
-        """What `manage.py migrate` does to an installation without a database: a copy of one that it made before."""
+        """What `manage.py migrate` does to an installation without a database: a copy of one that it made before.
+
+        One with a database of its own on a server is migrated in earnest.
+        """
+        if "DATABASE_URL" in self.environment:
+            self.manage("migrate", "--verbosity", "0")
+            return
         self.var.mkdir(parents=True, exist_ok=True)
         self.database.write_bytes(_migrated_database())
 
