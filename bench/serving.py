@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 
 from bench.asked import requests
 from idcsched.demo.processes import start, stop
-from tests.servers import Unavailable, free_port, postgresql
+from tests.servers import Unavailable, debian, free_port, postgresql
 
 __all__ = ["DRF_BODIES", "Server", "served"]
 
@@ -147,7 +147,10 @@ def _resident(pid: int) -> int:
 
 
 def _wrk() -> str:
-    found = shutil.which("wrk")
+    """The load generator; raises Unavailable."""
+    if (found := shutil.which("wrk")) is None:
+        debian.install("wrk")
+        found = shutil.which("wrk")
     if found is None:
-        raise Unavailable("wrk, the load generator, is not installed")
+        raise Unavailable("wrk, the load generator, is not on PATH although it was installed")
     return found

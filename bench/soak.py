@@ -81,12 +81,12 @@ class Log:
     memory: list[tuple[float, float]] = field(default_factory=list)
 
 
-def soak(seconds: float, *, settling: float = SETTLING, workers: int = 1) -> Report:
+def soak(seconds: float, *, settling: float = SETTLING, share: float = SHARE, workers: int = 1) -> Report:
     """Run it all for so long; memory counts from when it has settled."""
     with served(IDCS, record=True, workers=workers) as server:
         maximum = server.schedule()
         log, stop = Log(), Event()
-        rate = maximum * SHARE
+        rate = maximum * share
         runs = [_samples, _taints, _profiles, _memory, *(partial(_portal, rate, number) for number in range(PORTALS))]
         with ThreadPoolExecutor(len(runs)) as pool:
             going = [pool.submit(run, server, log, stop) for run in runs]

@@ -1,9 +1,9 @@
 """What collectors bring: the sound samples are stored, the others counted with their reasons."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from idcsched.audit.models import FeedEntry
 from idcsched.framework.errors import FieldError, Invalid

@@ -1,11 +1,12 @@
 """Samples: all or nothing, idempotent, in any order."""
 
-from dataclasses import replace
+import dataclasses
 from datetime import datetime, timedelta, timezone
 from time import perf_counter
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from idcsched.accounts.roles import Principal, Role
 from idcsched.audit.models import FeedEntry
@@ -177,7 +178,7 @@ def test_only_within_ones_regions(sample, now):
     with pytest.raises(Forbidden):
         samples_store(samples=[sample], now=now, principal=someone)
     assert not Latest.objects.exists()
-    assert samples_store(samples=[sample], now=now, principal=replace(someone, regions=("A",))) == 1
+    assert samples_store(samples=[sample], now=now, principal=dataclasses.replace(someone, regions=("A",))) == 1
 
 
 def test_ten_thousand_take_few_statements_and_little_time(idc, now, django_assert_max_num_queries):
