@@ -46,6 +46,7 @@ def test_it_works(visitor: Visitor) -> None:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.long
 def test_every_page_is_chinese_and_clean(visitor: Visitor) -> None:
     """What it says around the data: headings, labels, buttons, columns. `visitor` fails for what a page does wrong."""
     visitor.schedule(region="A", profile="seed-example")

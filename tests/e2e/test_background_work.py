@@ -31,7 +31,7 @@ for days in (1, 31):
 DECISIONS, SCHEDULED = "scheduling_decision", "django_celery_beat_periodictask"
 
 
-@pytest.fixture(params=["embedded", "redis"])
+@pytest.fixture(params=[pytest.param("embedded", marks=pytest.mark.long), "redis"])  # `make run` has the embedded one
 def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Installation:
     variables = {} if request.param == "embedded" else {"REDIS_URL": request.getfixturevalue("redis_url")}
     installed = Installation(tmp_path, **variables)
