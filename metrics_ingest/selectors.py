@@ -23,7 +23,7 @@ UNANNOUNCED: Final = timedelta(seconds=10)
 
 def metric_named(code: str, pointer: str = "") -> Metric:
     """The metric of that code; raises Invalid `unknown_metric`."""
-    found = Metric.objects.filter(code=code).first()
+    found = None if "\x00" in code else Metric.objects.filter(code=code).first()
     if found is None:
         raise Invalid("unknown_metric", "there is no metric {name}", pointer, name=code)
     return found

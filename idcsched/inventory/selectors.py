@@ -150,7 +150,8 @@ def _refuse_missing(names: Iterable[str], known: Container[str], code: str, deta
 def _named(
     model: type[Named], wanted: Mapping[str, Any], code: str, detail: Template, name: str, pointer: str
 ) -> Named:
-    found = model._default_manager.filter(**wanted).first()
+    nobody = "\x00" in name  # which PostgreSQL would not even compare
+    found = None if nobody else model._default_manager.filter(**wanted).first()
     if found is None:
         raise Invalid(code, detail, pointer, name=name)
     return found

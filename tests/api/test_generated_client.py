@@ -4,7 +4,7 @@ import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +12,9 @@ from types import ModuleType
 import httpx
 import pytest
 from django.core.management import call_command
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 
 from idcsched.accounts.models import User
 from idcsched.accounts.services import token_issue
@@ -55,12 +57,16 @@ def module(package: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Mo
 
 
 @pytest.fixture
-def caller(seed: Api, module: Callable[[str], ModuleType], user: Callable[[str], User]) -> object:
+def caller(seed: Api, module: Callable[[str], ModuleType], user: Callable[[str], User]) -> Iterator[object]:
     """The client, with a portal's token, talking to this process."""
     token = token_issue(user=user("portal"), name="generated").text
     transport = httpx.WSGITransport(app=get_wsgi_application())
     client = module("client").AuthenticatedClient
-    return client(base_url="http://localhost", token=token, httpx_args={"transport": transport})
+    for signal in (request_started, request_finished):  # the test's transaction goes on, as with Django's own client
+        signal.disconnect(close_old_connections)
+    yield client(base_url="http://localhost", token=token, httpx_args={"transport": transport})
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
 def test_it_works(caller: object, module: Callable[[str], ModuleType]) -> None:

@@ -102,6 +102,7 @@ def test_addresses_hold_any_text(seed: Api, text: str) -> None:
         *("/idcs/TEXT/", "/taints/TEXT/", "/decisions/TEXT/", "/users/TEXT/", "/TEXT/", "/idcs/?q=TEXT"),
         *("/idcs/?code=TEXT", "/idcs/?TEXT=1", "/idcs/?region=TEXT", "/idcs/?ordering=TEXT", "/idcs/?limit=TEXT"),
         *("/decisions/?cursor=TEXT", "/decisions/?tenant__ic=TEXT", "/samples/?idc=TEXT&metric=x"),
+        *("/samples/?idc=a&metric=TEXT", "/samples/?idc=a&metric=x&line=TEXT"),
     ):
         response = seed.raw("GET", path.replace("TEXT", text))
 

@@ -180,7 +180,7 @@ def test_a_long_document_has_a_line_for_each_entry_and_an_absent_one_none(admin,
     shown = client.get(f"/admin/inventory/idc/{idc.pk}/change/").content.decode()
     form = client.get(f"/admin/inventory/affinity/{affinity.pk}/change/").context["adminform"].form
 
-    assert "&quot;owner&quot;: &quot;partner&quot;,\n" in shown
+    assert "\n  &quot;owner&quot;: &quot;partner&quot;" in shown
     assert ">{&quot;match_labels&quot;: {&quot;a&quot;: &quot;b&quot;}}<" in str(form["request_selector"])
     assert "null" not in str(form["selector"])
 
