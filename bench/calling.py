@@ -13,11 +13,14 @@ class Failed(Exception):
 
 
 class Api:
-    """One connection; no use of several threads at once."""
+    """One connection, to be closed in the end; no use of several threads at once."""
 
     def __init__(self, address: str, token: str) -> None:
         self._connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=30)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def close(self) -> None:
+        self._connection.close()
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """What is answered, decoded; raises Failed."""

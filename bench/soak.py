@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import count, cycle
@@ -101,22 +102,22 @@ def soak(seconds: float, *, settling: float = SETTLING, share: float = SHARE, wo
 
 def _portal(rate: float, number: int, server: Server, log: Log, stop: Event) -> None:
     """One of the portals, which ask in turns: each request when it is due, or at once where that has passed."""
-    api, asked = Api(server.address, server.token), cycle(requests(400, seed=number))
-    begun = monotonic()
-    for turn in count(number, PORTALS):
-        due = begun + turn / rate
-        if stop.wait(max(0.0, due - monotonic())):
-            return
-        answer = _tried(log, lambda: api.call("POST", "/schedule/", next(asked)))
-        log.latencies.append(monotonic() - due)
-        if answer is not None:
-            log.decisions.append(answer["decision_id"])
+    asked, begun = cycle(requests(400, seed=number)), monotonic()
+    with closing(Api(server.address, server.token)) as api:
+        for turn in count(number, PORTALS):
+            due = begun + turn / rate
+            if stop.wait(max(0.0, due - monotonic())):
+                return
+            answer = _tried(log, lambda: api.call("POST", "/schedule/", next(asked)))
+            log.latencies.append(monotonic() - due)
+            if answer is not None:
+                log.decisions.append(answer["decision_id"])
 
 
 def _samples(server: Server, log: Log, stop: Event) -> None:
-    api, random = Api(server.address, server.token), np.random.default_rng(3)
+    random = np.random.default_rng(3)
 
-    def push() -> None:
+    def push(api: Api) -> None:
         idcs = random.choice(IDCS, SAMPLES, replace=False)
         values = random.uniform(0.1, 0.85, SAMPLES)
         body = [
@@ -125,30 +126,29 @@ def _samples(server: Server, log: Log, stop: Event) -> None:
         ]
         api.call("POST", "/samples/", body)
 
-    _again_and_again(log, stop, "samples", 1.0, push)
+    _again_and_again(server, log, stop, "samples", 1.0, push)
 
 
 def _taints(server: Server, log: Log, stop: Event) -> None:
-    api, numbers = Api(server.address, server.token), count()
+    numbers = count()
 
-    def taint_and_lift() -> None:
+    def taint_and_lift(api: Api) -> None:
         idc = f"idc-{next(numbers) % IDCS:05d}"
         made = api.call("POST", "/taints/", {"idc": idc, "key": "soak", "effect": "NoSchedule"})
         api.call("DELETE", f"/taints/{made['id']}/")
 
-    _again_and_again(log, stop, "taints", 0.5, taint_and_lift)
+    _again_and_again(server, log, stop, "taints", 0.5, taint_and_lift)
 
 
 def _profiles(server: Server, log: Log, stop: Event) -> None:
-    api, weights = Api(server.address, server.token), cycle([75, 80])
-    plugins = api.call("GET", "/profiles/default/")["plugins"]
+    weights = cycle([75, 80])
 
-    def reweigh() -> None:
-        weight = next(weights)
+    def reweigh(api: Api) -> None:
+        weight, plugins = next(weights), api.call("GET", "/profiles/default/")["plugins"]
         changed = [one | {"weight": weight} if one["plugin"] == "billing_cost" else one for one in plugins]
         api.call("PATCH", "/profiles/default/", {"plugins": changed})
 
-    _again_and_again(log, stop, "profiles", 5.0, reweigh)
+    _again_and_again(server, log, stop, "profiles", 5.0, reweigh)
 
 
 def _memory(server: Server, log: Log, stop: Event) -> None:
@@ -158,11 +158,14 @@ def _memory(server: Server, log: Log, stop: Event) -> None:
         log.memory.append((monotonic() - begun, server.memory()))
 
 
-def _again_and_again(log: Log, stop: Event, what: str, pause: float, change: Callable[[], None]) -> None:
+def _again_and_again(
+    server: Server, log: Log, stop: Event, what: str, pause: float, change: Callable[[Api], None]
+) -> None:
     log.changes[what] = 0
-    while not stop.wait(pause):
-        _tried(log, change)
-        log.changes[what] += 1
+    with closing(Api(server.address, server.token)) as api:
+        while not stop.wait(pause):
+            _tried(log, partial(change, api))
+            log.changes[what] += 1
 
 
 def _tried(log: Log, call: Callable[[], Any]) -> Any:
@@ -175,10 +178,10 @@ def _tried(log: Log, call: Callable[[], Any]) -> Any:
 
 def _replayed(server: Server, log: Log) -> list[bool]:
     """Of decisions all over the time, whether each comes to the same again on what was known then."""
-    api = Api(server.address, server.token)
     chosen = log.decisions[:: max(1, len(log.decisions) // REPLAYED)][:REPLAYED]
     paths = [f"/decisions/{decision}/replay/" for decision in chosen]
-    replies = [_tried(log, partial(api.call, "POST", path, {"data": "then"})) for path in paths]
+    with closing(Api(server.address, server.token)) as api:
+        replies = [_tried(log, partial(api.call, "POST", path, {"data": "then"})) for path in paths]
     return [bool(reply["identical"]) for reply in replies if reply is not None]
 
 

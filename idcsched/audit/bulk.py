@@ -100,13 +100,17 @@ def rows_update(
 
 
 def _locked(rows: Sequence[Row]) -> list[Row]:
-    """The rows as they stand in the database with what they refer to, held until the transaction ends."""
+    """The rows as they stand in the database with what they refer to, held until the transaction ends.
+
+    Held first, read then: to a row that had to be waited for, PostgreSQL would have joined what it referred to before.
+    """
     model = type(rows[0])
     references = [field.name for field in model._meta.concrete_fields if field.is_relation]
-    held = model._default_manager.select_for_update(of=("self",)).select_related(*references).order_by("pk")
+    all_rows = model._default_manager.order_by("pk")
     found: dict[Any, Row] = {}
     for keys in _slices(sorted(row.pk for row in rows), BATCH):
-        found |= {row.pk: row for row in held.filter(pk__in=keys)}
+        list(all_rows.select_for_update().filter(pk__in=keys).values_list("pk"))
+        found |= {row.pk: row for row in all_rows.select_related(*references).filter(pk__in=keys)}
     if len(found) < len(rows):
         raise NotFound("not_found", "there is no such {kind} any more", kind=model.audit_kind)
     return [found[row.pk] for row in rows]

@@ -17,9 +17,12 @@ __all__ = ["advance", "first_events", "held"]
 
 
 def held(placement_id: UUID | str, *, skip_locked: bool = False) -> Placement:
-    """The placement as it stands in the database, held until the transaction ends; raises NotFound."""
-    rows = Placement.objects.select_for_update(of=("self",), skip_locked=skip_locked)
-    found = rows.select_related("idc", "tenant").filter(pk=placement_id).first()
+    """The placement as it stands in the database, held until the transaction ends; raises NotFound.
+
+    Its IDC is read by itself: who has waited for the row finds it as it is now, but what PostgreSQL has joined to it as
+    it was before.
+    """
+    found = Placement.objects.select_for_update(skip_locked=skip_locked).filter(pk=placement_id).first()
     if found is None:
         raise NotFound("not_found", "there is no placement {id}", id=str(placement_id))
     return found

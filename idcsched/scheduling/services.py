@@ -55,7 +55,7 @@ def profile_revise(
     *, profile: Profile, body: Mapping[str, Any], name: str | None = None, message: str = "", activate: bool = True
 ) -> ProfileRevision:
     """The next revision of a profile, in force at once unless `activate` is false; raises Invalid."""
-    profile = Profile.objects.select_for_update(of=("self",)).select_related("active").get(pk=profile.pk)
+    profile = Profile.objects.select_for_update().get(pk=profile.pk)
     _check_body(profile.code, body)
     before = {"name": profile.name, **(profile.active.body if profile.active else {})}
     latest = profile.revisions.order_by("-number").values_list("number", flat=True).first() or 0
@@ -80,7 +80,7 @@ def profile_revise(
 @write()
 def profile_activate(*, profile: Profile, number: int) -> ProfileRevision:
     """Put a revision in force, an earlier one too; raises NotFound, or Invalid where its plugins are gone."""
-    profile = Profile.objects.select_for_update(of=("self",)).select_related("active").get(pk=profile.pk)
+    profile = Profile.objects.select_for_update().get(pk=profile.pk)
     revision = revision_named(profile, number)
     _check_body(profile.code, revision.body)
     before = profile.active.number if profile.active else None

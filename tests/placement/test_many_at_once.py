@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from time import monotonic, sleep
 
 import pytest
-from django.db import connections
+from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from idcsched.framework.errors import Conflict
@@ -16,6 +17,7 @@ from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Placement
 from idcsched.placement.moving import placement_confirm, placement_release, placements_expire
 from idcsched.placement.ordering import placement_order
+from idcsched.placement.waiting import waiting_try
 from idcsched.scheduling.live import live
 from tests.placement.conftest import PORTAL, ROOMS, asked
 
@@ -104,3 +106,43 @@ def test_one_last_place(committed: None, order: Callable[..., Placement]) -> Non
 
     with ThreadPoolExecutor(CLIENTS) as pool:
         assert Counter(pool.map(want, range(CLIENTS))) == {"a": 1, "no_feasible_idc": CLIENTS - 1}
+
+
+def test_who_waits_for_an_order_that_gets_its_place_gives_that_back(committed: None) -> None:
+    """PostgreSQL would show them the row as it is now, joined to the IDC that it had before: none."""
+    machines = [{"count": 1, "bandwidth_mbps": ROOMS["a"]}]
+    full = placement_order(
+        request=asked(only=["a"], region=None, machines=machines), principal=PORTAL, http_request_id="1"
+    )
+    waits = placement_order(
+        request=asked(only=["a"], region=None, machines=machines, wait_seconds=600),
+        principal=PORTAL,
+        http_request_id="2",
+    )
+    placement_release(placement=full)
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            assert waiting_try(now=timezone.now() + timedelta(seconds=1)) == 1
+            released = pool.submit(_release_and_close, waits)
+            _until_somebody_waits()
+        assert released.result(30).state == "released"
+    assert not Claim.objects.filter(released_at__isnull=True).exists()
+    assert ledger_differences() == []
+
+
+def _release_and_close(placement: Placement) -> Placement:
+    try:
+        return placement_release(placement=placement)
+    finally:
+        connections.close_all()
+
+
+def _until_somebody_waits() -> None:
+    until = monotonic() + 20
+    with connection.cursor() as cursor:
+        while monotonic() < until:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+            sleep(0.02)
+    raise AssertionError("nobody waits")
