@@ -45,6 +45,7 @@ class Visitor:
 
     def too_wide_by(self) -> int:
         """By how many pixels the page is wider than the window."""
+        self.page.wait_for_load_state()  # a click may have led to a page that is only beginning
         return int(self.page.evaluate(TOO_WIDE))
 
     def schedule(self, **request: Any) -> dict[str, Any]:
