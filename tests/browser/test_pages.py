@@ -33,7 +33,7 @@ def every_page(visitor: Visitor) -> Iterator[str]:
         visitor.goto(address)
         yield address
         if visitor.page.locator(FIRST).count():
-            visitor.page.locator(FIRST).first.click()
+            visitor.goto(str(visitor.page.locator(FIRST).first.get_attribute("href")))
             yield f"{address}…"
             history = visitor.page.locator("a[href*='/history/']")
             if history.count():
