@@ -23,7 +23,6 @@ from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading, Snapshot
 
 ALL_OF_IT = np.ones(())
-FIXED_PAID = 0.9  # of a flat-rate line, the part of the purchased bandwidth that counts as its commit
 _ROUNDED = 1e-6  # more than a raw value loses by being rounded
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
 
@@ -188,18 +187,14 @@ def load_of(snapshot: Snapshot) -> Floats:
 
 
 def tariff(lines: Lines) -> Tariff:
-    kinds = np.array(lines.charge_types, dtype=np.str_)
-    fixed, daily = kinds == "fixed", np.char.startswith(kinds, "daily_").astype(np.bool_)
-    commit = np.where(kinds == "volume", 0.0, np.nan_to_num(lines.commit, nan=0.0))
-    commit = np.where(fixed, FIXED_PAID * lines.purchased, commit)
     return Tariff(
-        commit=commit,
-        some_commit=np.maximum(commit, 1e-9),
+        commit=lines.paid,
+        some_commit=np.maximum(lines.paid, 1e-9),
         some_purchased=np.maximum(lines.purchased, 1e-9),
         price=lines.price,
-        fixed=fixed,
-        daily=daily,
-        special=bool(fixed.any() or daily.any()),
+        fixed=lines.flat_rate,
+        daily=lines.daily,
+        special=bool(lines.flat_rate.any() or lines.daily.any()),
         all_priced=bool(lines.price.size and np.isfinite(lines.price).all()),
     )
 

@@ -6,8 +6,9 @@ from hashlib import blake2b
 
 import numpy as np
 
-from .capacity import Usage, demand, monthly_price, room, used_bandwidth
+from .capacity import Usage, demand, monthly_price, paid_anyway, room, used_bandwidth
 from .facts import STOCK_RESOURCES, IdcFact, RegionFact, Samples, TaintFact, World
+from .indexing import fact_columns, planes_by_isp
 from .labels import Mask, Rows
 from .normalize import Floats
 from .snapshot import HOURS_A_WEEK, Idcs, Lines, MetricColumn, Snapshot, Span, Taints, sealed
@@ -30,7 +31,9 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
         samples.metric.code: _metric(samples, order if samples.metric.scope == "idc" else line_order)
         for samples in world.samples
     }
+    known = {region.code: region for region in regions}
     lines = _lines(world, line_order, idcs, metrics.get(BANDWIDTH))
+    facts, planes = fact_columns(idcs, lines, known), planes_by_isp(lines, len(order))
     return Snapshot(
         id=id,
         built_at=built_at,
@@ -39,9 +42,11 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
         taints=sealed(taint_columns(world.taints, idcs.row_of)),
         affinities=world.affinities,
         metrics={code: sealed(column) for code, column in metrics.items()},
-        regions={region.code: region for region in regions},
+        regions=known,
         spans=_spans(regions, [place[region] for region in idcs.regions]),
         isps=world.isps,
+        facts={key: sealed(column) for key, column in facts.items()},
+        planes_by_isp={isp: sealed(of_isp) for isp, of_isp in planes.items()},
         headcounts=world.headcounts,
         usage=world.usage,
         currency=world.currency,
@@ -108,6 +113,9 @@ def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColu
         price_per_mbps=_floats(fact.price_per_mbps for fact in facts),
         price_per_gb=_floats(fact.price_per_gb for fact in facts),
         price=_floats(monthly_price(fact.charge_type, fact.price_per_mbps, fact.price_per_gb) for fact in facts),
+        paid=_floats(paid_anyway(fact.charge_type, fact.commit_mbps, fact.purchased_mbps) for fact in facts),
+        flat_rate=np.array([fact.charge_type == "fixed" for fact in facts], dtype=np.bool_),
+        daily=np.array([fact.charge_type.startswith("daily_") for fact in facts], dtype=np.bool_),
         percentile=_floats(fact.percentile_mbps for fact in facts),
         pending=_floats(fact.pending_mbps for fact in facts),
         ordered=_floats(fact.ordered_mbps for fact in facts),
@@ -153,7 +161,7 @@ def _metric(samples: Samples, order: Sequence[int]) -> MetricColumn:
     values, at = np.full((2, len(order)), np.nan)
     values[samples.subjects], at[samples.subjects] = samples.values, samples.at
     rows: Rows = np.array(order, dtype=np.intp)
-    return MetricColumn(samples.metric, values.take(rows), at.take(rows))
+    return MetricColumn.of(samples.metric, values.take(rows), at.take(rows))
 
 
 def taint_columns(facts: Sequence[TaintFact], row_of: Mapping[str, int]) -> Taints:

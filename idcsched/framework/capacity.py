@@ -19,6 +19,7 @@ __all__ = [
     "demand",
     "headroom",
     "monthly_price",
+    "paid_anyway",
     "room",
     "shortfall",
     "used_bandwidth",
@@ -26,6 +27,7 @@ __all__ = [
 
 DAYS_A_MONTH = 30
 GB_A_MONTH = 162.0  # what 1 Mbps carries in 30 days where mean ÷ p95 is 0.5
+_FLAT_RATE_PAID = 0.9  # of a flat-rate line, the part of the purchased bandwidth that counts as its commit
 _SHOWN = 1000  # parts of a Mbps, GiB or core
 
 Number = TypeVar("Number", float, Floats)
@@ -90,3 +92,10 @@ def monthly_price(charge_type: str, per_mbps: float | None, per_gb: float | None
     if per_mbps is None:
         return None
     return per_mbps * DAYS_A_MONTH if charge_type.startswith("daily_") else per_mbps
+
+
+def paid_anyway(charge_type: str, commit: float | None, purchased: float) -> float:
+    """The Mbps of a line that are paid for whether they flow or not: its commit, most of a flat-rate line's width."""
+    if charge_type == "fixed":
+        return _FLAT_RATE_PAID * purchased
+    return 0.0 if charge_type == "volume" or commit is None else commit

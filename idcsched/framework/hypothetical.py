@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from .building import BANDWIDTH, lines_with_room
-from .capacity import monthly_price
+from .capacity import monthly_price, paid_anyway
 from .decoding import pointer_token
 from .errors import Invalid
 from .labels import Mask
@@ -119,7 +119,7 @@ def _values(snapshot: Snapshot, what_if: Hypothetical) -> Iterator[tuple[str, st
 
 def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
     lines = snapshot.lines
-    columns = {name: getattr(lines, name).copy() for name in (*_LINE_COLUMNS.values(), "price")}
+    columns = {name: getattr(lines, name).copy() for name in (*_LINE_COLUMNS.values(), "price", "paid")}
     for pointer, idc in _each(what_if.idcs, "idcs"):
         row = snapshot.idcs.row_of[idc.code]
         for _, line, number in _supposed_lines(snapshot, idc, row, pointer):
@@ -127,6 +127,8 @@ def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
                 if (value := getattr(line, field)) is not None:
                     columns[column][number] = value
             columns["price"][number] = _price(lines, columns, number)
+            commit, purchased = float(columns["commit"][number]), float(columns["purchased"][number])
+            columns["paid"][number] = paid_anyway(lines.charge_types[number], _known(commit), purchased)
     bandwidth = snapshot.metrics.get(BANDWIDTH)
     return lines_with_room(replace(lines, **columns), bandwidth, snapshot.usage)
 

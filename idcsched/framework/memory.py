@@ -98,10 +98,7 @@ def moment_of(
     ends = [_after(taints.starts, now), _after(taints.ends, now)]
     bounds = [bound for fact in affinities for bound in (fact.starts_at, fact.ends_at) if bound is not None]
     ends.append(_after(np.array(bounds), now))
-    for column in metrics.values():
-        if column.fact.max_age is not None:
-            fresh = column.at[column.at >= now - column.fact.max_age]
-            ends.append(float(fresh.min(initial=np.inf)) + column.fact.max_age)
+    ends += [column.stale_from(now) for column in metrics.values()]
     return Moment(now, max(min(ends) - _CAREFUL, now), rows=rows)
 
 

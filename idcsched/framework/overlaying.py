@@ -15,8 +15,8 @@ from .snapshot import Idcs, Lines, Snapshot
 
 __all__ = ["Tenancy", "Words", "derived_of_inventory", "laid_over", "unmoved_words"]
 
-_OF_INVENTORY = frozenset({"label", "planes", "numbers"})
-_UNMOVED = _OF_INVENTORY | {"affinity", "all purchased", "bills", "tariff"}
+_OF_INVENTORY = frozenset({"label", "numbers", "all purchased", "bills", "tariff"})
+_UNMOVED = _OF_INVENTORY | {"affinity"}
 
 Words = frozenset[tuple[Any, Any]]
 """What plugins say at which points, as it is remembered."""

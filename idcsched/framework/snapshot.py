@@ -7,6 +7,7 @@ changes once built; what is derived on demand is kept in `derived`, where recomp
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from itertools import takewhile
 from typing import Any, TypeVar
 
@@ -34,15 +35,23 @@ def sealed(value: T) -> T:
     """
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
-    elif is_dataclass(value) or isinstance(value, msgspec.Struct):
-        names = value.__struct_fields__ if isinstance(value, msgspec.Struct) else [part.name for part in fields(value)]
-        for name in names:
-            sealed(getattr(value, name))
     elif isinstance(value, tuple | Mapping):
         parts = value.values() if isinstance(value, Mapping) else value
         for array in takewhile(lambda part: isinstance(part, np.ndarray), parts):
             sealed(array)
+    else:
+        kind: Any = type(value)
+        for name in _parts_of(kind):
+            sealed(getattr(value, name))
     return value
+
+
+@cache
+def _parts_of(kind: Any) -> tuple[str, ...]:
+    """The fields of a dataclass or struct; anything else has none."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return kind.__struct_fields__
+    return tuple(part.name for part in fields(kind)) if is_dataclass(kind) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +78,9 @@ class Idcs:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
     """One entry a line. `used` and `room` are NaN where the line's bandwidth was never seen, `price` (per billed
-    Mbps and month) where none is known. `busiest` marks each line's busiest hours of the week (none: no history).
+    Mbps and month) where none is known. `paid` are the Mbps that are paid for whether they flow or not; all of what
+    flows on a `flat_rate` line is, and of what flows on a line billed by `daily` peaks nothing. `busiest` marks each
+    line's busiest hours of the week (none: no history).
     """
 
     first: Rows
@@ -83,6 +94,9 @@ class Lines:
     price_per_mbps: Floats
     price_per_gb: Floats
     price: Floats
+    paid: Floats
+    flat_rate: Mask
+    daily: Mask
     percentile: Floats
     pending: Floats
     ordered: Floats
@@ -110,11 +124,27 @@ class Taints:
 
 @dataclass(frozen=True, slots=True)
 class MetricColumn:
-    """The latest value of one metric for every IDC or line, with its time; NaN where there is none."""
+    """The latest value of one metric for every IDC or line, with its time; NaN where there is none.
+
+    No value is older than `oldest`.
+    """
 
     fact: MetricFact
     values: Floats
     at: Floats
+    oldest: float
+
+    @classmethod
+    def of(cls, fact: MetricFact, values: Floats, at: Floats) -> "MetricColumn":
+        return cls(fact, values, at, float(np.fmin.reduce(at, initial=np.inf)))
+
+    def stale_from(self, now: float) -> float:
+        """When the first of the values that are fresh now will not be any more."""
+        if self.fact.max_age is None:
+            return np.inf
+        since = now - self.fact.max_age
+        oldest = self.oldest if self.oldest >= since else np.where(self.at >= since, self.at, np.inf).min()
+        return float(oldest) + self.fact.max_age
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +188,8 @@ class Snapshot:
     regions: Mapping[str, RegionFact]
     spans: Mapping[str, Span]
     isps: Mapping[str, str]
+    facts: Mapping[str, LabelColumn]
+    planes_by_isp: Mapping[str | None, tuple[Rows, ...]]
     headcounts: tuple[HeadcountFact, ...]
     usage: Usage
     currency: str
@@ -200,26 +232,15 @@ class Snapshot:
 
     def label(self, key: str) -> LabelColumn:
         """A label, or an `idc/…` fact, over all rows."""
-        return self.derive(("label", key), lambda: LabelColumn.of(self._label_values(key)))
+        found = self.facts.get(key)
+        return self.derive(("label", key), lambda: LabelColumn.of(self._label_values(key))) if found is None else found
 
     def _label_values(self, key: str) -> list[Any]:
-        if not key.startswith(FACT_PREFIX):
-            return [labels.get(key) for labels in self.idcs.labels]
-        if key == "idc/region":
-            return [self.lineage(region) for region in self.idcs.regions]
-        if key == "idc/isp":
-            return self._line_isps()
-        facts = {
-            "idc/code": self.idcs.codes,
-            "idc/tier": self.idcs.tiers,
-            "idc/partition": self.idcs.partitions,
-            "idc/provider": self.idcs.providers,
-        }
-        return [value or None for value in facts.get(key, ("",) * self.size)]
-
-    def _line_isps(self) -> list[frozenset[str]]:
-        first, isps = self.lines.first.tolist(), self.lines.isps
-        return [frozenset(isps[first[row] : first[row + 1]]) for row in range(self.size)]
+        if key == "idc/code":
+            return list(self.idcs.codes)
+        if key.startswith(FACT_PREFIX):
+            return [None] * self.size
+        return [labels.get(key) for labels in self.idcs.labels]
 
     def matching(self, terms: tuple[Term, ...]) -> Mask:
         """The rows that one of the terms matches."""
@@ -228,17 +249,4 @@ class Snapshot:
     def planes(self, isp: str | None) -> tuple[Rows, ...]:
         """The lines of one ISP (None: of all) as dense columns over rows: the k-th plane holds each row's
         k-th such line by code, or −1."""
-        return self.derive(("planes", isp), lambda: self._planes(isp))
-
-    def _planes(self, isp: str | None) -> tuple[Rows, ...]:
-        lines = self.lines
-        chosen = np.flatnonzero(np.array([isp is None or own == isp for own in lines.isps], dtype=np.bool_))
-        rows = lines.idc.take(chosen)
-        before = np.arange(chosen.size) - np.searchsorted(rows, rows)
-        planes = []
-        for number in range(int(before.max(initial=-1)) + 1):
-            of_plane = before == number
-            plane = np.full(self.size, -1, dtype=np.intp)
-            plane[rows[of_plane]] = chosen[of_plane]
-            planes.append(plane)
-        return tuple(planes)
+        return self.planes_by_isp.get(isp, ())

@@ -121,7 +121,7 @@ def _columns(old: Snapshot, codes: list[str], since: int | None) -> list[MetricC
         values, at = found[code]
         position = old.idcs.row_of[idc] if line is None else place(idc, line)
         values[position], at[position] = value, taken_at.timestamp()
-    return [sealed(replace(old.metrics[code], values=values, at=at)) for code, (values, at) in found.items()]
+    return [sealed(MetricColumn.of(old.metrics[code].fact, values, at)) for code, (values, at) in found.items()]
 
 
 def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:

@@ -61,14 +61,13 @@ def same(kept_up: Any, anew: Any, where: str = "snapshot") -> None:
     """Equal, unknown for unknown; what differs is named."""
     if isinstance(anew, np.ndarray):
         np.testing.assert_array_equal(kept_up, anew, err_msg=where)
+    elif isinstance(anew, tuple) and anew and isinstance(anew[0], np.ndarray):
+        same(dict(enumerate(kept_up)), dict(enumerate(anew)), where)
     elif is_dataclass(anew):
-        for part in fields(anew):
-            if part.name not in NOT_COMPARED:
-                same(getattr(kept_up, part.name), getattr(anew, part.name), f"{where}.{part.name}")
-    elif isinstance(anew, dict) and any(
-        isinstance(value, np.ndarray) or is_dataclass(value) for value in anew.values()
-    ):
-        assert sorted(kept_up) == sorted(anew), where
+        for name in {part.name for part in fields(anew)} - NOT_COMPARED:
+            same(getattr(kept_up, name), getattr(anew, name), f"{where}.{name}")
+    elif isinstance(anew, dict):
+        assert kept_up.keys() == anew.keys(), where
         for key, value in anew.items():
             same(kept_up[key], value, f"{where}[{key}]")
     else:

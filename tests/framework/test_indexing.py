@@ -1,0 +1,102 @@
+"""What is laid out once of an inventory: its rows by their facts, its lines by ISP, what a line is paid for anyway."""
+
+import numpy as np
+import pytest
+
+from idcsched.framework.cycle import suppose
+from idcsched.framework.facts import MetricFact
+from idcsched.framework.labels import LabelColumn
+from idcsched.framework.request import Hypothetical, HypotheticalIdc, HypotheticalLine
+from idcsched.framework.snapshot import MetricColumn
+from idcsched.framework.testing import snapshot, world
+
+PICTURE = snapshot(
+    world(
+        {
+            "w": {
+                "region": "n1",
+                "tier": "edge",
+                "lines": {"1": {"isp": "cu"}, "2": {"isp": "ct"}, "3": {"isp": "cu"}},
+            },
+            "x": {"region": "n", "tier": "center", "partition": "p", "lines": {"1": {"isp": "ct"}}},
+            "y": {"region": "s", "tier": "edge"},
+        },
+        regions={"n1": "n", "n": None, "s": None},
+    )
+)
+
+
+def rows(column: LabelColumn) -> dict[str, list[str]]:
+    return {word: [PICTURE.idcs.codes[row] for row in found] for word, found in column.postings.items()}
+
+
+def test_it_works() -> None:
+    assert PICTURE.idcs.codes == ("x", "w", "y")
+    assert rows(PICTURE.label("idc/tier")) == {"center": ["x"], "edge": ["w", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("fact", "postings"),
+    [
+        pytest.param("idc/region", {"n": ["x", "w"], "n1": ["w"], "s": ["y"]}, id="a region and all that it lies in"),
+        pytest.param("idc/isp", {"ct": ["x", "w"], "cu": ["w"]}, id="each ISP of an IDC once"),
+        pytest.param("idc/partition", {"p": ["x"]}, id="who has no partition does not carry the label"),
+        pytest.param("idc/code", {"x": ["x"], "w": ["w"], "y": ["y"]}, id="codes"),
+        pytest.param("idc/nonsense", {}, id="no such fact"),
+    ],
+)
+def test_rows_by_fact(fact: str, postings: dict[str, list[str]]) -> None:
+    assert rows(PICTURE.label(fact)) == postings
+
+
+def test_an_empty_inventory_has_facts_of_nobody() -> None:
+    nobody = snapshot(world({}))
+    assert nobody.label("idc/isp").postings == {}
+    assert nobody.planes(None) == ()
+
+
+def test_nobody_can_bend_what_all_share() -> None:
+    for shared in (PICTURE.planes("ct")[0], PICTURE.label("idc/tier").postings["edge"]):
+        with pytest.raises(ValueError, match="read-only"):
+            shared[0] = 0
+
+
+@pytest.mark.parametrize(
+    ("line", "paid"),
+    [
+        pytest.param({"commit_mbps": 300}, 300.0, id="the commit"),
+        pytest.param({}, 0.0, id="no commit"),
+        pytest.param({"charge_type": "fixed", "purchased_mbps": 1000}, 900.0, id="most of a flat-rate line"),
+        pytest.param({"charge_type": "volume", "commit_mbps": 300}, 0.0, id="of a line billed by volume nothing"),
+    ],
+)
+def test_what_is_paid_anyway(line: dict[str, object], paid: float) -> None:
+    assert snapshot(world({"a": {"lines": {"1": line}}})).lines.paid.tolist() == [paid]  # type: ignore[dict-item]
+
+
+def test_a_supposed_width_is_paid_for_as_such() -> None:
+    known = snapshot(world({"a": {"lines": {"1": {"charge_type": "fixed", "purchased_mbps": 1000}}}}))
+    what_if = Hypothetical(
+        idcs=(HypotheticalIdc(code="a", lines=(HypotheticalLine(line="1", purchased_mbps=2000.0),)),)
+    )
+    assert suppose(known, what_if, now=0.0).lines.paid.tolist() == [1800.0]
+
+
+@pytest.mark.parametrize(
+    ("now", "until"),
+    [
+        pytest.param(100.0, 610.0, id="the oldest of those that are fresh"),
+        pytest.param(611.0, 650.0, id="what is stale already does not count"),
+        pytest.param(900.0, np.inf, id="nothing is fresh"),
+    ],
+)
+def test_when_a_column_grows_stale(now: float, until: float) -> None:
+    at = np.array([50.0, np.nan, 10.0])
+    column = MetricColumn.of(MetricFact(code="x", max_age=600), np.array([1.0, np.nan, 2.0]), at)
+    assert column.oldest == 10.0
+    assert column.stale_from(now) == until
+
+
+def test_what_never_grows_stale() -> None:
+    column = MetricColumn.of(MetricFact(code="x"), np.array([1.0]), np.array([0.0]))
+    assert column.stale_from(1e12) == np.inf
