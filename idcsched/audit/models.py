@@ -39,6 +39,7 @@ class Topic(models.TextChoices):
     TOKENS = "tokens", _("tokens")
     SOURCES = "sources", _("sources")
     PROVIDERS = "providers", _("providers")
+    KEPT_FREE = "kept_free", _("room kept for orders that wait")
 
 
 class Change(models.Model):

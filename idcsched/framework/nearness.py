@@ -1,6 +1,7 @@
-"""Where a request that fits nowhere would fit first, if only enough were given back."""
+"""Where a request that fits nowhere would fit, if only enough were given back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -8,35 +9,78 @@ import numpy as np
 from .claiming import BANDWIDTH_RESOURCE, Claim
 from .decision import Decision
 from .facts import STOCK_RESOURCES
+from .labels import Rows
+from .normalize import DECIMALS
 from .overlaying import Tenancy
 from .snapshot import Snapshot
 
-__all__ = ["all_of", "nearest"]
+__all__ = ["awaited", "left_of", "nearest"]
+
+GIVEN_BACK = "ledger"
+"""The cure of what is lacking because others hold it."""
+MOST_AWAITED = 200
+MOST_LOOKED_AT = 1000
 
 
-def nearest(decision: Decision) -> str | None:
-    """The IDC that lacks the least, among those that lack nothing but what others hold there."""
-    found: list[tuple[float, int]] = []
+def awaited(decision: Decision, *, at_most: int = MOST_AWAITED) -> tuple[str, ...]:
+    """The IDCs that would do if others gave enough back there, those that lack the least first."""
+    rows, codes = decision.cycle.row_numbers, decision.cycle.snapshot.idcs.codes
+    return tuple(codes[rows[position]] for _, position in sorted(_lacking(decision))[:at_most])
+
+
+def nearest(decision: Decision) -> Tenancy | None:
+    """All that it needs in the IDC that lacks the least, among those that lack nothing but what others hold there."""
+    lacking = list(_lacking(decision))
+    return _needed(decision, min(lacking)[1]) if lacking else None
+
+
+def left_of(snapshot: Snapshot, wanted: Tenancy) -> Tenancy:
+    """What is there of it: laid over the snapshot, nobody else finds any."""
+    row = snapshot.idcs.row_of[wanted.idc]
+    left = ((claim, min(claim.amount, _free(snapshot, row, claim))) for claim in wanted.claims)
+    claims = (Claim(resource=claim.resource, amount=amount, line=claim.line) for claim, amount in left if amount > 0)
+    return Tenancy(idc=wanted.idc, claims=tuple(claims))
+
+
+def _hopeful(decision: Decision) -> Rows:
+    """The positions that nothing keeps out but what others hold."""
+    hopeless = (judgement.keep for judgement in decision.judgements if GIVEN_BACK not in judgement.reason.cures)
+    hopeful = np.ones(decision.cycle.size, dtype=np.bool_)
+    for keep in hopeless:
+        hopeful &= keep
+    return np.flatnonzero(hopeful)
+
+
+def _lacking(decision: Decision) -> Iterator[tuple[float, int]]:
+    """How much is lacking where, as a part of the need."""
     cycle = decision.cycle
-    for position, row in enumerate(cycle.row_numbers.tolist()):
+    for position in islice(_hopeful(decision).tolist(), MOST_LOOKED_AT):
+        row = int(cycle.row_numbers[position])
         failing = [judgement for judgement in decision.judgements if not judgement.keep[position]]
         lacks = [_lack(cycle.snapshot, row, dict(judgement.numbers(position))) for judgement in failing]
-        if lacks and np.isfinite(lacks).all():
-            found.append((max(lacks), row))
-    return cycle.snapshot.idcs.codes[min(found)[1]] if found else None
+        if np.isfinite(lacks).all():
+            yield max(lacks, default=0.0), position
 
 
-def all_of(snapshot: Snapshot, idc: str) -> Tenancy:
-    """Everything that is left there: laid over the snapshot, nobody else finds it."""
-    row, lines = snapshot.idcs.row_of[idc], snapshot.lines
-    free = {name: float(snapshot.idcs.stock[name][row] - snapshot.idcs.taken[name][row]) for name in STOCK_RESOURCES}
-    claims = [Claim(resource=name, amount=amount) for name, amount in free.items() if amount > 0]
-    claims.extend(
-        Claim(resource=BANDWIDTH_RESOURCE, amount=float(lines.room[line]), line=lines.codes[line])
-        for line in range(int(lines.first[row]), int(lines.first[row + 1]))
-        if lines.room[line] > 0
+def _needed(decision: Decision, position: int) -> Tenancy:
+    """The bandwidth of the lines that it would use there, and its part of the stock where that is limited."""
+    cycle, request = decision.cycle, decision.cycle.request
+    row, snapshot = int(cycle.row_numbers[position]), cycle.snapshot
+    codes, need = snapshot.lines.codes, round(request.bandwidth, DECIMALS)
+    lines = (codes[line] for line in (cycle.lines.of(position) if need else ()))
+    stock = ((name, round(request.need(name), DECIMALS)) for name in STOCK_RESOURCES)
+    limited = ((name, amount) for name, amount in stock if amount and not np.isnan(snapshot.idcs.stock[name][row]))
+    claims = (
+        *(Claim(resource=BANDWIDTH_RESOURCE, amount=need, line=line) for line in lines),
+        *(Claim(resource=name, amount=amount) for name, amount in limited),
     )
-    return Tenancy(idc=idc, claims=tuple(claims))
+    return Tenancy(idc=snapshot.idcs.codes[row], claims=claims)
+
+
+def _free(snapshot: Snapshot, row: int, claim: Claim) -> float:
+    if claim.line is None:
+        return float(snapshot.idcs.stock[claim.resource][row] - snapshot.idcs.taken[claim.resource][row])
+    return float(snapshot.lines.room[_line(snapshot, row, claim.line)])
 
 
 def _lack(snapshot: Snapshot, row: int, numbers: Mapping[str, Any]) -> float:
@@ -51,7 +95,12 @@ def _held(snapshot: Snapshot, row: int, numbers: Mapping[str, Any]) -> float:
     """What others hold of what it lacks."""
     if numbers.get("resource") in snapshot.idcs.taken:
         return float(snapshot.idcs.taken[numbers["resource"]][row])
+    line = _line(snapshot, row, numbers.get("line"))
+    return 0.0 if line is None else float(snapshot.lines.pending[line])
+
+
+def _line(snapshot: Snapshot, row: int, code: str | None) -> int | None:
+    """The number of that line of the row's."""
     first, last = (int(place) for place in snapshot.lines.first[row : row + 2])
     codes = snapshot.lines.codes[first:last]
-    line = numbers.get("line")
-    return float(snapshot.lines.pending[first + codes.index(line)]) if line in codes else 0.0
+    return first + codes.index(code) if code in codes else None

@@ -11,7 +11,7 @@ __all__ = ["ClaimAdmin", "HeadcountAdmin", "HoldingAdmin"]
 
 @admin.register(Holding)
 class HoldingAdmin(ReadOnlyAdmin):
-    list_display = ["idc", "line", "resource", "taken", "ordered"]
+    list_display = ["idc", "line", "resource", "taken", "ordered", "kept", "kept_for", "kept_until"]
     list_filter = [("resource", ChoicesDropdownFilter)]
     list_select_related = ["idc", "line__idc"]
     search_fields = ["idc__code", "line__code"]

@@ -24,7 +24,8 @@ class Holding(models.Model):
     """How much is taken of one thing: the row that everybody who wants some of it must pass.
 
     `taken` is what still counts (of a line: what monitoring can't fully see yet), `ordered` the sum over all
-    live orders, without fading.
+    live orders, without fading. `kept` of it is, until `kept_until`, for orders that wait: whoever comes now and is no
+    more urgent than `kept_for` takes none of it.
     """
 
     idc = models.ForeignKey(Idc, models.PROTECT, verbose_name=_("IDC"), related_name="holdings")
@@ -34,6 +35,9 @@ class Holding(models.Model):
     resource = models.CharField(_("resource"), max_length=20, choices=Resource.choices)
     taken = AmountField(_("taken"), default=0.0)
     ordered = AmountField(_("ordered"), default=0.0)
+    kept = AmountField(_("kept free"), default=0.0, db_default=0.0)
+    kept_for = models.IntegerField(_("kept for priority"), null=True, blank=True)
+    kept_until = models.DateTimeField(_("kept until"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("holding")
@@ -51,6 +55,15 @@ class Holding(models.Model):
             one_of("resource", Resource, name="holding_resource_known"),
             between("taken", 0, name="holding_taken_range"),
             between("ordered", 0, name="holding_ordered_range"),
+            between("kept", 0, name="holding_kept_range"),
+            models.CheckConstraint(
+                condition=Q(kept=0) | Q(kept_for__isnull=False, kept_until__isnull=False),
+                name="holding_kept_for_somebody",
+                violation_error_message=_("What is kept free is kept for somebody, and not for ever."),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["kept_until"], name="holding_kept", condition=Q(kept__gt=0)),
         ]
 
     def __str__(self) -> str:

@@ -21,6 +21,7 @@ from idcsched.audit.writing import write
 from idcsched.framework.claiming import Claim as Wanted
 from idcsched.framework.normalize import DECIMALS
 
+from .keeping import Keep, keep_returned
 from .models import Claim, Headcount, Holding
 
 __all__ = ["Stay", "claims_fade", "claims_fade_begin", "claims_release", "oversold", "taking"]
@@ -29,12 +30,17 @@ IDC = "(SELECT id FROM inventory_idc WHERE code = %s)"
 LINE = f"(SELECT id FROM inventory_line WHERE idc_id = {IDC} AND code = %s)"  # noqa: S608 - names of this module's own
 TENANT = "(SELECT id FROM accounts_tenant WHERE code = %s)"
 GUARD = "claim_within_ceiling"
+KEPT = " - CASE WHEN kept_until > %s AND kept_for >= %s THEN kept ELSE 0 END"
+"""By so much the ceiling is lower for whoever stands behind those that wait."""
 BANDWIDTH = "bandwidth_mbps"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stay:
-    """Where a placement stands, for whom and how many machines, and what it takes there."""
+    """Where a placement stands, for whom and how many machines, and what it takes there.
+
+    `behind`: it takes nothing that is kept for orders which wait with this priority or a higher one; None: it may.
+    """
 
     placement: UUID
     idc: str
@@ -42,6 +48,7 @@ class Stay:
     business: str
     machines: int
     claims: tuple[Wanted, ...]
+    behind: int | None = None
 
 
 def taking(stays: Sequence[Stay], *, at: datetime) -> list[Statement]:
@@ -93,12 +100,14 @@ def _take(stay: Stay, claim: Wanted, at: datetime) -> Iterator[Statement]:
     where = f"line_id = {LINE}" if claim.line else f"line_id IS NULL AND idc_id = {IDC} AND resource = %s"
     counted = "ordered" if claim.counted == "ordered" else "taken"
     placement, created = stored(Claim, "placement", stay.placement), stored(Claim, "created_at", at)
+    kept, kept_params = ("", []) if stay.behind is None or claim.ceiling is None else (KEPT, [created, stay.behind])
     yield Statement(
         f"""
         INSERT INTO ledger_claim (placement, holding_id, amount, remaining, taken_after, ceiling, created_at)
-        SELECT %s, id, %s, %s, {counted}, %s, %s FROM ledger_holding WHERE {where}
+        SELECT %s, id, %s, %s, {counted}, %s{kept}, %s FROM ledger_holding WHERE {where}
         """,  # noqa: S608
-        [placement, claim.amount, claim.amount, claim.ceiling, created] + (line_params or [stay.idc, claim.resource]),
+        [placement, claim.amount, claim.amount, claim.ceiling, *kept_params, created]
+        + (line_params or [stay.idc, claim.resource]),
     )
 
 
@@ -108,8 +117,20 @@ def oversold(error: IntegrityError) -> bool:
 
 
 @write()
-def claims_release(*, placement: UUID, idc: str, tenant: str, business: str, machines: int, at: datetime) -> int:
-    """Give back whatever the placement still holds in that IDC; says how many claims that were. Again: none."""
+def claims_release(
+    *,
+    placement: UUID,
+    idc: str,
+    tenant: str,
+    business: str,
+    machines: int,
+    at: datetime,
+    keep: Keep | None = None,
+) -> int:
+    """Give back whatever the placement still holds in that IDC; says how many claims that were. Again: none.
+
+    It is kept for whom it is to be kept for.
+    """
     headcounts = Headcount.objects.filter(idc__code=idc, tenant__code=tenant, business=business)
     headcounts.update(machines=Greatest(F("machines") - machines, 0))
     open_claims = Claim.objects.filter(placement=placement, holding__idc__code=idc, released_at__isnull=True)
@@ -117,7 +138,11 @@ def claims_release(*, placement: UUID, idc: str, tenant: str, business: str, mac
     released = list(open_claims)
     for claim in released:
         _give_back(claim.holding_id, pending=claim.remaining, ordered=claim.amount)
+        if keep is not None and claim.remaining:
+            keep_returned(claim.holding_id, claim.remaining, keep, at=at)
     open_claims.update(released_at=at, remaining=0)
+    if keep is not None and released:
+        feed_append(topic="kept_free", key=idc)
     feed_append(topic="ledger", key=idc)
     return len(released)
 

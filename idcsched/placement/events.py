@@ -10,7 +10,7 @@ from idcsched.audit.context import origin
 from idcsched.framework.errors import NotFound
 
 from .callbacks import announced, callbacks_of
-from .lifecycle import Move, next_state
+from .lifecycle import Move, State, next_state
 from .models import Delivery, Event, Placement
 
 __all__ = ["advance", "first_events", "held"]
@@ -33,6 +33,8 @@ def advance(placement: Placement, move: Move, *, detail: Mapping[str, Any] | Non
 
     The placement must be `held`.
     """
+    if placement.state == State.WAITING:
+        placement.awaits.clear()
     placement.state = next_state(placement.state, move)
     placement.version += 1
     placement.changed_at = timezone.now()

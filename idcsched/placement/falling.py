@@ -1,6 +1,7 @@
 """Where machines can't be had in one IDC: the next best one, and in the end the placement has failed."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,6 +14,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
+from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Made, make
@@ -102,6 +104,7 @@ def _fallen(placement: Placement, tried: Iterable[Attempt]) -> bool:
             tenant=order.tenant.code,
             actor=placement.actor,
             http_request_id=str(placement.pk),
+            picture=replace(live.current(), kept=()),  # it holds what it needs already, only elsewhere
         )
     except IdcschedError:  # its profile or region is gone, say: there is nowhere to fall to
         return False

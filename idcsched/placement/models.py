@@ -31,6 +31,7 @@ class Placement(models.Model):
     """An order that holds capacity, or waits for it. Written by this room's services alone.
 
     `based_on` names the recommendation that it was committed from; `held_back` says why a permit keeps it reserved.
+    `awaits`: while it waits, the IDCs that would do if there were more room.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -56,6 +57,7 @@ class Placement(models.Model):
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     held_back = models.CharField(_("held back"), max_length=500, blank=True)
     cures = models.JSONField(_("what may help"), default=list, blank=True)
+    awaits = models.ManyToManyField(Idc, related_name="awaited_by", blank=True, verbose_name=_("lacks room in"))
     tried_at = models.DateTimeField(_("last try"), null=True, blank=True)
     next_try_at = models.DateTimeField(_("next try"), null=True, blank=True)
     needs_attention = models.BooleanField(_("needs attention"), default=False)

@@ -1,12 +1,14 @@
 """From a request to a placement: decide, take what the best candidate must give, else the next, else decide anew."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db import IntegrityError
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Conflict, Invalid, Template
+from idcsched.framework.nearness import awaited
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.recorder import recorder
@@ -64,12 +66,26 @@ def placement_order(
             return placements[0]
         sight.renew()
     if request.wait_seconds:
-        return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made))
+        return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made), awaits=awaited(made.decision))
     recorder.hand_in(made.record)
     if nobody_starts_machines(order, made):
         detail = "no IDC that fits has a provider that starts machines: {summary}"
         raise NoFeasible("no_provider", detail, made)
+    if _would_fit_else(order, http_request_id, sight):
+        detail = "{summary}. What would do is kept for orders that wait"
+        raise NoFeasible("no_feasible_idc", detail, made)
     raise NoFeasible("no_feasible_idc", "{summary}", made)
+
+
+def _would_fit_else(order: Order, http_request_id: str, sight: Sight) -> bool:
+    """Whether something fitted if nobody waited."""
+    picture = sight.picture
+    if not picture.kept:
+        return False
+    alone = replace(picture, kept=())
+    tenant, actor = order.tenant.code, order.actor
+    made = make(request=order.request, tenant=tenant, actor=actor, http_request_id=http_request_id, picture=alone)
+    return made.solution.scheduled
 
 
 def _best_to_be_had(order: Order, made: Made, sight: Sight) -> list[Placement]:

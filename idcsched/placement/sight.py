@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.db import connection
 
-from idcsched.framework.nearness import all_of
+from idcsched.framework.nearness import left_of
 from idcsched.framework.overlaying import Tenancy, laid_over, unmoved_words
 from idcsched.framework.request import Request
 from idcsched.framework.spreading import tenancies_of
@@ -35,11 +35,12 @@ class Sight:
 class Ahead(Sight):
     """One picture for many orders, each seeing what the ones before it took, or would have taken if it were for real.
 
-    Nothing is read anew for it, unless somebody was quicker.
+    Nothing is read anew for it, unless somebody was quicker. `waiting`: they wait, and what is kept is theirs.
     """
 
-    def __init__(self) -> None:
-        self._picture = live.current()
+    def __init__(self, *, waiting: bool = False) -> None:
+        self._waiting = waiting
+        self._picture = self._now()
         self._supposed: list[Tenancy] = []
         self._unmoved = unmoved_words(self._picture.profiles.values())
 
@@ -49,7 +50,7 @@ class Ahead(Sight):
 
     def renew(self) -> None:
         super().renew()
-        self._picture = live.current()
+        self._picture = self._now()
         self._unmoved = unmoved_words(self._picture.profiles.values())
         self._lay(self._supposed)
 
@@ -67,11 +68,14 @@ class Ahead(Sight):
         self._lay(tenancies)
         self._supposed += tenancies
 
-    def keep_free(self, idc: str) -> None:
-        """Whoever comes after does not see what is left there."""
-        tenancy = all_of(self._picture.snapshot, idc)
+    def keep_free(self, wanted: Tenancy) -> None:
+        """Whoever comes after does not see what is left of that."""
+        tenancy = left_of(self._picture.snapshot, wanted)
         self._lay([tenancy])
         self._supposed.append(tenancy)
+
+    def _now(self) -> Picture:
+        return replace(live.current(), kept=()) if self._waiting else live.current()
 
     def _lay(self, tenancies: Sequence[Tenancy]) -> None:
         if tenancies:

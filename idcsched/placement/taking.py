@@ -1,6 +1,6 @@
 """Taking a candidate: placement, decision, events and claims are written in one transaction, or nothing is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ from .lifecycle import HOLDING, Action, Move
 from .models import Event, Placement
 from .quota import quota_respected
 
-__all__ = ["BUSINESS", "Order", "Take", "order_of", "take_for", "take_over", "take_together", "wait"]
+__all__ = ["BUSINESS", "Order", "Take", "awaits_set", "order_of", "take_for", "take_over", "take_together", "wait"]
 
 TTL_SECONDS = 600
 BUSINESS = "business"
@@ -57,6 +57,10 @@ class Order:
     @property
     def bandwidth_mbps(self) -> float:
         return round(self.request.bandwidth, DECIMALS)
+
+    @property
+    def priority(self) -> int:
+        return self.request.priority or 0
 
     @property
     def ttl(self) -> timedelta:
@@ -106,7 +110,13 @@ def take_together(takes: Sequence[Take]) -> list[Placement]:
                 insertion(_decisions(takes, placements)),
                 insertion(placements),
                 *_told(events),
-                *taking([_stay(each, placement.pk) for each, placement in zip(takes, placements, strict=True)], at=now),
+                *taking(
+                    [
+                        _stay(each, placement.pk, behind=each.order.priority)
+                        for each, placement in zip(takes, placements, strict=True)
+                    ],
+                    at=now,
+                ),
             ]
         )
     for placement in placements:
@@ -115,7 +125,10 @@ def take_together(takes: Sequence[Take]) -> list[Placement]:
 
 
 def take_for(placement: Placement, takes: Sequence[Take]) -> None:
-    """The same for a placement that has waited, and is held: it takes the first, new ones of its group the others."""
+    """The same for a placement that has waited, and is held: it takes the first, new ones of its group the others.
+
+    What is kept for those that wait is there for it.
+    """
     now, idcs = timezone.now(), _keys_of(takes)
     first, others = takes[0], takes[1:]
     rest = [_placement(each.order, each.made) for each in others]
@@ -139,25 +152,33 @@ def take_for(placement: Placement, takes: Sequence[Take]) -> None:
 def take_over(placement: Placement, each: Take, move: Move) -> None:
     """The same for one whose machines are to stand somewhere else now, and is held; what it holds it goes on holding.
 
-    Its tenant's quota counts unless the placement is counted already.
+    Its tenant's quota counts unless the placement is counted already; else it also stands behind those that wait.
     """
     now, idcs, counted = timezone.now(), _keys_of([each]), placement.state in HOLDING
+    stay = _stay(each, placement.pk, behind=None if counted else each.order.priority)
     with transaction.atomic(), _quotas_kept([] if counted else [each]):
-        run_together([insertion(_decisions([each], [placement])), *taking([_stay(each, placement.pk)], at=now)])
+        run_together([insertion(_decisions([each], [placement])), *taking([stay], at=now)])
         fields = {**_fields(each, idcs, now), "expires_at": None, "held_back": ""}
         advance(placement, move, detail=_detail(each), **fields)
 
 
-def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str]) -> Placement:
-    """A new placement that holds nothing, and waits for it."""
+def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str], awaits: Collection[str]) -> Placement:
+    """A new placement that holds nothing, and waits for it: for room in those IDCs, or for another cure."""
     placement = _placement(order, made)
     placement.expires_at = placement.created_at + timedelta(seconds=seconds)
     placement.tried_at, placement.cures = placement.created_at, list(cures)
     events = first_events(placement, {Move.WAIT: {"cures": placement.cures}})
     decision = _decision(order, made, placement.pk, taken=None)
-    run_together([insertion([decision]), insertion([placement]), *_told(events)])
+    with transaction.atomic():
+        run_together([insertion([decision]), insertion([placement]), *_told(events)])
+        awaits_set(placement, awaits)
     announced(placement)
     return placement
+
+
+def awaits_set(placement: Placement, idcs: Collection[str]) -> None:
+    """What is given back in these IDCs is kept for it from now on."""
+    placement.awaits.set(Idc.objects.filter(code__in=idcs).values_list("pk", flat=True))
 
 
 def _told(events: Sequence[Event]) -> list[Statement]:
@@ -187,7 +208,7 @@ def _taken(each: Take) -> dict[str, Any]:
     return {"idc": each.candidate.idc, "rank": each.candidate.rank, "because": because}
 
 
-def _stay(each: Take, placement: UUID) -> Stay:
+def _stay(each: Take, placement: UUID, *, behind: int | None = None) -> Stay:
     return Stay(
         placement=placement,
         idc=each.candidate.idc,
@@ -195,6 +216,7 @@ def _stay(each: Take, placement: UUID) -> Stay:
         business=each.order.business,
         machines=each.order.machines,
         claims=each.candidate.claims,
+        behind=behind,
     )
 
 
@@ -231,7 +253,7 @@ def _placement(order: Order, made: Made) -> Placement:
         business=order.business,
         decision_id=UUID(made.scheduled.decision_id),
         based_on=order.based_on,
-        priority=order.request.priority or 0,
+        priority=order.priority,
         ttl_seconds=int(order.ttl.total_seconds()),
         callback_url=order.request.callback_url or "",
         created_at=now,

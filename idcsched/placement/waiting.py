@@ -1,6 +1,11 @@
 """Orders that nothing fits yet: they are tried again when something changed that may help, and at the latest by and by.
 
-The more urgent go first, then the older; tenants take turns. One that still does not fit stands in nobody's way.
+The more urgent go first, then the older; tenants take turns. One that still does not fit stands in nobody's way, until
+it has waited for long: then what it needs is kept together for it, in the IDC that lacks the least.
+
+Who comes meanwhile and is no more urgent stands behind them all: what is given back where somebody waits for it is kept
+(see `giving_back`) until a round has tried those who wait, and so is what a round keeps for those who have waited for
+long. The ledger refuses it to everybody else.
 """
 
 from collections import defaultdict
@@ -11,14 +16,17 @@ from uuid import UUID
 
 from django.db import IntegrityError
 from django.db.models import Max
+from django.utils import timezone
 
 from idcsched.audit.models import FeedEntry
 from idcsched.audit.writing import write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, NotFound
 from idcsched.framework.explain import first_rejections
-from idcsched.framework.nearness import nearest
+from idcsched.framework.nearness import awaited, nearest
+from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Request
+from idcsched.ledger.keeping import Keep, Place, kept_now, kept_settle
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.schedule import Made, make
 
@@ -26,7 +34,7 @@ from .events import held
 from .lifecycle import State
 from .models import Placement
 from .sight import Ahead
-from .taking import Take, order_of, take_for
+from .taking import Take, awaits_set, order_of, take_for
 from .ways import ways_to_take
 
 __all__ = ["cures_of", "due", "waiting_try"]
@@ -36,8 +44,12 @@ SOONEST = timedelta(seconds=5)
 LATEST = timedelta(seconds=60)
 PATIENCE = timedelta(seconds=60)
 """Who has waited for longer has room kept free, in the IDC that lacks the least: nobody starves behind small orders."""
+LONGEST_KEPT = timedelta(hours=1)
+"""What could not be gathered within that time after it is left to others: capacity is not to lie idle for ever."""
 KEPT_FREE = 20
 """For so many at a time, the first in their order."""
+UNTIL_NEXT = timedelta(seconds=30)
+"""What a round keeps is free again by then, unless the next says otherwise."""
 LATE_COMMIT = timedelta(seconds=5)
 """By how much an entry of the feed may be older than its commit."""
 
@@ -74,25 +86,39 @@ def waiting_try(*, now: datetime, at_most: int = 2000) -> int:
     All are tried on one picture, so that what is given back meanwhile goes to the first in the next round, and not to
     whoever happens to be tried then.
     """
+    seen = kept_now()
     wanted = due(now=now)[:at_most]
     turn = _Round(now) if wanted else None
-    return sum(turn.tries(placement_id) for placement_id in wanted) if turn else 0
+    placed = sum(turn.tries(placement_id) for placement_id in wanted) if turn else 0
+    if seen or (turn and turn.kept):
+        kept_settle(seen=seen, wanted=turn.kept if turn else {})
+    return placed
 
 
 def due(*, now: datetime) -> list[UUID]:
-    """Whom to try, in this order."""
+    """Whom to try, in this order. The first of those who have waited for long are, whatever has happened."""
     moved = dict(FeedEntry.objects.filter(at__gte=now - LATEST * 2).values_list("topic").annotate(Max("at")))
+    fields = ("pk", "priority", "tenant_id", "created_at", "tried_at", "next_try_at", "cures")
     waiting = Placement.objects.filter(state=State.WAITING, expires_at__gt=now).order_by(
         "-priority", "created_at", "id"
     )
-    rows = waiting.values_list("pk", "priority", "tenant_id", "tried_at", "next_try_at", "cures")
     turns: dict[tuple[int, int], int] = defaultdict(int)
-    found = []
-    for age, (placement, priority, tenant, tried_at, next_try_at, cures) in enumerate(rows):
+    in_order = []
+    for age, (placement, priority, tenant, *rest) in enumerate(waiting.values_list(*fields)):
         turn = turns[priority, tenant] = turns[priority, tenant] + 1
-        if next_try_at is None or next_try_at <= now or _may_help(moved, cures, tried_at, now):
-            found.append(((-priority, turn, age), placement))
-    return [placement for _, placement in sorted(found)]
+        in_order.append(((-priority, turn, age), placement, rest))
+    found, kept_for = [], 0
+    for _, placement, (created_at, tried_at, next_try_at, cures) in sorted(in_order):
+        patient = kept_for < KEPT_FREE and _keeps(created_at, now) and ROOM & set(cures)
+        kept_for += bool(patient)
+        if patient or next_try_at is None or next_try_at <= now or _may_help(moved, cures, tried_at, now):
+            found.append(placement)
+    return found
+
+
+def _keeps(since: datetime, now: datetime) -> bool:
+    """Whether who has waited since then has room kept free."""
+    return PATIENCE <= now - since < PATIENCE + LONGEST_KEPT
 
 
 def _may_help(moved: Mapping[str, datetime], cures: Iterable[str], tried_at: datetime | None, now: datetime) -> bool:
@@ -103,10 +129,11 @@ def _may_help(moved: Mapping[str, datetime], cures: Iterable[str], tried_at: dat
 
 
 class _Round:
-    """One after the other, each seeing what the ones before it took."""
+    """One after the other, each seeing what the ones before it took. `kept`: what is to be kept until the next."""
 
     def __init__(self, now: datetime) -> None:
-        self._now, self._sight, self._kept_free = now, Ahead(), 0
+        self._now, self._sight, self._kept_free = now, Ahead(waiting=True), 0
+        self.kept: dict[Place, tuple[float, Keep]] = {}
 
     def tries(self, placement_id: UUID) -> bool:
         """Whether it got a place."""
@@ -149,16 +176,26 @@ class _Round:
                     raise
             else:
                 return takes, []
+        awaits_set(placement, awaited(made.decision))
         self._keep_free(placement, made)
         return [], cures_of(made)
 
     def _keep_free(self, placement: Placement, made: Made) -> None:
         """For who has waited for long, what comes back piece by piece is kept together, lest small orders take it."""
-        if made.solution.scheduled or self._kept_free == KEPT_FREE or self._now - placement.created_at < PATIENCE:
+        if made.solution.scheduled or self._kept_free == KEPT_FREE or not _keeps(placement.created_at, self._now):
             return
-        if (idc := nearest(made.decision)) is not None:
-            self._sight.keep_free(idc)
+        if (wanted := nearest(made.decision)) is not None:
+            self._sight.keep_free(wanted)
             self._kept_free += 1
+            for claim in wanted.claims:
+                self._note((wanted.idc, claim.line, claim.resource), claim.amount, placement.priority)
+
+    def _note(self, place: Place, amount: float, priority: int) -> None:
+        """Of several who want the same thing each has its own part kept, for the most urgent of them."""
+        so_far, keep = self.kept.get(place, (0.0, None))
+        priority = priority if keep is None else max(priority, keep.priority)
+        keep = Keep(priority=priority, until=timezone.now() + UNTIL_NEXT)
+        self.kept[place] = round(so_far + amount, DECIMALS), keep
 
 
 def _wait_on(placement: Placement, now: datetime, cures: list[str], why: str) -> None:

@@ -17,6 +17,7 @@ from idcsched.framework.snapshot import Snapshot
 from idcsched.outbound.asking import ask
 from idcsched.wording import say
 
+from .kept import behind
 from .live import live
 from .schedule import labels_of, profile_of, tenant_of
 from .scheduled import ProfileBrief, SnapshotBrief
@@ -96,7 +97,8 @@ class Capacity(msgspec.Struct, frozen=True, kw_only=True):
 
 def capacity(*, question: CapacityQuestion, principal: Principal) -> Capacity:
     """As things stand; raises Invalid, Forbidden, PluginFailed, Unavailable."""
-    picture, request = live.current(), question.asked()
+    request = question.asked()
+    picture = behind(live.current(), request.priority)
     tenant = tenant_of(request, principal)
     profile, labels, now = profile_of(request, tenant, picture), labels_of(request, tenant), time.time()
     at_most = AT_MOST if question.at_most is None else question.at_most

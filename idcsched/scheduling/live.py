@@ -18,6 +18,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import Error, connection, transaction
+from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.known_tokens import TokenTable, tokens_known
@@ -30,6 +31,7 @@ from idcsched.framework.errors import IdcschedError, Unavailable
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.snapshot import Snapshot
 from idcsched.inventory.scope import scopes_known
+from idcsched.ledger.keeping import Kept, kept_now
 
 from .models import ProfileRevision
 from .plugins import registry
@@ -54,7 +56,8 @@ WAIT_FOR_LOOK = 2.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """What requests are answered with. `default_profiles` has every tenant's, "" where it has none; `broken_profiles`
-    says why a profile cannot be used; `callers` are the tokens by digest.
+    says why a profile cannot be used; `callers` are the tokens by digest; `kept` is room that orders which wait have
+    before those that come now (see `kept.behind`).
     """
 
     snapshot: Snapshot
@@ -62,6 +65,7 @@ class Picture:
     broken_profiles: Mapping[str, str]
     default_profiles: Mapping[str, str]
     callers: TokenTable
+    kept: tuple[Kept, ...] = ()
 
 
 class Live:
@@ -158,7 +162,8 @@ class Live:
         self._moved += self._reader.poll_entries()
         if self._picture is None:
             snapshot = self._snapshot(None)
-            self._picture = Picture(snapshot=snapshot, callers=tokens_known(scopes_known()), **_policies())
+            callers, kept = tokens_known(scopes_known()), kept_now(at=timezone.now())
+            self._picture = Picture(snapshot=snapshot, callers=callers, kept=kept, **_policies())
         elif self._moved:
             self._picture = replace(self._picture, **self._news(self._picture.snapshot))
         self._moved, self._seen_at, self._commits = (), begun, commits
@@ -174,6 +179,8 @@ class Live:
             found |= _policies()
         if topics & CALLER_TOPICS:
             found["callers"] = tokens_known(scopes_known())
+        if "kept_free" in topics:
+            found["kept"] = kept_now(at=timezone.now())
         return found
 
     def _snapshot(self, old: Snapshot | None) -> Snapshot:

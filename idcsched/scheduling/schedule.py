@@ -24,6 +24,7 @@ from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
 
 from . import instruments
+from .kept import behind
 from .live import Picture, live
 from .recorder import recorder
 from .records import DecisionRecord
@@ -93,11 +94,14 @@ def make(
 ) -> Made:
     """Decide, by `policy` or the profile that request or tenant name, on `picture` or the live one; records nothing.
 
+    What is kept for orders that wait, and are at least as urgent, is not there for this one.
+
     Raises Invalid, PluginFailed.
     """
     started = time.perf_counter()
     _check_meant(request)
-    question = _question(request, tenant, http_request_id, policy, picture or live.current())
+    seen = behind(picture or live.current(), request.priority)
+    question = _question(request, tenant, http_request_id, policy, seen)
     with instruments.attempt(question.profile.code) as attempt:
         solution, replies = _solved(question, attempt.clock)
         attempt.decided(solution.decision)

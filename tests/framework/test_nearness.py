@@ -1,11 +1,12 @@
-"""The IDC that a request would fit first, if only enough were given back."""
+"""Where a request would fit, if only enough were given back, and what it would need there."""
 
 from typing import Any
 
 import pytest
 
-from idcsched.framework.nearness import all_of, nearest
-from idcsched.framework.overlaying import laid_over
+from idcsched.framework.claiming import Claim
+from idcsched.framework.nearness import awaited, left_of, nearest
+from idcsched.framework.overlaying import Tenancy, laid_over
 from idcsched.framework.testing import IdcSpec, decide_for, profile, snapshot, world
 
 BOTH = profile("available", "network_flow", "resource", "taint")
@@ -33,11 +34,40 @@ def test_it_works(mbps: float, cpu: float, expected: str | None) -> None:
         fleet["b"] = FLEET["b"]
     decision = decide_for(world(fleet), BOTH, machines=[{"bandwidth_mbps": mbps, "cpu": cpu}]).decision
     assert not decision.scheduled
-    assert nearest(decision) == expected
+    found = nearest(decision)
+    assert (found and found.idc) == expected
 
 
-def test_all_that_is_left() -> None:
+def test_what_it_needs_there() -> None:
+    """All of it, also what is not lacking, but nothing that is unlimited."""
+    fleet: dict[str, Any] = {"a": {**FLEET["a"], "stock": {"cpu": 64}}}
+    machines = [{"count": 2, "bandwidth_mbps": 375, "cpu": 4, "memory_gib": 8}]
+    found = nearest(decide_for(world(fleet), BOTH, machines=machines).decision)
+    assert found == Tenancy(
+        idc="a",
+        claims=(Claim(resource="bandwidth_mbps", amount=750, line="ct"), Claim(resource="cpu", amount=8)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("mbps", "expected"),
+    [
+        pytest.param(550, ("b", "a"), id="others hold enough in two, one of which lacks less"),
+        pytest.param(300, ("b", "a"), id="one would do as it is"),
+        pytest.param(5000, (), id="others do not hold so much"),
+    ],
+)
+def test_what_is_awaited(mbps: float, expected: tuple[str, ...]) -> None:
+    fleet = {code: FLEET[code] for code in "abcd"}
+    decision = decide_for(world(fleet), BOTH, machines=[{"bandwidth_mbps": mbps}]).decision
+    assert awaited(decision) == expected
+    assert awaited(decision, at_most=1) == expected[:1]
+
+
+def test_what_is_left_of_it() -> None:
+    """Of each thing as much as is needed, if there is so much."""
     picture = snapshot(world(FLEET))
-    over = laid_over(picture, [all_of(picture, "e"), all_of(picture, "a")])
-    assert [over.lines.room[0], over.lines.room[4]] == [0, 0]
+    needs = (Claim(resource="bandwidth_mbps", amount=150, line="ct"), Claim(resource="cpu", amount=4))
+    over = laid_over(picture, [left_of(picture, Tenancy(idc=idc, claims=needs)) for idc in ("e", "a", "c")])
+    assert (over.lines.room - picture.lines.room).tolist() == [-100, 0, -100, 0, -150]
     assert over.idcs.taken["cpu"][4] == 8
