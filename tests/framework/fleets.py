@@ -70,12 +70,17 @@ def worlds(draw: st.DrawFn, *, least: int = 0) -> World:
 
 weights = st.integers(0, 30).map(float)
 missing = st.sampled_from(["worst", "neutral", "last", None])
+moving = st.none() | st.fixed_dictionaries(
+    {"metric": st.sampled_from(["cpu_load", "x"]), "reference": st.just(0.5), "factor": st.sampled_from([-1.0, 1.0])},
+    optional={"aggregate": st.sampled_from(["min", "max", "median", "sum"]), "max": st.just(40.0)},
+)
 normalizers = st.sampled_from([None, {"kind": "share"}, {"kind": "min_max"}, {"kind": "max_ratio"}, {"kind": "none"}])
 
 
 def _metric(name: str) -> st.SearchStrategy[tuple[str, str, dict[str, Any]]]:
     options = st.fixed_dictionaries(
-        {"weight": weights, "args": st.just({"metric": name}), "on_missing": missing, "normalizer": normalizers}
+        {"weight": weights, "args": st.just({"metric": name}), "on_missing": missing, "normalizer": normalizers},
+        optional={"dynamic_weight": moving},
     )
     return options.map(lambda option: (name, "metric", option))
 

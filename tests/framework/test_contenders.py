@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bench.fleet import NOW, default_profile, profile_of, requests, snapshot_of
@@ -72,6 +72,54 @@ def test_nobody_who_belongs_there_is_passed_over(given_: Any) -> None:
         shrink(monkeypatch)
         for one in asked * 3:
             assert told(one, picture, policy) == told_of_all(one, picture, policy)
+
+
+def promising(promised: tuple[float, ...], kept: tuple[float, ...]) -> type[Plugin]:
+    """Gives each IDC, in the order of their codes, what is kept, having promised no less."""
+
+    class Promising(Plugin):
+        name = "promising"
+        reads = {"promise": ()}
+
+        def score(self, ctx: Cycle) -> Reading:
+            return self._told(ctx, kept)
+
+        def promise(self, ctx: Cycle) -> Reading:
+            return self._told(ctx, promised)
+
+        @staticmethod
+        def _told(ctx: Cycle, values: tuple[float, ...]) -> Reading:
+            found = np.array(values).take(ctx.row_numbers)
+            return Reading(metric="x", values=found, known=np.ones(found.size, dtype=np.bool_))
+
+    return Promising
+
+
+NEAR = {"kind": "near_best", "epsilon": 0.5}
+quarters = st.integers(0, 12).map(lambda number: number / 4)
+
+
+@given(
+    st.lists(st.tuples(quarters, quarters), min_size=8, max_size=20),
+    st.sampled_from([None, NEAR]),
+)
+@example([(10, 5), (9.8, 5), (9.6, 0.6), (9.5, 0.6), *[(9.4, 0)] * 6], None)
+@example([(10, 0), (9.9, 0), (9.8, 5), (9.7, 5), *[(9.6, 0)] * 6], NEAR)
+@settings(max_examples=150, deadline=None)
+def test_how_near_a_promise_comes_to_the_last_place_does_not_matter(
+    rows: list[tuple[float, float]], pick: dict[str, Any] | None
+) -> None:
+    """Of rows that promise and keep nearly the same, or the very same, so that it hangs on a hair who is looked at."""
+    promised = tuple(most for most, _ in rows)
+    kept = tuple(most - less for most, less in rows)
+    picture = snapshot(world({f"idc{number:02}": {} for number in range(len(rows))}))
+    plain = {"weight": 1, "normalizer": {"kind": "none"}}
+    policy = profile(("promising", "promising", plain), plugins=[promising(promised, kept)], pick=pick)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        shrink(monkeypatch)
+        for reference in ("r1", "r2", "r3") * 2:
+            asked = request(picture, request_id=reference)
+            assert told(asked, picture, policy) == told_of_all(asked, picture, policy)
 
 
 def twice(asked: Request, picture: Snapshot, policy: Profile) -> Any:
