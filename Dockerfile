@@ -14,7 +14,9 @@ COPY fixtures fixtures
 COPY plugins plugins
 COPY metrics_ingest metrics_ingest
 COPY idcsched idcsched
+# Two heaps for all threads: each that the C library adds keeps what it freed for itself.
 ENV PATH=/opt/idcsched/bin:$PATH \
+    MALLOC_ARENA_MAX=2 \
     PYTHONUNBUFFERED=1 \
     VAR_DIR=/var/lib/idcsched \
     PORT=8000 \

@@ -221,6 +221,6 @@ def busy_share(lines: Lines, group: Rows, shape: Floats | None) -> Floats:
     """φ: which part of the request flows in the line's busiest hours; no history of the line: all of it."""
     if shape is None:
         return ALL_OF_IT
-    busiest = lines.busiest.take(group, axis=0)
+    busiest = lines.busiest_of(group)
     hours = busiest.sum(axis=1)
     return np.where(hours > 0, (busiest @ shape) / np.maximum(hours, 1), 1.0)

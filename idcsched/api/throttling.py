@@ -14,11 +14,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from django.conf import settings
-from prometheus_client import Counter, Gauge
-from redis import Redis, RedisError
+from prometheus_client import Counter
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
@@ -28,27 +27,16 @@ from idcsched.background import Background
 if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
     from rest_framework.views import APIView
 
-__all__ = ["Buckets", "CallerThrottle", "Rate", "Sharing", "buckets", "sharing", "sharing_start", "throttle_state"]
+    from .sharing import Sharing
+
+__all__ = ["Buckets", "CallerThrottle", "Rate", "buckets", "sharing", "sharing_start", "throttle_state"]
 
 SYNC_EVERY: Final = 0.25
-TIMEOUT: Final = 1.0
 SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 MANY: Final = 10_000
 """So many callers are remembered before those whose buckets are full are forgotten."""
-ADD: Final = """
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local full = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now) + ARGV[1]
-redis.call('SET', KEYS[1], string.format('%.0f', full), 'PX', math.ceil((full - now) / 1000) + 1000)
-return string.format('%.0f', full - now)
-"""
 
 throttled = Counter("idcsched_throttled", "Requests answered with 429.")
-shared = Gauge(
-    "idcsched_throttle_shared",
-    "1: web processes count together, in Redis; 0: each for itself.",
-    multiprocess_mode="livemin",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,33 +92,6 @@ class Buckets:
                 self._full_at[caller] = max(self._full_at.get(caller, 0.0), now + seconds + since)
 
 
-class Sharing:
-    """Tells Redis what this process let through, and this process what the others did."""
-
-    def __init__(self, url: str, own: Buckets, clock: Callable[[], float] = time.monotonic) -> None:
-        self._redis: Redis = Redis.from_url(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT)
-        self._add: Any = self._redis.register_script(ADD)
-        self._own, self._clock = own, clock
-        self.away = False
-
-    def sync(self) -> None:
-        """One round trip, or none where nobody asked; raises RedisError."""
-        try:
-            self._own.tell(self._added, self._clock)
-        except RedisError:
-            self.away = True
-            shared.set(0)
-            raise
-        self.away = False
-        shared.set(1)
-
-    def _added(self, used: dict[str, float]) -> list[float]:
-        with self._redis.pipeline(transaction=False) as pipeline:
-            for caller, seconds in used.items():
-                self._add(keys=[f"idcsched:throttle:{caller}"], args=[round(seconds * 1e6)], client=pipeline)
-            return [int(micros) / 1e6 for micros in pipeline.execute()]
-
-
 @cache
 def buckets(rate: str) -> Buckets:
     """This process's buckets for a rate such as `600/minute`."""
@@ -138,10 +99,12 @@ def buckets(rate: str) -> Buckets:
 
 
 @cache
-def sharing() -> Sharing | None:
+def sharing() -> "Sharing | None":
     """What ties this process to the others; None where nothing is throttled, or there is no Redis."""
     if settings.THROTTLE is None or not settings.REDIS_URL:
         return None
+    from .sharing import Sharing  # noqa: PLC0415 - who has no Redis need not hold its client in memory
+
     return Sharing(settings.REDIS_URL, buckets(settings.THROTTLE))
 
 

@@ -1,8 +1,9 @@
 """From facts to a snapshot: sort the rows, lay out the columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from .labels import Mask, Rows
 from .normalize import Floats
 from .snapshot import HOURS_A_WEEK, Idcs, Lines, MetricColumn, Snapshot, Span, Taints, sealed
 
-__all__ = ["BANDWIDTH", "build_snapshot", "busiest_hours", "lines_with_room", "taint_columns"]
+__all__ = ["BANDWIDTH", "build_snapshot", "busiest_hours", "lines_with_room", "taint_columns", "times_shared"]
 
 BANDWIDTH = "bandwidth_mbps"
 BUSY_SHARE = 0.05
@@ -27,10 +28,8 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
     order = sorted(range(len(world.idcs)), key=lambda i: (place[world.idcs[i].region], world.idcs[i].code))
     idcs = _idcs([world.idcs[i] for i in order])
     line_order = sorted(range(len(world.lines)), key=lambda i: (idcs.row_of[world.lines[i].idc], world.lines[i].code))
-    metrics = {
-        samples.metric.code: _metric(samples, order if samples.metric.scope == "idc" else line_order)
-        for samples in world.samples
-    }
+    columns = [_metric(samples, order if samples.metric.scope == "idc" else line_order) for samples in world.samples]
+    metrics = {column.fact.code: column for column in times_shared(columns)}
     known = {region.code: region for region in regions}
     lines = _lines(world, line_order, idcs, metrics.get(BANDWIDTH))
     facts, planes = fact_columns(idcs, lines, known), planes_by_isp(lines, len(order))
@@ -121,18 +120,18 @@ def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColu
         ordered=_floats(fact.ordered_mbps for fact in facts),
         used=unknown,
         room=unknown,
-        busiest=busiest_hours(world.hourly, order),
+        busy_bits=busiest_hours(world.hourly, order),
     )
     return lines_with_room(lines, bandwidth, usage)
 
 
-def busiest_hours(hourly: Floats | None, order: Sequence[int]) -> Mask:
-    """Each line's busiest 5 % of the hours that are known, rounded up; ties let in all who stand level."""
-    busiest, places = np.zeros((len(order), HOURS_A_WEEK), dtype=np.bool_), np.array(order, dtype=np.intp)
+def busiest_hours(hourly: Floats | None, order: Sequence[int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Each line's busiest 5 % of the hours that are known, rounded up, as bits; ties let in all who stand level."""
+    bits, places = np.zeros((len(order), HOURS_A_WEEK // 8), dtype=np.uint8), np.array(order, dtype=np.intp)
     for start in range(0, places.size if hourly is not None else 0, _LINES_AT_ONCE):
         part = slice(start, start + _LINES_AT_ONCE)
-        busiest[part] = _busiest(hourly.take(places[part], axis=0))  # type: ignore[union-attr]
-    return busiest
+        bits[part] = np.packbits(_busiest(hourly.take(places[part], axis=0)), axis=1)  # type: ignore[union-attr]
+    return bits
 
 
 def _busiest(hourly: Floats) -> Mask:
@@ -162,6 +161,20 @@ def _metric(samples: Samples, order: Sequence[int]) -> MetricColumn:
     values[samples.subjects], at[samples.subjects] = samples.values, samples.at
     rows: Rows = np.array(order, dtype=np.intp)
     return MetricColumn.of(samples.metric, values.take(rows), at.take(rows))
+
+
+def times_shared(columns: Iterable[MetricColumn]) -> Iterator[MetricColumn]:
+    """The columns; what was measured at the same times as the metric before shares these: one source reports many."""
+    before: MetricColumn | None = None
+    for column in columns:
+        shared = before is not None and _same(before.at, column.at)
+        before = replace(column, at=before.at) if before is not None and shared else column
+        yield before
+
+
+def _same(one: Floats, other: Floats) -> bool:
+    """Bit by bit: unknown is like unknown."""
+    return one.size == other.size and bool((one.view(np.int64) == other.view(np.int64)).all())
 
 
 def taint_columns(facts: Sequence[TaintFact], row_of: Mapping[str, int]) -> Taints:

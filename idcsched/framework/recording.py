@@ -167,7 +167,7 @@ def _seen(snapshot: Snapshot, rows: Rows) -> World:
         affinities=tuple(fact for fact in snapshot.affinities if _matters(fact, snapshot, kept)),
         samples=tuple(_samples(snapshot, rows, lines)),
         headcounts=tuple(fact for fact in snapshot.headcounts if fact.idc in {codes[row] for row in rows.tolist()}),
-        hourly=np.where(snapshot.lines.busiest[lines], np.float16(1.0), np.float16(np.nan)),
+        hourly=np.where(snapshot.lines.busiest_of(lines), np.float16(1.0), np.float16(np.nan)),
         usage=snapshot.usage,
         currency=snapshot.currency,
         dearest_price=snapshot.dearest_price,

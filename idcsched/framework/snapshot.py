@@ -79,8 +79,8 @@ class Idcs:
 class Lines:
     """One entry a line. `used` and `room` are NaN where the line's bandwidth was never seen, `price` (per billed
     Mbps and month) where none is known. `paid` are the Mbps that are paid for whether they flow or not; all of what
-    flows on a `flat_rate` line is, and of what flows on a line billed by `daily` peaks nothing. `busiest` marks each
-    line's busiest hours of the week (none: no history).
+    flows on a `flat_rate` line is, and of what flows on a line billed by `daily` peaks nothing. `busy_bits` are the
+    busiest hours of each line, an hour a bit.
     """
 
     first: Rows
@@ -102,7 +102,21 @@ class Lines:
     ordered: Floats
     used: Floats
     room: Floats
-    busiest: Mask
+    busy_bits: np.ndarray[Any, np.dtype[np.uint8]]
+
+    @property
+    def busiest(self) -> Mask:
+        """Each line's busiest hours of the week (none: no history)."""
+        return hours_of(self.busy_bits)
+
+    def busiest_of(self, lines: Rows) -> Mask:
+        """The same of some lines."""
+        return hours_of(self.busy_bits.take(lines, axis=0))
+
+
+def hours_of(bits: np.ndarray[Any, np.dtype[np.uint8]]) -> Mask:
+    """Hours of the week, a row a line, that were packed an hour a bit."""
+    return np.unpackbits(bits, axis=1, count=HOURS_A_WEEK).view(np.bool_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, Unavailable
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.snapshot import Snapshot
+from idcsched.heap import freed_memory_returned
 from idcsched.inventory.scope import scopes_known
 from idcsched.ledger.keeping import Kept, kept_now
 
@@ -195,7 +196,10 @@ class Live:
         with one_moment():
             world = load_world()
         self._refreshing.rebuilt(oldest)
-        return build_snapshot(world, id=str(uuid7()), built_at=now)
+        snapshot = build_snapshot(world, id=str(uuid7()), built_at=now)
+        del world
+        freed_memory_returned()
+        return snapshot
 
 
 @contextmanager

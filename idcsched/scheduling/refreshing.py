@@ -15,7 +15,7 @@ from django.db import connection
 from uuid_utils.compat import uuid7
 
 from idcsched.audit.feed import Moved
-from idcsched.framework.building import BANDWIDTH, busiest_hours, lines_with_room, taint_columns
+from idcsched.framework.building import BANDWIDTH, busiest_hours, lines_with_room, taint_columns, times_shared
 from idcsched.framework.facts import HeadcountFact
 from idcsched.framework.normalize import Floats
 from idcsched.framework.overlaying import derived_of_inventory
@@ -97,11 +97,11 @@ class Refreshing:
             return old.lines
         place = _places(old)
         positions = [place(idc, line) for idc, line, *_ in rows]
-        percentile, busiest = old.lines.percentile.copy(), old.lines.busiest.copy()
+        percentile, busy_bits = old.lines.percentile.copy(), old.lines.busy_bits.copy()
         percentile[positions] = [np.nan if p95 is None else p95 for _, _, p95, *_ in rows]
         hours: Floats = np.array([hours_of_week(bytes(hours), until) for *_, hours, until in rows], dtype=np.float64)
-        busiest[positions] = busiest_hours(hours, range(len(rows)))
-        return replace(old.lines, percentile=percentile, busiest=busiest)
+        busy_bits[positions] = busiest_hours(hours, range(len(rows)))
+        return replace(old.lines, percentile=percentile, busy_bits=busy_bits)
 
 
 def _columns(old: Snapshot, codes: list[str], since: int | None) -> list[MetricColumn]:
@@ -121,7 +121,8 @@ def _columns(old: Snapshot, codes: list[str], since: int | None) -> list[MetricC
         values, at = found[code]
         position = old.idcs.row_of[idc] if line is None else place(idc, line)
         values[position], at[position] = value, taken_at.timestamp()
-    return [sealed(MetricColumn.of(old.metrics[code].fact, values, at)) for code, (values, at) in found.items()]
+    columns = (MetricColumn.of(old.metrics[code].fact, values, at) for code, (values, at) in found.items())
+    return [sealed(column) for column in times_shared(columns)]
 
 
 def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:

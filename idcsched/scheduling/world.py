@@ -1,8 +1,10 @@
 """From rows to the engine's facts: one query a table, values and no model instances."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from math import isnan
+from types import MappingProxyType
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -23,6 +25,7 @@ from idcsched.framework.facts import (
     World,
 )
 from idcsched.framework.matching import parse_terms
+from idcsched.framework.normalize import Floats
 from idcsched.framework.snapshot import HOURS_A_WEEK
 from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from idcsched.ledger.models import Headcount, Holding
@@ -32,7 +35,10 @@ from .latest_values import latest_values
 
 __all__ = ["affinities_known", "hours_of_week", "load_world", "taints_known"]
 
+T = TypeVar("T")
+
 HOURS_A_DAY = 24
+NOTHING: Mapping[str, float] = MappingProxyType({})
 AT_ONCE = 2000
 """So many rows are in hand at a time."""
 STOCK = {"stock_cpu": "cpu", "stock_memory_gib": "memory_gib", "stock_disk_gib": "disk_gib", "stock_gpu": "gpu"}
@@ -41,13 +47,17 @@ STOCK = {"stock_cpu": "cpu", "stock_memory_gib": "memory_gib", "stock_disk_gib":
 def load_world() -> World:
     """All that is known now; call it in a transaction, so that the tables agree."""
     taken = {(idc, line, resource): (pending, ordered) for idc, line, resource, pending, ordered in _holdings()}
+    words = Words(Idc.objects.order_by().values_list("code", flat=True).iterator(AT_ONCE))
     idcs, lines = _keys(Idc), _keys(Line)
     percentiles, hourly = _history(lines)
     return World(
         regions=tuple(_regions()),
         isps=_isp_names(),
-        idcs=tuple(_idc_fact(row, taken) for row in _idcs().iterator(AT_ONCE)),
-        lines=tuple(_line_fact(row, percentiles.get(row["id"]), taken) for row in _lines().iterator(AT_ONCE)),
+        idcs=tuple(_idc_fact(row, taken, words) for row in _idcs().iterator(AT_ONCE)),
+        lines=tuple(
+            _line_fact(row, percentile, taken, words)
+            for row, percentile in zip(_lines().iterator(AT_ONCE), percentiles.flat, strict=True)
+        ),
         taints=tuple(taints_known()),
         affinities=tuple(affinities_known()),
         samples=tuple(_samples(idcs, lines)),
@@ -116,37 +126,58 @@ def _headcounts() -> QuerySet[Headcount, tuple[Any, ...]]:
 Taken = Mapping[tuple[int, int | None, str], tuple[float, float]]
 
 
-def _idc_fact(row: Mapping[str, Any], taken: Taken) -> IdcFact:
-    nothing = (0.0, 0.0)
+class Words:
+    """Words, prices and widths that come again are kept once: a fleet has few different ones, its picture lives long.
+
+    Those `first` come to lie side by side, and not among all that is in hand for a moment only: what it leaves behind
+    can then be given back.
+    """
+
+    def __init__(self, first: Iterable[str] = ()) -> None:
+        self._known: dict[Any, Any] = {word: word for word in first}
+        self._labels: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+
+    def once(self, word: T) -> T:
+        known: T = self._known.setdefault(word, word)
+        return known
+
+    def labels(self, given: Mapping[str, str]) -> Mapping[str, str]:
+        return self._labels.setdefault(
+            tuple(given.items()), {self.once(key): self.once(value) for key, value in given.items()}
+        )
+
+
+def _idc_fact(row: Mapping[str, Any], taken: Taken, words: Words) -> IdcFact:
+    held = {resource: taken.get((row["id"], None, resource)) for resource in STOCK.values()}
     return IdcFact(
-        code=row["code"],
-        region=row["region__code"],
-        name=row["name"],
-        tier=row["tier"],
-        status=row["status"],
-        partition=row["partition"],
-        provider=row["provider"],
-        labels=row["labels"],
+        code=words.once(row["code"]),
+        region=words.once(row["region__code"]),
+        name=words.once(row["name"]),
+        tier=words.once(row["tier"]),
+        status=words.once(row["status"]),
+        partition=words.once(row["partition"]),
+        provider=words.once(row["provider"]),
+        labels=words.labels(row["labels"]),
         latitude=row["latitude"],
         longitude=row["longitude"],
-        stock={resource: row[field] for field, resource in STOCK.items() if row[field] is not None},
-        taken={resource: taken.get((row["id"], None, resource), nothing)[0] for resource in STOCK.values()},
+        stock={resource: row[field] for field, resource in STOCK.items() if row[field] is not None} or NOTHING,
+        taken={resource: holding[0] for resource, holding in held.items() if holding is not None} or NOTHING,
     )
 
 
-def _line_fact(row: Mapping[str, Any], percentile: float | None, taken: Taken) -> LineFact:
+def _line_fact(row: Mapping[str, Any], percentile: float, taken: Taken, words: Words) -> LineFact:
     pending, ordered = taken.get((row["idc_id"], row["id"], "bandwidth_mbps"), (0.0, 0.0))
     return LineFact(
-        idc=row["idc__code"],
-        code=row["code"],
-        isp=row["isp__code"],
-        purchased_mbps=row["purchased_mbps"],
-        commit_mbps=row["commit_mbps"],
-        max_level=row["max_level"],
-        charge_type=row["charge_type"],
-        price_per_mbps=row["price_per_mbps"],
-        price_per_gb=row["price_per_gb"],
-        percentile_mbps=percentile,
+        idc=words.once(row["idc__code"]),
+        code=words.once(row["code"]),
+        isp=words.once(row["isp__code"]),
+        purchased_mbps=words.once(row["purchased_mbps"]),
+        commit_mbps=words.once(row["commit_mbps"]),
+        max_level=words.once(row["max_level"]),
+        charge_type=words.once(row["charge_type"]),
+        price_per_mbps=words.once(row["price_per_mbps"]),
+        price_per_gb=words.once(row["price_per_gb"]),
+        percentile_mbps=None if isnan(percentile) else percentile,
         pending_mbps=pending,
         ordered_mbps=ordered,
     )
@@ -191,18 +222,21 @@ def _samples(idcs: Ints, lines: Ints) -> Iterator[Samples]:
         )
 
 
-def _history(lines: Ints) -> tuple[dict[int, float | None], Any]:
-    """Every line's percentile by its key, and the last 168 hours of all, in the order of a week that begins on Monday.
+def _history(lines: Ints) -> tuple[Floats, Any]:
+    """Every line's percentile (NaN: none), and the last 168 hours of all, in the order of a week that begins on Monday.
 
     The hours are None where there are none. They are kept as the roll-ups have them, in 32 bits.
     """
-    percentiles: dict[int, float | None] = {}
-    hourly = np.full((lines.size, HOURS_A_WEEK), np.nan, dtype=np.float32)
+    percentiles = np.full(lines.size, np.nan)
+    hourly = None
     rows = BandwidthRollup.objects.order_by().values_list("line_id", "p95_mbps", "hours", "hours_until")
     for line, percentile, hours, until in rows.iterator(AT_ONCE):
-        percentiles[line] = percentile
-        hourly[np.searchsorted(lines, line)] = hours_of_week(bytes(hours), until)
-    return percentiles, hourly if percentiles else None
+        if hourly is None:
+            hourly = np.full((lines.size, HOURS_A_WEEK), np.nan, dtype=np.float32)
+        place = np.searchsorted(lines, line)
+        percentiles[place] = np.nan if percentile is None else percentile
+        hourly[place] = hours_of_week(bytes(hours), until)
+    return percentiles, hourly
 
 
 def hours_of_week(hours: bytes, until: datetime) -> Any:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from redis import RedisError
 
 from idcsched.api import throttling
-from idcsched.api.throttling import Buckets, Rate, Sharing, sharing, throttle_state
+from idcsched.api.sharing import Sharing
+from idcsched.api.throttling import Buckets, Rate, sharing, throttle_state
 from tests.api.conftest import Api
 from tests.servers import free_port
 

@@ -8,7 +8,7 @@ from idcsched.framework.facts import MetricFact
 from idcsched.framework.labels import LabelColumn
 from idcsched.framework.request import Hypothetical, HypotheticalIdc, HypotheticalLine
 from idcsched.framework.snapshot import MetricColumn
-from idcsched.framework.testing import snapshot, world
+from idcsched.framework.testing import NOW, snapshot, world
 
 PICTURE = snapshot(
     world(
@@ -100,3 +100,13 @@ def test_when_a_column_grows_stale(now: float, until: float) -> None:
 def test_what_never_grows_stale() -> None:
     column = MetricColumn.of(MetricFact(code="x"), np.array([1.0]), np.array([0.0]))
     assert column.stale_from(1e12) == np.inf
+
+
+def test_metrics_measured_at_the_same_times_share_them() -> None:
+    metrics = [MetricFact(code=code) for code in "xyz"]
+    at = {"x": (1, 10.0), "y": (2, 10.0), "z": (3, 20.0)}
+    picture = snapshot(world({"a": {"metrics": at}, "b": {}}, metrics=metrics))  # type: ignore[dict-item]
+    x, y, z = (picture.metrics[code].at for code in "xyz")
+    assert x is y
+    assert x is not z
+    assert (x[0], z[0]) == (NOW - 10.0, NOW - 20.0)

@@ -46,6 +46,18 @@ def test_it_works(idc: Idc) -> None:
     assert snapshot.isps == {"ct": "ct"}
 
 
+def test_words_that_come_again_are_kept_once(idc: Idc) -> None:
+    again = idc_create(code="b", region="A", labels={"rack": "r1"}, lines=[{"isp": "ct", "purchased_mbps": 7}])
+    idc_create(code="c", region="A", labels=again.labels)
+    idcs, lines = Live().current().snapshot.idcs, Live().current().snapshot.lines
+
+    assert idcs.codes == ("a", "b", "c")
+    assert lines.isps[0] is lines.isps[1]
+    assert idcs.regions[0] is idcs.regions[1]
+    assert idcs.labels[1] is idcs.labels[2]
+    assert idcs.labels[1] == {"rack": "r1"}
+
+
 def test_nothing_moved_is_the_same_picture(live: Live, django_assert_num_queries: Callable[..., object]) -> None:
     before = live.current()
 
