@@ -44,11 +44,8 @@ class Cron:
     text: str
 
     def next_after(self, moment: datetime) -> datetime:
-        """The next time that it names; raises Invalid where there is none, such as a 31st of February."""
-        try:
-            start, distance, _ = self.celery(now=moment).remaining_delta(moment, tz=self.zone)
-        except RuntimeError:
-            raise Invalid("invalid_schedule", "there is no such day", "/schedule") from None
+        """The next time that it names."""
+        start, distance, _ = self.celery(now=moment).remaining_delta(moment, tz=self.zone)
         found: datetime = start + distance
         return found
 
@@ -77,7 +74,7 @@ Schedule = Every | Cron
 
 
 def parse_schedule(text: str) -> Schedule:
-    """`300` or `*/5 * * * *`; raises Invalid, at the field `schedule`."""
+    """`300` or `*/5 * * * *`; raises Invalid, at the field `schedule`, also for a day that never comes."""
     if text.isascii() and text.isdigit():
         if not SHORTEST <= int(text[:9]) <= LONGEST:
             detail = "this must lie between {low} and {high} seconds"

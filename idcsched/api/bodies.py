@@ -39,12 +39,19 @@ class StrictJSONParser(BaseParser):
         return decode_json(_checked(stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)), Any)
 
 
-def body_bytes(request: Request) -> bytes:
-    """The JSON body as it was sent; raises for another media type or too many bytes."""
+def body_bytes(request: Request, *, absent: bytes = b"") -> bytes:
+    """The JSON body as it was sent; raises for another media type or too many bytes.
+
+    Where `absent` stands for a body that was not sent, nothing need not be called JSON.
+    """
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
-    if media_type != JSON:
+    nothing_said = bool(absent) and not media_type
+    if media_type != JSON and not nothing_said:
         raise UnsupportedMediaType(request.content_type or "")
-    return _checked(request._request.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1))  # noqa: SLF001  # DRF's own parsing would decode the body a second time
+    body = _checked(request._request.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1))  # noqa: SLF001  # DRF's own parsing would decode the body a second time
+    if body and nothing_said:
+        raise UnsupportedMediaType("")
+    return body or absent
 
 
 def _checked(body: bytes) -> bytes:

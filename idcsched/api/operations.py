@@ -3,12 +3,14 @@
 import re
 from typing import Any, Final
 
+import msgspec
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent, get_lib_doc_excludes
 from drf_spectacular.utils import Direction, OpenApiParameter
 
 from .conditions import Conditional
 from .idempotency import Idempotent
+from .openapi import StructList
 from .refusals import refusals
 from .resources import MOST_OBJECTS, ReadOnlyResource, Resource, StrictModelSerializer, StrictSerializer
 
@@ -70,7 +72,9 @@ class Schema(AutoSchema):
 
     def _get_request_for_media_type(self, serializer: Any, direction: Direction = "request") -> tuple[Any, bool]:
         schema, required = super()._get_request_for_media_type(serializer, direction)
-        return (_one_or_many(schema), True) if self._makes() else (schema, required or self._is_of_many())
+        if self._makes():
+            return _one_or_many(schema), True
+        return schema, required or self._is_of_many() or self._needs_a_body(serializer)
 
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
         answers = super()._get_response_bodies(direction)
@@ -117,8 +121,16 @@ class Schema(AutoSchema):
         """Whether one object or a list of them can be made here."""
         return isinstance(self.view, Resource) and self.view.action == "create"
 
+    def _needs_a_body(self, serializer: Any) -> bool:
+        """Nothing is no JSON, also where every field may be absent; a view says of which actions it may be."""
+        own = isinstance(serializer, type) and issubclass(serializer, msgspec.Struct | StructList)
+        return own and self.method == "POST" and self._action() not in getattr(self.view, "without_a_body", ())
+
+    def _action(self) -> str | None:
+        return getattr(self.view, "action", None)
+
     def _is_of_many(self) -> bool:
-        return getattr(self.view, "action", None) == MANY
+        return self._action() == MANY
 
 
 def _number(schema: dict[str, Any]) -> dict[str, Any]:

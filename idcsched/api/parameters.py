@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 from django.utils.dateparse import parse_datetime
 from rest_framework.request import Request
@@ -37,7 +38,14 @@ def parameters_pointed_at() -> Iterator[None]:
 
 
 def refuse_unknown_parameters(request: Request, known: Collection[str], *, single: Collection[str]) -> None:
-    """Raises Invalid: a misspelt parameter would silently show everything, one of two values be the wrong one."""
+    """Raises Invalid: a misspelt parameter would silently show everything, one of two values be the wrong one.
+
+    So is one that is no text refused, whether it is known or not.
+    """
+    if undecodable := list(_not_utf8(request.META.get("QUERY_STRING", ""))):
+        raise Invalid.of(
+            FieldError(pointer_to(name), "not_utf8", "this is not percent-encoded UTF-8") for name in undecodable
+        )
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         raise Invalid.of(
@@ -46,6 +54,15 @@ def refuse_unknown_parameters(request: Request, known: Collection[str], *, singl
     twice = [name for name in single if len(request.query_params.getlist(name)) > 1]
     if twice:
         raise Invalid.of(FieldError(pointer_to(name), "given_twice", "this can be given once") for name in twice)
+
+
+def _not_utf8(query: str) -> Iterator[str]:
+    """The names of the parameters in which Django puts a substitute, so that another text would be looked for."""
+    for pair in query.encode("latin-1").split(b"&"):
+        try:
+            unquote_to_bytes(pair).decode()
+        except UnicodeDecodeError:
+            yield unquote_to_bytes(pair.partition(b"=")[0]).decode(errors="replace")
 
 
 def whole_number_given(request: Request, name: str, default: int, *, low: int, high: int) -> int:

@@ -83,6 +83,14 @@ def test_refusals(seed: Api, portal: Api, admin: Api) -> None:
     assert portal.refused("POST", f"/decisions/{of_another_tenant}/replay/", {}, status=404)[0] == "not_found"
 
 
+def test_nothing_sent_is_nothing_changed(seed: Api, portal: Api) -> None:
+    """And need not be called JSON; something must."""
+    path = f"/decisions/{asked(portal)}/replay/"
+    assert portal.raw("POST", path).json()["identical"]
+    assert portal.raw("POST", path, "{}", content_type="").status_code == 415
+    assert portal.raw("POST", path, "{}", content_type="text/plain").status_code == 415
+
+
 def test_a_viewer_may_replay_but_not_schedule(seed: Api, portal: Api, api: Callable[..., Api]) -> None:
     made = asked(portal)
 

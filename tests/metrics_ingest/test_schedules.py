@@ -33,7 +33,6 @@ def test_it_works() -> None:
         ("* * * *", "invalid_schedule"),
         ("61 * * * *", "invalid_schedule"),
         ("a b c d e", "invalid_schedule"),
-        ("0 0 31 2 *", "invalid_schedule"),
         ("²", "invalid_schedule"),
         ("-5", "invalid_schedule"),
     ],
@@ -43,6 +42,19 @@ def test_nonsense_is_refused(said: str, code: str) -> None:
         parse_schedule(said)
     assert caught.value.code == code
     assert caught.value.errors[0].pointer == "/schedule"
+
+
+@pytest.mark.parametrize("text", ["0 0 31 2 *", "0 0 30 2 1", "0 0 31 4,6,9,11 *", "* * 30-31 2 *"])
+def test_a_day_that_never_comes_is_refused(text: str) -> None:
+    with pytest.raises(Invalid, match="never occurs") as caught:
+        parse_schedule(text)
+    assert (caught.value.code, caught.value.errors[0].pointer) == ("invalid_schedule", "/schedule")
+
+
+def test_one_that_comes_seldom_comes() -> None:
+    """A 29th of February that is a Sunday, with a year of a hundred between that has no such day."""
+    found = parse_schedule("0 0 29 2 0").next_after(datetime(2088, 3, 1, tzinfo=SHANGHAI))
+    assert found == datetime(2128, 2, 29, tzinfo=SHANGHAI)
 
 
 @pytest.mark.parametrize("text", ["*/5 * * * *", "0 3 * * *", "30 2 1 * *", "15,45 8-18 * * 1-5", "0 0 29 2 *"])

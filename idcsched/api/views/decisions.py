@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -28,6 +28,8 @@ from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.sentences import read
 
 __all__ = ["DecisionViewSet"]
+
+EXAMPLE = {"weights": {"billing_cost": 20}, "data": "then"}
 
 
 class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -76,6 +78,7 @@ class DecisionViewSet(ReadOnlyResource):
     """Portals and tenants' viewers see their own tenant's, everybody else all."""
 
     capability = "read"
+    without_a_body = ("replay",)
     queryset = Decision.objects.select_related("tenant")
     serializer_class = DecisionSerializer
     filterset_class = DecisionFilters
@@ -116,11 +119,15 @@ class DecisionViewSet(ReadOnlyResource):
         part = pages.paginate_queryset(Explanation(self.get_object(), name), self.request, view=self)
         return encoded(pages.get_paginated_response(part).data)
 
-    @extend_schema(request=ReplayRequest, responses=Replayed)
+    @extend_schema(
+        request=ReplayRequest,
+        responses=Replayed,
+        examples=[OpenApiExample("If the bill weighed less", value=EXAMPLE, request_only=True)],
+    )
     @action(detail=True, methods=["post"])
     def replay(self, request: Request, id: str) -> HttpResponse:
         """The same question again: on the inputs of then or now, with other weights or another profile."""
-        asked = decode_json(body_bytes(request) or b"{}", ReplayRequest)
+        asked = decode_json(body_bytes(request, absent=b"{}"), ReplayRequest)
         decision: Decision = self.get_object()
         return struct_response(
             replay(decision=decision, weights=asked.weights, profile=asked.profile, data=asked.data or "then")

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -36,6 +36,40 @@ from idcsched.placement.models import Placement
 
 __all__ = ["PlacementViewSet", "placement_response"]
 
+EXAMPLE = {
+    "id": "0192f0c1-58a4-7c7e-8f5d-4a1b2c3d4e5f",
+    "request_id": "order-8812",
+    "tenant": "live-cn",
+    "state": "provisioning",
+    "needs_attention": False,
+    "idc": "gz-ct-01",
+    "lines": [{"line": "ct", "isp": "ct", "bandwidth_mbps": 300.0}],
+    "group_id": None,
+    "due_to_leave": None,
+    "expires_at": None,
+    "machines": [
+        {
+            "id": "0192f0c1-5b10-7d02-9c1e-0f1e2d3c4b5a",
+            "name": "edge-1",
+            "state": "active",
+            "provider_id": "i-0abc",
+            "addresses": ["192.0.2.17"],
+            "error": None,
+        }
+    ],
+    "attempts": [{"idc": "sz-ct-cu-01", "state": "failed", "error": "the image is not there"}],
+    "decision_id": "0192f0c1-5890-7a33-b6f0-6a7b8c9d0e1f",
+    "created_at": "2031-05-01T01:00:00Z",
+    "version": 4,
+    "action": "provision",
+    "held_back": None,
+    "based_on": None,
+    "priority": 0,
+    "callback_url": "https://portal.example.com/placements",
+}
+"""Machines that are being started in the second-best IDC, after the best could not start them."""
+ANSWERED = OpenApiExample("Started elsewhere than was thought best", value=EXAMPLE, response_only=True)
+COMMIT = {"commit_token": "the `commit_token` of a recommendation", "action": "reserve"}
 UUID_SHAPED = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 
@@ -66,7 +100,8 @@ class PlacementFilters(FilterSet):
 
 
 @extend_schema_view(
-    list=extend_schema(responses=PlacementDocument), retrieve=extend_schema(responses=PlacementDocument)
+    list=extend_schema(responses=PlacementDocument),
+    retrieve=extend_schema(responses=PlacementDocument, examples=[ANSWERED]),
 )
 class PlacementViewSet(ReadOnlyResource):
     """Portals and tenants' viewers see their own tenant's, everybody else all."""
@@ -91,7 +126,11 @@ class PlacementViewSet(ReadOnlyResource):
         refuse_unknown_parameters(request, (), single=())
         return placement_response(self.get_object())
 
-    @extend_schema(request=Commit, responses=dict.fromkeys((200, 201, 202), PlacementDocument))
+    @extend_schema(
+        request=Commit,
+        responses=dict.fromkeys((200, 201, 202), PlacementDocument),
+        examples=[OpenApiExample("Take it at its word", value=COMMIT, request_only=True), ANSWERED],
+    )
     def create(self, request: Request) -> HttpResponse:
         """Turn a recommendation into a placement of that very IDC; the same token again gives the same placement."""
         asked = decode_json(body_bytes(request), Commit)

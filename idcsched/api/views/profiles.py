@@ -1,10 +1,10 @@
 """`/api/v1/profiles/`: policies as versioned documents."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -30,6 +30,33 @@ __all__ = ["ProfileViewSet"]
 REVISION = OpenApiParameter(
     "to", {"type": "integer", "minimum": 0, "maximum": 999_999_999}, description="Default: the active revision."
 )
+EXAMPLE: Final = {
+    "plugins": [
+        {"name": "available", "plugin": "available"},
+        {"name": "taint", "plugin": "taint", "weight": 20},
+        {"name": "network_flow", "plugin": "network_flow", "weight": 10, "on_missing": {"filter": "reject"}},
+        {"name": "bill", "plugin": "billing_cost", "weight": 80, "args": {"scarcity": 0.7}},
+        {
+            "name": "latency",
+            "plugin": "metric",
+            "weight": 15,
+            "args": {"metric": "rtt_ms", "at_most": 80},
+            "normalizer": {"kind": "fixed", "low": 0, "high": 100},
+        },
+    ],
+    "tie_breakers": ["affinity", "headroom"],
+    "fallback": [
+        {"match_labels": {"owner": "own"}},
+        {"match_expressions": [{"key": "idc/code", "operator": "Exists"}]},
+    ],
+    "pick": {"kind": "near_best", "epsilon": 50},
+    "message": "Latency counts, our own rooms come first",
+}
+WRITTEN: Final = OpenApiExample(
+    "Bills and latency, our own rooms first", value={"code": "live", "name": "Live", **EXAMPLE}, request_only=True
+)
+DRAFTED: Final = OpenApiExample("Tried before it is in force", value=EXAMPLE, request_only=True)
+PREVIEWED: Final = OpenApiExample("What a draft would change", value={"body": EXAMPLE, "last": 100}, request_only=True)
 
 
 class ProfileDocument(ProfileBody, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -120,8 +147,8 @@ class ProfileFilters(FilterSet):
 @extend_schema_view(
     list=extend_schema(responses=ShownProfile),
     retrieve=extend_schema(responses=ShownProfile),
-    create=extend_schema(request=ProfileDocument, responses={201: ShownProfile}),
-    update=extend_schema(request=ProfileDocument, responses=ShownProfile),
+    create=extend_schema(request=ProfileDocument, responses={201: ShownProfile}, examples=[WRITTEN]),
+    update=extend_schema(request=ProfileDocument, responses=ShownProfile, examples=[WRITTEN]),
     partial_update=extend_schema(request=ProfilePatch, responses=ShownProfile),
 )
 class ProfileViewSet(Resource):
@@ -162,7 +189,11 @@ class ProfileViewSet(Resource):
         methods=["GET"], operation_id="profile_revisions_list", request=None, responses=list_of(ShownRevision)
     )
     @extend_schema(
-        methods=["POST"], operation_id="profile_revisions_create", request=Draft, responses={201: ShownRevision}
+        methods=["POST"],
+        operation_id="profile_revisions_create",
+        request=Draft,
+        responses={201: ShownRevision},
+        examples=[DRAFTED],
     )
     @action(detail=True, methods=["get", "post"])
     def revisions(self, request: Request, code: str) -> Response:
@@ -202,7 +233,7 @@ class ProfileViewSet(Resource):
         found = differences(before.body, after.body if after else {})
         return Response([{"pointer": each.pointer, "before": each.before, "after": each.after} for each in found])
 
-    @extend_schema(operation_id="profile_preview", request=PreviewRequest, responses=Preview)
+    @extend_schema(operation_id="profile_preview", request=PreviewRequest, responses=Preview, examples=[PREVIEWED])
     @action(detail=True, methods=["post"])
     def preview(self, request: Request, code: str) -> HttpResponse:
         """Which of the last decisions would have gone elsewhere under a draft or a revision."""
