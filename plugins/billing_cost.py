@@ -8,7 +8,7 @@ neutral. Where the request needs no bandwidth, or no survivor has a price, the s
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -18,10 +18,12 @@ from idcsched.framework.capacity import demand
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.lines import NO_LINE
-from idcsched.framework.normalize import DECIMALS, Floats, Scale
+from idcsched.framework.normalize import DECIMALS, Floats, Scale, rounded
 from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading, Snapshot
+from idcsched.framework.standing import LineNow
 
+Number = TypeVar("Number", float, Floats)
 ALL_OF_IT = np.ones(())
 _ROUNDED = 1e-6  # more than a raw value loses by being rounded
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
@@ -107,16 +109,35 @@ class BillingCost(Plugin):
         """The formula of the scheduling rules, for the line that each row has in `group`."""
         tariff = tariff_of(ctx.snapshot)
         load = load_of(ctx.snapshot).take(group) + need
-        over = load - tariff.commit.take(group)
-        over /= need
-        over = np.minimum(np.maximum(over, 0.0), 1.0)
+        over = over_commit(load, need, tariff.commit.take(group))
         if tariff.special:
             over = np.where(tariff.fixed.take(group), 0.0, np.where(tariff.daily.take(group), 1.0, over))
         fill = np.minimum(1.0, load / tariff.some_commit.take(group))
         busy = busy_share(ctx.snapshot.lines, group, shape)
         scarce = scarcity(load / tariff.some_purchased.take(group))
-        paid = busy * (over + self.args.free * fill**2 * (1.0 - over))
-        return Bill(tariff.price.take(group) * (paid + self.args.scarcity * scarce), busy, over, fill)
+        return Bill(self._sum(tariff.price.take(group), busy, over, fill, scarce), busy, over, fill)
+
+    def score_again(self, ctx: Cycle, line: LineNow) -> float | None:
+        """As `bill` has it of all lines; how busy each is, is told of all at once.
+
+        Where the commit is dearer than what goes beyond it, an order may make the next one cheaper.
+        """
+        need, number, tariff = ctx.need, line.number, tariff_of(ctx.snapshot)
+        if ctx.request.shape is not None or self.args.free > 1.0:
+            return None
+        load = line.load + need
+        over = over_commit(load, need, tariff.commit.item(number))
+        if tariff.special:
+            over = 0.0 if tariff.fixed.item(number) else 1.0 if tariff.daily.item(number) else over
+        fill = min(1.0, load / tariff.some_commit.item(number))
+        scarce = scarcity(load / tariff.some_purchased.item(number))
+        return rounded(self._sum(tariff.price.item(number), 1.0, over, fill, scarce))
+
+    def _sum(self, price: Number, busy: Number, over: Number, fill: Number, scarce: Number) -> Number:
+        """The formula of the scheduling rules, of one line or of one of each row."""
+        paid = busy * (over + self.args.free * (fill * fill) * (1.0 - over))
+        found: Number = price * (paid + self.args.scarcity * scarce)
+        return found
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
         need, bill = ctx.need, ctx.state.get(self)
@@ -134,12 +155,25 @@ class BillingCost(Plugin):
         return Note(WITH_COMMIT if tariff_of(ctx.snapshot).commit[chosen[0]] else WITHOUT_COMMIT, numbers)
 
 
-def scarcity(level: Floats) -> Floats:
+def over_commit(load: Number, need: float, commit: Number) -> Number:
+    """Which part of the need lies above what is already paid."""
+    over = load - commit
+    over /= need
+    return clipped(over, 1.0)
+
+
+def scarcity(level: Number) -> Number:
     """How dear the last room is at that level of use."""
-    dear = (level - SCARCE_FROM) / SCARCE_SPAN
-    dear = np.minimum(np.maximum(dear, 0.0), SCARCE_MOST)
+    dear = clipped((level - SCARCE_FROM) / SCARCE_SPAN, SCARCE_MOST)
     dear *= dear
     return dear
+
+
+def clipped(value: Number, most: float) -> Number:
+    """From nought to `most`."""
+    if isinstance(value, float):
+        return 0.0 if value < 0.0 else min(value, most)
+    return np.minimum(np.maximum(value, 0.0), most)
 
 
 def any_priced(lines: Lines, groups: list[Rows]) -> bool:

@@ -17,10 +17,11 @@ from idcsched.framework.claiming import BANDWIDTH_RESOURCE, Claim
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE
-from idcsched.framework.normalize import DECIMALS, Scale
+from idcsched.framework.normalize import DECIMALS, Scale, rounded
 from idcsched.framework.plugin import Missing, Plugin, Reason, Verdict
 from idcsched.framework.ranking import line_headroom
 from idcsched.framework.snapshot import Reading
+from idcsched.framework.standing import LineNow
 
 NO_LINE_AT_ALL = Reason("no_line", "no line", "has no line that could carry {need:.10g} Mbps", ("lines",))
 UNKNOWN = Reason(
@@ -42,6 +43,7 @@ class NetworkFlow(Plugin):
 
     name = "network_flow"
     reads = {"promise": ("isp", "isp_match")}
+    unmoved = ("reserve",)
     scale = Scale(kind="fixed", low=0.0, high=1.0)
     missing = Missing(filter="reject", score="worst")
     metrics = (BANDWIDTH,)
@@ -80,6 +82,13 @@ class NetworkFlow(Plugin):
             return None
         left = line_headroom(ctx, 0.0)
         return Reading(metric=BANDWIDTH, values=left, known=ctx.lines.known & ~np.isnan(left))
+
+    def needs(self, ctx: Cycle) -> list[tuple[str, float]]:
+        return [(BANDWIDTH_RESOURCE, ctx.need)] if ctx.need else []
+
+    def score_again(self, ctx: Cycle, line: LineNow) -> float:
+        purchased = ctx.snapshot.lines.purchased.item(line.number)
+        return rounded((line.room - ctx.need) / purchased) if purchased > 0 else 0.0
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
         need, lines, usage = round(ctx.request.bandwidth, DECIMALS), ctx.snapshot.lines, ctx.snapshot.usage

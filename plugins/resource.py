@@ -48,7 +48,7 @@ class Resource(Plugin):
 
     name = "resource"
     reads = {"score": ()}
-    unmoved = ("loads", "score")
+    unmoved = ("loads", "score", "reserve")
     Args = ResourceArgs
     missing = Missing(filter="pass", score="worst")
     metrics = tuple(LOADS.values())
@@ -59,6 +59,9 @@ class Resource(Plugin):
     def filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
         loads = ctx.remembered("loads", (), lambda: self._load_verdicts(ctx))
         return (*loads, *self._stock_verdicts(ctx))
+
+    def needs(self, ctx: Cycle) -> list[tuple[str, float]]:
+        return [(name, need) for name in STOCK_RESOURCES if (need := ctx.request.need(name))]
 
     def score(self, ctx: Cycle) -> Reading | None:
         readings = list(self._readings(ctx).values())
@@ -105,14 +108,12 @@ class Resource(Plugin):
             )
         return tuple(verdicts)
 
-    @staticmethod
-    def _stock_verdicts(ctx: Cycle) -> list[Verdict]:
+    def _stock_verdicts(self, ctx: Cycle) -> list[Verdict]:
         verdicts = []
-        for name in STOCK_RESOURCES:
-            if need := ctx.request.need(name):
-                free = ctx.take(_free(ctx.snapshot, name))
-                tell = _stock(name, free, need)
-                verdicts.append(Verdict(_holds(free, need), NOT_ENOUGH, detail=tell, figures=tell))
+        for name, need in self.needs(ctx):
+            free = ctx.take(_free(ctx.snapshot, name))
+            tell = _stock(name, free, need)
+            verdicts.append(Verdict(_holds(free, need), NOT_ENOUGH, detail=tell, figures=tell))
         return verdicts
 
 

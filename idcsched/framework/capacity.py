@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from .normalize import DECIMALS, Floats
+from .normalize import DECIMALS, Floats, rounded
 
 __all__ = [
     "DAYS_A_MONTH",
@@ -58,8 +58,8 @@ def demand(used: Floats, pending: Floats, ordered: Floats, usage: Usage) -> tupl
 
 def room(purchased: Number, max_level: Number, used: Number, pending: Number) -> Number:
     """Mbps that may still be placed on a line: purchased × max_level − used − pending. May be negative."""
-    left: Number = np.round(purchased * max_level - used - pending, DECIMALS)
-    return left
+    left: Number = purchased * max_level - used - pending
+    return rounded(left) if isinstance(left, float) else left.round(DECIMALS)
 
 
 def ceiling(purchased: float, max_level: float, used: float, usage: Usage) -> float:

@@ -3,7 +3,7 @@
 Reasons are kept as codes and parameters; `say` renders a sentence's English template, or its translation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import islice
 from math import isnan, nan
@@ -41,7 +41,7 @@ from .ranking import HASH
 from .snapshot import Reading
 from .telling import Say, Teller, say_english
 
-__all__ = ["MOST_SHOWN", "Explain", "answer"]
+__all__ = ["MOST_SHOWN", "Explain", "answer", "counted", "summary_of"]
 
 MOST_SHOWN = 1000
 MOST_WEIGHT = 10_000.0
@@ -71,7 +71,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         rejected=tuple(rejections(decision, slice(MOST_SHOWN), tell)) if full else None,
         rejected_counts=tuple(count for count, _ in counts) if told else None,
         near_misses=tuple(_near_misses(decision, MOST_SHOWN if full else top, tell)) if told else None,
-        summary=_summary(decision, counts, say),
+        summary=summary_of(decision.feasible, decision.cycle.size, decision.not_visited, counts, say),
         evaluated=decision.cycle.size,
         feasible=decision.feasible,
         not_visited=decision.not_visited,
@@ -251,10 +251,17 @@ def _flip(column: ScoreColumn, winner: int, second: int, ahead: float) -> Flip:
 
 def rejected_counts(decision: Decision, among: Mask) -> list[tuple[RejectedCount, Judgement]]:
     """How many of the rows each plugin and reason was the first to reject; the most first."""
-    found: dict[tuple[str, str], tuple[int, Judgement]] = {}
     left = int(np.count_nonzero(among))
     lefts = decision.left if left == decision.cycle.size else _left(decision.judgements, among)
-    for judgement, after in zip(decision.judgements, lefts, strict=True):
+    return counted(decision.judgements, lefts, left)
+
+
+def counted(
+    judgements: tuple[Judgement, ...], lefts: Iterable[int], left: int
+) -> list[tuple[RejectedCount, Judgement]]:
+    """The same of `left` rows of which each judgement leaves so many."""
+    found: dict[tuple[str, str], tuple[int, Judgement]] = {}
+    for judgement, after in zip(judgements, lefts, strict=True):
         if out := left - after:
             key = (judgement.plugin, judgement.reason.code)
             found[key] = (found[key][0] + out if key in found else out, judgement)
@@ -274,18 +281,20 @@ def _left(judgements: tuple[Judgement, ...], among: Mask) -> Iterator[int]:
         yield int(np.count_nonzero(alive))
 
 
-def _summary(decision: Decision, counts: list[tuple[RejectedCount, Judgement]], say: Say) -> str:
+def summary_of(
+    feasible: int, evaluated: int, not_visited: int, counts: list[tuple[RejectedCount, Judgement]], say: Say
+) -> str:
     """One sentence: `3/4 IDCs fit: 1 untolerated taint`."""
-    totals = {"feasible": decision.feasible, "evaluated": decision.cycle.size}
-    if not decision.cycle.size:
+    totals = {"feasible": feasible, "evaluated": evaluated}
+    if not evaluated:
         return say("no IDC in the region", {})
     head = say("{feasible}/{evaluated} IDCs fit", totals)
     parts = [
         say("{count} {label}", {"count": count.count, "label": say(judgement.reason.label, {})})
         for count, judgement in counts
     ]
-    if skipped := decision.not_visited:
-        parts.append(say("{count} not visited", {"count": skipped}))
+    if not_visited:
+        parts.append(say("{count} not visited", {"count": not_visited}))
     if not parts:
         return head
     told = reduce(lambda before, part: say("{parts}, {part}", {"parts": before, "part": part}), parts)

@@ -7,18 +7,35 @@ property-tested.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import copysign
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DECIMALS", "KINDS", "Floats", "NormalizerKind", "Scale", "normalize", "sound_range", "within_bounds"]
+__all__ = [
+    "BY_ROW",
+    "DECIMALS",
+    "KINDS",
+    "Floats",
+    "NormalizerKind",
+    "Scale",
+    "normalize",
+    "normalize_one",
+    "rounded",
+    "sound_range",
+    "within_bounds",
+]
 
 Floats = npt.NDArray[np.float64]
 NormalizerKind = Literal["fixed", "share", "min_max", "max_ratio", "none"]
 Better = Literal["more", "less"]
 
+BY_ROW: frozenset[NormalizerKind] = frozenset({"fixed", "none"})
+"""Normalisers by which nobody's score depends on who else is there."""
 DECIMALS = 6
+_UNIT = 10.0**DECIMALS
+_WHOLE = 2.0**53  # from here on a float has no decimals to round
 _TOP = 100.0
 _HUGE = 1e150  # beyond this, sums and differences of values may overflow
 _SCALE_FREE = frozenset({"share", "min_max", "max_ratio"})
@@ -54,6 +71,23 @@ def normalize(values: Floats, scale: Scale) -> Floats:
     scores = KINDS[scale.kind](values, scale).round(DECIMALS)
     scores += 0.0  # a nought without a sign
     return scores
+
+
+def normalize_one(value: float, scale: Scale) -> float:
+    """What `normalize` makes of that one value, by a scale that is one of `BY_ROW`."""
+    if scale.kind == "none":
+        return rounded(value if scale.better == "more" else 0.0 - value) + 0.0
+    within = scale.low if value < scale.low else min(value, scale.high)
+    score = (within - scale.low) * (_TOP / (scale.high - scale.low))
+    return rounded(score if scale.better == "more" else _TOP - score) + 0.0
+
+
+def rounded(value: float) -> float:
+    """As the array library rounds to DECIMALS: to the last bit, which Python's own `round` does not."""
+    scaled = value * _UNIT
+    if -_WHOLE < scaled < _WHOLE:
+        return round(scaled) / _UNIT or copysign(0.0, value)
+    return scaled / _UNIT
 
 
 def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:

@@ -1,36 +1,19 @@
 """What has just been taken, laid over a snapshot: the next decision sees it, and nothing is built anew."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from .capacity import demand, room
-from .claiming import BANDWIDTH_RESOURCE, Claim
-from .facts import HeadcountFact
-from .normalize import DECIMALS
 from .profile import Profile
-from .snapshot import Idcs, Lines, Snapshot
+from .snapshot import Snapshot
+from .standing import Books, Tenancy
 
-__all__ = ["Tenancy", "Words", "derived_of_inventory", "laid_over", "unmoved_words"]
+__all__ = ["Tenancy", "Words", "derived_of_inventory", "laid_over", "unmoved", "unmoved_words"]
 
 _OF_INVENTORY = frozenset({"label", "numbers", "all purchased", "bills", "tariff"})
 _UNMOVED = _OF_INVENTORY | {"affinity"}
 
 Words = frozenset[tuple[Any, Any]]
 """What plugins say at which points, as it is remembered."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tenancy:
-    """What somebody takes of one IDC, and how many machines come to stand there for whom."""
-
-    idc: str
-    claims: tuple[Claim, ...]
-    tenant: str = ""
-    business: str = ""
-    machines: int = 0
 
 
 def unmoved_words(profiles: Iterable[Profile]) -> Words:
@@ -49,21 +32,10 @@ def laid_over(snapshot: Snapshot, tenancies: Iterable[Tenancy], *, keeping: Word
 
     Of what plugins have said of it no more is remembered than `keeping`. Raises KeyError for an IDC that is not there.
     """
-    found = list(tenancies)
-    stock = [(each, claim) for each in found for claim in each.claims if claim.line is None]
-    bandwidth = [(each, claim) for each in found for claim in each.claims if claim.line is not None]
-    counted = tuple(
-        HeadcountFact(idc=each.idc, tenant=each.tenant, business=each.business, machines=each.machines)
-        for each in found
-        if each.machines
-    )
-    return replace(
-        snapshot,
-        idcs=_with_stock_taken(snapshot.idcs, stock),
-        lines=_with_bandwidth_taken(snapshot, bandwidth),
-        headcounts=(*snapshot.headcounts, *counted),
-        derived=_unmoved(snapshot, keeping),
-    )
+    books = Books(snapshot)
+    for tenancy in tenancies:
+        books.take(tenancy)
+    return books.close(unmoved(snapshot, keeping))
 
 
 def derived_of_inventory(snapshot: Snapshot) -> dict[Any, Any]:
@@ -71,7 +43,8 @@ def derived_of_inventory(snapshot: Snapshot) -> dict[Any, Any]:
     return _named(snapshot, _OF_INVENTORY)
 
 
-def _unmoved(snapshot: Snapshot, keeping: Words) -> dict[Any, Any]:
+def unmoved(snapshot: Snapshot, keeping: Words) -> dict[Any, Any]:
+    """What is known of a snapshot and stays true whatever is taken."""
     derived = _named(snapshot, _UNMOVED)
     moment = snapshot.derived.get("moment")
     if keeping and moment is not None:
@@ -85,42 +58,3 @@ def _named(snapshot: Snapshot, names: frozenset[str]) -> dict[Any, Any]:
         for key, value in list(snapshot.derived.items())
         if (key[0] if isinstance(key, tuple) else key) in names
     }
-
-
-def _with_stock_taken(idcs: Idcs, claims: list[tuple[Tenancy, Claim]]) -> Idcs:
-    if not claims:
-        return idcs
-    taken = dict(idcs.taken)
-    for resource in {claim.resource for _, claim in claims}:
-        taken[resource] = taken[resource].copy()
-    for tenancy, claim in claims:
-        column, row = taken[claim.resource], idcs.row_of[tenancy.idc]
-        column[row] = round(column[row] + claim.amount, DECIMALS)
-    for column in taken.values():
-        column.flags.writeable = False
-    return replace(idcs, taken=taken)
-
-
-def _with_bandwidth_taken(snapshot: Snapshot, claims: list[tuple[Tenancy, Claim]]) -> Lines:
-    if not claims:
-        return snapshot.lines
-    lines = snapshot.lines
-    pending, ordered, left = lines.pending.copy(), lines.ordered.copy(), lines.room.copy()
-    touched = np.array([_place(snapshot, tenancy.idc, claim) for tenancy, claim in claims], dtype=np.intp)
-    for place, (_, claim) in zip(touched.tolist(), claims, strict=True):
-        pending[place] = round(pending[place] + claim.amount, DECIMALS)
-        ordered[place] = round(ordered[place] + claim.amount, DECIMALS)
-    use = demand(lines.used[touched], pending[touched], ordered[touched], snapshot.usage)
-    left[touched] = room(lines.purchased[touched], lines.max_level[touched], *use)
-    for column in (pending, ordered, left):
-        column.flags.writeable = False
-    return replace(lines, pending=pending, ordered=ordered, room=left)
-
-
-def _place(snapshot: Snapshot, idc: str, claim: Claim) -> int:
-    """Where the line stands among all lines."""
-    if claim.resource != BANDWIDTH_RESOURCE or claim.line is None:
-        raise ValueError(f"a line has no {claim.resource}")
-    first, lines = snapshot.lines.first, snapshot.lines.codes
-    row = snapshot.idcs.row_of[idc]
-    return lines.index(claim.line, int(first[row]), int(first[row + 1]))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .claiming import Claim
     from .context import Cycle
     from .one_by_one import IdcView
+    from .standing import LineNow
 
 __all__ = [
     "POINTS",
@@ -200,6 +201,21 @@ class Plugin:
 
     def score_one(self, ctx: "Cycle", idc: "IdcView") -> float | None:
         """The raw value of one IDC instead of all at once; None: it is not known."""
+
+    def needs(self, ctx: "Cycle") -> Iterable[tuple[str, float]] | None:
+        """By what its last verdicts keep an IDC: there is no less left of a resource than this. One pair a verdict.
+
+        The resource is one of the stock, or `bandwidth_mbps`: what the line has left that the request would use.
+        Nothing else of its filter's word, nor how many verdicts it has, may hang on what is taken. After an order the
+        filter is then not asked again. None: that can't be said of this request.
+        """
+
+    def score_again(self, ctx: "Cycle", line: "LineNow") -> float | None:
+        """The raw value of one IDC, to the last bit as `score` would give it now that somebody took of its line.
+
+        It must depend on nothing else that is taken, and never get better by it. None: that can't be told of this
+        request, or of one IDC alone.
+        """
 
     def note(self, ctx: "Cycle", position: int) -> Note | None:
         """A sentence about the raw value of one survivor, for the explanation; asked only for those shown."""

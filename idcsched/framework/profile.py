@@ -29,6 +29,7 @@ HEADROOM = "headroom"
 LABELS = "labels"
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 _TIE_BREAKERS = ("affinity", HEADROOM)
+_METHODS = (*POINTS, "note", "promise", "filter_one", "score_one", "needs", "score_again")
 
 Text = Annotated[str, Meta(max_length=255)]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]
@@ -267,7 +268,7 @@ def _joining(entries: Iterable[Entry], *points: str) -> tuple[Entry, ...]:
 
 
 def _joined(kind: type[Plugin]) -> frozenset[str]:
-    return frozenset(name for name in (*POINTS, "note", "promise", "filter_one", "score_one") if kind.joins(name))
+    return frozenset(name for name in _METHODS if kind.joins(name))
 
 
 def _implied(registry: Registry, name: str) -> Entry:

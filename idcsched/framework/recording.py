@@ -5,7 +5,7 @@ Only what the decision could see is kept: the rows of the regions asked for and 
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
@@ -18,8 +18,10 @@ from .facts import STOCK_RESOURCES, AffinityFact, IdcFact, LineFact, Samples, Ta
 from .labels import Mask, Rows
 from .normalize import Floats
 from .outside import Reply
+from .overlaying import laid_over
 from .request import Request
 from .snapshot import Snapshot
+from .standing import Tenancy
 
 __all__ = ["Asked", "Inputs", "asked_of", "inputs_of", "named", "pack", "seen_by", "unpack"]
 
@@ -40,6 +42,8 @@ class Asked:
     reference: str
     labels: Mapping[str, str]
     replies: tuple[Reply, ...] = ()
+    taken: tuple[Tenancy, ...] = ()
+    """What those before it in a batch took, beyond what the world knows of."""
     format: int = FORMAT
 
     def replies_by_entry(self) -> dict[str, Reply]:
@@ -55,7 +59,8 @@ class Inputs(Asked):
 
     def snapshot(self) -> Snapshot:
         """The picture that the decision was made on, as far as it could see it."""
-        return build_snapshot(self.world, id=self.snapshot_id, built_at=self.built_at)
+        snapshot = build_snapshot(self.world, id=self.snapshot_id, built_at=self.built_at)
+        return laid_over(snapshot, self.taken) if self.taken else snapshot
 
 
 def inputs_of(
@@ -66,9 +71,10 @@ def inputs_of(
     reference: str,
     labels: Mapping[str, str],
     replies: Mapping[str, Reply] | None = None,
+    taken: Iterable[Tenancy] = (),
 ) -> Inputs:
     """What `decide` was given, less what it could not see."""
-    asked = asked_of(request, snapshot, now=now, reference=reference, labels=labels, replies=replies)
+    asked = asked_of(request, snapshot, now=now, reference=reference, labels=labels, replies=replies, taken=taken)
     return _together(asked, seen_by(request, snapshot))
 
 
@@ -80,8 +86,12 @@ def asked_of(
     reference: str,
     labels: Mapping[str, str],
     replies: Mapping[str, Reply] | None = None,
+    taken: Iterable[Tenancy] = (),
 ) -> Asked:
-    """What `decide` was given, but for the world, which is the same for all that ask for the same."""
+    """What `decide` was given, but for the world, which is the same for all that ask for the same.
+
+    It was given `snapshot` with what was `taken` laid over it.
+    """
     return Asked(
         request=request,
         snapshot_id=snapshot.id,
@@ -90,7 +100,14 @@ def asked_of(
         reference=reference,
         labels=labels,
         replies=tuple((replies or {}).values()),
+        taken=tuple(_taken_in_sight(request, snapshot, taken)),
     )
+
+
+def _taken_in_sight(request: Request, snapshot: Snapshot, taken: Iterable[Tenancy]) -> Iterator[Tenancy]:
+    found = tuple(taken)
+    seen = set(_rows_seen(request, snapshot).tolist()) if found else ()
+    return (tenancy for tenancy in found if snapshot.idcs.row_of[tenancy.idc] in seen)
 
 
 def seen_by(request: Request, snapshot: Snapshot) -> World:
@@ -157,7 +174,7 @@ def _seen(snapshot: Snapshot, rows: Rows) -> World:
     kept = np.zeros(snapshot.size, dtype=np.bool_)
     kept[rows] = True
     lines = np.flatnonzero(kept[snapshot.lines.idc])
-    codes = snapshot.idcs.codes
+    codes = {snapshot.idcs.codes[row] for row in rows.tolist()}
     return World(
         regions=tuple(snapshot.regions.values()),
         isps=snapshot.isps,
@@ -166,7 +183,7 @@ def _seen(snapshot: Snapshot, rows: Rows) -> World:
         taints=tuple(_taints(snapshot, kept)),
         affinities=tuple(fact for fact in snapshot.affinities if _matters(fact, snapshot, kept)),
         samples=tuple(_samples(snapshot, rows, lines)),
-        headcounts=tuple(fact for fact in snapshot.headcounts if fact.idc in {codes[row] for row in rows.tolist()}),
+        headcounts=tuple(fact for fact in snapshot.headcounts if fact.idc in codes),
         hourly=np.where(snapshot.lines.busiest_of(lines), np.float16(1.0), np.float16(np.nan)),
         usage=snapshot.usage,
         currency=snapshot.currency,

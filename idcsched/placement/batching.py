@@ -94,7 +94,7 @@ def _recommended(asked: Request, principal: Principal, http_request_id: str, ahe
         tenant=tenant_of(asked, principal),
         actor=principal.username,
         http_request_id=http_request_id,
-        picture=ahead.picture,
+        **ahead.seen,
     )
     if asked.hypothetical is None:
         ahead.would_take(made, asked)

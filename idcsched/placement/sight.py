@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from django.db import connection
 
 from idcsched.framework.nearness import left_of
-from idcsched.framework.overlaying import Tenancy, laid_over, unmoved_words
 from idcsched.framework.request import Request
-from idcsched.framework.spreading import tenancies_of
+from idcsched.framework.standing import Tenancy
+from idcsched.framework.succession import Succession, taken_by
 from idcsched.scheduling.live import Picture, live
 from idcsched.scheduling.schedule import Made
 
@@ -40,48 +41,49 @@ class Ahead(Sight):
 
     def __init__(self, *, waiting: bool = False) -> None:
         self._waiting = waiting
-        self._picture = self._now()
         self._supposed: list[Tenancy] = []
-        self._unmoved = unmoved_words(self._picture.profiles.values())
+        self._begin()
 
     @property
     def picture(self) -> Picture:
-        return self._picture
+        return replace(self._picture, snapshot=self.succession.snapshot)
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        """What `make` recommends on: what is kept for orders that wait hangs on who asks, so that it is laid over."""
+        if self._picture.kept:
+            return {"picture": self.picture}
+        return {"picture": self._picture, "after": self.succession}
 
     def renew(self) -> None:
         super().renew()
-        self._picture = self._now()
-        self._unmoved = unmoved_words(self._picture.profiles.values())
-        self._lay(self._supposed)
+        self._begin()
+        self.succession.take(self._supposed)
 
     def took(self, takes: Sequence[Take]) -> None:
         """A picture read later shows it, unless what took it can still be undone."""
         tenancies = [_tenancy(take) for take in takes]
-        self._lay(tenancies)
+        self.succession.take(tenancies)
         if connection.in_atomic_block:
             self._supposed += tenancies
 
     def would_take(self, made: Made, request: Request) -> None:
         """This was only recommended; raises PluginFailed."""
         business = (request.labels or {}).get(BUSINESS, "")
-        tenancies = tenancies_of(made.solution, tenant=made.record.tenant or "", business=business)
-        self._lay(tenancies)
+        tenancies = taken_by(made.solution, tenant=made.record.tenant or "", business=business)
+        self.succession.take(tenancies)
         self._supposed += tenancies
 
     def keep_free(self, wanted: Tenancy) -> None:
         """Whoever comes after does not see what is left of that."""
-        tenancy = left_of(self._picture.snapshot, wanted)
-        self._lay([tenancy])
+        tenancy = left_of(self.succession.snapshot, wanted)
+        self.succession.take([tenancy])
         self._supposed.append(tenancy)
 
-    def _now(self) -> Picture:
-        return replace(live.current(), kept=()) if self._waiting else live.current()
-
-    def _lay(self, tenancies: Sequence[Tenancy]) -> None:
-        if tenancies:
-            self._picture = replace(
-                self._picture, snapshot=laid_over(self._picture.snapshot, tenancies, keeping=self._unmoved)
-            )
+    def _begin(self) -> None:
+        picture = live.current()
+        self._picture = replace(picture, kept=()) if self._waiting else picture
+        self.succession = Succession(picture.snapshot, picture.profiles.values())
 
 
 def _tenancy(take: Take) -> Tenancy:

@@ -12,6 +12,7 @@ from idcsched.framework.outside import Reply
 from idcsched.framework.recording import Asked, asked_of, inputs_of, pack
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
+from idcsched.framework.standing import Tenancy
 
 from .models import Decision
 from .pictures import Pictures
@@ -34,6 +35,8 @@ class DecisionRecord:
     replies: Mapping[str, Reply]
     actor: str
     now: float
+    taken: tuple[Tenancy, ...] = ()
+    """What was laid over the snapshot: those before it in a batch took it, or would have."""
 
     @property
     def size(self) -> int:
@@ -76,5 +79,6 @@ class DecisionRecord:
                 reference=self.scheduled.http_request_id,
                 labels=self.labels,
                 replies=self.replies,
+                taken=self.taken,
             )
         )

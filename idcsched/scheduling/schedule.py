@@ -19,6 +19,7 @@ from idcsched.framework.outside import Reply
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Request
 from idcsched.framework.spreading import Solution, first_share, solution_answer, solve
+from idcsched.framework.succession import Repeated, Succession
 from idcsched.outbound.asking import ask
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
@@ -65,7 +66,7 @@ class _Question:
 class Made:
     """A decision with the answer that tells it, and the record that is to be kept of it."""
 
-    solution: Solution
+    solution: Solution | Repeated
     scheduled: Scheduled
     record: DecisionRecord
 
@@ -91,10 +92,12 @@ def make(
     http_request_id: str,
     policy: Profile | None = None,
     picture: Picture | None = None,
+    after: Succession | None = None,
 ) -> Made:
     """Decide, by `policy` or the profile that request or tenant name, on `picture` or the live one; records nothing.
 
-    What is kept for orders that wait, and are at least as urgent, is not there for this one.
+    What is kept for orders that wait, and are at least as urgent, is not there for this one. Where it is one of many,
+    `after` is what the ones before it have left of a picture that keeps nothing.
 
     Raises Invalid, PluginFailed.
     """
@@ -103,12 +106,11 @@ def make(
     seen = behind(picture or live.current(), request.priority)
     question = _question(request, tenant, http_request_id, policy, seen)
     with instruments.attempt(question.profile.code) as attempt:
-        solution, replies = _solved(question, attempt.clock)
-        attempt.decided(solution.decision)
+        solution, replies = _solved(question, attempt.clock, after)
         notebook = Notebook()
-        told = solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
+        told = _told(solution, request, attempt, notebook)
         scheduled = _answered(question, told, started=started)
-    record = _record(question, scheduled, notebook, actor, replies)
+    record = _record(question, scheduled, notebook, actor, replies, after)
     return Made(solution=solution, scheduled=scheduled, record=record)
 
 
@@ -128,32 +130,52 @@ def _question(
     )
 
 
-def _solved(question: _Question, clock: Clock | None) -> tuple[Solution, dict[str, Reply]]:
+def _solved(
+    question: _Question, clock: Clock | None, after: Succession | None
+) -> tuple[Solution | Repeated, dict[str, Reply]]:
     """The solution, and what the outside had to say to it."""
-    request, snapshot, profile = question.request, question.picture.snapshot, question.profile
-    now, labels = question.now, question.labels
-    replies = ask(queries(first_share(request), snapshot, profile, now=now, labels=labels))
-    solution = solve(
-        request,
-        snapshot,
-        profile,
-        now=now,
-        reference=question.reference,
-        labels=labels,
-        replies=replies,
-        clock=clock,
-    )
-    return solution, replies
+    request, profile, now, labels = question.request, question.profile, question.now, question.labels
+    replies: dict[str, Reply] = {}
+    if profile.gatherers:
+        snapshot = after.snapshot if after else question.picture.snapshot
+        replies = ask(queries(first_share(request), snapshot, profile, now=now, labels=labels))
+    known: dict[str, Any] = {
+        "now": now,
+        "reference": question.reference,
+        "labels": labels,
+        "replies": replies,
+        "clock": clock,
+    }
+    if after is not None:
+        return after.solve(request, profile, **known), replies
+    return solve(request, question.picture.snapshot, profile, **known), replies
+
+
+def _told(solution: Solution | Repeated, request: Request, attempt: instruments.Attempt, notebook: Notebook) -> Answer:
+    if isinstance(solution, Repeated):
+        found = solution.found
+        attempt.found(found, solution.profile.code)
+        notebook.note(found.rejections.sentences)
+        return found.answer
+    attempt.decided(solution.decision)
+    return solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
 
 
 def _record(
-    question: _Question, scheduled: Scheduled, notebook: Notebook, actor: str, replies: Mapping[str, Reply]
+    question: _Question,
+    scheduled: Scheduled,
+    notebook: Notebook,
+    actor: str,
+    replies: Mapping[str, Reply],
+    after: Succession | None,
 ) -> DecisionRecord:
+    snapshot, taken = (question.picture.snapshot, ()) if after is None else after.seen
     return DecisionRecord(
         scheduled=scheduled,
         notebook=notebook,
         request=question.request,
-        snapshot=question.picture.snapshot,
+        snapshot=snapshot,
+        taken=taken,
         tenant=question.tenant,
         labels=question.labels,
         replies=replies,

@@ -40,6 +40,10 @@ class Notebook:
         self._said[text] = (template, params)
         return text
 
+    def note(self, said: Mapping[str, tuple[Template, Mapping[str, Any]]]) -> None:
+        """What was said in English before, and what it was made of."""
+        self._said.update(said)
+
     @property
     def sentences(self) -> Sentences:
         """What was said, as JSON can hold it: the English text, and what it was made of."""

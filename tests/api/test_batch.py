@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from idcsched.scheduling.models import Picture
 from tests.api.conftest import Api
 from tests.api.test_placements import LINE, MACHINES
 
@@ -40,6 +41,25 @@ def test_it_works(portal: Api) -> None:
     assert (refused["status"], refused["code"]) == (409, "no_feasible_idc")
     assert refused["decision"]["result"] == "unschedulable"
     assert portal.get(f"/placements/{reserved['id']}/") == reserved
+
+
+def test_recommendations_share_the_picture_that_they_were_made_on(seed: Api, portal: Api) -> None:
+    asked = [{**ORDER, "action": "recommend", "explain": explain} for explain in ("none", "none", "summary", "none")]
+    told = portal.post(PATH, batch(*asked, asked[0]), status=200)
+    assert [each["idc"] and each["idc"]["code"] for each in told["results"]] == ["d", "b", "a", None, None]
+    assert Picture.objects.count() == 1
+    for each in told["results"]:
+        again = seed.post(f"/decisions/{each['decision_id']}/replay/", {}, status=200)
+        assert (again["identical"], again["again"]["summary"]) == (True, each["summary"])
+
+
+def test_a_question_asked_again_is_told_in_the_language_of_the_reader(portal: Api) -> None:
+    small = {**ORDER, "action": "recommend", "explain": "none", "machines": [{"bandwidth_mbps": 1}]}
+    chinese: dict[str, Any] = {"status": 200, "accept_language": "zh-hans"}
+    told = portal.call("POST", PATH, batch(*[small] * 4), **chinese)["results"]
+    alone = portal.call("POST", "/schedule/", small, **chinese)
+    assert {each["summary"] for each in told} == {alone["summary"]}
+    assert "机房" in alone["summary"]
 
 
 def test_a_gang(portal: Api) -> None:

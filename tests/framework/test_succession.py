@@ -1,0 +1,148 @@
+"""One after the other on one picture: what is answered is what deciding each afresh would answer, byte for byte."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from idcsched.framework.facts import World
+from idcsched.framework.overlaying import laid_over
+from idcsched.framework.profile import Profile
+from idcsched.framework.request import Request
+from idcsched.framework.snapshot import Snapshot
+from idcsched.framework.spreading import solution_answer, solve, tenancies_of
+from idcsched.framework.succession import Repeated, Succession, taken_by
+from idcsched.framework.testing import NOW, profile, request, snapshot, world
+
+from .fleets import profiles, requests, worlds
+
+ORDER: dict[str, Any] = {
+    "region": "A",
+    "isp": "ct",
+    "explain": "none",
+    "machines": [{"bandwidth_mbps": 100, "cpu": 2}],
+}
+FLEET: dict[str, Any] = {
+    "a": {"lines": {"ct": {"used_mbps": 100, "price_per_mbps": 20}}, "stock": {"cpu": 5}},
+    "b": {"lines": {"ct": {"used_mbps": 400, "price_per_mbps": 21}}},
+    "c": {"lines": {"ct": {"used_mbps": 0, "price_per_mbps": 60}, "cu": {"used_mbps": 0}}},
+}
+POLICY = (
+    "available",
+    ("network_flow", "network_flow", {"weight": 10}),
+    ("resource", "resource", {"weight": 0}),
+    ("billing_cost", "billing_cost", {"weight": 80}),
+)
+
+
+def in_one_go(picture: Snapshot, policy: Profile, asked: Sequence[Request]) -> tuple[list[bytes], int]:
+    """The answers, and how many of them were of questions that had stayed open."""
+    succession, answers, repeated = Succession(picture, [policy]), [], 0
+    for number, each in enumerate(asked):
+        solution = succession.solve(each, policy, now=NOW + number / 1000, reference="http")
+        open_ = isinstance(solution, Repeated)
+        told = solution.found.answer if isinstance(solution, Repeated) else solution_answer(solution, explain="none")
+        succession.take(taken_by(solution, tenant="t", business="b"))
+        answers.append(msgspec.json.encode(told))
+        repeated += open_
+    return answers, repeated
+
+
+def afresh(picture: Snapshot, policy: Profile, asked: Sequence[Request]) -> list[bytes]:
+    answers = []
+    for number, each in enumerate(asked):
+        solution = solve(each, picture, policy, now=NOW + number / 1000, reference="http")
+        picture = laid_over(picture, tenancies_of(solution, tenant="t", business="b"))
+        answers.append(msgspec.json.encode(solution_answer(solution, explain="none")))
+    return answers
+
+
+def times(count: int, *orders: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{**order, "request_id": f"o-{number}"} for number in range(count) for order in orders]
+
+
+def both(fleet: dict[str, Any], asked: Sequence[dict[str, Any]], *policy: Any, **extra: Any) -> int:
+    """How many were answered of an open question, the answers being the same."""
+    picture, plugins = snapshot(world(fleet)), profile(*(policy or POLICY), **extra)
+    decoded = [request(picture, **each) for each in asked]
+    answers, repeated = in_one_go(picture, plugins, decoded)
+    assert answers == afresh(picture, plugins, decoded)
+    return repeated
+
+
+def test_it_works() -> None:
+    assert both(FLEET, times(12, ORDER)) >= 8
+
+
+def test_several_kinds_of_orders_in_turns() -> None:
+    small = {**ORDER, "machines": [{"bandwidth_mbps": 10, "cpu": 1}]}
+    any_isp = {key: value for key, value in ORDER.items() if key != "isp"}
+    assert both(FLEET, times(8, ORDER, small, any_isp)) >= 10
+
+
+@pytest.mark.parametrize(
+    ("order", "extra"),
+    [
+        pytest.param({"explain": "summary"}, {}, id="explained"),
+        pytest.param({"only": ["a", "b"]}, {}, id="a list of IDCs"),
+        pytest.param({"fallback": [{"match_labels": {"idc/code": "a"}}]}, {}, id="fallback groups"),
+        pytest.param({"weights": {"network_flow": 3}}, {}, id="weights of its own"),
+        pytest.param({"isp": ["ct", "cu"], "isp_match": "all"}, {}, id="several lines at once"),
+        pytest.param({"shape": [0.5] * 24}, {}, id="a shape of the day"),
+        pytest.param({}, {"pick": {"kind": "near_best", "epsilon": 5}}, id="picked by chance"),
+        pytest.param({}, {"line_choice": "cheapest"}, id="the need chooses the line"),
+        pytest.param({}, {"fallback": [{"match_labels": {"idc/code": "a"}}]}, id="a profile with fallback groups"),
+    ],
+)
+def test_what_is_decided_afresh(order: dict[str, Any], extra: dict[str, Any]) -> None:
+    assert both(FLEET, times(6, {**ORDER, **order}), **extra) <= 1
+
+
+def test_a_relative_normaliser_is_decided_afresh() -> None:
+    flow = ("network_flow", "network_flow", {"weight": 10, "normalizer": {"kind": "share"}})
+    assert both(FLEET, times(6, ORDER), "available", flow) == 0
+
+
+def test_level_ones_are_told_apart_by_the_whole_ranking() -> None:
+    alike = {code: {"lines": {"ct": {"used_mbps": 100}}} for code in "abcd"}
+    both(alike, times(8, ORDER))
+
+
+def test_until_nothing_is_left() -> None:
+    both({"a": {"lines": {"ct": {"used_mbps": 0}}}, "b": {"lines": {"ct": {"used_mbps": 300}}}}, times(20, ORDER))
+
+
+def test_the_whole_decision_can_still_be_had() -> None:
+    picture, policy = snapshot(world(FLEET)), profile(*POLICY)
+    asked = request(picture, **ORDER)
+    succession = Succession(picture, [policy])
+    over = picture
+    for _ in range(3):
+        solution = succession.solve(asked, policy, now=NOW)
+        expected = solve(asked, over, policy, now=NOW)
+        succession.take(tenancies := tenancies_of(expected, tenant="", business=""))
+        over = laid_over(over, tenancies)
+    assert isinstance(solution, Repeated)
+    assert solution_answer(expected) == solution_answer(solve(asked, solution.decision.cycle.snapshot, policy, now=NOW))
+    assert solution.decision.ranking.totals.tolist() == expected.decision.ranking.totals.tolist()
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> tuple[World, Profile, list[dict[str, Any]]]:
+    known = draw(worlds(least=1))
+    kinds = draw(st.lists(requests(known), min_size=1, max_size=3))
+    order = draw(st.lists(st.sampled_from(range(len(kinds))), min_size=2, max_size=12))
+    asked = [{**kinds[kind], "request_id": f"o-{n}", "explain": "none"} for n, kind in enumerate(order)]
+    return known, draw(profiles() | st.just(profile(*POLICY))), asked
+
+
+@given(batches())
+@settings(max_examples=300, deadline=None)
+def test_it_is_what_one_after_the_other_would_be(batch: tuple[World, Profile, list[dict[str, Any]]]) -> None:
+    known, policy, asked = batch
+    picture = snapshot(known)
+    decoded = [request(picture, **each) for each in asked]
+    assert in_one_go(picture, policy, decoded)[0] == afresh(picture, policy, decoded)
