@@ -8,12 +8,11 @@ import msgspec
 
 from bench.fleet import NOW, default_profile, requests, snapshot_of
 from bench.measuring import each
-from bench.row import Measure, Row, Sides, Workshop
-from idcsched.framework.cycle import decide
-from idcsched.framework.explain import answer
-from idcsched.framework.overlaying import laid_over, unmoved_words
+from bench.row import Row, Sides, Workshop
+from bench.rows.engine import decided
 from idcsched.framework.request import Request
-from idcsched.framework.spreading import solution_answer, solve, tenancies_of
+from idcsched.framework.spreading import solution_answer
+from idcsched.framework.succession import Repeated, Succession, taken_by
 
 IDCS, REQUESTS = 1000, 1000
 
@@ -21,33 +20,28 @@ IDCS, REQUESTS = 1000, 1000
 def shapes(count: int) -> list[Request]:
     """So many different requests, again and again, each with an id of its own."""
     return [
-        msgspec.structs.replace(request, request_id=f"order-{number}")
+        msgspec.structs.replace(request, request_id=f"order-{number}", explain="none")
         for number, request in enumerate(islice(cycle(requests(count)), REQUESTS))
     ]
 
 
 def batch(asked: Sequence[Request]) -> None:
     """As `schedule/batch/` does it, but for the records and the encoding."""
-    picture, profile = snapshot_of(IDCS), default_profile()
-    keeping = unmoved_words([profile])
+    profile = default_profile()
+    succession = Succession(snapshot_of(IDCS), [profile])
     for request in asked:
-        solution = solve(request, picture, profile, now=NOW)
-        solution_answer(solution, explain="none")
-        picture = laid_over(picture, tenancies_of(solution, tenant="t", business=""), keeping=keeping)
-
-
-def one(request: Request) -> None:
-    answer(decide(request, snapshot_of(IDCS), default_profile(), now=NOW), explain="none")
+        solution = succession.solve(request, profile, now=NOW)
+        if isinstance(solution, Repeated):
+            _ = solution.found.answer
+        else:
+            solution_answer(solution, explain="none")
+        succession.take(taken_by(solution, tenant="t", business=""))
 
 
 def beside_single_calls(count: int, _: Workshop) -> Sides:
-    asked = shapes(count)
+    asked, snapshot = shapes(count), snapshot_of(IDCS)
     together = each([partial(batch, asked)], scale=1e6 / REQUESTS)
-    return Sides(together, _singly(asked))
-
-
-def _singly(asked: Sequence[Request]) -> Measure:
-    return each([partial(one, request) for request in asked])
+    return Sides(together, each([partial(decided, snapshot, request, explain="none") for request in asked]))
 
 
 ROWS = (

@@ -15,7 +15,7 @@ from bench.peers import floor, nova, ours, sql
 from bench.row import Measure, Row, Sides, Workshop
 from idcsched.framework.cycle import decide
 from idcsched.framework.decision import Answer
-from idcsched.framework.explain import answer
+from idcsched.framework.explain import Explain, answer
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 from tests.servers import postgresql
@@ -29,8 +29,8 @@ def engine(snapshot: Snapshot, asked: list[Request]) -> Measure:
     return each([partial(decided, snapshot, request) for request in asked])
 
 
-def decided(snapshot: Snapshot, request: Request) -> Answer:
-    return answer(decide(request, snapshot, default_profile(), now=NOW), top=TOP)
+def decided(snapshot: Snapshot, request: Request, *, explain: Explain = "summary") -> Answer:
+    return answer(decide(request, snapshot, default_profile(), now=NOW), explain=explain, top=TOP)
 
 
 def cold(snapshot: Snapshot, request: Request) -> Answer:

@@ -24,7 +24,7 @@ from .normalize import BY_ROW, DECIMALS, Scale, normalize_one, rounded
 from .profile import Entry, Profile
 from .scoring import normalizes_itself
 from .standing import Books, LineNow
-from .telling import say_english
+from .telling import Said, say_english
 
 if TYPE_CHECKING:
     from .context import Cycle
@@ -79,7 +79,7 @@ class _Rejections(msgspec.Struct, frozen=True):
     feasible: int
     counts: Counts
     summary: str
-    sentences: dict[str, tuple[Template, Mapping[str, Any]]]
+    sentences: Said
 
 
 def stays_open(profile: Profile) -> bool:
@@ -240,7 +240,7 @@ class OpenQuestion:
         return found
 
     def _rejections(self) -> _Rejections:
-        sentences: dict[str, tuple[Template, Mapping[str, Any]]] = {}
+        sentences: dict[str, tuple[str, Mapping[str, Any]]] = {}
 
         def say(template: Template, params: Mapping[str, Any]) -> str:
             text = say_english(template, params)

@@ -9,9 +9,12 @@ from .decision import Board, Judgement, PluginError, ScoreColumn
 from .errors import Template
 from .labels import Rows
 
-__all__ = ["PARTS", "Say", "Teller", "say_english"]
+__all__ = ["PARTS", "Said", "Say", "Teller", "say_english"]
 
 Say = Callable[[Template, Mapping[str, Any]], str]
+
+Said = Mapping[str, tuple[str, Mapping[str, Any]]]
+"""Sentences as they were said in English, each with the template and what filled it."""
 
 PARTS = frozenset({"head", "parts", "part", "label"})
 """The fields of the summary's templates that are filled with what was said before."""

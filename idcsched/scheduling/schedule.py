@@ -155,7 +155,7 @@ def _told(solution: Solution | Repeated, request: Request, attempt: instruments.
     if isinstance(solution, Repeated):
         found = solution.found
         attempt.found(found, solution.profile.code)
-        notebook.note(found.rejections.sentences)
+        notebook.take_over(found.rejections.sentences)
         return found.answer
     attempt.decided(solution.decision)
     return solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)

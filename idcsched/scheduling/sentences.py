@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import get_language
 
 from idcsched.framework.errors import Template
-from idcsched.framework.telling import PARTS, say_english
+from idcsched.framework.telling import PARTS, Said, say_english
 from idcsched.wording import say
 
 __all__ = ["Notebook", "read", "read_struct"]
@@ -33,15 +33,15 @@ class Notebook:
     """Says sentences in English, and notes down for each its template and its numbers."""
 
     def __init__(self) -> None:
-        self._said: dict[str, tuple[Template, Mapping[str, Any]]] = {}
+        self._said: dict[str, tuple[str, Mapping[str, Any]]] = {}
 
     def say(self, template: Template, params: Mapping[str, Any]) -> str:
         text = say_english(template, params)
         self._said[text] = (template, params)
         return text
 
-    def note(self, said: Mapping[str, tuple[Template, Mapping[str, Any]]]) -> None:
-        """What was said in English before, and what it was made of."""
+    def take_over(self, said: Said) -> None:
+        """What somebody else has said."""
         self._said.update(said)
 
     @property
