@@ -11,9 +11,11 @@ from django.apps.registry import Apps
 
 from .models import Direction, Scope
 
-__all__ = ["BANDWIDTH", "builtin_metrics_ensure"]
+__all__ = ["BANDWIDTH", "ROLLUPS_MOVED", "builtin_metrics_ensure"]
 
 BANDWIDTH: Final = "bandwidth_mbps"
+ROLLUPS_MOVED: Final = f"{BANDWIDTH}/rollups"
+"""What the feed calls what bandwidth has come to, among the metrics: no metric has such a code."""
 
 QUARTER_HOUR: Final = 15 * 60
 HOUR: Final = 60 * 60

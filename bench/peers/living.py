@@ -32,6 +32,9 @@ CHANGED = """
 """
 
 
+WHOSE = "SELECT id FROM inventory_idc WHERE MOD(id, %s) = %s"
+
+
 def filled(idcs: int, metrics: int) -> None:
     """By a process of its own, whose memory does not count."""
     told = STORE.format(idcs=idcs, metrics=metrics)
@@ -57,7 +60,8 @@ def refreshed(times: list[int]) -> str:
     codes = list(Metric.objects.filter(scope="line").values_list("code", flat=True))
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(CHANGED, [ONE_IN, times[-1] % ONE_IN])
-        feed_extend(topic="metrics", keys=codes)
+        cursor.execute(WHOSE, [ONE_IN, times[-1] % ONE_IN])
+        feed_extend(topic="metrics", keys=codes, idcs=[idc for (idc,) in cursor.fetchall()])  # as who stores samples
     started = time.perf_counter()
     live.current()
     return str((time.perf_counter() - started) * 1e3)

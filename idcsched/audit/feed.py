@@ -7,6 +7,7 @@ written since is news, and so is what transactions did that began later. However
 no poll reads anything twice. SQLite has one writer at a time: there rows commit in order.
 """
 
+import json
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -18,13 +19,13 @@ __all__ = ["FeedReader", "Moved", "commits_here", "tell_on_commit"]
 
 POSTGRESQL_START = "SELECT pg_current_snapshot()::text, pg_current_xact_id_if_assigned()::text::bigint"
 POSTGRESQL_NEWS = """
-    SELECT moment.seen, moment.own, entry.id, entry.xid, entry.topic, entry.key
+    SELECT moment.seen, moment.own, entry.id, entry.xid, entry.topic, entry.key, entry.idcs
     FROM (SELECT pg_current_snapshot()::text AS seen, pg_current_xact_id_if_assigned()::text::bigint AS own) AS moment
     LEFT JOIN audit_feedentry AS entry ON entry.xid >= %s OR entry.xid = ANY(%s)
     ORDER BY entry.id
 """
 SQLITE_START = "SELECT coalesce(max(id), 0) FROM audit_feedentry"
-SQLITE_NEWS = "SELECT id, topic, key FROM audit_feedentry WHERE id > %s ORDER BY id"
+SQLITE_NEWS = "SELECT id, topic, key, idcs FROM audit_feedentry WHERE id > %s ORDER BY id"
 
 _commits = count(1)
 _committed = 0
@@ -48,12 +49,14 @@ def commits_here() -> int:
 class Moved(NamedTuple):
     """One entry: what moved; an empty key means anything of the topic.
 
-    `xid` is the number of the transaction that moved it, where the database has such numbers.
+    `xid` is the number of the transaction that moved it, where the database has such numbers; `idcs` are the primary
+    keys of the IDCs of which it moved, None: of any.
     """
 
     topic: str
     key: str
     xid: int | None = None
+    idcs: tuple[int, ...] | None = None
 
 
 EVERYTHING = tuple(Moved(topic, "") for topic in Topic.values)
@@ -111,7 +114,9 @@ class FeedReader:
         before, self._moment = self._moment, _Moment.of(*rows[0][:2])
         if self._moment.until < before.until:
             return EVERYTHING
-        found = {id_: Moved(topic, key, xid) for _, _, id_, xid, topic, key in rows if id_ is not None}
+        found = {
+            id_: Moved(topic, key, xid, _keys(idcs)) for _, _, id_, xid, topic, key, idcs in rows if id_ is not None
+        }
         news = tuple(entry for id_, entry in found.items() if id_ not in self._own)
         # Only what the reader's own transaction has written comes again while it is open.
         self._own = frozenset(id_ for id_, entry in found.items() if not self._moment.holds(entry.xid or 0))
@@ -124,7 +129,11 @@ class FeedReader:
         rows = _rows(SQLITE_NEWS, self._number)
         if rows:
             self._number = rows[-1][0]
-        return tuple(Moved(topic, key) for _, topic, key in rows)
+        return tuple(Moved(topic, key, None, _keys(idcs)) for _, topic, key, idcs in rows)
+
+
+def _keys(text: str | None) -> tuple[int, ...] | None:
+    return None if text is None else tuple(json.loads(text))
 
 
 def _rows(sql: str, *params: Any) -> list[Any]:

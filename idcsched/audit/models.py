@@ -96,6 +96,12 @@ class FeedEntry(models.Model):
     key = models.CharField(
         _("key"), max_length=255, blank=True, help_text=_("What moved; empty: anything of the topic.")
     )
+    idcs = models.JSONField(
+        _("IDCs"),
+        null=True,
+        editable=False,
+        help_text=_("The primary keys of the IDCs of which it moved; empty: of any."),
+    )
     xid = models.BigIntegerField(_("transaction"), null=True, editable=False)
 
     class Meta:

@@ -1,6 +1,6 @@
 """The writes of this room: what every other room's services call inside their transactions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from .transactions import TransactionNumber
 
 __all__ = ["change_record", "changes_record", "feed_append", "feed_extend", "feed_prune"]
 
+IDCS_NAMED = 2000
 NAMED = 100
 """So many rows a reader looks up one by one; beyond that it reads the topic anew."""
 
@@ -78,11 +79,18 @@ def feed_append(*, topic: str, key: str = "") -> None:
     tell_on_commit()
 
 
-def feed_extend(*, topic: str, keys: Iterable[str]) -> None:
-    """Say that all of these moved, in one statement; of more than `NAMED`, that anything of the topic may have."""
+def feed_extend(*, topic: str, keys: Iterable[str], idcs: Sequence[int] | None = None) -> None:
+    """Say that all of these moved, in one statement; of more than `NAMED`, that anything of the topic may have.
+
+    `idcs` are the primary keys of the IDCs of which they moved, and of no others; of more than `IDCS_NAMED` it may be
+    any, as where none are given.
+    """
     moved = list(dict.fromkeys(keys))
     named = moved if len(moved) <= NAMED else [""]
-    FeedEntry.objects.bulk_create(FeedEntry(topic=Topic(topic), key=key, xid=TransactionNumber()) for key in named)
+    where = None if idcs is None or len(idcs) > IDCS_NAMED else list(idcs)
+    FeedEntry.objects.bulk_create(
+        FeedEntry(topic=Topic(topic), key=key, idcs=where, xid=TransactionNumber()) for key in named
+    )
     tell_on_commit()
 
 

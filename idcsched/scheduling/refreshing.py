@@ -1,8 +1,9 @@
 """A picture kept up with what has moved: the rows that the feed names are read, and all else is shared with the old.
 
-Measurements and what history comes to are read as far as they were written since the last reading, which PostgreSQL
-tells by the transaction that wrote a row; other databases read the metrics that the feed names whole. What changes
-the order of rows (the inventory) or what columns there are (metric definitions) calls for a picture built anew.
+Measurements are read of the IDCs that the feed names. Where it names none, they, and what history comes to, are read
+as far as they were written since the last reading, which PostgreSQL tells by the transaction that wrote a row; other
+databases read the metrics that the feed names whole. What changes the order of rows (the inventory) or what columns
+there are (metric definitions) calls for a picture built anew.
 """
 
 from collections import defaultdict
@@ -21,28 +22,20 @@ from idcsched.framework.normalize import Floats
 from idcsched.framework.overlaying import derived_of_inventory
 from idcsched.framework.snapshot import Idcs, Lines, MetricColumn, Snapshot, sealed
 from idcsched.ledger.models import Headcount, Holding
+from metrics_ingest.builtin import ROLLUPS_MOVED
 
+from .keys import Keys, keys_of
+from .latest_values import Table, values_moved
 from .world import affinities_known, hours_of_week, taints_known
 
 __all__ = ["REBUILT_FOR", "Refreshing"]
 
 REBUILT_FOR = frozenset({"inventory", "metric_definitions"})
 
-SINCE = " AND age({table}.xmin) <= age(%s::text::xid)"
-LATEST = """
-    SELECT metric.code, idc.code, line.code, latest.value, latest.at
-    FROM metrics_ingest_latest AS latest
-    JOIN metrics_ingest_metric AS metric ON metric.id = latest.metric_id
-    JOIN inventory_idc AS idc ON idc.id = latest.idc_id
-    LEFT JOIN inventory_line AS line ON line.id = latest.line_id
-    WHERE metric.code IN ({codes})
-"""
+SINCE = " AND age(rollup.xmin) <= (SELECT age(%s::text::xid))"
 ROLLUPS = """
-    SELECT idc.code, line.code, rollup.p95_mbps, rollup.hours, rollup.hours_until
-    FROM metrics_ingest_bandwidthrollup AS rollup
-    JOIN inventory_line AS line ON line.id = rollup.line_id
-    JOIN inventory_idc AS idc ON idc.id = line.idc_id
-    WHERE TRUE
+    SELECT rollup.line_id, rollup.p95_mbps, rollup.hours, rollup.hours_until
+    FROM metrics_ingest_bandwidthrollup AS rollup WHERE TRUE
 """
 
 
@@ -52,13 +45,22 @@ class Refreshing:
     def __init__(self) -> None:
         self._since: dict[str, int | None] = {}
         self._built: int | None = None
+        self._keys: Keys | None = None
 
     def rebuilt(self, oldest: int | None) -> None:
         """A picture was built anew, after a poll at which that was the oldest transaction not over."""
-        self._since, self._built = {}, oldest
+        self._since, self._built, self._keys = {}, oldest, None
 
     def refreshed(self, old: Snapshot, moved: Collection[Moved], *, oldest: int | None, now: float) -> Snapshot:
         """The picture with what has moved; for topics that are not in REBUILT_FOR. Call it in one transaction."""
+        before = self._since
+        try:
+            return self._with_news(old, moved, oldest, now)
+        except Exception:  # then none of it was read
+            self._since = before
+            raise
+
+    def _with_news(self, old: Snapshot, moved: Collection[Moved], oldest: int | None, now: float) -> Snapshot:
         keys: dict[str, set[str]] = defaultdict(set)
         for entry in moved:
             keys[entry.topic].add(entry.key)
@@ -68,7 +70,10 @@ class Refreshing:
         if "affinities" in keys:
             changed["affinities"] = tuple(affinities_known())
         if "metrics" in keys:
-            changed |= self._measured(old, keys["metrics"], oldest)
+            measured = [entry for entry in moved if entry.topic == "metrics" and entry.key != ROLLUPS_MOVED]
+            changed |= self._measured(old, measured, oldest)
+            if keys["metrics"] & {"", ROLLUPS_MOVED}:
+                changed["lines"] = self._history(old, oldest)
         if "ledger" in keys:
             changed |= _taken(old, changed.get("lines", old.lines), keys["ledger"])
         if "lines" in changed:
@@ -76,53 +81,72 @@ class Refreshing:
             changed["lines"] = sealed(lines_with_room(changed["lines"], bandwidth, old.usage))
         return replace(old, id=str(uuid7()), built_at=now, derived=derived_of_inventory(old), **changed)
 
-    def _measured(self, old: Snapshot, codes: set[str], oldest: int | None) -> dict[str, Any]:
-        """The metrics named, or all of them; with bandwidth goes what its history comes to."""
+    def _measured(self, old: Snapshot, moved: Collection[Moved], oldest: int | None) -> dict[str, Any]:
+        """The metrics named, or all of them, of the IDCs named, or of all."""
+        codes = {entry.key for entry in moved}
         named = sorted(set(old.metrics) if "" in codes else codes & set(old.metrics))
+        if not named:
+            return {}
         known = [self._since.get(f"metric {code}", self._built) for code in named]
-        if "" in codes or None in known:
-            columns = [column for code in named for column in _columns(old, [code], None)]
-        else:
-            columns = _columns(old, named, min(since for since in known if since is not None)) if named else []
+        since = None if "" in codes or None in known else min(filter(None, known))
+        columns = self._columns(old, named, _idcs_named(moved), since)
+        self._since = self._since | dict.fromkeys((f"metric {code}" for code in named), oldest)
         changed: dict[str, Any] = {"metrics": {**old.metrics, **{column.fact.code: column for column in columns}}}
-        if BANDWIDTH in named:
-            changed["lines"] = self._history(old)
-            self._since["rollups"] = oldest
-        self._since |= dict.fromkeys((f"metric {code}" for code in named), oldest)
-        return changed
+        return changed | ({"lines": old.lines} if BANDWIDTH in named else {})
 
-    def _history(self, old: Snapshot) -> Lines:
-        rows = _rows(ROLLUPS, "rollup", self._since.get("rollups", self._built))
+    def _columns(
+        self, old: Snapshot, codes: list[str], idcs: Collection[int] | None, since: int | None
+    ) -> Iterator[MetricColumn]:
+        """These metrics' columns with what has moved.
+
+        Where neither IDCs are named nor it is known what was read before, they are read whole, which alone finds out
+        what is not measured any more.
+        """
+        keys = self._keys = self._keys or keys_of(old)
+        whole = idcs is None and (since is None or connection.vendor != "postgresql")
+        turns = [[code] for code in codes] if whole else [codes]  # so that what is in hand is never much
+        columns = (
+            _patched(old.metrics[code], _of_metric(rows, keys.metrics[code]), keys, whole)
+            for turn in turns
+            for rows in [values_moved([keys.metrics[code] for code in turn], idcs=idcs, since=since)]
+            for code in turn
+        )
+        return (sealed(column) for column in times_shared(columns))
+
+    def _history(self, old: Snapshot, oldest: int | None) -> Lines:
+        rows = _rollups(self._since.get("rollups", self._built))
+        self._since = self._since | {"rollups": oldest}
         if not rows:
             return old.lines
-        place = _places(old)
-        positions = [place(idc, line) for idc, line, *_ in rows]
+        keys = self._keys = self._keys or keys_of(old)
+        positions = keys.lines[np.array([line for line, *_ in rows], dtype=np.int64)]
         percentile, busy_bits = old.lines.percentile.copy(), old.lines.busy_bits.copy()
-        percentile[positions] = [np.nan if p95 is None else p95 for _, _, p95, *_ in rows]
+        percentile[positions] = [np.nan if p95 is None else p95 for _, p95, *_ in rows]
         hours: Floats = np.array([hours_of_week(bytes(hours), until) for *_, hours, until in rows], dtype=np.float64)
         busy_bits[positions] = busiest_hours(hours, range(len(rows)))
         return replace(old.lines, percentile=percentile, busy_bits=busy_bits)
 
 
-def _columns(old: Snapshot, codes: list[str], since: int | None) -> list[MetricColumn]:
-    """These metrics' columns with what was written since that transaction, all in one look at the table.
+def _idcs_named(moved: Collection[Moved]) -> Collection[int] | None:
+    """The IDCs that all of it is about; None: it may be about any."""
+    named: set[int] = set()
+    for entry in moved:
+        if entry.idcs is None:
+            return None
+        named.update(entry.idcs)
+    return named
 
-    None: read whole, which alone finds out what is not measured any more.
-    """
-    found: dict[str, tuple[Floats, Floats]] = {}
-    for code in codes:
-        column = old.metrics[code]
-        nothing = np.full((2, column.values.size), np.nan)
-        found[code] = (column.values.copy(), column.at.copy()) if since is not None else (nothing[0], nothing[1])
-    place = _places(old)
-    for code, idc, line, value, taken_at in _rows(
-        LATEST.format(codes=", ".join(["%s"] * len(codes))), "latest", since, *codes
-    ):
-        values, at = found[code]
-        position = old.idcs.row_of[idc] if line is None else place(idc, line)
-        values[position], at[position] = value, taken_at.timestamp()
-    columns = (MetricColumn.of(old.metrics[code].fact, values, at) for code, (values, at) in found.items())
-    return [sealed(column) for column in times_shared(columns)]
+
+def _of_metric(rows: Table, metric: int) -> Table:
+    return rows[rows["metric"] == metric]
+
+
+def _patched(old: MetricColumn, rows: Table, keys: Keys, whole: bool) -> MetricColumn:
+    """The column with these values; with no others, where they are all that there are."""
+    values, at = (np.full(old.values.size, np.nan) if whole else column.copy() for column in (old.values, old.at))
+    places = keys.idcs[rows["idc"]] if old.fact.scope == "idc" else keys.lines[rows["line"]]
+    values[places], at[places] = rows["value"], rows["at"]
+    return MetricColumn.of(old.fact, values, at)
 
 
 def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
@@ -171,12 +195,9 @@ def _places(old: Snapshot) -> Any:
     return place
 
 
-def _rows(sql: str, table: str, since: int | None, *params: Any) -> list[Any]:
-    """The rows written since that transaction; all of them where it is not known."""
-    given = list(params)
-    if since is not None and connection.vendor == "postgresql":
-        sql += SINCE.format(table=table)
-        given.append(since % 2**32)
+def _rollups(since: int | None) -> list[Any]:
+    """Those written since that transaction; all of them where it is not known."""
+    known = since is not None and connection.vendor == "postgresql"
     with connection.cursor() as cursor:
-        cursor.execute(sql, given)
+        cursor.execute(ROLLUPS + (SINCE if known else ""), [since % 2**32] if known and since is not None else [])
         return list(cursor.fetchall())

@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from idcsched.audit.models import Topic
-from idcsched.audit.services import feed_append
+from idcsched.audit.services import feed_extend
 from idcsched.audit.writing import write
 from idcsched.framework.errors import Invalid
 from idcsched.inventory.models import Idc, Line
@@ -43,5 +43,5 @@ def history_store(
             value=values[found].astype(np.float64),
         )
     )
-    feed_append(topic=Topic.METRICS, key=metric.code)
+    feed_extend(topic=Topic.METRICS, keys=[metric.code], idcs=[idc.pk])
     return int(found.size)

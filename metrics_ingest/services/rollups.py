@@ -16,7 +16,7 @@ from idcsched.audit.writing import write
 from idcsched.inventory.models import Line
 from metrics_ingest.batch import Flags, Floats, Integers
 from metrics_ingest.billing_calendar import Calendar, Month
-from metrics_ingest.builtin import BANDWIDTH
+from metrics_ingest.builtin import BANDWIDTH, ROLLUPS_MOVED
 from metrics_ingest.checking import KEPT
 from metrics_ingest.figures import (
     DayFigures,
@@ -104,7 +104,7 @@ def rollups_refresh(*, lines: Sequence[Line] | None = None, now: datetime) -> in
     for start in range(0, ids.size, BATCH):
         _refresh(ids[start : start + BATCH], plan, hours_of_week)
     with write():
-        feed_append(topic=Topic.METRICS, key=BANDWIDTH)
+        feed_append(topic=Topic.METRICS, key=ROLLUPS_MOVED)
     return int(ids.size)
 
 

@@ -1,12 +1,14 @@
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+import numpy as np
+
 from idcsched.accounts.roles import Principal
 from idcsched.audit.models import Topic
-from idcsched.audit.services import feed_append
+from idcsched.audit.services import feed_extend
 from idcsched.audit.writing import write
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.inventory.models import Idc
@@ -61,7 +63,7 @@ def samples_store(*, samples: Sequence[Sample], now: datetime, principal: Princi
     if principal is not None and principal.regions is not None:
         _scope_check(principal, samples)
     batch_store(checked.sound)
-    _announce(samples)
+    _announce(samples, checked)
     return len(samples)
 
 
@@ -74,7 +76,7 @@ def samples_collect(*, samples: Sequence[Sample], now: datetime) -> Collected:
     _refuse_too_many(samples, MAX_COLLECTED)
     checked = samples_check(samples, now)
     batch_store(checked.sound)
-    _announce(sample for place, sample in enumerate(samples) if place not in checked.faults)
+    _announce(samples, checked)
     return _collected(samples, checked)
 
 
@@ -92,9 +94,11 @@ def _refuse_too_many(samples: Sequence[Sample], limit: int) -> None:
         raise Invalid("too_many", "at most {limit} samples at once", limit=limit)
 
 
-def _announce(samples: Iterable[Sample]) -> None:
-    for code in sorted({sample.metric for sample in samples}):
-        feed_append(topic=Topic.METRICS, key=code)
+def _announce(samples: Sequence[Sample], checked: Checked) -> None:
+    """Of which metrics and IDCs there is something new."""
+    metrics = {sample.metric for place, sample in enumerate(samples) if place not in checked.faults}
+    if metrics:
+        feed_extend(topic=Topic.METRICS, keys=sorted(metrics), idcs=np.unique(checked.sound.idc).tolist())
 
 
 def _collected(samples: Sequence[Sample], checked: Checked) -> Collected:

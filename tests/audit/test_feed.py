@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from idcsched.audit.feed import POSTGRESQL_NEWS, FeedReader, _rows, commits_here
 from idcsched.audit.models import FeedEntry, Topic
-from idcsched.audit.services import feed_append, feed_prune
+from idcsched.audit.services import IDCS_NAMED, feed_append, feed_extend, feed_prune
 
 
 @pytest.fixture
@@ -52,6 +52,21 @@ def test_it_works(reader):
     feed_append(topic="inventory")
     assert [entry[:2] for entry in reader.poll_entries()] == [("taints", "gz-ct-01"), ("inventory", "")]
     assert reader.poll() == frozenset()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("idcs", "reported"),
+    [
+        pytest.param([3, 1], (3, 1), id="of these"),
+        pytest.param([], (), id="of none"),
+        pytest.param(None, None, id="of any"),
+        pytest.param(range(IDCS_NAMED + 1), None, id="of too many to be named"),
+    ],
+)
+def test_of_which_idcs_it_moved(reader, idcs, reported):
+    feed_extend(topic="metrics", keys=["x", "y"], idcs=idcs)
+    assert [(entry.key, entry.idcs) for entry in reader.poll_entries()] == [("x", reported), ("y", reported)]
 
 
 @pytest.mark.django_db

@@ -35,7 +35,7 @@ def test_it_works(line, bandwidth, now):
     assert rollup.p95_mbps == WEEK - 1 - WEEK // 20
     assert rollup.computed_at == now
     assert str(rollup) == f"gz-01/ct: {rollup.p95_mbps}"
-    assert FeedEntry.objects.values_list("topic", "key").get() == ("metrics", "bandwidth_mbps")
+    assert FeedEntry.objects.values_list("topic", "key").get() == ("metrics", "bandwidth_mbps/rollups")
 
 
 @pytest.mark.django_db

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from idcsched.accounts.services import tenant_create
-from idcsched.audit.services import feed_append
+from idcsched.audit.services import feed_append, feed_extend
 from idcsched.framework.snapshot import Snapshot
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.services import (
@@ -23,6 +24,7 @@ from idcsched.inventory.services import (
     taint_delete,
 )
 from idcsched.ledger.models import Headcount, Holding
+from idcsched.scheduling import refreshing
 from idcsched.scheduling.live import Live
 from metrics_ingest.models import Latest
 from metrics_ingest.services import Sample, history_store, metric_create, rollups_refresh, samples_store
@@ -160,14 +162,52 @@ def test_what_has_not_moved_is_shared(live: Live, fleet: list[Idc]) -> None:
     assert len(before.taints.idc) == 0, "the old picture is as it was"
 
 
-@pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
-def test_only_what_was_written_since_is_read(live: Live, django_assert_max_num_queries: Callable[..., Any]) -> None:
+def of_idcs(snapshot: Snapshot, metric: str) -> dict[str, float]:
+    return dict(zip(snapshot.idcs.codes, snapshot.metrics[metric].values.tolist(), strict=True))
+
+
+def test_only_of_the_idcs_named_something_is_read(live: Live) -> None:
     measured("x", 1.0, idc="b")
     compared(live)
-    measured("x", 2.0)
-    with django_assert_max_num_queries(5) as asked:  # the feed, one moment (3), the metric's rows
-        live.current()
-    (reading,) = [query["sql"] for query in asked.captured_queries if "metrics_ingest_latest" in query["sql"]]
-    assert "age(latest.xmin)" in reading
+    Latest.objects.filter(idc__code="b").update(value=9.0)  # by nobody who says so
+    measured("x", 2.0, idc="a")
+    found = of_idcs(live.current().snapshot, "x")
+    assert (found["a"], found["b"]) == (2.0, 1.0)
+
+
+def test_where_no_idc_is_named_any_may_have_moved(live: Live) -> None:
+    measured("x", 1.0, idc="b")
     compared(live)
+    Latest.objects.filter(idc__code="b").update(value=9.0)
+    feed_append(topic="metrics", key="x")
+    measured("x", 2.0, idc="a")
+    found = of_idcs(compared(live), "x")
+    assert (found["a"], found["b"]) == (2.0, 9.0)
+
+
+def test_a_metric_that_the_picture_knows_nothing_of_moves_nothing(live: Live) -> None:
+    before = live.current().snapshot
+    feed_append(topic="metrics", key="no such metric")
+    assert live.current().snapshot.metrics is before.metrics
+
+
+@pytest.mark.parametrize("named", [None, ["a"]], ids=["of any IDC", "of one IDC"])
+@pytest.mark.django_db(transaction=True)
+def test_what_could_not_be_taken_in_is_taken_in_the_next_time(
+    named: list[str] | None, live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured("x", 1.0)
+    compared(live)
+    Latest.objects.filter(metric__code="x").update(value=7.0)
+    keys = None if named is None else list(Idc.objects.filter(code__in=named).values_list("pk", flat=True))
+    feed_extend(topic="metrics", keys=["x"], idcs=keys)
+    feed_append(topic="ledger", key="a")
+    with monkeypatch.context() as broken:
+        broken.setattr(refreshing, "_taken", fails)
+        with pytest.raises(OperationalError):
+            live.current()
+    assert np.nanmax(compared(live).metrics["x"].values) == 7.0
+
+
+def fails(*_: object) -> None:
+    raise OperationalError("the connection is lost")
