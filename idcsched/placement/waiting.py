@@ -9,10 +9,12 @@ long. The ledger refuses it to everybody else.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from time import monotonic
 from types import MappingProxyType
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError
 from django.db.models import Max
@@ -29,6 +31,7 @@ from idcsched.framework.request import Request
 from idcsched.ledger.keeping import Keep, Place, kept_now, kept_settle
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.schedule import Made, make
+from idcsched.work.services import lease_give_up, lease_take
 
 from .events import held
 from .lifecycle import State
@@ -50,6 +53,8 @@ KEPT_FREE = 20
 """For so many at a time, the first in their order."""
 UNTIL_NEXT = timedelta(seconds=30)
 """What a round keeps is free again by then, unless the next says otherwise."""
+ROUND, LEASE = "waiting orders", timedelta(seconds=12)
+"""One round at a time; if who is at it dies, another may begin after that long."""
 LATE_COMMIT = timedelta(seconds=5)
 """By how much an entry of the feed may be older than its commit."""
 
@@ -81,18 +86,42 @@ def cures_of(made: Made) -> list[str]:
 
 
 def waiting_try(*, now: datetime, at_most: int = 2000) -> int:
-    """Try those again for which it may be worth it; says how many got a place. Many workers may do so at once.
+    """Try those again for which it may be worth it; says how many got a place. Nothing while somebody else is at it.
 
     All are tried on one picture, so that what is given back meanwhile goes to the first in the next round, and not to
-    whoever happens to be tried then.
+    whoever happens to be tried then; and one round at a time, lest a second one passes by those that the first is at.
     """
+    with _alone() as still_alone:
+        return _tried(now, at_most, still_alone) if still_alone() else 0
+
+
+def _tried(now: datetime, at_most: int, still_alone: Callable[[], bool]) -> int:
     seen = kept_now()
     wanted = due(now=now)[:at_most]
     turn = _Round(now) if wanted else None
-    placed = sum(turn.tries(placement_id) for placement_id in wanted) if turn else 0
-    if seen or (turn and turn.kept):
+    placed = sum(turn.tries(placement_id) for placement_id in wanted if still_alone()) if turn else 0
+    if still_alone() and (seen or (turn and turn.kept)):
         kept_settle(seen=seen, wanted=turn.kept if turn else {})
     return placed
+
+
+@contextmanager
+def _alone() -> Iterator[Callable[[], bool]]:
+    """Tells whether this round is the only one; asked often enough it stays so."""
+    holder, until = uuid4(), 0.0
+
+    def still_alone() -> bool:
+        nonlocal until
+        if monotonic() < until:
+            return True
+        held = lease_take(name=ROUND, holder=holder, now=timezone.now(), lasting=LEASE)
+        until = monotonic() + LEASE.total_seconds() / 3 if held else 0.0
+        return held
+
+    try:
+        yield still_alone
+    finally:
+        lease_give_up(name=ROUND, holder=holder)
 
 
 def due(*, now: datetime) -> list[UUID]:

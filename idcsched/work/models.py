@@ -3,7 +3,7 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.columns import one_of, unique
 
-__all__ = ["Heartbeat", "Trade"]
+__all__ = ["Heartbeat", "Lease", "Trade"]
 
 
 class Trade(models.TextChoices):
@@ -29,3 +29,20 @@ class Heartbeat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.trade} {self.name}"
+
+
+class Lease(models.Model):
+    """Something that one process alone does at a time, and who does it until when."""
+
+    name = models.CharField(_("name"), max_length=100)
+    holder = models.UUIDField(_("holder"))
+    until = models.DateTimeField(_("until"))
+
+    class Meta:
+        verbose_name = _("lease")
+        verbose_name_plural = _("leases")
+        ordering = ["name"]
+        constraints = [unique("name", name="lease_unique")]
+
+    def __str__(self) -> str:
+        return self.name
