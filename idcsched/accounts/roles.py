@@ -41,6 +41,7 @@ CAPABILITIES: Mapping[str, Role] = MappingProxyType(
         "write_metrics": Role.OPERATOR,
         "write_samples": Role.OPERATOR,
         "write_sources": Role.OPERATOR,
+        "give_up_placements": Role.OPERATOR,
         "read_accounts": Role.ADMIN,
         "write_inventory": Role.ADMIN,
         "write_tenants": Role.ADMIN,

@@ -1,23 +1,32 @@
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin, TenantReadOnlyAdmin, admin_origin
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import role_can
+from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.wording import explained
 
 from . import services
 from .lifecycle import State
 from .models import Delivery, Machine, Placement, Provider
+from .settling import stuck
 
 __all__ = ["DeliveryAdmin", "MachineAdmin", "PlacementAdmin", "ProviderAdmin"]
 
 
+LONGEST_REASON = 500
 STATE_LABELS: Mapping[str, str] = {
     State.ACTIVE: "success",
     State.RESERVED: "info",
@@ -58,8 +67,32 @@ class PlacementAdmin(TenantReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         placement = self.get_object(request, object_id)
-        shown = {} if placement is None else _shown(placement)
+        shown = {} if placement is None else _shown(placement, may_give_up=_may_give_up(request))
         return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+
+    def get_urls(self) -> list[URLPattern]:
+        """The way out of a release that is stuck."""
+        view = self.admin_site.admin_view(self.give_up_view)
+        return [path("<uuid:pk>/give-up/", view, name="placement_placement_give_up"), *super().get_urls()]
+
+    def give_up_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Leave its machines to whoever says why."""
+        placement = get_object_or_404(self.get_queryset(request), pk=pk)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not _may_give_up(request):
+            raise PermissionDenied
+        reason = request.POST.get("message", "").replace("\x00", "").strip()[:LONGEST_REASON]
+        try:
+            if not reason:
+                raise Invalid("required", "say why, and what is to become of the machines", "/message")
+            with admin_origin(request):
+                services.placement_give_up(placement=placement, reason=reason)
+        except IdcschedError as error:
+            self.message_user(request, explained(error), messages.ERROR)
+        else:
+            self.message_user(request, gettext("It is given up, and its capacity is free."), messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:placement_placement_change", args=[pk]))
 
     @display(description=gettext_lazy("state"), ordering="state", label=STATE_LABELS)
     def stands(self, placement: Placement) -> tuple[str, Any]:
@@ -70,8 +103,16 @@ class PlacementAdmin(TenantReadOnlyAdmin):
         return ("yes", gettext("needs attention")) if placement.needs_attention else ("no", "–")
 
 
-def _shown(placement: Placement) -> dict[str, Any]:
+def _may_give_up(request: HttpRequest) -> bool:
+    user = request.user
+    return isinstance(user, User) and user.is_active and role_can(user.role, "give_up_placements")
+
+
+def _shown(placement: Placement, *, may_give_up: bool) -> dict[str, Any]:
+    releasing = placement.needs_attention and placement.state == State.RELEASING
     return {
+        "stuck": Placement.objects.filter(stuck(timezone.now()), pk=placement.pk).exists(),
+        "may_give_up": may_give_up and releasing,
         "placement": placement,
         "state_mark": MARKS.get(STATE_LABELS.get(placement.state, ""), ""),
         "events": placement.events.order_by("-version"),

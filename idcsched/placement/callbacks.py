@@ -1,7 +1,7 @@
 """What a placement's callback address is to be told: written with each event, in its transaction."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -17,12 +17,15 @@ from idcsched.framework.errors import Invalid
 from idcsched.outbound.hosts import AllowedHosts
 from idcsched.scheduling.schedule import callback_url_check
 
+from .lifecycle import Move
 from .models import Delivery, Event, Placement
 
 __all__ = ["CallbackDocument", "announce", "announced", "callback_host_check", "callbacks_of", "may_be_called"]
 
 logger = logging.getLogger(__name__)
 
+KINDS: Mapping[str, str] = {Move.LOST: "placement.machines_lost", Move.FOUND: "placement.machines_found"}
+"""What is told of moves that leave the state as it is."""
 MESSAGE_SECONDS = 60
 """A message that no worker has taken by then is dropped: the sweep has sent others."""
 
@@ -93,7 +96,7 @@ def may_be_called(url: str, tenant: Tenant) -> bool:
 
 
 def _delivery(placement: Placement, event: Event) -> Delivery:
-    kind = f"placement.{event.state}"
+    kind = KINDS.get(event.move, f"placement.{event.state}")
     document = CallbackDocument(type=kind, timestamp=event.at, data=_told(placement, event))
     return Delivery(
         placement=placement,

@@ -25,6 +25,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """A machine that is not up by then has failed."""
     tries: Annotated[int, msgspec.Meta(ge=1, le=20)] = 3
     """So often a machine is begun before it is given up."""
+    look_every_seconds: Annotated[float, msgspec.Meta(ge=60, le=604_800)] = 3600.0
+    """Machines that have been up for an hour are looked for so often."""
 
 
 class Condition(StrEnum):

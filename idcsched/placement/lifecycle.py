@@ -6,7 +6,8 @@
     reserved ── provision ──→ provisioning ── up ──→ active
                               provisioning ── fall ──→ provisioning, in another IDC
                               provisioning ── fail ──→ failed ── retry ──→ provisioning
-    provisioning, active ── release ──→ releasing ── gone ──→ released
+    provisioning, active ── release ──→ releasing ── gone, give_up ──→ released
+    active ── lost, found ──→ active, without machines that should be there, and with them again
     failed ── release ──→ released
 
 Anything else is no legal move. What a move does to capacity and machines is the services' business.
@@ -42,7 +43,9 @@ class State(TextChoices):
 
 
 class Move(TextChoices):
-    """What can be done to a placement. Clients ask for `provision`, `confirm`, `release` and `retry`."""
+    """What can be done to a placement. Clients ask for `provision`, `confirm`, `release` and `retry`, operators for
+    `give_up`.
+    """
 
     WAIT = "wait", _("wait")
     RESERVE = "reserve", _("reserve")
@@ -54,6 +57,9 @@ class Move(TextChoices):
     RETRY = "retry", _("retry")
     RELEASE = "release", _("release")
     GONE = "gone", _("machines are gone")
+    GIVE_UP = "give_up", _("give up")
+    LOST = "lost", _("machines are missing")
+    FOUND = "found", _("machines are there again")
     EXPIRE = "expire", _("expire")
 
 
@@ -82,8 +88,8 @@ MOVES: Mapping[State | None, Mapping[Move, State]] = MappingProxyType(
             Move.FAIL: State.FAILED,
             Move.RELEASE: State.RELEASING,
         },
-        State.ACTIVE: {Move.RELEASE: State.RELEASING},
-        State.RELEASING: {Move.GONE: State.RELEASED},
+        State.ACTIVE: {Move.RELEASE: State.RELEASING, Move.LOST: State.ACTIVE, Move.FOUND: State.ACTIVE},
+        State.RELEASING: {Move.GONE: State.RELEASED, Move.GIVE_UP: State.RELEASED},
         State.FAILED: {Move.RETRY: State.PROVISIONING, Move.RELEASE: State.RELEASED},
         State.RELEASED: {},
         State.EXPIRED: {},

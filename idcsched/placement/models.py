@@ -95,6 +95,7 @@ class Placement(models.Model):
             models.Index(
                 fields=["-priority", "created_at"], name="placement_waiting", condition=Q(state=State.WAITING)
             ),
+            models.Index(fields=["state"], name="placement_attention", condition=Q(needs_attention=True)),
             models.Index(fields=["request_id"], name="placement_by_request", condition=~Q(request_id="")),
             models.Index(fields=["group_id"], name="placement_in_group", condition=Q(group_id__isnull=False)),
         )
@@ -189,6 +190,7 @@ class MachineState(models.TextChoices):
     FAILED = "failed", _("failed")
     DELETING = "deleting", _("deleting")
     DELETED = "deleted", _("deleted")
+    GIVEN_UP = "given_up", _("given up")
 
 
 class Attempt(models.Model):

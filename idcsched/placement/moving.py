@@ -1,4 +1,4 @@
-"""What can be done to a placement that is there: confirm, provision, release, let expire.
+"""What can be done to a placement that is there: confirm, provision, release, give up, let expire.
 
 Each is safe to do twice at once: the row is held, and whoever comes second finds it moved already.
 """
@@ -9,9 +9,10 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from idcsched.audit.services import change_record
 from idcsched.audit.writing import write
 from idcsched.framework.decoding import convert
-from idcsched.framework.errors import NotFound
+from idcsched.framework.errors import Conflict, NotFound
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import claims_fade_begin
 
@@ -20,9 +21,15 @@ from .events import advance, held
 from .giving_back import capacity_given_back
 from .lifecycle import HOLDING, Move, State, next_state
 from .models import Placement
-from .settling import machines_remove, settle
+from .settling import machines_give_up, machines_remove, settle
 
-__all__ = ["placement_confirm", "placement_provision", "placement_release", "placements_expire"]
+__all__ = [
+    "placement_confirm",
+    "placement_give_up",
+    "placement_provision",
+    "placement_release",
+    "placements_expire",
+]
 
 
 @write()
@@ -62,6 +69,25 @@ def placement_release(*, placement: Placement) -> Placement:
         settle(found)
     elif holding:
         capacity_given_back(found)
+    return found
+
+
+@write()
+def placement_give_up(*, placement: Placement, reason: str) -> Placement:
+    """End the release of one whose machines its provider does not remove, and give back what it holds.
+
+    They are looked for no more; whoever gives the reason sees to them. Raises Conflict `invalid_transition`,
+    `not_stuck` while nothing has gone wrong.
+    """
+    found = held(placement.pk)
+    next_state(found.state, Move.GIVE_UP)
+    if not found.needs_attention:
+        raise Conflict("not_stuck", "its machines are still being removed: nothing has gone wrong so far")
+    left = machines_give_up(found)
+    advance(found, Move.GIVE_UP, detail={"reason": reason, "machines": left}, needs_attention=False)
+    capacity_given_back(found)
+    given_up = {"state": found.state, "reason": reason, "machines": [each["name"] for each in left]}
+    change_record(kind="placement", key=str(found.pk), before={"state": State.RELEASING}, after=given_up)
     return found
 
 

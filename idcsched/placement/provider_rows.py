@@ -119,7 +119,8 @@ def _noted(errors: list[FieldError]) -> Iterator[None]:
 
 def _refuse_with_machines(code: str) -> None:
     """Raises Conflict where machines of the provider stand, or may."""
-    machines = Machine.objects.filter(provider=code).exclude(state=MachineState.DELETED, next_try_at__isnull=True)
+    over = [MachineState.DELETED, MachineState.GIVEN_UP]
+    machines = Machine.objects.filter(provider=code).exclude(state__in=over, next_try_at__isnull=True)
     names = list(machines.order_by("name").values_list("name", flat=True)[:EXAMPLES])
     if names:
         raise Conflict("in_use", "in use by {examples}", examples=", ".join(names))

@@ -4,7 +4,13 @@ from .batching import batch_answer, gang_place
 from .committing import placement_commit
 from .delivering import callbacks_announce, deliveries_prune, delivery_resend, placement_deliver
 from .falling import placement_fall, placement_retry, placements_reconcile
-from .moving import placement_confirm, placement_provision, placement_release, placements_expire
+from .moving import (
+    placement_confirm,
+    placement_give_up,
+    placement_provision,
+    placement_release,
+    placements_expire,
+)
 from .ordering import placement_order
 from .outcomes import machine_told
 from .provider_rows import provider_create, provider_delete, provider_update
@@ -24,6 +30,7 @@ __all__ = [
     "placement_confirm",
     "placement_deliver",
     "placement_fall",
+    "placement_give_up",
     "placement_order",
     "placement_provision",
     "placement_release",

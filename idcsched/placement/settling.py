@@ -4,9 +4,10 @@ Everything here is done while the placement is held, in the transaction that cha
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from idcsched.ledger.taking import claims_fade_begin
@@ -15,12 +16,15 @@ from .beginning import tend_soon
 from .events import advance
 from .giving_back import capacity_given_back
 from .lifecycle import Move, State
-from .models import Attempt, AttemptState, Machine, MachineState, Placement
+from .models import Attempt, AttemptState, Event, Machine, MachineState, Placement
 
-__all__ = ["ATTENTION_AFTER", "attempt_gone", "machines_remove", "settle"]
+__all__ = ["ATTENTION_AFTER", "STUCK_AFTER", "attempt_gone", "machines_give_up", "machines_remove", "settle", "stuck"]
 
 ATTENTION_AFTER = 5
 """So often removing a machine fails before somebody should look."""
+STUCK_AFTER = timedelta(hours=1)
+"""After that long nobody need hope that it comes right by itself."""
+GONE = (MachineState.DELETED, MachineState.GIVEN_UP)
 
 
 def settle(placement: Placement) -> None:
@@ -53,7 +57,20 @@ def attempt_gone(placement: Placement) -> Attempt | None:
 
 
 def _standing(placement: Placement) -> QuerySet[Machine]:
-    return Machine.objects.filter(attempt__placement=placement).exclude(state=MachineState.DELETED)
+    return Machine.objects.filter(attempt__placement=placement).exclude(state__in=GONE)
+
+
+def machines_give_up(placement: Placement) -> list[dict[str, Any]]:
+    """Let all that stands stand where it is; says what that was. The placement must be held."""
+    left = list(_standing(placement).order_by("attempt__number", "number"))
+    _standing(placement).update(state=MachineState.GIVEN_UP, since=timezone.now(), next_try_at=None)
+    return [_named(machine) for machine in left]
+
+
+def stuck(now: datetime) -> Q:
+    """Placements that hold capacity for machines which their provider does not remove, and have done so for long."""
+    states = [State.PROVISIONING, State.RELEASING]
+    return Q(needs_attention=True, state__in=states, changed_at__lte=now - STUCK_AFTER)
 
 
 def _provisioned(placement: Placement, now: datetime) -> None:
@@ -82,9 +99,25 @@ def _ended(attempt: Attempt, state: AttemptState, now: datetime, *, error: str =
 def _attend(placement: Placement) -> None:
     """Whether a machine is left that can't be removed, or one is missing that should be there."""
     machines = Machine.objects.filter(attempt__placement=placement)
-    stuck = machines.filter(state=MachineState.DELETING, tries__gte=ATTENTION_AFTER)
-    missing = machines.filter(state=MachineState.ACTIVE).exclude(error="")
-    needed = stuck.exists() or missing.exists()
-    if needed != placement.needs_attention:
+    stays = machines.filter(state=MachineState.DELETING, tries__gte=ATTENTION_AFTER)
+    missing = list(machines.filter(state=MachineState.ACTIVE).exclude(error=""))
+    needed, before = stays.exists() or bool(missing), placement.needs_attention
+    if needed != before:
         placement.needs_attention = needed
         placement.save(update_fields=["needs_attention"])
+    if placement.state == State.ACTIVE and (missing or before):
+        _tell_missing(placement, missing)
+
+
+def _tell_missing(placement: Placement, missing: Sequence[Machine]) -> None:
+    """An event when one more is missing, and one when none is any more."""
+    told = Event.objects.filter(placement=placement, move__in=[Move.LOST, Move.FOUND]).order_by("-version").first()
+    known = {each["id"] for each in told.detail["machines"]} if told and told.move == Move.LOST else set()
+    if {str(machine.pk) for machine in missing} - known:
+        advance(placement, Move.LOST, detail={"machines": [_named(machine) for machine in missing]})
+    elif known and not missing:
+        advance(placement, Move.FOUND)
+
+
+def _named(machine: Machine) -> dict[str, Any]:
+    return {"id": str(machine.pk), "name": machine.name, "provider_id": machine.provider_id, "error": machine.error}

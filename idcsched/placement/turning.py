@@ -25,7 +25,10 @@ Changes = dict[str, Any]
 POLL = timedelta(seconds=2)
 SOONEST, LATEST = timedelta(seconds=2), timedelta(minutes=5)
 FIRST_LOOK, LAST_LOOK = timedelta(minutes=1), timedelta(hours=1)
-"""What is up or gone is looked for again, ever more rarely: a provider may do late what it was asked long ago."""
+"""What is up or gone is looked for again, ever more rarely: a provider may do late what it was asked long ago. After
+an hour what is gone is looked for no more, what is up as often as its provider's configuration says.
+"""
+MANY_TRIES = 5
 LONGEST_ERROR = 1000
 HIDDEN = "***"
 
@@ -76,7 +79,9 @@ def went_wrong(machine: Machine, error: Exception, turn: Turn | None = None) -> 
     now, config = timezone.now(), turn.driver.config if turn else Config()
     said, tries = _said(error, turn), machine.tries + 1
     later = {"next_try_at": now + _pause(tries)}
-    if machine.state in (MachineState.ACTIVE, MachineState.DELETED):
+    if machine.state == MachineState.ACTIVE:  # nothing is known of it, least of all that it is missing
+        return {**later, "tries": tries} if tries < MANY_TRIES else {"next_try_at": _later(now, config), "tries": tries}
+    if machine.state == MachineState.DELETED:
         return {**later, "tries": tries} if now - machine.since < 24 * LAST_LOOK else {"next_try_at": None}
     if machine.state == MachineState.DELETING:
         return {**later, "tries": tries, "error": said}
@@ -137,12 +142,21 @@ def _still_up(turn: Turn) -> Changes:
     kept = turn.the_one(there)
     turn.remove(each for each in there if each is not kept and each.id != turn.machine.provider_id)
     now = timezone.now()
+    next_look = _next_look(turn.machine.since, now) or _later(now, turn.driver.config)
     if kept is None:
-        return {"error": "the provider does not have it any more", "next_try_at": now + LATEST, "tries": 0}
-    next_look = _next_look(turn.machine.since, now)
+        return {"error": _missing(there, turn.machine), "next_try_at": min(next_look, now + LATEST), "tries": 0}
     return {
         "provider_id": kept.id, "addresses": list(kept.addresses), "error": "", "tries": 0, "next_try_at": next_look,
     }  # fmt: skip
+
+
+def _missing(there: Iterable[Existing], machine: Machine) -> str:
+    """What is wrong with one that should be up."""
+    same = next((each for each in there if each.id == machine.provider_id), None)
+    if same is None:
+        return "the provider does not have it any more"
+    going = "it is being removed" if same.condition == Condition.GOING else "it is not running any more"
+    return f"{going}: {same.error[:LONGEST_ERROR]}" if same.error else going
 
 
 def _still_gone(turn: Turn) -> Changes:
@@ -168,6 +182,15 @@ def _next_look(since: datetime, now: datetime) -> datetime | None:
     return now + max(now - since, FIRST_LOOK) if now - since < LAST_LOOK else None
 
 
+def _later(now: datetime, config: Config) -> datetime:
+    """When to look for what has been up for long; not for all at once that came up at once."""
+    return now + timedelta(seconds=config.look_every_seconds) * _spread()
+
+
+def _spread() -> float:
+    return random.uniform(0.75, 1.25)  # noqa: S311 - it spreads load and guards nothing
+
+
 def _wanted(machine: Machine) -> Wanted:
     placement = machine.attempt.placement
     return Wanted(
@@ -190,5 +213,4 @@ def _said(error: Exception, turn: Turn | None) -> str:
 
 def _pause(tries: int) -> timedelta:
     """Twice as long each time, and never quite the same."""
-    spread = random.uniform(0.75, 1.25)  # noqa: S311 - it spreads load and guards nothing
-    return min(SOONEST * 2 ** min(tries - 1, 10), LATEST) * spread
+    return min(SOONEST * 2 ** min(tries - 1, 10), LATEST) * _spread()

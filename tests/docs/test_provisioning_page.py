@@ -93,7 +93,8 @@ def test_the_numbers_are_those_of_the_code() -> None:
     plain = Config()
     providers = section(PAGE, "Providers")
     assert f"with one machine, {plain.timeout_seconds:g})" in providers
-    assert f"has failed, {plain.boot_seconds:g}) and `tries` ({plain.tries})" in providers
+    assert f"has failed, {plain.boot_seconds:g}), `tries` ({plain.tries})" in providers
+    assert f"`look_every_seconds` ({plain.look_every_seconds:,.0f})" in providers
     wrong = section(PAGE, "What happens when something goes wrong")
     assert {3: "three", 5: "five"}[MOST_ATTEMPTS] + " IDCs" in wrong
     assert f"after {({5: 'five'})[ATTENTION_AFTER]} tries" in wrong

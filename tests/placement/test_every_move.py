@@ -16,6 +16,7 @@ from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Machine, Placement
 from idcsched.placement.services import (
     placement_confirm,
+    placement_give_up,
     placement_provision,
     placement_release,
     placement_retry,
@@ -29,6 +30,7 @@ ASKED: dict[str, Callable[..., Placement]] = {
     "provision": placement_provision,
     "release": placement_release,
     "retry": partial(placement_retry, http_request_id="2"),
+    "give up": partial(placement_give_up, reason="the cloud is gone"),
 }
 ALLOWED = {
     ("waiting", "release"): "released",
@@ -39,6 +41,7 @@ ALLOWED = {
     ("active", "release"): "releasing",
     ("failed", "retry"): "provisioning",
     ("failed", "release"): "released",
+    ("releasing", "give up"): "released",
 }
 STATES = ("waiting", "reserved", "provisioning", "active", "releasing", "released", "expired", "failed")
 
@@ -64,6 +67,8 @@ def brought(order: Order, state: str) -> Placement:
     if state in ("releasing", "released"):
         stuck()
         placement_release(placement=placement)
+    if state == "releasing":
+        Placement.objects.update(needs_attention=True)
     if state == "expired":
         placements_expire(now=timezone.now() + timedelta(hours=1))
     return Placement.objects.get(pk=placement.pk)

@@ -1,7 +1,7 @@
 """`/api/v1/placements/`: what was ordered, what it holds, and what can be done to it."""
 
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from django.db.models import QuerySet
@@ -80,6 +80,12 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     action: Literal["reserve", "provision"] | None = None
 
 
+class GivingUp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why nobody is to try any longer, and what is to become of the machines."""
+
+    reason: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+
+
 class PlacementFilters(FilterSet):
     due_to_leave = flag("leaving")
 
@@ -107,6 +113,7 @@ class PlacementViewSet(ReadOnlyResource):
     """Portals and tenants' viewers see their own tenant's, everybody else all."""
 
     capability = "schedule"
+    capability_by_action: ClassVar = {"give_up": "give_up_placements"}
     queryset = Placement.objects.all()
     filterset_class = PlacementFilters
     ordering_fields = ("created_at", "changed_at", "expires_at")
@@ -175,6 +182,13 @@ class PlacementViewSet(ReadOnlyResource):
     def release(self, request: Request, id: str) -> HttpResponse:
         """Give back what it holds."""
         return self._moved(services.placement_release)
+
+    @extend_schema(request=GivingUp, responses=PlacementDocument)
+    @action(detail=True, methods=["post"])
+    def give_up(self, request: Request, id: str) -> HttpResponse:
+        """End a release that is stuck: its machines are left to whoever asks, its capacity goes back."""
+        asked = decode_json(body_bytes(request), GivingUp)
+        return self._moved(partial(services.placement_give_up, reason=asked.reason))
 
     def _moved(self, service: Any, status: int = status.HTTP_200_OK) -> HttpResponse:
         with self.writing():

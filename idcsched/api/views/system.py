@@ -6,7 +6,9 @@ import django
 import msgspec
 import numpy as np
 from django.db import connection
+from django.db.models import Count
 from django.http import HttpResponse
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -17,6 +19,8 @@ from idcsched.api.openapi import list_of
 from idcsched.api.resources import encoded, struct_response
 from idcsched.api.throttling import throttle_state
 from idcsched.framework.plugin import Plugin
+from idcsched.placement.models import Placement
+from idcsched.placement.settling import stuck
 from idcsched.scheduling.live import live
 from idcsched.scheduling.plugins import registry
 from idcsched.scheduling.recorder import recorder
@@ -66,6 +70,13 @@ class RecordsStatus(msgspec.Struct, frozen=True):
     dropped: int
 
 
+class PlacementsStatus(msgspec.Struct, frozen=True):
+    """Placements that somebody should look at; stuck: for an hour already their machines can't be removed."""
+
+    needing_attention: int
+    stuck: int
+
+
 class Status(msgspec.Struct, frozen=True):
     """`broken_plugins` says of each source why it could not be loaded, `broken_profiles` why one can't be used."""
 
@@ -74,6 +85,7 @@ class Status(msgspec.Struct, frozen=True):
     records: RecordsStatus
     throttle: Literal["off", "memory", "redis", "redis_away"]
     background: Background
+    placements: PlacementsStatus
     profiles: dict[str, int]
     broken_plugins: dict[str, str]
     broken_profiles: dict[str, str]
@@ -100,6 +112,7 @@ class StatusView(APIView):
     def get(self, request: Request) -> HttpResponse:
         picture = live.current()
         broken, throttle, work = dict(registry().broken), throttle_state(), background()
+        placements = _placements()
         return struct_response(
             Status(
                 versions=Versions(__version__, django.__version__, np.__version__, _database()),
@@ -112,6 +125,7 @@ class StatusView(APIView):
                 records=RecordsStatus(recorder.waiting, recorder.dropped),
                 throttle=throttle,
                 background=work,
+                placements=placements,
                 profiles={code: profile.revision for code, profile in sorted(picture.profiles.items())},
                 broken_plugins=broken,
                 broken_profiles=dict(picture.broken_profiles),
@@ -122,6 +136,7 @@ class StatusView(APIView):
                     or recorder.dropped
                     or throttle == "redis_away"
                     or work.degraded
+                    or placements.stuck
                 ),
             )
         )
@@ -137,6 +152,13 @@ def _document(plugin: type[Plugin]) -> PluginDocument:
         args=msgspec.json.schema(plugin.Args),
         metrics=plugin.metrics,
         reasons=tuple(PluginReason(reason.code, say(reason.label, {}), say(reason.sentence, {})) for reason in reasons),
+    )
+
+
+def _placements() -> PlacementsStatus:
+    needing = Placement.objects.filter(needs_attention=True)
+    return PlacementsStatus(
+        **needing.aggregate(needing_attention=Count("pk"), stuck=Count("pk", filter=stuck(timezone.now())))
     )
 
 
