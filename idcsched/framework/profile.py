@@ -205,14 +205,8 @@ class Profile:
 
 def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revision: int) -> Profile:
     """The profile that `body` describes; raises Invalid with every plugin, argument or name that is wrong."""
-    errors: list[FieldError] = []
-    entries = [entry for i, part in enumerate(body.plugins) if (entry := _compiled(part, registry, i, errors))]
-    _check_names(body, registry, errors)
-    if errors:
-        raise Invalid.of(errors)
-    listed = {entry.plugin.name for entry in entries}
-    implied = [_implied(registry, name) for name in ALWAYS if name not in listed]
-    everything = (*implied, *entries)
+    entries = _entries(body, registry)
+    everything = (*_implied_beside(entries, registry), *entries)
     scorers = _joining(entries, "score", "score_one")
     filters_one = _joining(entries, "filter_one")
     flow = next((entry for entry in everything if entry.plugin.name == "network_flow"), None)
@@ -250,6 +244,21 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
     )
 
 
+def _entries(body: ProfileBody, registry: Registry) -> list[Entry]:
+    """The entries that are listed; raises Invalid with everything that is wrong."""
+    entries: list[Entry] = []
+    errors: list[FieldError] = []
+    for index, part in enumerate(body.plugins):
+        try:
+            entries.append(_compiled(part, registry, f"/plugins/{index}"))
+        except Invalid as refusal:
+            errors.extend(refusal.errors)
+    _check_names(body, registry, errors)
+    if errors:
+        raise Invalid.of(errors)
+    return entries
+
+
 def _entries_of(names: Iterable[str], entries: tuple[Entry, ...]) -> Iterator[Entry]:
     """Each name is an entry's or, where no entry has it, a plugin's."""
     for name in names:
@@ -271,6 +280,11 @@ def _joined(kind: type[Plugin]) -> frozenset[str]:
     return frozenset(name for name in _METHODS if kind.joins(name))
 
 
+def _implied_beside(entries: Iterable[Entry], registry: Registry) -> Iterator[Entry]:
+    listed = {entry.plugin.name for entry in entries}
+    return (_implied(registry, name) for name in ALWAYS if name not in listed)
+
+
 def _implied(registry: Registry, name: str) -> Entry:
     kind = registry.get(name)
     if kind is None:  # what the request names would be passed over in silence
@@ -290,35 +304,12 @@ def _implied(registry: Registry, name: str) -> Entry:
     )
 
 
-def _compiled(part: PluginEntry, registry: Registry, index: int, errors: list[FieldError]) -> Entry | None:
-    pointer = f"/plugins/{index}"
-    kind = registry.get(part.plugin)
-    if kind is None:
-        errors.append(
-            FieldError(
-                f"{pointer}/plugin",
-                "unknown_plugin",
-                "there is no plugin {plugin}; there are {known}",
-                {"plugin": part.plugin, "known": ", ".join(sorted(registry.plugins))},
-            )
-        )
-        return None
-    try:
-        plugin = kind(convert(part.args or {}, kind.Args, f"{pointer}/args"))
-    except Invalid as refusal:
-        errors.extend(
-            FieldError(
-                error.pointer,
-                error.code,
-                "plugin {plugin}: {problem}",
-                {"plugin": part.plugin, "problem": FieldError("", error.code, error.detail, error.params)},
-            )
-            for error in refusal.errors
-        )
-        return None
+def _compiled(part: PluginEntry, registry: Registry, pointer: str) -> Entry:
+    """Raises Invalid."""
+    plugin = _plugin(part, registry, pointer)
+    kind = type(plugin)
     if problem := _unfit(part, kind, pointer):
-        errors.append(problem)
-        return None
+        raise Invalid.of([problem])
     return Entry(
         name=part.name,
         plugin=plugin,
@@ -330,6 +321,25 @@ def _compiled(part: PluginEntry, registry: Registry, index: int, errors: list[Fi
         on_error_score="fail" if part.on_error == "fail" else "ignore",
         joined=_joined(kind),
     )
+
+
+def _plugin(part: PluginEntry, registry: Registry, pointer: str) -> Plugin:
+    """With its arguments checked; raises Invalid that names the plugin, the argument and what is allowed."""
+    kind = registry.get(part.plugin)
+    if kind is None:
+        detail = "there is no plugin {plugin}; there are {known}"
+        known = ", ".join(sorted(registry.plugins))
+        raise Invalid("unknown_plugin", detail, f"{pointer}/plugin", plugin=part.plugin, known=known)
+    try:
+        return kind(convert(part.args or {}, kind.Args, f"{pointer}/args"))
+    except Invalid as refusal:
+        errors = [_of_plugin(part.plugin, error) for error in refusal.errors]
+    raise Invalid.of(errors)
+
+
+def _of_plugin(plugin: str, error: FieldError) -> FieldError:
+    problem = FieldError("", error.code, error.detail, error.params)
+    return FieldError(error.pointer, error.code, "plugin {plugin}: {problem}", {"plugin": plugin, "problem": problem})
 
 
 def _unfit(part: PluginEntry, kind: type[Plugin], pointer: str) -> FieldError | None:

@@ -48,23 +48,7 @@ def idc_create(
     lines: Sequence[Mapping[str, Any]] = (),
 ) -> Idc:
     """A new IDC with its lines, each as `line_create` takes them; raises Invalid, Conflict."""
-    document = {
-        "code": code,
-        "name": name,
-        "region": region,
-        "tier": tier,
-        "status": status,
-        "partition": partition,
-        "labels": {} if labels is None else labels,
-        "provider": provider,
-        "latitude": latitude,
-        "longitude": longitude,
-        "stock_cpu": stock_cpu,
-        "stock_memory_gib": stock_memory_gib,
-        "stock_disk_gib": stock_disk_gib,
-        "stock_gpu": stock_gpu,
-        "lines": lines,
-    }
+    document = locals() | {"labels": labels or {}}
     return _create([document], [""])[0]
 
 
