@@ -42,9 +42,12 @@ class Affinity(Plugin):
         return tuple(verdicts)
 
     def score(self, ctx: Cycle) -> Floats:
-        total = np.zeros(ctx.snapshot.size)
+        total, row_of = np.zeros(ctx.snapshot.size), ctx.snapshot.idcs.row_of
         for fact in self._about(ctx, "prefer"):
-            total += self._named(ctx, fact) * float(fact.weight)
+            if fact.terms is not None:
+                total += self._named(ctx, fact) * float(fact.weight)
+            elif (row := row_of.get(fact.idc or "")) is not None:
+                total[row] += float(fact.weight)
         for preference in ctx.request.prefer or ():
             total += ctx.snapshot.matching((preference,)) * float(preference.weight)
         return ctx.take(total)

@@ -223,13 +223,13 @@ def load_of(snapshot: Snapshot) -> Floats:
 def tariff(lines: Lines) -> Tariff:
     return Tariff(
         commit=lines.paid,
-        some_commit=np.maximum(lines.paid, 1e-9),
-        some_purchased=np.maximum(lines.purchased, 1e-9),
+        some_commit=lines.some_paid,
+        some_purchased=lines.some_purchased,
         price=lines.price,
         fixed=lines.flat_rate,
         daily=lines.daily,
         special=bool(lines.flat_rate.any() or lines.daily.any()),
-        all_priced=bool(lines.price.size and np.isfinite(lines.price).all()),
+        all_priced=lines.all_priced,
     )
 
 

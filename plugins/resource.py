@@ -7,6 +7,7 @@ in question reports plays no part. Missing data: the filter passes, the score is
 Reserve claims what the machines need of the stock.
 """
 
+from functools import reduce
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -67,13 +68,15 @@ class Resource(Plugin):
         readings = list(self._readings(ctx).values())
         if not readings:
             return None
-        loads = np.array([reading.values for reading in readings])
-        raw = loads.max(axis=0) - (loads.min(axis=0) if self.args.strategy == "balanced" else 0.0)
+        loads = [reading.values for reading in readings]
+        raw = reduce(np.maximum, loads)
+        if self.args.strategy == "balanced":
+            raw = raw - reduce(np.minimum, loads)
         return Reading(
-            metric=readings[int(np.argmin([reading.known.sum() for reading in readings]))].metric,
+            metric=min(readings, key=lambda reading: int(np.count_nonzero(reading.known))).metric,
             values=raw,
-            at=np.min([reading.at for reading in readings if reading.at is not None], axis=0),
-            known=np.logical_and.reduce([reading.known for reading in readings]),
+            at=reduce(np.minimum, [reading.at for reading in readings if reading.at is not None]),
+            known=reduce(np.logical_and, [reading.known for reading in readings]),
         )
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
@@ -88,7 +91,11 @@ class Resource(Plugin):
     def _readings(ctx: Cycle) -> dict[str, Reading]:
         """The loads that anybody in question reports, by resource."""
         readings = {name: ctx.metric(metric) for name, metric in LOADS.items()}
-        return {name: reading for name, reading in readings.items() if not np.isnan(reading.values).all()}
+        return {
+            name: reading
+            for name, reading in readings.items()
+            if reading.known.any() or not np.isnan(reading.values).all()
+        }
 
     def _load_verdicts(self, ctx: Cycle) -> tuple[Verdict, ...]:
         verdicts: list[Verdict] = []

@@ -14,10 +14,19 @@ from .labels import Mask, Rows
 from .normalize import Floats
 from .snapshot import HOURS_A_WEEK, Idcs, Lines, MetricColumn, Snapshot, Span, Taints, sealed
 
-__all__ = ["BANDWIDTH", "build_snapshot", "busiest_hours", "lines_with_room", "taint_columns", "times_shared"]
+__all__ = [
+    "BANDWIDTH",
+    "build_snapshot",
+    "busiest_hours",
+    "lines_with_prices",
+    "lines_with_room",
+    "taint_columns",
+    "times_shared",
+]
 
 BANDWIDTH = "bandwidth_mbps"
 BUSY_SHARE = 0.05
+_SOME = 1e-9  # Mbps: next to nothing
 _LINES_AT_ONCE = 1000  # whose hours are sorted: so much is in hand at a time
 
 
@@ -113,6 +122,9 @@ def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColu
         price_per_gb=_floats(fact.price_per_gb for fact in facts),
         price=_floats(monthly_price(fact.charge_type, fact.price_per_mbps, fact.price_per_gb) for fact in facts),
         paid=_floats(paid_anyway(fact.charge_type, fact.commit_mbps, fact.purchased_mbps) for fact in facts),
+        some_paid=unknown,
+        some_purchased=unknown,
+        all_priced=False,
         flat_rate=np.array([fact.charge_type == "fixed" for fact in facts], dtype=np.bool_),
         daily=np.array([fact.charge_type.startswith("daily_") for fact in facts], dtype=np.bool_),
         percentile=_floats(fact.percentile_mbps for fact in facts),
@@ -122,7 +134,7 @@ def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColu
         room=unknown,
         busy_bits=busiest_hours(world.hourly, order),
     )
-    return lines_with_room(lines, bandwidth, usage)
+    return lines_with_room(lines_with_prices(lines), bandwidth, usage)
 
 
 def busiest_hours(hourly: Floats | None, order: Sequence[int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -148,6 +160,16 @@ def lines_with_room(lines: Lines, bandwidth: MetricColumn | None, usage: Usage) 
     used = used_bandwidth(latest, lines.percentile)
     free = room(lines.purchased, lines.max_level, *demand(used, lines.pending, lines.ordered, usage))
     return replace(lines, used=used, room=free)
+
+
+def lines_with_prices(lines: Lines) -> Lines:
+    """The lines with what else follows from what is purchased, paid for and billed."""
+    return replace(
+        lines,
+        some_paid=np.maximum(lines.paid, _SOME),
+        some_purchased=np.maximum(lines.purchased, _SOME),
+        all_priced=bool(lines.price.size and np.isfinite(lines.price).all()),
+    )
 
 
 def _dearest(lines: Lines) -> float:

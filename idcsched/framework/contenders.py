@@ -131,7 +131,7 @@ def _bound(ctx: "Cycle", entry: Entry) -> Floats | None:
     if normalizes_itself(entry):
         return None
     if "score" in entry.plugin.reads:
-        whole = remembered_whole(ctx, entry)
+        whole = remembered_whole(ctx, entry, at_once=True)
         if whole is SILENT:
             return np.zeros(ctx.size)
         return whole.scores if isinstance(whole, Whole) else None

@@ -174,7 +174,7 @@ class Cycle:
     def _found(
         self, token: object, what: str, reads: tuple[str, ...], compute: Callable[[], Any], size: int, errors: Sized
     ) -> tuple[Any, tuple[MissingNote, ...]]:
-        key = (token, what, self.rows.start, self.rows.stop, *[self._asked_for(field) for field in reads])  # type: ignore[union-attr]
+        key = self._key(token, what, reads)
         found: tuple[Any, tuple[MissingNote, ...]] | None = self.moment.recall(key)
         if found is None:
             noted, failed = len(self.notes), len(errors)
@@ -186,6 +186,14 @@ class Cycle:
         if self._shelf is not None and self.profile.covers(reads):
             self._shelf[token, what] = found
         return found
+
+    def worth_remembering(self, token: object, what: str, reads: tuple[str, ...]) -> bool:
+        """Whether it is remembered already, or has been asked for before."""
+        return self.moment.asked_again(self._key(token, what, reads))
+
+    def _key(self, token: object, what: str, reads: tuple[str, ...]) -> tuple[Any, ...]:
+        """Names all that it depends on; only for rows that are remembered."""
+        return (token, what, self.rows.start, self.rows.stop, *[self._asked_for(field) for field in reads])  # type: ignore[union-attr]
 
     def _asked_for(self, field: str) -> Any:
         """What the request says there, as part of a key."""
@@ -328,6 +336,8 @@ class Cycle:
 
         `among`: only these rows' values are asked for at all.
         """
+        if int(np.count_nonzero(reading.known)) == self.size:
+            return reading.known
         policy = self.entry.missing.filter
         missing = ~reading.known if among is None else among & ~reading.known
         stale = ~np.isnan(reading.values) if policy == "last" else np.zeros(self.size, dtype=np.bool_)

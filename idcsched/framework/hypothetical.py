@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from .building import BANDWIDTH, lines_with_room
+from .building import BANDWIDTH, lines_with_prices, lines_with_room
 from .capacity import monthly_price, paid_anyway
 from .decoding import pointer_token
 from .errors import Invalid
@@ -130,7 +130,7 @@ def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
             commit, purchased = float(columns["commit"][number]), float(columns["purchased"][number])
             columns["paid"][number] = paid_anyway(lines.charge_types[number], _known(commit), purchased)
     bandwidth = snapshot.metrics.get(BANDWIDTH)
-    return lines_with_room(replace(lines, **columns), bandwidth, snapshot.usage)
+    return lines_with_room(lines_with_prices(replace(lines, **columns)), bandwidth, snapshot.usage)
 
 
 def _price(lines: Lines, columns: dict[str, Floats], number: int) -> float:

@@ -7,6 +7,7 @@ share a BGP line, which then is counted once.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 import msgspec
@@ -114,10 +115,10 @@ def settle(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePoli
     """What `choose_lines` chooses under a `settled` policy for any need."""
     choice = choose_lines(snapshot, rows, fresh, msgspec.structs.replace(policy, need=0.0))
     choice.complete, choice.all_known = bool(choice.has_line.all()), bool(choice.known.all())
-    least = np.full(choice.known.size, np.inf if choice.known.any() else -np.inf)
-    for group in choice.groups if choice.known.any() else ():
-        np.minimum(least, snapshot.lines.room.take(group), out=least)
-    return Settled(choice, np.where(choice.known, least, -np.inf))
+    if not choice.known.any():
+        return Settled(choice, np.full(choice.known.size, -np.inf))
+    least = reduce(np.minimum, [snapshot.lines.room.take(group) for group in choice.groups])
+    return Settled(choice, least if choice.all_known else np.where(choice.known, least, -np.inf))
 
 
 def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> LineChoice:
@@ -126,9 +127,9 @@ def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: Li
     picks = [_pick(snapshot, rows, fresh, policy, isps) for isps in wants]
     return LineChoice(
         groups=tuple(pick.line for pick in picks),
-        has_line=np.logical_and.reduce([pick.line != NO_LINE for pick in picks]),
-        carries=np.logical_and.reduce([pick.carries for pick in picks]),
-        known=np.logical_and.reduce([pick.known for pick in picks]),
+        has_line=reduce(np.logical_and, [pick.line != NO_LINE for pick in picks]),
+        carries=reduce(np.logical_and, [pick.carries for pick in picks]),
+        known=reduce(np.logical_and, [pick.known for pick in picks]),
     )
 
 
@@ -137,19 +138,18 @@ class _Pick:
     """The best line so far of each row, while the planes go by."""
 
     line: Rows
-    keys: tuple[Floats, Floats]
+    keys: tuple[Floats, ...]
     carries: Mask
     known: Mask
 
     @classmethod
     def none(cls, size: int) -> "_Pick":
         nothing = np.zeros(size, dtype=np.bool_)
-        keys = (np.full(size, -np.inf), np.full(size, -np.inf))
-        return cls(np.full(size, NO_LINE, dtype=np.intp), keys, nothing, nothing.copy())
+        return cls(np.full(size, NO_LINE, dtype=np.intp), (), nothing, nothing.copy())
 
     def replace(self, where: Mask, other: "_Pick") -> None:
-        """Take over `other` in those rows."""
-        for mine, theirs in zip(self.columns(), other.columns(), strict=True):
+        """Take over `other` in those rows; both have keys, or one is not to be compared any more."""
+        for mine, theirs in zip(self.columns(), other.columns(), strict=False):
             np.copyto(mine, theirs, where=where)
 
     def order(self) -> tuple[Mask | Floats, ...]:
@@ -157,7 +157,7 @@ class _Pick:
         return (self.carries, self.known, *self.keys)
 
     def columns(self) -> tuple[Rows | Floats | Mask, ...]:
-        return (self.line, *self.keys, self.carries, self.known)
+        return (self.line, self.carries, self.known, *self.keys)
 
 
 def _pick(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy, isps: tuple[str, ...]) -> _Pick:
@@ -172,15 +172,17 @@ def _pick(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolic
 def _best(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy, isps: Sequence[str | None]) -> _Pick:
     planes = [plane[rows] for isp in isps for plane in snapshot.planes(isp)]
     size = len(range(*rows.indices(snapshot.size))) if isinstance(rows, slice) else rows.size
-    best = _Pick.none(size)
-    for plane in planes:
-        found = _weighed(snapshot, plane, fresh, policy)
+    if not planes:
+        return _Pick.none(size)
+    best, *others = [_weighed(snapshot, plane, fresh, policy, alone=len(planes) == 1) for plane in planes]
+    best.line = best.line.copy()  # it is the snapshot's, and may be written into
+    for found in others:
         best.replace(_better(found, best), found)
     return best
 
 
-def _weighed(snapshot: Snapshot, plane: Rows, fresh: Mask, policy: LinePolicy) -> _Pick:
-    """One plane's lines with what orders them: carrying first, then known, then the keys."""
+def _weighed(snapshot: Snapshot, plane: Rows, fresh: Mask, policy: LinePolicy, *, alone: bool) -> _Pick:
+    """One plane's lines with what orders them: carrying first, then known, then the keys; `alone`: nothing need."""
     lines, there = snapshot.lines, plane != NO_LINE
     room = lines.room.take(plane)
     seen = ~np.isnan(room)
@@ -189,6 +191,8 @@ def _weighed(snapshot: Snapshot, plane: Rows, fresh: Mask, policy: LinePolicy) -
     carries = usable & (room >= policy.need)
     if policy.unknown == "pass" or not policy.need:
         carries |= there & ~known if policy.need else there
+    if alone:
+        return _Pick(plane, (), carries, known)
     roomiest = np.where(seen, room, -np.inf)
     cheapest = (
         np.zeros(plane.size) if policy.choice == "roomiest" else -np.nan_to_num(lines.price.take(plane), nan=np.inf)

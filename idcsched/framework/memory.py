@@ -29,7 +29,7 @@ _CAREFUL = 1e-3  # seconds: a moment ends a little before anything could change
 class Moment:
     """From `since` to before `until` nothing that is known changes."""
 
-    __slots__ = ("_bytes", "_held", "_most", "_shelves", "since", "until")
+    __slots__ = ("_asked", "_bytes", "_held", "_most", "_shelves", "since", "until")
 
     def __init__(self, since: float, until: float, *, rows: int = 0) -> None:
         self.since = since
@@ -37,6 +37,7 @@ class Moment:
         self._most = max(MOST_BYTES, MOST_BYTES_A_ROW * rows)
         self._held: dict[Any, tuple[Any, int]] = {}
         self._shelves: dict[Any, dict[Any, Any]] = {}
+        self._asked: set[Any] = set()
         self._bytes = 0
 
     def covers(self, now: float) -> bool:
@@ -54,6 +55,15 @@ class Moment:
         while self._bytes > self._most and len(self._held) > 1:
             self._forget_oldest()
         return value
+
+    def asked_again(self, key: Any) -> bool:
+        """Whether something is remembered under the key, or somebody has asked so before."""
+        if key in self._held or key in self._asked:
+            return True
+        if len(self._asked) >= MOST_SHELVES:
+            self._asked = set()
+        self._asked.add(key)
+        return False
 
     def only(self, words: Container[tuple[Any, Any]]) -> "Moment":
         """The same stretch of time with no more than is remembered under keys that begin so."""

@@ -181,14 +181,19 @@ def _column_of(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | No
     )
 
 
-def remembered_whole(whole: "Cycle", entry: Entry) -> Whole | object:
-    """What is remembered of a scorer about all rows; anything but a Whole: it must be asked each time."""
+def remembered_whole(whole: "Cycle", entry: Entry, *, at_once: bool = False) -> Whole | object:
+    """What is remembered of a scorer about all rows; anything but a Whole: it must be asked about the survivors.
+
+    It is worked out when the same is asked a second time, or `at_once`: one question alone needs its survivors.
+    """
     found = whole.at_hand(entry.token, "score")
     if found is not None and not found[1]:
         said: Whole | object = found[0]
         return said
     reads = entry.plugin.reads.get("score")
     if reads is None or not whole.remembers:
+        return _ASK_EACH_TIME
+    if not (at_once or whole.worth_remembering(entry.token, "score", reads)):
         return _ASK_EACH_TIME
     return whole.recalled(entry.token, "score", reads, partial(_whole, whole, entry), size=_BYTES_A_ROW * whole.size)
 

@@ -33,24 +33,29 @@ def sealed(value: T) -> T:
 
     Who writes into what all share then fails instead of bending somebody else's decision.
     """
-    if isinstance(value, np.ndarray):
-        value.flags.writeable = False
-    elif isinstance(value, tuple | Mapping):
-        parts = value.values() if isinstance(value, Mapping) else value
+    kind: Any = type(value)
+    if kind is np.ndarray:
+        value.flags.writeable = False  # type: ignore[attr-defined]
+        return value
+    names = _parts_of(kind)
+    if names is None:
+        parts: Any = value.values() if isinstance(value, Mapping) else value
         for array in takewhile(lambda part: isinstance(part, np.ndarray), parts):
             sealed(array)
-    else:
-        kind: Any = type(value)
-        for name in _parts_of(kind):
-            sealed(getattr(value, name))
+        return value
+    for name in names:
+        sealed(getattr(value, name))
     return value
 
 
 @cache
-def _parts_of(kind: Any) -> tuple[str, ...]:
-    """The fields of a dataclass or struct; anything else has none."""
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return kind.__struct_fields__
+def _parts_of(kind: Any) -> tuple[str, ...] | None:
+    """The fields of a dataclass or struct; None: a tuple or mapping; anything else has no parts."""
+    if issubclass(kind, tuple | Mapping):
+        return None
+    if issubclass(kind, msgspec.Struct):
+        names: tuple[str, ...] = kind.__struct_fields__
+        return names
     return tuple(part.name for part in fields(kind)) if is_dataclass(kind) else ()
 
 
@@ -79,8 +84,8 @@ class Idcs:
 class Lines:
     """One entry a line. `used` and `room` are NaN where the line's bandwidth was never seen, `price` (per billed
     Mbps and month) where none is known. `paid` are the Mbps that are paid for whether they flow or not; all of what
-    flows on a `flat_rate` line is, and of what flows on a line billed by `daily` peaks nothing. `busy_bits` are the
-    busiest hours of each line, an hour a bit.
+    flows on a `flat_rate` line is, and of what flows on a line billed by `daily` peaks nothing. `some_paid` and
+    `some_purchased` are never nought, to be divided by. `busy_bits` are the busiest hours of each line, an hour a bit.
     """
 
     first: Rows
@@ -95,6 +100,9 @@ class Lines:
     price_per_gb: Floats
     price: Floats
     paid: Floats
+    some_paid: Floats
+    some_purchased: Floats
+    all_priced: bool
     flat_rate: Mask
     daily: Mask
     percentile: Floats

@@ -56,7 +56,8 @@ def check_history(policies: list[Profile], questions: list[tuple[World, float, d
         picture = warm.setdefault(id(known), snapshot(known))
         policy, asked = policies[number % len(policies)], request(picture, **fields)
         fresh = told(asked, snapshot(known), policy, now)
-        assert told(asked, picture, policy, now) == fresh
+        for _ in range(3):  # once for itself, once to be remembered, once from memory
+            assert told(asked, picture, policy, now) == fresh
         assert replayed(asked, picture, policy, now) == fresh
 
 
@@ -85,6 +86,30 @@ def test_the_second_asks_no_plugin_that_says_what_it_reads() -> None:
     for tier in ("edge", "edge", "center", "edge"):
         decide(request(picture, tier=tier), picture, policy, now=NOW)
     assert asked == ["edge", "center"]
+
+
+def test_a_scorer_judges_the_survivors_first_and_everybody_when_it_is_asked_again() -> None:
+    judged: list[int] = []
+
+    class Counting(Taint):
+        def score(self, ctx: Cycle) -> Any:
+            judged.append(ctx.size)
+            return super().score(ctx)
+
+    fleet: dict[str, Any] = {"a": {}, "b": {}, "c": {"taints": ["k:NoSchedule"]}}
+    picture, policy = snapshot(world(fleet)), profile(("taint", "taint", {"weight": 1}), plugins=[Counting])
+    for _ in range(4):
+        decide(request(picture), picture, policy, now=NOW)
+    assert judged == [2, 3]
+
+
+def test_what_was_asked_once_is_kept_in_mind_for_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "MOST_SHELVES", 2)
+    moment = Moment(0.0, 1.0)
+    assert [moment.asked_again(key) for key in "aab"] == [False, True, False]
+    assert [moment.asked_again(key) for key in "cc"] == [False, True], "the others are forgotten"
+    moment.remember("d", 1, size=1)
+    assert moment.asked_again("d")
 
 
 def test_a_taints_window_ends_the_moment() -> None:
