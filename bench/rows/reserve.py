@@ -71,7 +71,7 @@ def reserving() -> Iterator[Reserving]:
                 command = [sys.executable, *web, "idcsched.wsgi:application"]
                 child = start("web", command, log=folder / "web.log", environment=environment)
                 try:
-                    server = Server(f"http://127.0.0.1:{port}", token, folder)
+                    server = Server(f"http://127.0.0.1:{port}", token, folder, child.process.pid)
                     _wait(f"{server.address}/health/ready/")
                     yield Reserving(program, server)
                 finally:

@@ -9,13 +9,13 @@ no poll reads anything twice. SQLite has one writer at a time: there rows commit
 
 import json
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from django.db import connection, transaction
 
 from .models import Topic
 
-__all__ = ["FeedReader", "Moved", "commits_here", "tell_on_commit"]
+__all__ = ["FeedReader", "Moment", "Moved", "commits_here", "mark", "tell_on_commit"]
 
 POSTGRESQL_START = "SELECT pg_current_snapshot()::text, pg_current_xact_id_if_assigned()::text::bigint"
 POSTGRESQL_NEWS = """
@@ -24,6 +24,7 @@ POSTGRESQL_NEWS = """
     LEFT JOIN audit_feedentry AS entry ON entry.xid >= %s OR entry.xid = ANY(%s)
     ORDER BY entry.id
 """
+POSTGRESQL_MARK = "SELECT pg_current_xact_id()::text::bigint"
 SQLITE_START = "SELECT coalesce(max(id), 0) FROM audit_feedentry"
 SQLITE_NEWS = "SELECT id, topic, key, idcs FROM audit_feedentry WHERE id > %s ORDER BY id"
 
@@ -62,6 +63,27 @@ class Moved(NamedTuple):
 EVERYTHING = tuple(Moved(topic, "") for topic in Topic.values)
 
 
+class Moment(Protocol):
+    """What a reader had seen at one time."""
+
+    def holds(self, mark: int) -> bool:
+        """Whether the transaction of that mark was among it."""
+
+
+def mark() -> str:
+    """The SQL that gives the running transaction its mark; ask when all that it tells the feed is written."""
+    return POSTGRESQL_MARK if connection.vendor == "postgresql" else SQLITE_START
+
+
+class _Count(NamedTuple):
+    """The last entry: transactions that write commit one after the other."""
+
+    number: int
+
+    def holds(self, mark: int) -> bool:
+        return mark <= self.number
+
+
 class _Moment(NamedTuple):
     """Which transactions were over: those below `until` that are not among `running`, so all below `oldest`."""
 
@@ -76,8 +98,8 @@ class _Moment(NamedTuple):
         numbers = {int(number) for number in running.split(",") if number}
         return cls(int(oldest), int(until), tuple(sorted(numbers | ({own} if own else set()))))
 
-    def holds(self, xid: int) -> bool:
-        return xid < self.until and xid not in self.running
+    def holds(self, mark: int) -> bool:
+        return mark < self.until and mark not in self.running
 
 
 class FeedReader:
@@ -97,6 +119,11 @@ class FeedReader:
     def oldest(self) -> int | None:
         """The oldest transaction that was not over at the last poll: what is read after it lacks nothing older."""
         return None if self._moment is None else self._moment.oldest
+
+    @property
+    def moment(self) -> Moment:
+        """What the last poll had seen."""
+        return self._moment or _Count(self._number or 0)
 
     def poll(self) -> frozenset[str]:
         """The topics in which something moved since the last poll."""

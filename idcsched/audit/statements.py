@@ -4,19 +4,19 @@ For the few writes that many clients wait for. Whatever one of the statements vi
 a constraint can serve as the guard of the whole.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Field, Model
 
-from .feed import tell_on_commit
+from .feed import mark, tell_on_commit
 from .models import FeedEntry, Topic
 
-__all__ = ["Statement", "announcement", "insertion", "rounded", "run_together", "stored"]
+__all__ = ["Statement", "announcements", "insertion", "rounded", "run_together", "stored", "typed"]
 
 
 class Statement(NamedTuple):
@@ -34,28 +34,44 @@ def insertion(rows: Sequence[Model]) -> Statement:
     return Statement(sql, [_stored(field, each) for each in rows for field in fields])
 
 
-def run_together(statements: Iterable[Statement]) -> None:
-    """All of them or none, in this order; raises IntegrityError."""
-    found = list(statements)
+def run_together(statements: Iterable[Statement], *, then: Callable[[int], object] | None = None) -> None:
+    """All of them or none, in this order; raises IntegrityError.
+
+    Once that commits, readers of the feed in this process are told to look; with `then`, it is called with the
+    transaction's mark instead, to see to it that they need not.
+    """
+    found = [*statements, *([Statement(mark(), ())] if then else ())]
     if connection.vendor == "postgresql":  # several statements in one message
         found = [Statement(";\n".join(sql for sql, _ in found), [value for _, params in found for value in params])]
     one_message = len(found) == 1 and not connection.in_atomic_block  # which is a transaction by itself
     with nullcontext() if one_message else transaction.atomic(), connection.cursor() as cursor:
         for sql, params in found:
             cursor.execute(sql, params)
-    tell_on_commit()
+        if then is None:
+            tell_on_commit()
+        else:
+            transaction.on_commit(partial(then, cursor.fetchone()[0]))
 
 
-def announcement(topic: str, key: str, at: datetime) -> Statement:
-    """The feed entry that says so, once all of it commits."""
+def announcements(topic: str, keys: Sequence[str], at: datetime) -> Statement:
+    """The feed entries that say so of each key, once all of it commits."""
     number = "pg_current_xact_id()::text::bigint" if connection.vendor == "postgresql" else "NULL"
-    sql = f"INSERT INTO audit_feedentry (at, topic, key, xid) VALUES (%s, %s, %s, {number})"  # noqa: S608
-    return Statement(sql, [stored(FeedEntry, "at", at), Topic(topic).value, key])
+    rows = ", ".join([f"(%s, %s, %s, {number})"] * len(keys))
+    said = stored(FeedEntry, "at", at), Topic(topic).value
+    sql = f"INSERT INTO audit_feedentry (at, topic, key, xid) VALUES {rows}"  # noqa: S608
+    return Statement(sql, [value for key in keys for value in (*said, key)])
 
 
 def stored(model: type[Model], name: str, value: Any) -> Any:
     """A value as the column of that field takes it."""
     return model._meta.get_field(name).get_db_prep_save(value, connection)  # type: ignore[union-attr]
+
+
+def typed(model: type[Model], name: str) -> str:
+    """The place of a value of that field where no column of a table says of what type it is."""
+    if connection.vendor == "postgresql":
+        return f"%s::{model._meta.get_field(name).db_type(connection)}"
+    return "%s"
 
 
 def rounded(sql: str, decimals: int) -> str:

@@ -1,14 +1,14 @@
 """Taking and giving back: the only code that writes holdings, claims and headcounts.
 
 A claim is honoured only if what is counted of its holding does not exceed the claim's ceiling, in the very statement
-that takes it: the check constraint `claim_within_ceiling` says so. Rows are touched in one order everywhere, so that
-two who want the same things wait for each other instead of deadlocking.
+that takes it: the check constraint `claim_within_ceiling` says so. Rows are touched in one order everywhere
+(headcounts, stocks, lines, each by IDC), so that two who want the same wait for each other instead of deadlocking.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import attrgetter
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -16,7 +16,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest, Round
 
 from idcsched.audit.services import feed_append
-from idcsched.audit.statements import Statement, announcement, rounded, stored
+from idcsched.audit.statements import Statement, announcements, rounded, stored, typed
 from idcsched.audit.writing import write
 from idcsched.framework.claiming import Claim as Wanted
 from idcsched.framework.normalize import DECIMALS
@@ -29,8 +29,9 @@ __all__ = ["Stay", "claims_fade", "claims_fade_begin", "claims_release", "overso
 IDC = "(SELECT id FROM inventory_idc WHERE code = %s)"
 LINE = f"(SELECT id FROM inventory_line WHERE idc_id = {IDC} AND code = %s)"  # noqa: S608 - names of this module's own
 TENANT = "(SELECT id FROM accounts_tenant WHERE code = %s)"
+STOCK = f"line_id IS NULL AND idc_id = {IDC} AND resource = %s"
 GUARD = "claim_within_ceiling"
-KEPT = " - CASE WHEN kept_until > %s AND kept_for >= %s THEN kept ELSE 0 END"
+KEPT = " - CASE WHEN holding.kept_until > %s AND holding.kept_for >= wanted.column7 THEN holding.kept ELSE 0 END"
 """By so much the ceiling is lower for whoever stands behind those that wait."""
 BANDWIDTH = "bandwidth_mbps"
 
@@ -51,63 +52,126 @@ class Stay:
     behind: int | None = None
 
 
+Pair = tuple[Stay, Wanted]
+"""One thing that is taken, and for whom."""
+
+
 def taking(stays: Sequence[Stay], *, at: datetime) -> list[Statement]:
     """The statements that take all of it; run them together with what records the placements.
 
-    An IntegrityError that is `oversold` means that something was no longer there.
+    However many stays there are, they are few. An IntegrityError that is `oversold` means that something was no longer
+    there. What everybody wants is touched last, and held for the shortest time.
     """
-    ordered = sorted(stays, key=attrgetter("idc", "tenant", "business"))
-    wanted = [(stay, claim) for stay in ordered for claim in stay.claims]
+    wanted = [(stay, claim) for stay in stays for claim in stay.claims]
+    stock = sorted((pair for pair in wanted if not pair[1].line), key=_place)
+    bandwidth = sorted((pair for pair in wanted if pair[1].line), key=_place)
     return [
-        *(_present(stay) for stay in ordered if stay.machines),
-        *(
-            statement
-            for stay, claim in sorted(wanted, key=lambda pair: (pair[0].idc, pair[1].key))
-            for statement in _take(stay, claim, at)
-        ),
-        *(announcement("ledger", idc, at) for idc in dict.fromkeys(stay.idc for stay in ordered)),
+        announcements("ledger", sorted({stay.idc for stay in stays}), at),
+        *_present(stays),
+        *_taken(stock, at, target="(idc_id, resource) WHERE line_id IS NULL"),
+        *_taken(bandwidth, at, target="(line_id)"),
     ]
 
 
-def _present(stay: Stay) -> Statement:
-    return Statement(
-        f"""
-        INSERT INTO ledger_headcount (idc_id, tenant_id, business, machines) VALUES ({IDC}, {TENANT}, %s, %s)
-        ON CONFLICT (idc_id, tenant_id, business)
-        DO UPDATE SET machines = ledger_headcount.machines + excluded.machines
-        """,  # noqa: S608
-        [stay.idc, stay.tenant, stay.business, stay.machines],
-    )
+def _place(pair: Pair) -> tuple[str, str, str]:
+    stay, claim = pair
+    return stay.idc, *claim.key
 
 
-def _take(stay: Stay, claim: Wanted, at: datetime) -> Iterator[Statement]:
-    """The holding goes up by the claim, then the claim is written down with what the holding came to.
+def _present(stays: Sequence[Stay]) -> Iterator[Statement]:
+    """The machines that come to stand there; those of one business together: no statement may touch a row twice."""
+    machines: dict[tuple[str, str, str], int] = defaultdict(int)
+    for stay in stays:
+        machines[stay.idc, stay.tenant, stay.business] += stay.machines
+    rows = [[*key, count] for key, count in sorted(machines.items()) if count]
+    if rows:
+        yield Statement(
+            f"""
+            INSERT INTO ledger_headcount (idc_id, tenant_id, business, machines)
+            VALUES {", ".join([f"({IDC}, {TENANT}, %s, %s)"] * len(rows))}
+            ON CONFLICT (idc_id, tenant_id, business)
+            DO UPDATE SET machines = ledger_headcount.machines + excluded.machines
+            """,  # noqa: S608 - names of this module's own
+            [value for row in rows for value in row],
+        )
+
+
+def _taken(pairs: Sequence[Pair], at: datetime, *, target: str) -> Iterator[Statement]:
+    """The holdings go up by the claims on them, then each claim is written down with what its holding came to with it.
 
     An IDC or line that is gone leaves NULL where none may stand, which undoes everything.
     """
-    line, line_params = (LINE, [stay.idc, claim.line]) if claim.line else ("NULL", [])
-    target = "(line_id)" if claim.line else "(idc_id, resource) WHERE line_id IS NULL"
+    if not pairs:
+        return
+    sums = _sums(pairs)
+    rows = ", ".join(f"({IDC}, {LINE if line else 'NULL'}, %s, %s, %s)" for _, line, _ in sums)
     grown = ", ".join(
         f"{name} = {rounded(f'ledger_holding.{name} + excluded.{name}', DECIMALS)}" for name in ("taken", "ordered")
     )
     yield Statement(
         f"""
-        INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES ({IDC}, {line}, %s, %s, %s)
+        INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES {rows}
         ON CONFLICT {target} DO UPDATE SET {grown}
-        """,  # noqa: S608 - names of this module's own
-        [stay.idc, *line_params, claim.resource, claim.amount, claim.amount],
+        """,  # noqa: S608
+        [
+            value
+            for (idc, line, resource), amount in sums.items()
+            for value in (idc, *([idc, line] if line else []), resource, amount, amount)
+        ],
     )
-    where = f"line_id = {LINE}" if claim.line else f"line_id IS NULL AND idc_id = {IDC} AND resource = %s"
-    counted = "ordered" if claim.counted == "ordered" else "taken"
-    placement, created = stored(Claim, "placement", stay.placement), stored(Claim, "created_at", at)
-    kept, kept_params = ("", []) if stay.behind is None or claim.ceiling is None else (KEPT, [created, stay.behind])
-    yield Statement(
+    yield _claims(pairs, at)
+
+
+def _sums(pairs: Sequence[Pair]) -> dict[tuple[str, str, str], float]:
+    sums: dict[tuple[str, str, str], float] = defaultdict(float)
+    for pair in pairs:
+        sums[_place(pair)] += pair[1].amount
+    return {place: round(amount, DECIMALS) for place, amount in sums.items()}
+
+
+def _later(pairs: Sequence[Pair]) -> list[float]:
+    """For each how much of the same is taken by those after it: so much less was taken when its own turn came."""
+    left = _sums(pairs)
+    found = []
+    for pair in pairs:
+        left[_place(pair)] = round(left[_place(pair)] - pair[1].amount, DECIMALS)
+        found.append(left[_place(pair)])
+    return found
+
+
+def _claims(pairs: Sequence[Pair], at: datetime) -> Statement:
+    """Each claim with its holding, which is this transaction's now. One without would leave NULL, too."""
+    created = stored(Claim, "created_at", at)
+    wanted = [_wanted(stay, claim, later) for (stay, claim), later in zip(pairs, _later(pairs), strict=True)]
+    counted = "CASE wanted.column6 WHEN 'ordered' THEN holding.ordered ELSE holding.taken END"
+    return Statement(
         f"""
         INSERT INTO ledger_claim (placement, holding_id, amount, remaining, taken_after, ceiling, created_at)
-        SELECT %s, id, %s, %s, {counted}, %s{kept}, %s FROM ledger_holding WHERE {where}
+        SELECT wanted.column1, holding.id, wanted.column3, wanted.column3,
+        {rounded(f"{counted} - wanted.column4", DECIMALS)}, wanted.column5{KEPT}, %s
+        FROM (VALUES {", ".join(sql for sql, _ in wanted)}) AS wanted
+        LEFT JOIN ledger_holding AS holding ON holding.id = wanted.column2
         """,  # noqa: S608
-        [placement, claim.amount, claim.amount, claim.ceiling, *kept_params, created]
-        + (line_params or [stay.idc, claim.resource]),
+        [created, created, *(value for _, params in wanted for value in params)],
+    )
+
+
+def _wanted(stay: Stay, claim: Wanted, later: float) -> Statement:
+    """A claim as the columns 1 to 7 of a table."""
+    where, params = (f"line_id = {LINE}", [stay.idc, claim.line]) if claim.line else (STOCK, [stay.idc, claim.resource])
+    number, priority = typed(Claim, "amount"), typed(Holding, "kept_for")
+    return Statement(
+        f"({typed(Claim, 'placement')}, (SELECT id FROM ledger_holding WHERE {where}),"  # noqa: S608
+        f" {number}, {number}, {number}, %s, {priority})",
+        [
+            stored(Claim, "placement", stay.placement),
+            *params,
+            claim.amount,
+            later,
+            claim.ceiling,
+            claim.counted,
+            stay.behind,
+        ],
     )
 
 

@@ -18,8 +18,9 @@ from idcsched.scheduling.sentences import read_struct
 from .callbacks import callback_host_check
 from .models import Placement
 from .ordering import DECISIONS, NoFeasible, placement_order, tenant_for
+from .orders import Order, Take, order_of
 from .sight import Ahead
-from .taking import Order, Take, order_of, take_together
+from .taking import take_together
 from .waiting import ALTERNATES
 from .ways import ways_to_take
 

@@ -24,7 +24,8 @@ from .candidates import Candidate, candidate_of
 from .lifecycle import Action
 from .models import Placement
 from .ordering import NoFeasible
-from .taking import Order, Take, order_of, take_together
+from .orders import Order, Take, order_of
+from .taking import take_together
 from .ways import NO_PROVIDER, ways_to_take, why_not
 
 __all__ = ["COMMIT_SECONDS", "placement_commit"]

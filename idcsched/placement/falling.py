@@ -25,8 +25,9 @@ from .giving_back import capacity_given_back
 from .lifecycle import HOLDING, Action, Move, State, next_state
 from .models import Attempt, AttemptState, Event, Machine, MachineState, Placement
 from .ordering import NoFeasible
+from .orders import Order, order_of
 from .settling import attempt_gone, settle
-from .taking import Order, order_of, take_over
+from .taking import take_over
 from .ways import ways_to_take
 
 __all__ = ["placement_fall", "placement_retry", "placements_reconcile"]

@@ -17,8 +17,9 @@ from idcsched.scheduling.sentences import read_struct
 
 from .callbacks import callback_host_check
 from .models import Placement
+from .orders import Order, order_of
 from .sight import Sight
-from .taking import Order, order_of, take_together, wait
+from .taking import take_together, wait
 from .waiting import ALTERNATES, cures_of
 from .ways import nobody_starts_machines, ways_to_take
 

@@ -10,7 +10,7 @@ from idcsched.framework.normalize import DECIMALS
 from .lifecycle import HOLDING
 from .models import Placement
 
-__all__ = ["Use", "quota_respected", "tenant_use"]
+__all__ = ["Use", "has_quota", "quota_respected", "tenant_use"]
 
 
 class Use(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +18,11 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
 
     bandwidth_mbps: float = 0.0
     machines: int = 0
+
+
+def has_quota(tenant: Tenant) -> bool:
+    """Whether there is anything to keep."""
+    return tenant.quota_bandwidth_mbps is not None or tenant.quota_machines is not None
 
 
 def tenant_use(tenant: str) -> Use:

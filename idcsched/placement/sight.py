@@ -13,7 +13,7 @@ from idcsched.framework.succession import Succession, taken_by
 from idcsched.scheduling.live import Picture, live
 from idcsched.scheduling.schedule import Made
 
-from .taking import BUSINESS, Take
+from .orders import BUSINESS, Take
 
 __all__ = ["Ahead", "Sight"]
 

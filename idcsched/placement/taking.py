@@ -1,6 +1,10 @@
-"""Taking a candidate: placement, decision, events and claims are written in one transaction, or nothing is."""
+"""Taking a candidate: placement, decision, events and claims are written in one transaction, or nothing is.
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+
+Orders that come while one is being written are written with the next, all of them in one message.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,88 +12,42 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from idcsched.accounts.models import Tenant
+from idcsched.audit.joining import Joining
 from idcsched.audit.statements import Statement, insertion, run_together
 from idcsched.framework.normalize import DECIMALS
-from idcsched.framework.request import Request
+from idcsched.framework.overlaying import Tenancy
 from idcsched.inventory.models import Idc
 from idcsched.ledger.taking import Stay, taking
+from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.schedule import Made
 
-from .beginning import machines_check, provision_begin
+from .beginning import provision_begin
 from .callbacks import announced, callbacks_of
-from .candidates import Candidate
 from .events import advance, first_events, held
-from .lifecycle import HOLDING, Action, Move
+from .lifecycle import HOLDING, Move
 from .models import Event, Placement
-from .quota import quota_respected
+from .orders import Order, Take
+from .quota import has_quota, quota_respected
 
-__all__ = ["BUSINESS", "Order", "Take", "awaits_set", "order_of", "take_for", "take_over", "take_together", "wait"]
+__all__ = ["awaits_set", "take_for", "take_over", "take_together", "wait"]
 
-TTL_SECONDS = 600
-BUSINESS = "business"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What is wanted by whom, whatever decision it will be."""
-
-    request: Request
-    tenant: Tenant
-    actor: str
-    action: Action
-    based_on: UUID | None = None
-    group_id: UUID | None = None
-
-    @property
-    def business(self) -> str:
-        return (self.request.labels or {}).get(BUSINESS, "")
-
-    @property
-    def machines(self) -> int:
-        return self.request.machine_count
-
-    @property
-    def bandwidth_mbps(self) -> float:
-        return round(self.request.bandwidth, DECIMALS)
-
-    @property
-    def priority(self) -> int:
-        return self.request.priority or 0
-
-    @property
-    def ttl(self) -> timedelta:
-        return timedelta(seconds=TTL_SECONDS if self.request.ttl_seconds is None else self.request.ttl_seconds)
-
-
-def order_of(request: Request, *, tenant: str, actor: str, **extra: Any) -> Order:
-    """What `request` wants: to reserve, unless it says `provision`. Raises Invalid where no machines can be started."""
-    action = Action.PROVISION if request.action == "provision" else Action.RESERVE
-    found = Tenant.objects.get(code=tenant)
-    order = Order(request=request, tenant=found, actor=actor, **{"action": action, **extra})
-    if order.action == Action.PROVISION:
-        machines_check(request)
-    return order
+MOST_AT_ONCE = 50
+"""So many orders are written in one transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Take:
-    """What is to be taken for whom: by that decision, of that candidate; `because` says why better ones were not."""
+class _Written:
+    """The rows of what is taken for one order."""
 
-    order: Order
-    made: Made
-    candidate: Candidate
-    because: Sequence[str] = ()
-
-    @property
-    def starts(self) -> bool:
-        """Whether its machines are to be started at once."""
-        return self.order.action == Action.PROVISION and not self.candidate.held_back
+    decisions: Sequence[Decision]
+    stays: Sequence[Stay]
+    placements: Sequence[Placement] = ()
+    events: Sequence[Event] = ()
 
 
 def take_together(takes: Sequence[Take]) -> list[Placement]:
@@ -97,28 +55,13 @@ def take_together(takes: Sequence[Take]) -> list[Placement]:
 
     Raises IntegrityError where something is no longer there (see `ledger.taking.oversold`), Conflict `quota_exceeded`.
     """
-    now, idcs = timezone.now(), _keys_of(takes)
     placements = [_placement(each.order, each.made) for each in takes]
-    events = [
-        event
-        for each, placement in zip(takes, placements, strict=True)
-        for event in _reserved(placement, each, idcs, now)
-    ]
-    with _started_with(takes, placements), _quotas_kept(takes):
-        run_together(
-            [
-                insertion(_decisions(takes, placements)),
-                insertion(placements),
-                *_told(events),
-                *taking(
-                    [
-                        _stay(each, placement.pk, behind=each.order.priority)
-                        for each, placement in zip(takes, placements, strict=True)
-                    ],
-                    at=now,
-                ),
-            ]
-        )
+    rows = _rows(takes, placements, new=placements, behind=True)
+    if connection.in_atomic_block or any(each.starts or has_quota(each.order.tenant) for each in takes):
+        with _started_with(takes, placements), _quotas_kept(takes):
+            _write([rows])
+    else:
+        _joining.do(rows)
     for placement in placements:
         announced(placement)
     return placements
@@ -129,21 +72,13 @@ def take_for(placement: Placement, takes: Sequence[Take]) -> None:
 
     What is kept for those that wait is there for it.
     """
-    now, idcs = timezone.now(), _keys_of(takes)
-    first, others = takes[0], takes[1:]
-    rest = [_placement(each.order, each.made) for each in others]
-    events = [event for each, row in zip(others, rest, strict=True) for event in _reserved(row, each, idcs, now)]
+    now, first = timezone.now(), takes[0]
+    rest = [_placement(each.order, each.made) for each in takes[1:]]
     everybody = [placement, *rest]
+    rows = _rows(takes, everybody, new=rest)
     with transaction.atomic(), _started_with(takes, everybody), _quotas_kept(takes):
-        run_together(
-            [
-                insertion(_decisions(takes, everybody)),
-                *([insertion(rest)] if rest else []),
-                *_told(events),
-                *taking([_stay(each, row.pk) for each, row in zip(takes, everybody, strict=True)], at=now),
-            ]
-        )
-        fields = {**_ordered(first.order), **_fields(first, idcs, now), "next_try_at": None}
+        _write([rows])
+        fields = {**_ordered(first.order), **_fields(first, now), "next_try_at": None}
         advance(placement, Move.RESERVE, detail=_detail(first), **fields)
     for row in rest:
         announced(row)
@@ -154,11 +89,10 @@ def take_over(placement: Placement, each: Take, move: Move) -> None:
 
     Its tenant's quota counts unless the placement is counted already; else it also stands behind those that wait.
     """
-    now, idcs, counted = timezone.now(), _keys_of([each]), placement.state in HOLDING
-    stay = _stay(each, placement.pk, behind=None if counted else each.order.priority)
+    counted = placement.state in HOLDING
     with transaction.atomic(), _quotas_kept([] if counted else [each]):
-        run_together([insertion(_decisions([each], [placement])), *taking([stay], at=now)])
-        fields = {**_fields(each, idcs, now), "expires_at": None, "held_back": ""}
+        _write([_rows([each], [placement], new=[], behind=not counted)])
+        fields = {**_fields(each, timezone.now()), "expires_at": None, "held_back": ""}
         advance(placement, move, detail=_detail(each), **fields)
 
 
@@ -170,7 +104,7 @@ def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str], awai
     events = first_events(placement, {Move.WAIT: {"cures": placement.cures}})
     decision = _decision(order, made, placement.pk, taken=None)
     with transaction.atomic():
-        run_together([insertion([decision]), insertion([placement]), *_told(events)])
+        run_together(_insertions([decision], [placement], events))
         awaits_set(placement, awaits)
     announced(placement)
     return placement
@@ -181,20 +115,56 @@ def awaits_set(placement: Placement, idcs: Collection[str]) -> None:
     placement.awaits.set(Idc.objects.filter(code__in=idcs).values_list("pk", flat=True))
 
 
-def _told(events: Sequence[Event]) -> list[Statement]:
-    """The events, and the callbacks that tell of them."""
+def _write(together: Sequence[_Written]) -> None:
+    """All of it or nothing, in one transaction; the picture shows it once that is through."""
+    stays = [stay for rows in together for stay in rows.stays]
+    run_together(
+        [
+            *_insertions(
+                [row for rows in together for row in rows.decisions],
+                [row for rows in together for row in rows.placements],
+                [row for rows in together for row in rows.events],
+            ),
+            *taking(stays, at=timezone.now()),
+        ],
+        then=lambda mark: live.took(mark, [_tenancy(stay) for stay in stays]),
+    )
+
+
+_joining = Joining(_write, most=MOST_AT_ONCE)
+
+
+def _insertions(
+    decisions: Sequence[Decision], placements: Sequence[Placement], events: Sequence[Event]
+) -> list[Statement]:
+    """The rows, and the callbacks that tell of the events."""
     callbacks = [callback for event in events for callback in callbacks_of(event.placement, [event])]
-    return [insertion(rows) for rows in (events, callbacks) if rows]
+    return [insertion(rows) for rows in (decisions, placements, events, callbacks) if rows]
 
 
-def _keys_of(takes: Sequence[Take]) -> dict[str, int]:
-    codes = {each.candidate.idc for each in takes}
-    return dict(Idc.objects.filter(code__in=codes).values_list("code", "pk"))
+def _rows(
+    takes: Sequence[Take], placements: Sequence[Placement], *, new: Sequence[Placement], behind: bool = False
+) -> _Written:
+    """What is written of each take for its placement; of the last ones, which are new, also how they begin.
+
+    `behind`: they leave alone what is kept for orders that wait, and are as urgent.
+    """
+    now = timezone.now()
+    begun = zip(takes[len(takes) - len(new) :], new, strict=True)
+    return _Written(
+        decisions=_decisions(takes, placements),
+        stays=[
+            _stay(each, placement.pk, behind=each.order.priority if behind else None)
+            for each, placement in zip(takes, placements, strict=True)
+        ],
+        placements=new,
+        events=[event for each, placement in begun for event in _reserved(placement, each, now)],
+    )
 
 
-def _reserved(placement: Placement, each: Take, idcs: Mapping[str, int], now: datetime) -> list[Event]:
+def _reserved(placement: Placement, each: Take, now: datetime) -> list[Event]:
     """What the new placement has of its candidate, and the events that say so."""
-    for name, value in _fields(each, idcs, now).items():
+    for name, value in _fields(each, now).items():
         setattr(placement, name, value)
     return first_events(placement, {Move.RESERVE: _detail(each)})
 
@@ -220,11 +190,15 @@ def _stay(each: Take, placement: UUID, *, behind: int | None = None) -> Stay:
     )
 
 
-def _fields(each: Take, idcs: Mapping[str, int], now: datetime) -> dict[str, Any]:
+def _tenancy(stay: Stay) -> Tenancy:
+    return Tenancy(idc=stay.idc, claims=stay.claims, tenant=stay.tenant, business=stay.business, machines=stay.machines)
+
+
+def _fields(each: Take, now: datetime) -> dict[str, Any]:
     order, candidate = each.order, each.candidate
     need = order.request.bandwidth
     return {
-        "idc_id": idcs.get(candidate.idc),
+        "idc_id": each.made.picture.idc_keys[candidate.idc],
         "lines": [{"line": code, "isp": isp, "bandwidth_mbps": need} for code, isp in candidate.lines],
         "decision_id": UUID(each.made.scheduled.decision_id),
         "expires_at": now + order.ttl,
@@ -298,7 +272,7 @@ def _quotas_kept(takes: Sequence[Take]) -> Iterator[None]:
     orders: dict[str, list[Order]] = {}
     for each in takes:
         tenant = each.order.tenant
-        if tenant.quota_bandwidth_mbps is not None or tenant.quota_machines is not None:
+        if has_quota(tenant):
             orders.setdefault(tenant.code, []).append(each.order)
     if not orders:
         yield

@@ -36,8 +36,9 @@ from idcsched.work.services import lease_give_up, lease_take
 from .events import held
 from .lifecycle import State
 from .models import Placement
+from .orders import Take, order_of
 from .sight import Ahead
-from .taking import Take, awaits_set, order_of, take_for
+from .taking import awaits_set, take_for
 from .ways import ways_to_take
 
 __all__ = ["cures_of", "due", "waiting_try"]

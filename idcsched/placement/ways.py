@@ -11,8 +11,8 @@ from idcsched.scheduling.schedule import Made
 
 from .candidates import Candidate, candidate_of, candidates
 from .lifecycle import Action
+from .orders import Order, Take
 from .provider_rows import providers_usable
-from .taking import Order, Take
 
 __all__ = ["NO_PROVIDER", "nobody_starts_machines", "ways_to_take", "why_not"]
 

@@ -1,15 +1,16 @@
-"""Who is asking, without a query: from the live picture, and from the database where that does not know them yet."""
+"""Who is asking and for whom, without a query: from the live picture, else from the database."""
 
 from datetime import datetime
 
 from idcsched.accounts.known_tokens import token_digest
+from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
 from idcsched.accounts.services import token_authenticate
 from idcsched.inventory.scope import scoped
 
 from .live import live
 
-__all__ = ["caller"]
+__all__ = ["caller", "tenant_named"]
 
 
 def caller(*, text: str, address: str, now: datetime) -> Principal:
@@ -22,3 +23,12 @@ def caller(*, text: str, address: str, now: datetime) -> Principal:
     if known is not None:
         return known.principal_for(address=address, now=now)
     return scoped(token_authenticate(text=text, address=address, now=now))
+
+
+def tenant_named(code: str) -> Tenant:
+    """The tenant of that code, as the picture has it or, where no thread keeps one, the database; raises DoesNotExist.
+
+    Nobody changes or saves it: one will do for all who ask.
+    """
+    known = live.current().tenants.get(code) if live.following else None
+    return known or Tenant.objects.get(code=code)

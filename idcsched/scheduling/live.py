@@ -2,19 +2,19 @@
 
 The picture is immutable and replaced by swapping one reference. In a web process a thread reads the change feed four
 times a second and takes in what has moved, so that no question waits for a query; a change that this process itself
-has committed is taken in before its next question is answered. A process that follows nothing, such as a command or a
-worker, asks the feed with every question instead. While the database is away the last picture goes on serving, up to
-a set age.
+has committed is taken in before its next question is answered, what it has taken for an order without a query. A
+process that follows nothing, such as a command or a worker, asks the feed with every question instead. While the
+database is away the last picture goes on serving, up to a set age.
 """
 
 import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import Error, connection, transaction
@@ -23,14 +23,16 @@ from uuid_utils.compat import uuid7
 
 from idcsched.accounts.known_tokens import TokenTable, tokens_known
 from idcsched.accounts.models import Tenant
-from idcsched.audit.feed import FeedReader, Moved, commits_here
+from idcsched.audit.feed import FeedReader, Moment, Moved, commits_here
 from idcsched.background import Background
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, Unavailable
+from idcsched.framework.overlaying import Tenancy, Words, laid_over, unmoved_words
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.snapshot import Snapshot
 from idcsched.heap import freed_memory_returned
+from idcsched.inventory.models import Idc
 from idcsched.inventory.scope import scopes_known
 from idcsched.ledger.keeping import Kept, kept_now
 
@@ -57,20 +59,41 @@ WAIT_FOR_LOOK = 2.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """What requests are answered with. `default_profiles` has every tenant's, "" where it has none; `broken_profiles`
-    says why a profile cannot be used; `callers` are the tokens by digest; `kept` is room that orders which wait have
-    before those that come now (see `kept.behind`).
+    says why a profile cannot be used; `unmoved` is what is remembered for the profiles whatever is taken; `callers`
+    are the tokens by digest, `idc_keys` the primary keys of the snapshot's IDCs; `kept` is room that orders which wait
+    have before those that come now (see `kept.behind`).
     """
 
     snapshot: Snapshot
+    idc_keys: Mapping[str, int]
     profiles: Mapping[str, Profile]
     broken_profiles: Mapping[str, str]
+    unmoved: Words
+    tenants: Mapping[str, Tenant]
     default_profiles: Mapping[str, str]
     callers: TokenTable
     kept: tuple[Kept, ...] = ()
 
+    def showing(self, tenancies: tuple[Tenancy, ...]) -> "Picture":
+        """With these taken, too; raises KeyError for an IDC that it does not hold, ValueError for a line."""
+        return replace(self, snapshot=laid_over(self.snapshot, tenancies, keeping=self.unmoved))
+
+
+class _Own(NamedTuple):
+    """What this process has taken in the transaction of that mark."""
+
+    mark: int
+    tenancies: tuple[Tenancy, ...]
+
 
 class Live:
-    """Holds the current picture and replaces it when the feed says that something has moved."""
+    """Holds the current picture and replaces it when the feed says that something has moved.
+
+    `_picture` is `_read`, as the database had it at `_moment`, with `_own` laid over: what this process took since.
+    """
+
+    _picture: Picture | None
+    _own: tuple[_Own, ...]
 
     def __init__(self) -> None:
         self._following = False
@@ -100,7 +123,7 @@ class Live:
         if not self._thread.running:  # the first question after a fork
             self._thread.start()
         picture = self._picture
-        if picture is None or self._commits != commits_here():
+        if picture is None or self._behind:
             picture = self._caught_up()
         if self.lag_seconds > settings.SNAPSHOT_MAX_AGE:
             raise Unavailable(
@@ -108,9 +131,22 @@ class Live:
             )
         return picture
 
+    def took(self, mark: int, tenancies: Sequence[Tenancy]) -> None:
+        """This process has taken these, in a transaction of that mark, which is through: the next question finds them
+        in the picture, and nothing is read for that. Where no thread keeps the picture every question asks anyway.
+        """
+        if not self._following:
+            return
+        with self._swapping:
+            if self._picture is None or self._moment is None or self._moment.holds(mark):
+                return
+            own = _Own(mark, tuple(tenancies))
+            self._own = (*self._own, own)
+            self._picture = self._with_own(self._picture, (own,))
+
     def catch_up(self) -> None:
         """Take in what everybody has committed, now: for who has learnt that the picture is behind."""
-        self._commits = -1
+        self._wanted_at = time.monotonic()
 
     @property
     def lag_seconds(self) -> float:
@@ -126,20 +162,30 @@ class Live:
         """Start over: for tests, whose transactions roll back behind the feed."""
         self._unlock()
         self._reader = FeedReader()
-        self._picture: Picture | None = None
+        self._picture = None
+        self._read: Picture | None = None
+        self._moment: Moment | None = None
+        self._own = ()
         self._refreshing = Refreshing()
         self._moved: tuple[Moved, ...] = ()
         self._commits = -1
-        self._seen_at = -float("inf")
+        self._seen_at = self._wanted_at = -float("inf")
 
     def _unlock(self) -> None:
+        """`_lock` is held while the database is asked, `_swapping` only while the picture is replaced."""
         self._lock = threading.Lock()
+        self._swapping = threading.Lock()
+
+    @property
+    def _behind(self) -> bool:
+        """Whether there is something that the next question is to know, and the picture does not show."""
+        return self._commits != commits_here() or self._seen_at <= self._wanted_at
 
     def _caught_up(self) -> Picture:
         """With what this process has committed; without it if the database fails meanwhile. Raises Unavailable."""
         if self._lock.acquire(timeout=WAIT_FOR_LOOK):
-            try:
-                return self._looked()
+            try:  # whoever held the lock may have seen all that was to be seen
+                return self._looked() if self._picture is None or self._behind else self._picture
             except Error as error:
                 logger.warning("what this process committed could not be taken in: %s", error)
                 connection.close()
@@ -161,21 +207,42 @@ class Live:
         if begun - self._seen_at > FORGOTTEN_AFTER:
             self._reader = FeedReader()
         self._moved += self._reader.poll_entries()
-        if self._picture is None:
-            snapshot = self._snapshot(None)
-            callers, kept = tokens_known(scopes_known()), kept_now(at=timezone.now())
-            self._picture = Picture(snapshot=snapshot, callers=callers, kept=kept, **_policies())
-        elif self._moved:
-            self._picture = replace(self._picture, **self._news(self._picture.snapshot))
+        picture = self._picture
+        if picture is None or self._moved:
+            picture = self._read_again()
         self._moved, self._seen_at, self._commits = (), begun, commits
-        return self._picture
+        return picture
 
-    def _news(self, old: Snapshot) -> dict[str, Any]:
+    def _read_again(self) -> Picture:
+        """The feed and what it is about are read as they were at one moment, so that it is known of every transaction
+        whether the picture shows it. What this process has taken since is laid over."""
+        with one_moment():
+            self._moved += self._reader.poll_entries()
+            read = self._first() if self._read is None else replace(self._read, **self._news(self._read))
+        moment = self._reader.moment
+        with self._swapping:
+            self._read, self._moment = read, moment
+            self._own = tuple(own for own in self._own if not moment.holds(own.mark))
+            self._picture = self._with_own(read, self._own)
+            return self._picture
+
+    def _with_own(self, picture: Picture, taken: tuple[_Own, ...]) -> Picture:
+        try:
+            return picture.showing(tuple(tenancy for own in taken for tenancy in own.tenancies)) if taken else picture
+        except (KeyError, ValueError):  # the IDC or line has been renamed: what it holds now is to be read
+            self.catch_up()
+            return picture
+
+    def _first(self) -> Picture:
+        callers, kept = tokens_known(scopes_known()), kept_now(at=timezone.now())
+        return Picture(**self._built_anew(), **_policies(), callers=callers, kept=kept)
+
+    def _news(self, old: Picture) -> dict[str, Any]:
         """The parts of the picture that have changed."""
         topics = {entry.topic for entry in self._moved}
         found: dict[str, Any] = {}
         if topics & WORLD_TOPICS:
-            found["snapshot"] = self._snapshot(old)
+            found |= self._world(old.snapshot, topics)
         if topics & POLICY_TOPICS:
             found |= _policies()
         if topics & CALLER_TOPICS:
@@ -184,22 +251,24 @@ class Live:
             found["kept"] = kept_now(at=timezone.now())
         return found
 
-    def _snapshot(self, old: Snapshot | None) -> Snapshot:
-        """The old one with what has moved; a new one where there is none, or where its rows would stand otherwise."""
-        oldest, now = self._reader.oldest, time.time()
-        if old is not None and not REBUILT_FOR & {entry.topic for entry in self._moved}:
+    def _world(self, old: Snapshot, topics: set[str]) -> dict[str, Any]:
+        """The old snapshot with what has moved; a new one where its rows would stand otherwise."""
+        if not topics & REBUILT_FOR:
             try:
-                with one_moment():
-                    return self._refreshing.refreshed(old, self._moved, oldest=oldest, now=now)
-            except (KeyError, ValueError):  # it is about an IDC, a line or a metric that came after the last poll
+                snapshot = self._refreshing.refreshed(old, self._moved, oldest=self._reader.oldest, now=time.time())
+            except (KeyError, ValueError):  # it is about an IDC, a line or a metric of which the feed says nothing
                 logger.info("the picture is built anew: what has moved names what it does not hold")
-        with one_moment():
-            world = load_world()
-        self._refreshing.rebuilt(oldest)
+            else:
+                return {"snapshot": snapshot}
+        return self._built_anew()
+
+    def _built_anew(self) -> dict[str, Any]:
+        now, world = time.time(), load_world()
+        self._refreshing.rebuilt(self._reader.oldest)
         snapshot = build_snapshot(world, id=str(uuid7()), built_at=now)
         del world
         freed_memory_returned()
-        return snapshot
+        return {"snapshot": snapshot, "idc_keys": dict(Idc.objects.values_list("code", "pk"))}
 
 
 @contextmanager
@@ -232,8 +301,14 @@ def _policies() -> dict[str, Any]:
         except IdcschedError as error:
             logger.warning("profile %s cannot be used: %s", revision, error)
             broken[revision.profile.code] = str(error)
-    defaults = dict(Tenant.objects.values_list("code", "default_profile"))
-    return {"profiles": found, "broken_profiles": broken, "default_profiles": defaults}
+    tenants = {tenant.code: tenant for tenant in Tenant.objects.all()}
+    return {
+        "profiles": found,
+        "broken_profiles": broken,
+        "unmoved": unmoved_words(found.values()),
+        "tenants": tenants,
+        "default_profiles": {code: tenant.default_profile for code, tenant in tenants.items()},
+    }
 
 
 live = Live()

@@ -64,8 +64,9 @@ class _Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A decision with the answer that tells it, and the record that is to be kept of it."""
+    """A decision with the answer that tells it, the picture that it was made on, and the record that is to be kept."""
 
+    picture: Picture
     solution: Solution | Repeated
     scheduled: Scheduled
     record: DecisionRecord
@@ -111,7 +112,7 @@ def make(
         told = _told(solution, request, attempt, notebook)
         scheduled = _answered(question, told, started=started)
     record = _record(question, scheduled, notebook, actor, replies, after)
-    return Made(solution=solution, scheduled=scheduled, record=record)
+    return Made(picture=question.picture, solution=solution, scheduled=scheduled, record=record)
 
 
 def _question(

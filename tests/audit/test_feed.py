@@ -7,7 +7,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from idcsched.audit.feed import POSTGRESQL_NEWS, FeedReader, _rows, commits_here
+from idcsched.audit.feed import POSTGRESQL_NEWS, FeedReader, _rows, commits_here, mark
 from idcsched.audit.models import FeedEntry, Topic
 from idcsched.audit.services import IDCS_NAMED, feed_append, feed_extend, feed_prune
 
@@ -33,6 +33,7 @@ class Writer:
         try:
             with transaction.atomic():
                 feed_append(topic=topic)
+                ((self.mark,),) = _rows(mark())
                 self._appended.set()
                 self._end.wait(10)
                 transaction.set_rollback(fail)
@@ -195,6 +196,30 @@ def test_a_commit_is_told_to_this_process_and_a_rollback_is_not():
         feed_append(topic="taints")
         assert commits_here() == before, "not before others could see it"
     assert commits_here() == before + 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reader_knows_which_transactions_it_has_seen(reader):
+    before = reader.moment
+    with transaction.atomic():
+        feed_append(topic="taints")
+        ((number,),) = _rows(mark())
+    assert not before.holds(number)
+    assert reader.poll() == {"taints"}
+    assert reader.moment.holds(number)
+    assert not before.holds(number), "a moment never changes"
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_transaction_that_was_open_was_not_seen(reader):
+    late = Writer("taints")
+    feed_append(topic="metrics")
+    assert reader.poll() == {"metrics"}
+    assert not reader.moment.holds(late.mark)
+    late.finish()
+    reader.poll()
+    assert reader.moment.holds(late.mark)
 
 
 @pytest.mark.django_db

@@ -113,6 +113,36 @@ def test_several_at_once_or_none() -> None:
     assert held() == {"bandwidth_mbps": (900, 900)}
 
 
+def shares(*numbers: int) -> list[Stay]:
+    return [stay(number, bandwidth(100 * number), Wanted(resource="cpu", amount=number)) for number in numbers]
+
+
+def rows() -> list[object]:
+    """All that taking writes but for keys and times."""
+    claims = Claim.objects.order_by("placement", "holding__resource")
+    return [
+        *claims.values_list("placement", "holding__resource", "amount", "remaining", "taken_after", "ceiling"),
+        *Holding.objects.order_by("resource").values_list("idc__code", "line__code", "resource", "taken", "ordered"),
+        *Headcount.objects.values_list("idc__code", "tenant__code", "business", "machines"),
+        *set(FeedEntry.objects.values_list("topic", "key")),
+    ]
+
+
+def test_many_together_write_what_each_by_itself_would() -> None:
+    with transaction.atomic():
+        take(*shares(1, 2, 3))
+        together = rows()
+        transaction.set_rollback(True)
+    for one in shares(1, 2, 3):
+        take(one)
+    assert together == rows()
+    assert [claim.taken_after for claim in Claim.objects.filter(ceiling=900).order_by("placement")] == [100, 300, 600]
+
+
+def test_many_together_are_as_few_statements_as_one() -> None:
+    assert len(taking(shares(1, 2, 3, 4), at=NOW)) == len(taking(shares(1), at=NOW))
+
+
 def test_it_is_given_back_once() -> None:
     take(stay())
     take(stay(2, bandwidth(100), machines=1))

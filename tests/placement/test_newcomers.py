@@ -16,7 +16,8 @@ from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Placement
 from idcsched.placement.moving import placement_release
 from idcsched.placement.ordering import NoFeasible
-from idcsched.placement.taking import order_of, take_together
+from idcsched.placement.orders import order_of
+from idcsched.placement.taking import take_together
 from idcsched.placement.waiting import LONGEST_KEPT, PATIENCE, waiting_try
 from idcsched.placement.ways import ways_to_take
 from idcsched.scheduling.capacity import CapacityQuestion, capacity

@@ -5,19 +5,33 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from time import monotonic, sleep
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import token_issue, token_revoke, user_create, user_update
 from idcsched.audit.feed import Moved
 from idcsched.audit.services import feed_append
+from idcsched.audit.statements import run_together
+from idcsched.framework.claiming import Claim
 from idcsched.framework.errors import Unauthenticated, Unavailable
+from idcsched.framework.overlaying import Tenancy
 from idcsched.inventory.models import Idc, Taint
-from idcsched.inventory.services import idc_create, isp_create, region_create, region_scope_create, taint_create
+from idcsched.inventory.services import (
+    idc_create,
+    idc_update,
+    isp_create,
+    region_create,
+    region_scope_create,
+    taint_create,
+)
+from idcsched.ledger.taking import Stay, taking
 from idcsched.scheduling import callers
 from idcsched.scheduling.live import Live
+from metrics_ingest.services import Sample, samples_store
 
 # An in-memory SQLite database can't be read by a second thread while the first one writes; there
 # `tests/e2e` shows the same with files.
@@ -138,6 +152,83 @@ def test_a_change_elsewhere_is_in_force_within_half_a_second(live: Live, idc: Id
         Elsewhere(lambda n=n: taint_create(idc=idc, key=f"k{n}")).finish()  # type: ignore[misc]
         took.append(soon(lambda n=n: taints(live) == n + 1))  # type: ignore[misc]
     assert sorted(took)[5] < 0.5, took  # the median: the machine may be busy
+
+
+class TestTaking:
+    """What this process takes it shows at once and unread, and never counts twice what it reads then."""
+
+    def taken(self, live: Live) -> tuple[float, float, int]:
+        snapshot = live.current().snapshot
+        machines = sum(fact.machines for fact in snapshot.headcounts)
+        return float(snapshot.lines.pending[0]), float(snapshot.lines.room[0]), machines
+
+    @pytest.fixture(autouse=True)
+    def _seen(self, live: Live, idc: Idc) -> None:
+        Tenant.objects.create(code="t")
+        now = timezone.now()
+        samples_store(samples=[Sample(idc="a", line="ct", metric="bandwidth_mbps", value=100, at=now)], now=now)
+        live.current()
+
+    def take(self, live: Live, amount: float) -> tuple[int, Tenancy]:
+        """Past the live picture: what it is told comes later."""
+        marks: list[int] = []
+        run_together(taking([self.stay(amount)], at=timezone.now()), then=marks.append)
+        return marks[0], self.tenancy(amount)
+
+    def stay(self, amount: float) -> Stay:
+        claims = self.tenancy(amount).claims
+        return Stay(placement=uuid4(), idc="a", tenant="t", business="", machines=2, claims=claims)
+
+    def tenancy(self, amount: float) -> Tenancy:
+        claims = (Claim(resource="bandwidth_mbps", line="ct", amount=amount),)
+        return Tenancy(idc="a", claims=claims, tenant="t", machines=2)
+
+    def test_it_works(self, live: Live, django_assert_num_queries: Callable[[int], Any]) -> None:
+        live.stop()
+        live._following = True  # nobody looks by himself
+        for number in (1, 2, 3):
+            mark, tenancy = self.take(live, 50)
+            with django_assert_num_queries(0):
+                live.took(mark, [tenancy])
+                assert self.taken(live) == (50 * number, 800 - 50 * number, 2 * number)
+
+    def test_what_was_read_meanwhile_is_not_counted_twice(self, live: Live) -> None:
+        mark, tenancy = self.take(live, 50)
+        live.catch_up()
+        assert self.taken(live) == (50, 750, 2)
+        live.took(mark, [tenancy])
+        assert self.taken(live) == (50, 750, 2)
+
+    def test_what_is_shown_is_read_with_the_next_look_and_then_counted_once(self, live: Live) -> None:
+        for number in range(1, 11):
+            mark, tenancy = self.take(live, 10)
+            live.took(mark, [tenancy])
+            assert self.taken(live) == (10 * number, 800 - 10 * number, 2 * number)
+            if number % 3 == 0:
+                live.catch_up()
+        soon(lambda: live._moment.holds(mark))
+        assert self.taken(live) == (100, 700, 20)
+        assert live._own == ()
+
+    def test_what_others_take_meanwhile_stays_in_the_picture(self, live: Live) -> None:
+        Elsewhere(lambda: run_together(taking([self.stay(200)], at=timezone.now()))).finish()
+        mark, tenancy = self.take(live, 50)
+        live.took(mark, [tenancy])
+        soon(lambda: self.taken(live) == (250, 550, 4))
+
+    def test_of_an_idc_that_has_another_name_now_the_database_is_asked(self, live: Live, idc: Idc) -> None:
+        mark, tenancy = self.take(live, 50)
+        idc_update(idc=idc, changes={"code": "b"})
+        assert live.current().snapshot.idcs.codes == ("b",)
+        live.took(mark + 1_000_000, [tenancy])  # as if the picture were from before
+        assert self.taken(live) == (50, 750, 2)
+
+    def test_a_process_that_follows_nothing_is_told_in_vain(self, live: Live) -> None:
+        alone = Live()
+        alone.current()
+        mark, tenancy = self.take(alone, 50)
+        alone.took(mark, [tenancy])
+        assert self.taken(alone) == (50, 750, 2)
 
 
 class TestCallers:

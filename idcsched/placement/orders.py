@@ -1,0 +1,78 @@
+"""What is wanted by whom, and what is to be taken for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from idcsched.accounts.models import Tenant
+from idcsched.framework.normalize import DECIMALS
+from idcsched.framework.request import Request
+from idcsched.scheduling.callers import tenant_named
+from idcsched.scheduling.schedule import Made
+
+from .beginning import machines_check
+from .candidates import Candidate
+from .lifecycle import Action
+
+__all__ = ["BUSINESS", "Order", "Take", "order_of"]
+
+TTL_SECONDS = 600
+BUSINESS = "business"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is wanted by whom, whatever decision it will be."""
+
+    request: Request
+    tenant: Tenant
+    actor: str
+    action: Action
+    based_on: UUID | None = None
+    group_id: UUID | None = None
+
+    @property
+    def business(self) -> str:
+        return (self.request.labels or {}).get(BUSINESS, "")
+
+    @property
+    def machines(self) -> int:
+        return self.request.machine_count
+
+    @property
+    def bandwidth_mbps(self) -> float:
+        return round(self.request.bandwidth, DECIMALS)
+
+    @property
+    def priority(self) -> int:
+        return self.request.priority or 0
+
+    @property
+    def ttl(self) -> timedelta:
+        return timedelta(seconds=TTL_SECONDS if self.request.ttl_seconds is None else self.request.ttl_seconds)
+
+
+def order_of(request: Request, *, tenant: str, actor: str, **extra: Any) -> Order:
+    """What `request` wants: to reserve, unless it says `provision`. Raises Invalid where no machines can be started."""
+    action = Action.PROVISION if request.action == "provision" else Action.RESERVE
+    order = Order(request=request, tenant=tenant_named(tenant), actor=actor, **{"action": action, **extra})
+    if order.action == Action.PROVISION:
+        machines_check(request)
+    return order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Take:
+    """What is to be taken for whom: by that decision, of that candidate; `because` says why better ones were not."""
+
+    order: Order
+    made: Made
+    candidate: Candidate
+    because: Sequence[str] = ()
+
+    @property
+    def starts(self) -> bool:
+        """Whether its machines are to be started at once."""
+        return self.order.action == Action.PROVISION and not self.candidate.held_back

@@ -1,0 +1,169 @@
+"""Orders that come at once are written together, and each gets what it would have got alone."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, connections
+
+from idcsched.accounts.models import Tenant
+from idcsched.framework.errors import Conflict
+from idcsched.ledger.models import Claim, Holding
+from idcsched.placement import taking
+from idcsched.placement.ledger_audit import ledger_differences
+from idcsched.placement.models import Event, Placement
+from idcsched.placement.ordering import placement_order
+from idcsched.scheduling.live import live
+from idcsched.scheduling.models import Decision
+from tests.placement.conftest import PORTAL, asked
+
+pytestmark = pytest.mark.postgresql  # SQLite's database in memory knows no two writers at all
+
+SMALL = [{"bandwidth_mbps": 10}]
+CLIENTS = 8
+
+
+@pytest.fixture
+def following(transactional_db: None, fleet: None) -> Iterator[None]:
+    """As in a web process."""
+    live.forget()
+    live.follow()
+    live.current()
+    yield
+    live.stop()
+    live.forget()
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many orders were written in each transaction."""
+    sizes: list[int] = []
+    write = taking._joining._write
+
+    def counted(together: Any) -> None:
+        sizes.append(len(together))
+        write(together)
+
+    monkeypatch.setattr(taking._joining, "_write", counted)
+    return sizes
+
+
+def order(number: int, **fields: Any) -> Placement | str:
+    try:
+        return placement_order(
+            request=asked(**{"machines": SMALL, "request_id": str(number), **fields}),
+            principal=PORTAL,
+            http_request_id=str(number),
+        )
+    except Conflict as conflict:
+        return conflict.code
+
+
+def where(outcome: Placement | str) -> str:
+    return outcome if isinstance(outcome, str) or outcome.idc is None else outcome.idc.code
+
+
+def all_at_once(orders: list[Callable[[], Placement | str]]) -> list[Placement | str]:
+    """While nobody is let through to the database by himself."""
+
+    def done(one: Callable[[], Placement | str]) -> Placement | str:
+        try:
+            return one()
+        finally:
+            connections.close_all()
+
+    with taking._joining._lock:
+        taking._joining._led = True
+    with ThreadPoolExecutor(len(orders)) as pool:
+        outcomes = [pool.submit(done, one) for one in orders]
+        while len(taking._joining._queue) < len(orders):
+            assert not [outcome for outcome in outcomes if outcome.done()]
+        taking._joining._queue[0].turn.set()
+    return [outcome.result() for outcome in outcomes]
+
+
+def test_it_works(following: None, written: list[int]) -> None:
+    placements = all_at_once([partial(order, number) for number in range(CLIENTS)])
+
+    assert written == [CLIENTS]
+    assert {getattr(placement, "pk", placement) for placement in placements} == set(
+        Placement.objects.values_list("pk", flat=True)
+    )
+    assert sorted(placement.request_id for placement in placements) == [str(number) for number in range(CLIENTS)]
+    assert Event.objects.count() == CLIENTS
+    assert {(row.pk, row.placement) for row in Decision.objects.all()} == {
+        (placement.decision_id, placement.pk) for placement in placements
+    }
+    assert ledger_differences() == []
+    taken = sum(Holding.objects.filter(resource="bandwidth_mbps").values_list("taken", flat=True))
+    assert taken == live.current().snapshot.lines.pending.sum() == 10 * CLIENTS
+
+
+def test_an_order_is_one_message_to_the_database(
+    following: None, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    order(1)
+    live.stop()
+    live._following = True  # nobody looks by himself
+    with django_assert_num_queries(1):
+        assert isinstance(order(2), Placement)
+    with django_assert_num_queries(1):
+        assert isinstance(order(3), Placement), "and sees what the one before it took, unread"
+    assert live.current().snapshot.lines.pending.sum() == 30
+
+
+def test_who_finds_nothing_left_is_refused_alone(following: None, written: list[int]) -> None:
+    """All saw room for 700 of `c`, where only one of them fits."""
+    wanted = {"only": ["c"], "region": None, "machines": [{"bandwidth_mbps": 700}]}
+    big = [partial(order, number, **wanted) for number in range(3)]
+    small = [partial(order, number, only=["a"], region=None) for number in range(3, 6)]
+    outcomes = [where(outcome) for outcome in all_at_once([*big, *small])]
+
+    assert written[0] == 6
+    assert sorted(outcomes[:3]) == ["c", "no_feasible_idc", "no_feasible_idc"]
+    assert outcomes[3:] == ["a", "a", "a"]
+    assert Claim.objects.filter(amount=700).count() == 1
+    assert ledger_differences() == []
+
+
+def test_what_is_no_lack_of_room_is_told_whom_it_is_about(following: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = taking._joining._write
+
+    def write(together: Any) -> None:
+        for rows in together:
+            if rows.placements[0].request_id == "3":
+                rows.placements[0].state = "nowhere"
+        whole(together)
+
+    monkeypatch.setattr(taking._joining, "_write", write)
+
+    def safely(number: int) -> Placement | str:
+        try:
+            return order(number)
+        except IntegrityError as error:
+            return str(error)
+
+    outcomes = all_at_once([partial(safely, number) for number in range(5)])
+    assert "placement_state_known" in str(outcomes[3])
+    assert [isinstance(outcome, Placement) for outcome in outcomes] == [True, True, True, False, True]
+    assert Placement.objects.count() == 4
+
+
+def test_tenants_with_a_quota_are_asked_one_after_the_other(following: None, written: list[int]) -> None:
+    Tenant.objects.update(quota_machines=5)
+    live.forget()
+    live.current()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+
+        def one(number: int) -> Placement | str:
+            try:
+                return order(number)
+            finally:
+                connection.close()
+
+        outcomes = list(pool.map(one, range(CLIENTS)))
+    assert written == []
+    assert sorted(map(str, outcomes)).count("quota_exceeded") == CLIENTS - 5
+    assert Placement.objects.count() == 5
