@@ -8,6 +8,7 @@ neutral. Where the request needs no bandwidth, or no survivor has a price, the s
 """
 
 from dataclasses import dataclass
+from math import isnan
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -46,14 +47,30 @@ class BillingCostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     scarcity: Factor = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Bill:
+class Bill(msgspec.Struct, frozen=True):
     """What one group of chosen lines would bill for the request, row by row."""
 
     raw: Floats
     busy: Floats
     over: Floats
     fill: Floats
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """One group of chosen lines, with all of a bill that does not depend on how much is needed.
+
+    `some_commit` and `some_purchased` are never nought, to be divided by; `fixed` and `daily` are None where no line
+    anywhere is billed so.
+    """
+
+    load: Floats
+    commit: Floats
+    some_commit: Floats
+    some_purchased: Floats
+    price: Floats
+    busy: Floats
+    fixed: Mask | None
+    daily: Mask | None
 
 
 class BillingCost(Plugin):
@@ -74,11 +91,12 @@ class BillingCost(Plugin):
         priced = choice.complete and tariff_of(ctx.snapshot).all_priced
         if not need or not (priced or any_priced(ctx.snapshot.lines, groups)):
             return None
-        shape, everybody = hour_of_week_shape(ctx.request.shape), priced or choice.has_line.all()
-        bills = [self.bill(ctx, group if everybody else np.maximum(group, 0), need, shape) for group in groups]
+        reads = self.reads["promise"] if choice.settled else None
+        chosen = ctx.remembered("chosen", reads, lambda: [chosen_lines(ctx, group) for group in groups])
+        bills = [self.bill(lines, need) for lines in chosen]
         ctx.state[self] = bills[0]
         total = sum_of(bills, groups)
-        if not everybody:
+        if not (priced or choice.has_line.all()):
             total = np.where(choice.has_line, total, np.nan)
         known = choice.known if priced and choice.all_known else choice.known & ~np.isnan(total)
         return Reading(metric=BANDWIDTH, values=total.round(DECIMALS), known=known, lines=choice.groups[0])
@@ -88,34 +106,34 @@ class BillingCost(Plugin):
         groups = distinct_groups(ctx)
         if not ctx.line_policy().settled or not ctx.snapshot.lines.codes:
             return None
-        shape = hour_of_week_shape(ctx.request.shape)
-        least = sum_of([self._first_mbps(ctx, np.maximum(group, 0), shape) for group in groups], groups)
+        least = sum_of([self._first_mbps(chosen_lines(ctx, group)) for group in groups], groups)
         known = ctx.lines.known & ctx.lines.has_line & ~np.isnan(least)
         return Reading(metric=BANDWIDTH, values=least - _ROUNDED, known=known)
 
-    def _first_mbps(self, ctx: Cycle, group: Rows, shape: Floats | None) -> Bill:
+    def _first_mbps(self, lines: Chosen) -> Bill:
         """What no need bills less than: it fills the commit no less, exceeds it no less, and leaves no more room."""
-        tariff = tariff_of(ctx.snapshot)
-        load, commit, fixed = load_of(ctx.snapshot).take(group), tariff.commit.take(group), tariff.fixed.take(group)
-        fill = np.minimum(1.0, load / tariff.some_commit.take(group))
+        fill = np.minimum(1.0, lines.load / lines.some_commit)
         under = self.args.free * fill**2
-        over = (load >= commit) & ~fixed | tariff.daily.take(group)
-        busy = busy_share(ctx.snapshot.lines, group, shape)
-        paid = busy * np.where(over, 1.0, np.minimum(under, 1.0))
-        scarce = scarcity(load / tariff.some_purchased.take(group))
-        return Bill(tariff.price.take(group) * (paid + self.args.scarcity * scarce), busy, under, fill)
+        over = lines.load >= lines.commit
+        if lines.fixed is not None:
+            over &= ~lines.fixed
+        if lines.daily is not None:
+            over |= lines.daily
+        paid = lines.busy * np.where(over, 1.0, np.minimum(under, 1.0))
+        scarce = scarcity(lines.load / lines.some_purchased)
+        return Bill(lines.price * (paid + self.args.scarcity * scarce), lines.busy, under, fill)
 
-    def bill(self, ctx: Cycle, group: Rows, need: float, shape: Floats | None) -> Bill:
-        """The formula of the scheduling rules, for the line that each row has in `group`."""
-        tariff = tariff_of(ctx.snapshot)
-        load = load_of(ctx.snapshot).take(group) + need
-        over = over_commit(load, need, tariff.commit.take(group))
-        if tariff.special:
-            over = np.where(tariff.fixed.take(group), 0.0, np.where(tariff.daily.take(group), 1.0, over))
-        fill = np.minimum(1.0, load / tariff.some_commit.take(group))
-        busy = busy_share(ctx.snapshot.lines, group, shape)
-        scarce = scarcity(load / tariff.some_purchased.take(group))
-        return Bill(self._sum(tariff.price.take(group), busy, over, fill, scarce), busy, over, fill)
+    def bill(self, lines: Chosen, need: float) -> Bill:
+        """What the order bills on these lines."""
+        load = lines.load + need
+        over = over_commit(load, need, lines.commit)
+        if lines.fixed is not None:
+            over[lines.fixed] = 0.0
+        if lines.daily is not None:
+            over[lines.daily] = 1.0
+        fill = np.minimum(1.0, load / lines.some_commit)
+        scarce = scarcity(load / lines.some_purchased)
+        return Bill(self._sum(lines.price, lines.busy, over, fill, scarce), lines.busy, over, fill)
 
     def score_again(self, ctx: Cycle, line: LineNow) -> float | None:
         """As `bill` has it of all lines; how busy each is, is told of all at once.
@@ -142,17 +160,35 @@ class BillingCost(Plugin):
     def note(self, ctx: Cycle, position: int) -> Note | None:
         need, bill = ctx.need, ctx.state.get(self)
         chosen = ctx.lines.of(position)
-        if not need or len(chosen) != 1 or bill is None or np.isnan(bill.raw[position]):
+        if not need or len(chosen) != 1 or bill is None:
             return None
-        busy = 1.0 if bill.busy is ALL_OF_IT else float(bill.busy[position])
+        raw = bill.raw.item(position)
+        if isnan(raw):
+            return None
         numbers: dict[str, Any] = {
-            "busy": 100 * busy,
-            "over": 100 * float(bill.over[position]),
-            "fill": 100 * float(bill.fill[position]),
-            "total": float(bill.raw[position]) * need,
+            "busy": 100.0 if bill.busy is ALL_OF_IT else 100 * bill.busy.item(position),
+            "over": 100 * bill.over.item(position),
+            "fill": 100 * bill.fill.item(position),
+            "total": raw * need,
             "currency": ctx.snapshot.currency,
         }
         return Note(WITH_COMMIT if tariff_of(ctx.snapshot).commit[chosen[0]] else WITHOUT_COMMIT, numbers)
+
+
+def chosen_lines(ctx: Cycle, group: Rows) -> Chosen:
+    """The line that each row has in `group`; where it has none, the first that there is."""
+    tariff, lines = tariff_of(ctx.snapshot), ctx.snapshot.lines
+    group = group if ctx.lines.complete else np.maximum(group, 0)
+    return Chosen(
+        load=load_of(ctx.snapshot).take(group),
+        commit=tariff.commit.take(group),
+        some_commit=tariff.some_commit.take(group),
+        some_purchased=tariff.some_purchased.take(group),
+        price=tariff.price.take(group),
+        busy=busy_share(lines, group, hour_of_week_shape(ctx.request.shape)),
+        fixed=tariff.fixed.take(group) if tariff.special else None,
+        daily=tariff.daily.take(group) if tariff.special else None,
+    )
 
 
 def over_commit(load: Number, need: float, commit: Number) -> Number:

@@ -1,23 +1,26 @@
 """Who can still win: the best few are found without scoring everybody.
 
 What is remembered of some scorers and what the others promise bounds each IDC's total from above, whatever bandwidth
-and machines are asked for. Those who promise most are scored first; who promises less than the last place that anybody
-looks at has reached cannot be among the best. What comes of it is what scoring everybody would give, only sooner.
+and machines are asked for. Those who promise most are the front, and are scored first; who promises less than the last
+place that anybody looks at has reached cannot be among the best. What comes of it is what scoring everybody would
+give, only sooner.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from .decision import Board, PluginError
+from .decision import Board, Judgement, PluginError, ScoreColumn
+from .errors import PluginFailed
 from .labels import Mask, Rows
-from .normalize import Floats, normalize
+from .normalize import BY_ROW, Floats, normalize
 from .plugin import Plugin
 from .profile import Entry
-from .ranking import HEAD, rank
-from .scoring import BY_ROW, SILENT, Whole, normalizes_itself, remembered_whole, score_all
+from .ranking import HEAD, rank, sum_of_lasting, total_scores
+from .scoring import SILENT, Whole, all_of, normalizes_itself, remembered_whole, score_all
 from .snapshot import Reading
 
 if TYPE_CHECKING:
@@ -27,8 +30,11 @@ __all__ = ["best_of", "scored"]
 
 LEAST_ROWS = 100
 """Of fewer it is as quick to score everybody."""
-FIRST_LOOK = 64
+FIRST_LOOK = 32
+EASY_LOOKS = 16
+"""So often in a row half of the front must have been enough before no more is looked at."""
 _BYTES_A_ROW = 8
+_BYTES_OF_FRONT = 200
 _ROUNDING = 1e-5
 """More than scores and totals, times their weights, gain by being rounded."""
 
@@ -37,66 +43,145 @@ Numbers = np.ndarray[Any, np.dtype[np.int32]]
 
 
 class _Prospects(msgspec.Struct):
-    """All rows, those that promise most first, and what each could reach at most.
-
-    `look`: how many it took the last time, which is where the next one begins; it changes how soon the best are found
-    and nothing else.
-    """
+    """All rows, those that promise most first, and what each could reach at most."""
 
     rows: Numbers
     bounds: np.ndarray[Any, np.dtype[np.float32]]
-    look: int
+
+
+class _Front(msgspec.Struct):
+    """Those of the rows that nothing remembered rejects who promise most, with what is remembered of them.
+
+    `beyond`: what everybody else promises at most; `half`: what those in the second half do. `columns`: of scorers
+    that give these rows the same whatever is needed (None: nothing); `lasting`: what they add to the totals.
+    """
+
+    positions: Rows
+    beyond: float
+    half: float
+    shelf: dict[Any, Any]
+    columns: dict[str, ScoreColumn | None]
+    lasting: Floats | None = None
+    easy: int = 0
 
 
 def scored(ctx: "Cycle", alive: Mask, chance: str, errors: list[PluginError]) -> Board:
     """Everybody alive, scored and ranked."""
-    return _board(ctx, alive.nonzero()[0], chance, errors)
-
-
-def _board(ctx: "Cycle", positions: Rows, chance: str, errors: list[PluginError]) -> Board:
-    part = ctx.narrowed(positions)
+    part = ctx.narrowed(alive.nonzero()[0])
     columns = score_all(part, errors)
-    return Board(survivors=part, columns=tuple(columns), ranking=rank(part, columns, chance, errors), sure=part.size)
+    ranking = rank(part, columns, total_scores(part, columns), part.size, chance, errors)
+    return Board(survivors=part, columns=tuple(columns), ranking=ranking, sure=part.size)
 
 
-def best_of(ctx: "Cycle", alive: Mask, feasible: int, chance: str) -> Board | None:
+def best_of(ctx: "Cycle", alive: Mask, feasible: int, chance: str, judgements: Sequence[Judgement]) -> Board | None:
     """The best of those alive, at least as many as are told in short; None: all must be scored to know them."""
     wanted = min(max(HEAD, ctx.request.top or 0), feasible)
-    prospects = _prospects(ctx) if ctx.size >= LEAST_ROWS and wanted < feasible else None
+    if ctx.size < LEAST_ROWS or wanted >= feasible:
+        return None
+    prospects = _prospects(ctx)
     if prospects is None:
         return None
-    while 2 * (look := prospects.look) <= ctx.size:
-        board = _attempted(ctx, prospects.rows[:look], alive, chance)
+    front = ctx.at_hand(None, "front") or _front(ctx, prospects, FIRST_LOOK, judgements)
+    while True:
+        board = _attempted(ctx, front, alive, chance)
         if board is None:
             return None
-        beyond, to_beat = float(prospects.bounds[look]), _to_beat(ctx, board, wanted)
-        if to_beat > beyond:
-            prospects.look = max(FIRST_LOOK, look - look // 16)
-            return msgspec.structs.replace(board, sure=int(np.count_nonzero(board.ranking.totals > beyond)))
-        promising = int(np.count_nonzero(prospects.bounds >= to_beat))
-        prospects.look = max(promising, 2 * look) if np.isfinite(to_beat) else 4 * look
-    prospects.look = FIRST_LOOK
-    return None
+        to_beat = _to_beat(ctx, board, wanted)
+        if to_beat > front.beyond:
+            _eased(ctx, front, to_beat, prospects, judgements)
+            return msgspec.structs.replace(board, sure=int(np.count_nonzero(board.ranking.totals > front.beyond)))
+        look = _next_look(front, prospects, to_beat)
+        if 2 * look > ctx.size:
+            return None
+        front = _front(ctx, prospects, look, judgements)
 
 
-def _attempted(ctx: "Cycle", rows: Numbers, alive: Mask, chance: str) -> Board | None:
-    """Those of the rows that are alive, scored; None where a promise was not kept: a value is missing, one raised."""
+def _next_look(front: _Front, prospects: _Prospects, to_beat: float) -> int:
+    """Twice as many at least; a power of two, so that fronts are met again."""
+    look = 2 * front.positions.size
+    if np.isfinite(to_beat):
+        look = max(look, int(np.count_nonzero(prospects.bounds >= to_beat)) // 2)
+    return 1 << (look - 1).bit_length()
+
+
+def _eased(ctx: "Cycle", front: _Front, to_beat: float, prospects: _Prospects, judgements: Sequence[Judgement]) -> None:
+    """Look at half as many next time, if that would have done for a while."""
+    front.easy = front.easy + 1 if to_beat > front.half else 0
+    if front.easy >= EASY_LOOKS and front.positions.size > FIRST_LOOK:
+        _front(ctx, prospects, front.positions.size // 2, judgements)
+
+
+def _front(ctx: "Cycle", prospects: _Prospects, look: int, judgements: Sequence[Judgement]) -> _Front:
+    """The front of so many, for all questions that are alike."""
+    rows, bounds = prospects.rows, prospects.bounds
+    lasting = [judgement.keep for judgement in judgements if judgement.lasting and not judgement.idle]
+    if lasting:
+        places = np.flatnonzero(np.logical_and.reduce(lasting).take(rows))
+        rows, bounds = rows.take(places[:look]), bounds.take(places[: look + 1])
+    else:
+        rows, bounds = rows[:look], bounds[: look + 1]
+    front = _Front(
+        positions=rows.astype(np.intp),
+        beyond=float(bounds[look]) if bounds.size > look else -np.inf,
+        half=float(bounds[look // 2]) if bounds.size > look // 2 else -np.inf,
+        shelf={},
+        columns={},
+    )
+    ctx.shelve(None, "front", front, size=_BYTES_OF_FRONT * (look + 1))
+    return front
+
+
+def _attempted(ctx: "Cycle", front: _Front, alive: Mask, chance: str) -> Board | None:
+    """The front, scored; None where a promise was not kept: a value is missing, one raised."""
     errors: list[PluginError] = []
-    noted = len(ctx.notes)
-    board = _board(ctx, rows[alive.take(rows)].astype(np.intp), chance, errors)
-    kept = not errors and len(ctx.notes) == noted
-    del ctx.notes[noted:]
-    return board if kept else None
+    noted, part = len(ctx.notes), ctx.remembering(front.positions, front.shelf)
+    living = alive.take(front.positions)
+    size = int(np.count_nonzero(living))
+    try:
+        columns = score_all(part, errors, known=front.columns)
+        totals = total_scores(part, columns, front.lasting)
+        if size < living.size:
+            np.copyto(totals, -np.inf, where=~living)
+        ranking = rank(part, columns, totals, size, chance, errors)
+    except PluginFailed:  # whom it failed at may not be alive
+        return None
+    finally:
+        del ctx.notes[noted:]
+    if errors or not _all_known(columns, living):
+        return None
+    if front.lasting is None:
+        _keep(part, front, columns)
+    return Board(survivors=part, columns=tuple(columns), ranking=ranking, sure=size)
+
+
+def _all_known(columns: list[ScoreColumn], living: Mask) -> bool:
+    """Whether all values of those who are alive are known."""
+    doubtful = [column for column in columns if not column.complete]
+    return all(not column.left_out and all_of(column.reading.known | ~living) for column in doubtful)
+
+
+def _keep(part: "Cycle", front: _Front, columns: list[ScoreColumn]) -> None:
+    """Remember what does not depend on the need, if that is all of what can be remembered at all."""
+    silent: dict[str, ScoreColumn | None] = {}
+    given = {column.entry.name: column for column in columns}
+    for entry, _ in part.profile.weighed or ():
+        if not entry.lasting:
+            continue
+        whole = remembered_whole(part.whole, entry, at_once=True)
+        if whole is not SILENT and not (isinstance(whole, Whole) and whole.scores is not None):
+            return
+        silent[entry.name] = given.get(entry.name)
+    front.columns, front.lasting = silent, sum_of_lasting(part, columns)
 
 
 def _to_beat(ctx: "Cycle", board: Board, wanted: int) -> float:
     """The total that whoever was not looked at would have to reach to be told of."""
-    totals = board.ranking.totals
-    if totals.size < wanted:
+    ranking = board.ranking
+    if ranking.size < wanted:
         return -np.inf
-    last = float(totals[board.ranking.head(wanted)[wanted - 1]])
+    last = float(ranking.totals[ranking.head(wanted)[wanted - 1]])
     pick = ctx.profile.pick
-    return last if pick.kind == "best" else min(last, float(totals.max()) - pick.epsilon)
+    return last if pick.kind == "best" else min(last, float(ranking.totals.max()) - pick.epsilon)
 
 
 def _prospects(ctx: "Cycle") -> _Prospects | None:
@@ -123,7 +208,7 @@ def _worked_out(ctx: "Cycle") -> _Prospects | str:
         slack += entry.weight * _ROUNDING
     bounds = np.nextafter((total + slack).astype(np.float32), np.float32(np.inf))
     rows = np.argsort(-bounds, kind="stable").astype(np.int32)
-    return _Prospects(rows, bounds.take(rows), FIRST_LOOK)
+    return _Prospects(rows, bounds.take(rows))
 
 
 def _bound(ctx: "Cycle", entry: Entry) -> Floats | None:

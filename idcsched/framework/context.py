@@ -116,6 +116,15 @@ class Cycle:
         other._choice, other._moment, other._asked, other._shelf = choice, self._moment, self._asked, None
         return other
 
+    def remembering(self, positions: Rows, shelf: dict[Any, Any]) -> "Cycle":
+        """The same about some of its rows, where questions that are alike find what they remember of just these."""
+        settled: Settled | None = shelf.get((None, "lines"))
+        if settled is None and (of_all := self.at_hand(None, "lines")) is not None:
+            settled = shelf[None, "lines"] = of_all.take(positions)
+        other = self.narrowed(positions, None if settled is None else settled.carrying(self.need))
+        other._shelf = shelf  # noqa: SLF001  # it is one of these
+        return other
+
     def on_lines(self, lines: tuple[int, ...]) -> "Cycle":
         """The same about its one IDC, on those of its lines."""
         yes = np.ones(1, dtype=np.bool_)
@@ -130,8 +139,11 @@ class Cycle:
             self._moment = self.snapshot.moment(self.now)
         return self._moment
 
-    def remembered(self, what: str, reads: tuple[str, ...], compute: Callable[[], T]) -> T:
-        """A part of the word of the plugin at work that depends on less of the request than the whole does: `reads`."""
+    def remembered(self, what: str, reads: tuple[str, ...] | None, compute: Callable[[], T]) -> T:
+        """A part of the word of the plugin at work that depends on less of the request than the whole does: `reads`.
+
+        None: on anything, so that it is worked out each time.
+        """
         return self.recalled(self.entry.token, what, reads, compute, size=_BYTES_A_ROW * self.size)
 
     def recalled(
@@ -149,10 +161,10 @@ class Cycle:
         `reads` says what of the request it depends on; None: it is worked out anew each time. Nothing is remembered
         of what added to `errors`: they are to be named each time.
         """
-        if reads is None or not self.remembers:
-            return compute()
-        found = self.at_hand(token, what)
+        found = None if self._shelf is None or reads is None else self._shelf.get((token, what))
         if found is None:
+            if reads is None or not (self._shelf is not None or self.remembers):
+                return compute()
             found = self._found(token, what, reads, compute, size, errors)
         if found[1]:
             self.notes.extend(found[1])
@@ -162,6 +174,11 @@ class Cycle:
     def at_hand(self, token: object, what: str) -> Any:
         """What was found before by questions that are alike in everything that is ever read; None: nothing yet."""
         return None if self._shelf is None else self._shelf.get((token, what))
+
+    def shelve(self, token: object, what: str, value: Any, *, size: int) -> None:
+        """Keep at hand for questions that are alike in everything that is ever read; of about so many bytes."""
+        if self._shelf is not None:
+            self._shelf[token, what] = self.moment.remember((token, what, id(self._shelf)), value, size=size)
 
     def asked_again(self, what: str) -> bool:
         """Whether somebody has asked so before, questions being alike in everything that is ever read."""
@@ -174,15 +191,18 @@ class Cycle:
     def _found(
         self, token: object, what: str, reads: tuple[str, ...], compute: Callable[[], Any], size: int, errors: Sized
     ) -> tuple[Any, tuple[MissingNote, ...]]:
-        key = self._key(token, what, reads)
-        found: tuple[Any, tuple[MissingNote, ...]] | None = self.moment.recall(key)
+        found: tuple[Any, tuple[MissingNote, ...]] | None = None
+        if isinstance(self.rows, slice):
+            key = self._key(token, what, reads)
+            found = self.moment.recall(key)
         if found is None:
             noted, failed = len(self.notes), len(errors)
             found = (compute(), tuple(self.notes[noted:]))
             del self.notes[noted:]
             if len(errors) != failed:
                 return found
-            self.moment.remember(key, found, size=size)
+            if isinstance(self.rows, slice):
+                self.moment.remember(key, found, size=size)
         if self._shelf is not None and self.profile.covers(reads):
             self._shelf[token, what] = found
         return found

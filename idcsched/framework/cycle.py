@@ -64,17 +64,18 @@ def decide(
     judgements = _judged(ctx, errors)
     alive, left = _combined(ctx.size, judgements)
     groups, chance = _groups(ctx), request.request_id or reference
+    visited = np.ones(ctx.size, dtype=np.bool_)
     if profile.one_by_one:
         visit = visit_one_by_one(ctx, alive, groups, seed_of(chance), errors)
         judgements.extend(visit.judgements())
         left = _combined(ctx.size, judgements)[1]
         alive, visited = visit.passed & visit.visited, visit.visited
-    else:
-        visited = _visited(alive, groups) if _fallback(ctx) else np.ones(ctx.size, dtype=np.bool_)
+    elif _fallback(ctx):
+        visited = _visited(alive, groups)
         alive &= visited
     feasible = int(np.count_nonzero(alive))
     everybody = partial(scored, ctx, alive, chance, errors)
-    few = None if request.explain == "full" or profile.one_by_one else best_of(ctx, alive, feasible, chance)
+    few = None if request.explain == "full" or profile.one_by_one else best_of(ctx, alive, feasible, chance, judgements)
     return Decision(
         cycle=ctx,
         feasible=feasible,
@@ -224,7 +225,7 @@ def _step(ctx: Cycle, step: Step, errors: list[PluginError], without: AbstractSe
 def _remembered_step(ctx: Cycle, step: Step, errors: list[PluginError]) -> list[Judgement]:
     """What is to be remembered is worth a look at who rejects anybody at all."""
     found = _step(ctx, step, errors, frozenset())
-    return [msgspec.structs.replace(judgement, idle=bool(judgement.keep.all())) for judgement in found]
+    return [msgspec.structs.replace(judgement, idle=bool(judgement.keep.all()), lasting=True) for judgement in found]
 
 
 def _request_lists(ctx: Cycle) -> Iterator[Judgement]:

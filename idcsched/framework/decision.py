@@ -1,6 +1,6 @@
 """The answer and its reasons, as values. What is not shown is not computed: see `explain.py`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from .labels import Mask, Rows
 from .normalize import Floats
+from .order import Ranking
 from .plugin import Detail, Figures, Note, Reason
 from .profile import Entry
 from .snapshot import Reading
@@ -31,7 +32,6 @@ __all__ = [
     "NearMiss",
     "Passed",
     "PluginError",
-    "Ranking",
     "Rejected",
     "RejectedCount",
     "Score",
@@ -39,11 +39,12 @@ __all__ = [
     "Stale",
     "Tie",
     "Timing",
+    "counted",
 ]
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True):
-    """How all parts of an answer are encoded."""
+class _Part(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How all parts of an answer are made: of values alone, which nothing leads back to."""
 
 
 class LineUse(_Part, frozen=True, kw_only=True):
@@ -206,7 +207,10 @@ class Answer(_Part, frozen=True, kw_only=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """One filter's word on all rows of the universe. `idle`: it is known to reject none of them."""
+    """One filter's word on all rows of the universe.
+
+    `idle`: it is known to reject none of them. `lasting`: it is remembered, and holds for all questions that are alike.
+    """
 
     plugin: str
     reason: Reason
@@ -214,6 +218,7 @@ class Judgement(msgspec.Struct, frozen=True):
     detail: Detail | None
     figures: Figures | None = None
     idle: bool = False
+    lasting: bool = False
 
     def numbers(self, position: int) -> Mapping[str, Any]:
         return self.detail(position) if self.detail else {}
@@ -239,6 +244,8 @@ class MissingNote(msgspec.Struct, frozen=True):
 class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
     """One scorer over all survivors. `known` has the values that were used as they are, stale ones under `last` too.
 
+    `complete`: all raw values are known, and fresh.
+
     `reading` and `known` may be those of more rows, where they were worked out before; `places` then says where in
     them the survivors stand.
     """
@@ -250,6 +257,7 @@ class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
     nominal_weight: float
     weight: float
     left_out: bool
+    complete: bool
     places: Rows | None = None
     shown: dict[int, Score] | None = None
     """What was shown before of those places; None: it may be another each time."""
@@ -264,65 +272,11 @@ class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
         return position if self.places is None else int(self.places[position])
 
 
-_SORTED_AT_ONCE = 256
-
-
-class Ranking:
-    """Positions among the survivors, best first. Ties are broken by the named keys, in their order, then by the hashes.
-
-    Sorting everybody costs more than finding the few that are shown: `head` sorts no more than it must, and what only
-    the tied need is worked out when somebody ties.
-    """
-
-    def __init__(
-        self, *, totals: Floats, hashes_of: Callable[[], Any], tie_keys_of: Callable[[], Mapping[str, Floats]]
-    ) -> None:
-        self.totals = totals
-        self.picked = -1
-        self._hashes_of = hashes_of
-        self._tie_keys_of = tie_keys_of
-        self._sorted: Rows = np.empty(0, dtype=np.intp)
-
-    def head(self, count: int) -> Rows:
-        """At least the best `count`, or all that there are."""
-        count = min(count, self.totals.size)
-        if self._sorted.size < count:
-            self._sorted = self._best(count)
-        return self._sorted
-
-    @property
-    def order(self) -> Rows:
-        """All of them."""
-        return self.head(self.totals.size)
-
-    @cached_property
-    def hashes(self) -> Any:
-        return self._hashes_of()
-
-    @cached_property
-    def tie_keys(self) -> Mapping[str, Floats]:
-        return self._tie_keys_of()
-
-    def _best(self, count: int) -> Rows:
-        """The best, and whoever stands level with the last of them."""
-        positions = self._down_to(count)
-        totals = -self.totals.take(positions)
-        by_total = totals.argsort(kind="stable")
-        ordered = totals.take(by_total)
-        if not (ordered[1:] == ordered[:-1]).any():
-            return positions.take(by_total)
-        keys = [-key.take(positions) for key in reversed(list(self.tie_keys.values()))]
-        return positions.take(np.lexsort((self.hashes.take(positions), *keys, totals)))
-
-    def _down_to(self, count: int) -> Rows:
-        if count >= self.totals.size or self.totals.size <= _SORTED_AT_ONCE:
-            return np.arange(self.totals.size, dtype=np.intp)
-        last = np.partition(self.totals, -count)[-count]
-        return np.flatnonzero(self.totals >= last)
-
-
 class Board(msgspec.Struct, frozen=True, kw_only=True):
-    """Some of the survivors, scored and ranked. Its first `sure` places are those among all survivors."""
+    """Some of the survivors, scored and ranked. Its first `sure` places are those among all survivors.
+
+    `survivors` may hold others beside them, whom its ranking leaves out.
+    """
 
     survivors: "Cycle"
     columns: tuple[ScoreColumn, ...]
@@ -332,6 +286,21 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     def code(self, position: int) -> str:
         """The IDC at a position."""
         return self.survivors.snapshot.idcs.codes[int(self.survivors.row_numbers[position])]
+
+
+def counted(
+    judgements: Sequence[Judgement], lefts: Sequence[int], size: int
+) -> "list[tuple[RejectedCount, Judgement]]":
+    """`lefts`: how many of the `size` rows each judgement leaves of what the ones before it have left."""
+    found: dict[tuple[str, str], tuple[int, Judgement]] = {}
+    left = size
+    for judgement, after in zip(judgements, lefts, strict=True):
+        if out := left - after:
+            key = (judgement.plugin, judgement.reason.code)
+            found[key] = (found[key][0] + out if key in found else out, judgement)
+            left = after
+    ordered = sorted(found.values(), key=lambda pair: -pair[0])
+    return [(RejectedCount(plugin=by.plugin, code=by.reason.code, count=count), by) for count, by in ordered]
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -357,9 +326,27 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     timings: tuple[Timing, ...] = ()
 
     @cached_property
+    def rejected(self) -> "list[tuple[RejectedCount, Judgement]]":
+        """How many of those that were looked at each plugin and reason was the first to reject; the most first."""
+        return (
+            self.rejected_of(self.visited)
+            if self.not_visited
+            else counted(self.judgements, self.left, self.cycle.size)
+        )
+
+    def rejected_of(self, among: Mask) -> "list[tuple[RejectedCount, Judgement]]":
+        """The same of these rows alone."""
+        alive, lefts = among.copy(), []
+        for judgement in self.judgements:
+            alive &= judgement.keep
+            lefts.append(int(np.count_nonzero(alive)))
+        return counted(self.judgements, lefts, int(np.count_nonzero(among)))
+
+    @cached_property
     def everybody(self) -> Board:
         """All survivors."""
-        return self.best if self.best.sure == self.feasible else self.score_everybody()
+        best = self.best
+        return best if best.sure == self.feasible == best.survivors.size else self.score_everybody()
 
     @property
     def survivors(self) -> "Cycle":

@@ -35,7 +35,7 @@ from .decision import (
     Stale,
     Tie,
 )
-from .labels import Mask, Rows
+from .labels import Rows
 from .normalize import DECIMALS
 from .ranking import HASH
 from .snapshot import Reading
@@ -56,7 +56,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
     shown = min(decision.feasible, MOST_SHOWN if full else top)
     board = decision.board(min(shown, decision.feasible))
     winner = board.ranking.picked
-    counts, tell = rejected_counts(decision, decision.visited), Teller(say)
+    counts, tell = decision.rejected, Teller(say)
     stale = tuple(islice(stale_values(decision), MOST_SHOWN + 1)) if told and decision.cycle.notes else ()
     return Answer(
         result="scheduled" if decision.scheduled else "unschedulable",
@@ -69,7 +69,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         tie=_tie(board) if told else None,
         margin=_margin(board) if told else None,
         rejected=tuple(rejections(decision, slice(MOST_SHOWN), tell)) if full else None,
-        rejected_counts=tuple(count for count, _ in counts) if told else None,
+        rejected_counts=tuple([count for count, _ in counts]) if told else None,
         near_misses=tuple(_near_misses(decision, MOST_SHOWN if full else top, tell)) if told else None,
         summary=summary_of(decision.feasible, decision.cycle.size, decision.not_visited, counts, say),
         evaluated=decision.cycle.size,
@@ -197,6 +197,8 @@ def _ages(ctx: Cycle, reading: Reading, places: Rows) -> list[float | None]:
 
 def _missing(column: ScoreColumn, places: Rows) -> list[str | None]:
     """What stood in for the values at these places of the column; None: nothing had to."""
+    if column.complete:
+        return [None] * places.size
     if column.left_out:
         return [LEFT_OUT] * places.size
     fresh = column.reading.known.take(places).tolist()
@@ -229,7 +231,7 @@ def _tie(board: Board) -> Tie | None:
 
 def _margin(board: Board) -> Margin | None:
     """How far the winner is ahead of the best other, and what would have to change."""
-    if board.survivors.size <= 1:
+    if board.ranking.size <= 1:
         return None
     ranking, winner = board.ranking, board.ranking.picked
     best = ranking.head(2)
@@ -247,38 +249,6 @@ def _flip(column: ScoreColumn, winner: int, second: int, ahead: float) -> Flip:
     weight = column.weight - ahead / lead if lead else None
     level = weight is not None and 0.0 <= weight <= MOST_WEIGHT
     return Flip(scorer=column.entry.name, weight=round(weight, DECIMALS) if weight is not None and level else None)
-
-
-def rejected_counts(decision: Decision, among: Mask) -> list[tuple[RejectedCount, Judgement]]:
-    """How many of the rows each plugin and reason was the first to reject; the most first."""
-    left = int(np.count_nonzero(among))
-    lefts = decision.left if left == decision.cycle.size else _left(decision.judgements, among)
-    return counted(decision.judgements, lefts, left)
-
-
-def counted(
-    judgements: tuple[Judgement, ...], lefts: Iterable[int], left: int
-) -> list[tuple[RejectedCount, Judgement]]:
-    """The same of `left` rows of which each judgement leaves so many."""
-    found: dict[tuple[str, str], tuple[int, Judgement]] = {}
-    for judgement, after in zip(judgements, lefts, strict=True):
-        if out := left - after:
-            key = (judgement.plugin, judgement.reason.code)
-            found[key] = (found[key][0] + out if key in found else out, judgement)
-        left = after
-    counts = [
-        (RejectedCount(plugin=plugin, code=code, count=count), judgement)
-        for (plugin, code), (count, judgement) in found.items()
-    ]
-    return sorted(counts, key=lambda pair: -pair[0].count)
-
-
-def _left(judgements: tuple[Judgement, ...], among: Mask) -> Iterator[int]:
-    """How many of these rows each judgement leaves of what the ones before it have left."""
-    alive = among.copy()
-    for judgement in judgements:
-        alive &= judgement.keep
-        yield int(np.count_nonzero(alive))
 
 
 def summary_of(
@@ -372,7 +342,7 @@ def _fallback_group(decision: Decision) -> FallbackGroup | None:
         earlier=tuple(
             EarlierGroup(
                 index=group,
-                rejected_counts=tuple(count for count, _ in rejected_counts(decision, decision.groups == group)),
+                rejected_counts=tuple([count for count, _ in decision.rejected_of(decision.groups == group)]),
             )
             for group in empty
         ),

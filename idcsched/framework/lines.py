@@ -45,10 +45,10 @@ class LineChoice:
 
     `carries` says that every group's line can take the need, `has_line` that every group has one at all, `known` that
     it is known how much of each is used. `complete` and `all_known` say that the latter two hold everywhere, as far as
-    somebody has looked.
+    somebody has looked. `settled`: the need has no say in which line is chosen.
     """
 
-    __slots__ = ("_carries", "all_known", "complete", "groups", "has_line", "known")
+    __slots__ = ("_carries", "all_known", "complete", "groups", "has_line", "known", "settled")
 
     def __init__(
         self,
@@ -59,12 +59,14 @@ class LineChoice:
         known: Mask,
         complete: bool = False,
         all_known: bool = False,
+        settled: bool = False,
     ) -> None:
         self.groups = groups
         self.has_line = has_line
         self.known = known
         self.complete = complete
         self.all_known = all_known
+        self.settled = settled
         self._carries = carries
 
     @property
@@ -81,6 +83,7 @@ class LineChoice:
             known=self.known[: positions.size] if self.all_known else self.known.take(positions),
             complete=self.complete,
             all_known=self.all_known,
+            settled=self.settled,
         )
 
     def of(self, position: int) -> tuple[int, ...]:
@@ -104,17 +107,22 @@ class Settled(msgspec.Struct, frozen=True):
         return LineChoice(
             groups=chosen.groups,
             has_line=chosen.has_line,
-            carries=self.room >= need,
+            carries=lambda: self.room >= need,
             known=chosen.known,
             complete=chosen.complete,
             all_known=chosen.all_known,
+            settled=True,
         )
+
+    def take(self, positions: Rows) -> "Settled":
+        """The same of some of the rows."""
+        return Settled(self.choice.take(positions), self.room.take(positions))
 
 
 def settle(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> Settled:
     """What `choose_lines` chooses under a `settled` policy for any need."""
     choice = choose_lines(snapshot, rows, fresh, msgspec.structs.replace(policy, need=0.0))
-    choice.complete, choice.all_known = bool(choice.has_line.all()), bool(choice.known.all())
+    choice.complete, choice.all_known, choice.settled = bool(choice.has_line.all()), bool(choice.known.all()), True
     if not choice.known.any():
         return Settled(choice, np.full(choice.known.size, -np.inf))
     least = reduce(np.minimum, [snapshot.lines.room.take(group) for group in choice.groups])

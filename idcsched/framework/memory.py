@@ -50,8 +50,9 @@ class Moment:
 
     def remember(self, key: Any, value: T, *, size: int) -> T:
         """Keep `value`, of about so many bytes; the key must name all that it depends on but for the moment."""
+        before = self._held.get(key)
         self._held[key] = (value, size)
-        self._bytes += size
+        self._bytes += size - (before[1] if before else 0)
         while self._bytes > self._most and len(self._held) > 1:
             self._forget_oldest()
         return value

@@ -68,7 +68,8 @@ def normalize(values: Floats, scale: Scale) -> Floats:
         return values
     if scale.kind in _SCALE_FREE and (most := float(np.abs(values).max())) > _HUGE:
         values = values / most
-    scores = KINDS[scale.kind](values, scale).round(DECIMALS)
+    scores = KINDS[scale.kind](values, scale)
+    scores.round(DECIMALS, out=scores)
     scores += 0.0  # a nought without a sign
     return scores
 
@@ -101,8 +102,10 @@ def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
 
 
 def _fixed(values: Floats, scale: Scale) -> Floats:
-    scores = np.minimum(np.maximum(values, scale.low), scale.high)
-    scores -= scale.low
+    scores = np.maximum(values, scale.low)
+    np.minimum(scores, scale.high, out=scores)
+    if scale.low:
+        scores -= scale.low
     scores *= _TOP / (scale.high - scale.low)
     return _turned(scores, scale)
 
@@ -138,7 +141,7 @@ def _none(values: Floats, scale: Scale) -> Floats:
 
 
 def _turned(scores: Floats, scale: Scale) -> Floats:
-    return scores if scale.better == "more" else _TOP - scores
+    return scores if scale.better == "more" else np.subtract(_TOP, scores, out=scores)
 
 
 KINDS: dict[NormalizerKind, Callable[[Floats, Scale], Floats]] = {

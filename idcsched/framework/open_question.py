@@ -15,9 +15,9 @@ import numpy as np
 from .building import BANDWIDTH
 from .claiming import BANDWIDTH_RESOURCE, Claim, claims_of
 from .context import fresh
-from .decision import Answer, Decision, IdcBrief, Judgement, LineUse, RejectedCount, ScoreColumn
+from .decision import Answer, Decision, IdcBrief, Judgement, LineUse, RejectedCount, ScoreColumn, counted
 from .errors import Template
-from .explain import answer, counted, summary_of
+from .explain import answer, summary_of
 from .labels import Mask
 from .lines import NO_LINE
 from .normalize import BY_ROW, DECIMALS, Scale, normalize_one, rounded
@@ -130,7 +130,8 @@ class OpenQuestion:
         self._wanted, self._isps = decision.cycle.line_policy().wanted, decision.cycle.snapshot.lines.isps
         self._known = _known_lines(decision.cycle)
         self._eligible: dict[int, list[int]] = {}
-        self._scorers = [self._scorer(decision, column) for column in decision.columns]
+        summed = sorted(decision.columns, key=lambda column: not column.entry.lasting)  # as `ranking` does
+        self._scorers = [self._scorer(decision, column) for column in summed]
         self._totals = np.full(self._size, _DEAD)
         self._totals[decision.survivors.positions] = decision.ranking.totals
         self._stale: set[int] = set()

@@ -124,6 +124,11 @@ class Entry:
     token: object = field(default_factory=object, compare=False, repr=False)
     """Stands for this entry where something is remembered of it."""
 
+    @property
+    def lasting(self) -> bool:
+        """Whether its scores depend on no more than what the plugin says that it reads."""
+        return "score" in self.plugin.reads
+
     def scale(self, natural: Scale) -> Scale:
         """The plugin's own scale, as far as the profile does not say otherwise.
 

@@ -1,22 +1,24 @@
 """The order of the survivors: totals, named tie-breakers, and a hash where all else is equal."""
 
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .capacity import headroom
-from .decision import PluginError, Ranking, ScoreColumn
-from .lines import NO_LINE
+from .decision import PluginError, ScoreColumn
+from .lines import NO_LINE, LineChoice
 from .normalize import DECIMALS, Floats
+from .order import Ranking
 from .profile import HEADROOM, Entry
 from .scoring import prepare, read_raw, scorer_failed
-from .snapshot import Reading
+from .snapshot import Lines, Reading
 
 if TYPE_CHECKING:
     from .context import Cycle
 
-__all__ = ["HASH", "hash_keys", "line_headroom", "rank", "seed_of", "total_scores"]
+__all__ = ["HASH", "hash_keys", "line_headroom", "rank", "seed_of", "sum_of_lasting", "total_scores"]
 
 HASH = "hash"
 HEAD = 16
@@ -35,9 +37,13 @@ def hash_keys(codes: Hashes, seed: int) -> Hashes:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def rank(ctx: "Cycle", columns: list[ScoreColumn], chance: str, errors: list[PluginError]) -> Ranking:
-    """Best first, as far as anybody looks: who is told in short is sorted now, the others when they are asked for."""
-    totals = total_scores(ctx, columns)
+def rank(
+    ctx: "Cycle", columns: list[ScoreColumn], totals: Floats, size: int, chance: str, errors: list[PluginError]
+) -> Ranking:
+    """Best first, as far as anybody looks: who is told in short is sorted now, the others when they are asked for.
+
+    `size`: how many are to be ranked; the totals of the others are −inf.
+    """
 
     def hashes() -> Hashes:
         return hash_keys(ctx.take(ctx.snapshot.idcs.hashes), seed_of(chance))
@@ -45,23 +51,33 @@ def rank(ctx: "Cycle", columns: list[ScoreColumn], chance: str, errors: list[Plu
     def tie_keys() -> dict[str, Floats]:
         return {name: _tie_key(ctx, columns, name, errors) for name in ctx.profile.tie_breakers}
 
-    ranking = Ranking(totals=totals, hashes_of=hashes, tie_keys_of=tie_keys)
+    ranking = Ranking(totals=totals, size=size, hashes_of=hashes, tie_keys_of=tie_keys)
     ranking.head(HEAD if ctx.request.explain != "full" else ctx.size)
     ranking.picked = _picked(ctx, ranking)
     return ranking
 
 
-def total_scores(ctx: "Cycle", columns: list[ScoreColumn]) -> Floats:
-    """Σ weight × score of each row, summed in the profile's order."""
+def total_scores(ctx: "Cycle", columns: Iterable[ScoreColumn], lasting: Floats | None = None) -> Floats:
+    """Σ weight × score of each row: first of those who say what they read (`lasting`), each in the profile's order."""
+    totals = sum_of_lasting(ctx, columns) if lasting is None else lasting.copy()
+    for column in columns:
+        if not column.entry.lasting:
+            totals += column.scores * column.weight
+    return totals.round(DECIMALS, out=totals)
+
+
+def sum_of_lasting(ctx: "Cycle", columns: Iterable[ScoreColumn]) -> Floats:
+    """The part of the totals that comes of what can be remembered."""
     totals = np.zeros(ctx.size)
     for column in columns:
-        totals += column.scores * column.weight
-    return totals.round(DECIMALS, out=totals)
+        if column.entry.lasting:
+            totals += column.scores * column.weight
+    return totals
 
 
 def _picked(ctx: "Cycle", ranking: Ranking) -> int:
     """Position of the IDC to take; −1 without survivors."""
-    if not ctx.size:
+    if not ranking.size:
         return -1
     pick, first = ctx.profile.pick, int(ranking.head(1)[0])
     if pick.kind == "best":
@@ -103,9 +119,19 @@ def line_headroom(ctx: "Cycle", need: float) -> Floats:
         return np.full(ctx.size, np.nan)
     everybody = choice.complete or choice.has_line.all()
     lefts, purchased = [], ctx.snapshot.derive("all purchased", lambda: bool((lines.purchased > 0).all()))
-    for group in choice.groups:
-        left = lines.room.take(group) - need
-        left = left / lines.purchased.take(group) if purchased else headroom(left, lines.purchased.take(group))
+    reads = ("isp", "isp_match") if choice.settled else None
+    sizes = ctx.recalled(None, "sizes", reads, lambda: _sizes(lines, choice), size=16 * ctx.size)
+    for group, (room, bought) in zip(choice.groups, sizes, strict=True):
+        left = room - need
+        if purchased:
+            left /= bought
+        else:
+            left = headroom(left, bought)
         lefts.append(left if everybody else np.where(group == NO_LINE, np.nan, left))
     least = lefts[0] if len(lefts) == 1 else np.minimum.reduce(lefts)
     return least.round(DECIMALS)
+
+
+def _sizes(lines: Lines, choice: LineChoice) -> list[tuple[Floats, Floats]]:
+    """Of each row's chosen lines the room and what was purchased."""
+    return [(lines.room.take(group), lines.purchased.take(group)) for group in choice.groups]

@@ -1,7 +1,8 @@
 """From raw values to what each scorer adds to the sum, with what was missing put in place."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,7 +11,7 @@ import numpy as np
 from .decision import PluginError, Score, ScoreColumn
 from .errors import PluginFailed
 from .labels import Mask, Rows
-from .normalize import DECIMALS, Floats, Scale, normalize, within_bounds
+from .normalize import BY_ROW, DECIMALS, Floats, Scale, normalize, within_bounds
 from .plugin import Plugin
 from .profile import DynamicWeight, Entry
 from .snapshot import Reading, sealed
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from .context import Cycle
 
 __all__ = [
-    "BY_ROW",
     "SILENT",
     "Whole",
+    "column_of",
     "normalizes_itself",
     "prepare",
     "read_raw",
@@ -40,25 +41,31 @@ _AGGREGATES: dict[str, Callable[[Floats], Any]] = {
 _NEUTRAL_AT_MOST = 50.0
 Weights = tuple[float, float]
 """What the profile or the request says, and what is in force."""
-BY_ROW = frozenset({"fixed", "none"})
-"""Normalisers by which nobody's score depends on who else is there."""
 _BYTES_A_ROW = 25  # two or three columns and a mask
+_NOTHING: Mapping[str, ScoreColumn | None] = MappingProxyType({})
 
 
-def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool = False) -> list[ScoreColumn]:
-    """The columns of every scorer in the sum, in the profile's order."""
+def score_all(
+    ctx: "Cycle",
+    errors: list[PluginError],
+    *,
+    vectorised_only: bool = False,
+    known: Mapping[str, ScoreColumn | None] = _NOTHING,
+) -> list[ScoreColumn]:
+    """The columns of every scorer in the sum, in the profile's order; those `known` need not be worked out."""
     if not ctx.size:
         return []
     taking_part = _taking_part(ctx)
     if vectorised_only:
         taking_part = [(entry, weights) for entry, weights in taking_part if "score" in entry.joined]
-    broken = _pre_score(ctx, [entry for entry, _ in taking_part if "pre_score" in entry.joined], errors)
+    preparing = [entry for entry, _ in taking_part if "pre_score" in entry.joined and entry.name not in known]
+    broken = _pre_score(ctx, preparing, errors) if preparing else ()
     columns = []
     for entry, weights in taking_part:
         if entry.name in broken:
             continue
         try:
-            column = _column_of(ctx, entry, weights)
+            column = known[entry.name] if entry.name in known else column_of(ctx, entry, weights)
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; the profile says what it means
             scorer_failed(entry, "score", error, errors)
         else:
@@ -69,18 +76,24 @@ def score_all(ctx: "Cycle", errors: list[PluginError], *, vectorised_only: bool 
 
 def read_raw(ctx: "Cycle", entry: Entry) -> Reading | None:
     """The plugin's raw values for the survivors, checked; raises whatever the plugin raises."""
+    return _read(ctx, entry)[0]
+
+
+def _read(ctx: "Cycle", entry: Entry) -> tuple[Reading | None, bool]:
+    """The same, and whether all of them are known."""
     scores = entry.plugin.score if "score" in entry.joined else partial(_score_one_by_one, entry.plugin)
     raw: object = ctx.at_work(entry, "score", scores)
     if raw is None:
-        return None
+        return None, False
     if not isinstance(raw, Reading):
         values = np.asarray(raw, dtype=np.float64)
         raw = Reading(metric="", values=values, known=np.ones(values.shape, np.bool_))
     if raw.values.shape != (ctx.size,) or raw.known.shape != (ctx.size,):
         raise ValueError(f"gave {raw.values.shape} values for {ctx.size} candidates")
-    if not all_of(np.isfinite(raw.values if all_of(raw.known) else raw.values[raw.known])):
+    complete = all_of(raw.known)
+    if not all_of(np.isfinite(raw.values if complete else raw.values[raw.known])):
         raise ValueError("gave a value that is not finite")
-    return raw
+    return raw, complete
 
 
 def all_of(mask: Mask) -> bool:
@@ -160,7 +173,7 @@ SILENT = object()
 """It has nothing to say of such a request."""
 
 
-def _column_of(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
+def column_of(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
     """The survivors' part of what was worked out once for all rows, where the plugin says what it reads."""
     found, places = remembered_whole(ctx.whole, entry), ctx.positions
     if found is SILENT:
@@ -176,6 +189,7 @@ def _column_of(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | No
         nominal_weight=weights[0],
         weight=weights[1],
         left_out=False,
+        complete=True,
         places=places,
         shown=found.shown if weights[1] == entry.weight else None,
     )
@@ -206,10 +220,10 @@ def _scored(ctx: "Cycle", entry: Entry, reading: Reading, places: Rows) -> Float
 def _whole(whole: "Cycle", entry: Entry) -> Whole | object:
     """All rows' raw values, if none is missing: what is done about those depends on who is left."""
     try:
-        raw = read_raw(whole, entry)
+        raw, complete = _read(whole, entry)
         if raw is None:
             return SILENT
-        if not all_of(raw.known):
+        if not complete:
             return _ASK_EACH_TIME
         scale = entry.scale(entry.plugin.scale_for(whole))
         by_row = scale.kind in BY_ROW and not normalizes_itself(entry)
@@ -222,12 +236,12 @@ def _whole(whole: "Cycle", entry: Entry) -> Whole | object:
 
 
 def _column(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
-    raw = read_raw(ctx, entry)
+    raw, complete = _read(ctx, entry)
     if raw is None:
         return None
     scale = entry.scale(entry.plugin.scale_for(ctx))
     known, left_out = raw.known, False
-    if not all_of(known):
+    if not complete:
         known = known | ~np.isnan(raw.values) if entry.missing.score == "last" else known
         left_out = not known.any()
         _note(ctx, entry, raw, known, left_out)
@@ -240,6 +254,7 @@ def _column(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
         nominal_weight=weights[0],
         weight=0.0 if left_out else weights[1],
         left_out=left_out,
+        complete=complete,
     )
 
 

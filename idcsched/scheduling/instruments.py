@@ -11,7 +11,6 @@ from prometheus_client import Counter, Histogram
 
 from idcsched.framework.decision import Decision, Judgement, RejectedCount
 from idcsched.framework.errors import PluginFailed
-from idcsched.framework.explain import rejected_counts
 from idcsched.framework.open_question import Found
 
 __all__ = ["Attempt", "attempt"]
@@ -68,8 +67,7 @@ class Attempt:
         """The decision is there; what is still to come is telling and recording it."""
         profile = decision.cycle.profile.code
         self.result = "scheduled" if decision.scheduled else "unschedulable"
-        counts = rejected_counts(decision, decision.visited)
-        self._counted(profile, decision.cycle.size, decision.feasible, counts)
+        self._counted(profile, decision.cycle.size, decision.feasible, decision.rejected)
         for error in decision.plugin_errors:
             plugin_errors.labels(error.plugin, error.point).inc()
         _observe_timings(decision, profile)
