@@ -23,7 +23,7 @@ class BearerAuthentication(BaseAuthentication):
     keyword = "bearer"
 
     def authenticate(self, request: Request) -> tuple[User, Principal] | None:
-        scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+        scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")  # `headers` parses them all
         if scheme.lower() != self.keyword:
             return None
         now = timezone.now()

@@ -10,6 +10,7 @@ from uuid_utils.compat import uuid7
 __all__ = ["HEADER", "RequestIdMiddleware", "request_id_of"]
 
 HEADER = "X-Request-ID"
+META = "HTTP_X_REQUEST_ID"
 _SANE = re.compile(r"^[A-Za-z0-9._:/+=-]{1,128}$")
 
 
@@ -20,7 +21,7 @@ class RequestIdMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        given = request.headers.get(HEADER, "")
+        given = request.META.get(META, "")  # `headers` would parse them all
         request.request_id = given if _SANE.match(given) else str(uuid7())  # type: ignore[attr-defined]
         response = self.get_response(request)
         response[HEADER] = request_id_of(request)

@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cache, partial
 from typing import Any, NamedTuple
 
+import msgspec
 from django.db import connection, transaction
 from django.db.models import Field, Model
 
@@ -26,11 +27,16 @@ class Statement(NamedTuple):
     params: Sequence[Any]
 
 
-def insertion(rows: Sequence[Model]) -> Statement:
-    """The INSERT of new rows of one model, their keys included; their defaults must be filled already."""
+def insertion(rows: Sequence[Model], *, unless_there: bool = False) -> Statement:
+    """The INSERT of new rows of one model, their keys included; their defaults must be filled already.
+
+    `unless_there`: a row that is there already stays as it is. Documents may be given as encoded JSON.
+    """
     columns, fields = _columns(type(rows[0]))
     row = f"({', '.join(['%s'] * len(fields))})"
     sql = f"INSERT INTO {columns} VALUES {', '.join([row] * len(rows))}"  # noqa: S608 - names of this project's own
+    if unless_there:
+        sql += " ON CONFLICT DO NOTHING"
     return Statement(sql, [_stored(field, each) for each in rows for field in fields])
 
 
@@ -90,4 +96,7 @@ def _columns(model: type[Model]) -> tuple[str, tuple["Field[Any, Any]", ...]]:
 
 
 def _stored(field: "Field[Any, Any]", row: Model) -> Any:
-    return field.get_db_prep_save(getattr(row, field.attname), connection)
+    value = getattr(row, field.attname)
+    if isinstance(value, msgspec.Raw):
+        return bytes(value).decode()
+    return field.get_db_prep_save(value, connection)

@@ -116,7 +116,8 @@ def seen_by(request: Request, snapshot: Snapshot) -> World:
 
 
 def pack(part: Inputs | Asked | World) -> bytes:
-    return zlib.compress(msgspec.msgpack.encode(part, enc_hook=_encode_array), level=1)
+    packed = msgspec.msgpack.encode(part, enc_hook=_encode_array)
+    return zlib.compress(packed, level=0 if type(part) is Asked else 1)  # a question is too short to gain by it
 
 
 def unpack(data: bytes, world: bytes | None = None) -> Inputs:

@@ -103,7 +103,7 @@ def _recommended(asked: Request, principal: Principal, http_request_id: str, ahe
 
 
 def _told(made: Made) -> Scheduled:
-    return read_struct(made.scheduled, made.record.notebook.sentences)
+    return read_struct(made.scheduled, made.record.notebook)
 
 
 class _Gang:

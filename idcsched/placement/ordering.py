@@ -33,7 +33,7 @@ class NoFeasible(Conflict):
     """Nothing fits, or nothing that fitted could be had; carries the last decision."""
 
     def __init__(self, code: str, detail: Template, made: Made) -> None:
-        self.decision = read_struct(made.scheduled, made.record.notebook.sentences)
+        self.decision = read_struct(made.scheduled, made.record.notebook)
         super().__init__(code, detail, summary=self.decision.summary)
 
     @property

@@ -1,8 +1,7 @@
 """What the scheduler tells Prometheus of itself, in kube-scheduler's manner, under `idcsched_`."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import count
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from idcsched.framework.decision import Decision, Judgement, RejectedCount
 from idcsched.framework.errors import PluginFailed
 from idcsched.framework.open_question import Found
 
-__all__ = ["Attempt", "attempt"]
+__all__ = ["Attempt"]
 
 SECONDS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 IDCS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
@@ -54,14 +53,30 @@ _numbers = count()
 
 
 class Attempt:
-    """One question on its way to an answer. `clock` is lent to those decisions that are timed plugin by plugin."""
+    """One question on its way to an answer: counts and times what happens inside; what is raised goes through.
 
-    def __init__(self) -> None:
+    `clock` is lent to those decisions that are timed plugin by plugin.
+    """
+
+    __slots__ = ("clock", "profile", "result", "started")
+
+    def __init__(self, profile: str) -> None:
+        self.profile = profile
         self.clock: Callable[[], float] | None = (
             time.perf_counter if next(_numbers) % PLUGINS_TIMED_EVERY == 0 else None
         )
         self.started = time.perf_counter()
         self.result = "error"
+
+    def __enter__(self) -> "Attempt":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, _: object) -> None:
+        if isinstance(raised, PluginFailed):
+            plugin_errors.labels(str(raised.params["plugin"]), str(raised.params["point"])).inc()
+        counted, timed = _attempts("error" if raised else self.result, self.profile)
+        counted.inc()
+        timed.observe(time.perf_counter() - self.started)
 
     def decided(self, decision: Decision) -> None:
         """The decision is there; what is still to come is telling and recording it."""
@@ -118,22 +133,3 @@ def _observe_timings(decision: Decision, profile: str) -> None:
         points[timing.point] = points.get(timing.point, 0.0) + timing.seconds
     for point, seconds in points.items():
         point_seconds.labels(point, profile).observe(seconds)
-
-
-@contextmanager
-def attempt(profile: str) -> Iterator[Attempt]:
-    """Counts and times what happens inside; what is raised goes through."""
-    made = Attempt()
-    try:
-        yield made
-    except PluginFailed as failed:
-        made.result = "error"
-        plugin_errors.labels(str(failed.params["plugin"]), str(failed.params["point"])).inc()
-        raise
-    except BaseException:
-        made.result = "error"
-        raise
-    finally:
-        counted, timed = _attempts(made.result, profile)
-        counted.inc()
-        timed.observe(time.perf_counter() - made.started)

@@ -46,6 +46,7 @@ class DecisionRecord:
     def row(self, tenants: Mapping[str, int], pictures: Pictures | None = None) -> Decision:
         """The answer in English, with what its sentences were made of; `tenants` has the keys of the codes.
 
+        A row to be inserted, not to be read from: its documents are encoded already.
         What it saw of the world is one of the `pictures` then; without them the row stands for itself.
         """
         scheduled = self.scheduled
@@ -63,9 +64,9 @@ class DecisionRecord:
             idc=scheduled.idc.code if scheduled.idc else "",
             profile=scheduled.profile.code,
             profile_revision=scheduled.profile.revision,
-            request=msgspec.to_builtins(self.request),
-            answer=msgspec.to_builtins(msgspec.structs.replace(scheduled, commit_token=None)),
-            sentences=self.notebook.sentences,
+            request=msgspec.Raw(msgspec.json.encode(self.request)),
+            answer=msgspec.Raw(msgspec.json.encode(msgspec.structs.replace(scheduled, commit_token=None))),
+            sentences=msgspec.Raw(self.notebook.encoded),
             inputs=self._inputs(asked_of if picture else inputs_of) if kept else None,
             picture=picture,
         )

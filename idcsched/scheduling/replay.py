@@ -98,7 +98,7 @@ def replay(
     return Replayed(
         decision_id=str(decision.id),
         then=read(decision.answer, decision.sentences),
-        again=read_struct(again, notebook.sentences),
+        again=read_struct(again, notebook),
         profile=policy.code,
         revision=policy.revision,
         same_idc=(again.idc.code if again.idc else "") == decision.idc,

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 from django.core import signing
+from django.utils.crypto import salted_hmac
+from django.utils.encoding import force_bytes
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.roles import Principal
@@ -82,7 +84,7 @@ def schedule(*, request: Request, principal: Principal, http_request_id: str) ->
     tenant = tenant_of(request, principal)
     made = make(request=request, tenant=tenant, actor=principal.username, http_request_id=http_request_id)
     recorder.hand_in(made.record)
-    return read_struct(made.scheduled, made.record.notebook.sentences)
+    return read_struct(made.scheduled, made.record.notebook)
 
 
 def make(
@@ -106,7 +108,7 @@ def make(
     _check_meant(request)
     seen = behind(picture or live.current(), request.priority)
     question = _question(request, tenant, http_request_id, policy, seen)
-    with instruments.attempt(question.profile.code) as attempt:
+    with instruments.Attempt(question.profile.code) as attempt:
         solution, replies = _solved(question, attempt.clock, after)
         notebook = Notebook()
         told = _told(solution, request, attempt, notebook)
@@ -212,10 +214,22 @@ def _commit_token(decision_id: str, request: Request, told: Answer) -> str | Non
     return _signer().sign_object({"decision": decision_id})
 
 
-@cache
-def _signer() -> signing.TimestampSigner:
-    """As `signing.dumps` would make for every token anew."""
-    return signing.TimestampSigner(salt=COMMIT_SALT)
+class _Signer(signing.TimestampSigner):
+    """Signs as Django's does; the key is worked out once, and not for every token anew."""
+
+    def __init__(self) -> None:
+        super().__init__(salt=COMMIT_SALT)
+        self._keyed = salted_hmac(f"{COMMIT_SALT}signer", b"", self.key, algorithm=self.algorithm)
+
+    def signature(self, value: str | bytes, key: str | bytes | None = None) -> str:
+        if key is not None and key != self.key:
+            return super().signature(value, key)
+        keyed = self._keyed.copy()
+        keyed.update(force_bytes(value))
+        return signing.b64_encode(keyed.digest()).decode()
+
+
+_signer = cache(_Signer)
 
 
 def _check_meant(request: Request) -> None:

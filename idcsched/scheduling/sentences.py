@@ -45,9 +45,14 @@ class Notebook:
         self._said.update(said)
 
     @property
+    def encoded(self) -> bytes:
+        """What was said, as JSON: the English text, and what it was made of."""
+        return msgspec.json.encode(self._said, enc_hook=_plain)
+
+    @property
     def sentences(self) -> Sentences:
-        """What was said, as JSON can hold it: the English text, and what it was made of."""
-        kept: Sentences = msgspec.json.decode(msgspec.json.encode(self._said, enc_hook=_plain))
+        """The same as JSON can hold it."""
+        kept: Sentences = msgspec.json.decode(self.encoded)
         return kept
 
 
@@ -58,11 +63,11 @@ def read(document: Any, sentences: Sentences) -> Any:
     return _read(document, sentences)
 
 
-def read_struct(answer: Struct, sentences: Sentences) -> Struct:
+def read_struct(answer: Struct, notebook: Notebook) -> Struct:
     """The same of an answer that was just given."""
     if get_language() in (None, settings.LANGUAGE_CODE):
         return answer
-    return msgspec.convert(_read(msgspec.to_builtins(answer), sentences), type(answer))
+    return msgspec.convert(_read(msgspec.to_builtins(answer), notebook.sentences), type(answer))
 
 
 def _read(document: Any, sentences: Sentences) -> Any:

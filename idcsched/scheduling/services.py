@@ -10,6 +10,7 @@ from django.utils import timezone
 from idcsched.accounts.models import Tenant
 from idcsched.audit.context import origin
 from idcsched.audit.services import change_record, feed_append
+from idcsched.audit.statements import insertion, run_together
 from idcsched.audit.writing import row_check, write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid
@@ -119,7 +120,8 @@ def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
 def _stored(rows: Sequence[Decision]) -> int:
     with transaction.atomic():
         pictures.store(row.picture for row in rows if row.picture)
-        return len(Decision.objects.bulk_create(rows, ignore_conflicts=True))
+        run_together([insertion(rows, unless_there=True)])
+    return len(rows)
 
 
 def decisions_expire(*, before: datetime, batch: int = 1000) -> int:

@@ -38,11 +38,12 @@ def test_it_works() -> None:
 
 
 def test_structs_stay_what_they_are() -> None:
-    text, sentences = noted(UNTOLERATED, taint="a:NoSchedule")
+    notebook = Notebook()
+    text = notebook.say(UNTOLERATED, {"taint": "a:NoSchedule"})
     told = Told(text, {"taint": "a:NoSchedule"})
-    assert read_struct(told, sentences) is told
+    assert read_struct(told, notebook) is told
     with override("zh-hans"):
-        assert read_struct(told, sentences) == Told("污点 a:NoSchedule 未被容忍", {"taint": "a:NoSchedule"})
+        assert read_struct(told, notebook) == Told("污点 a:NoSchedule 未被容忍", {"taint": "a:NoSchedule"})
 
 
 def test_parts_of_a_sentence_are_translated() -> None:
