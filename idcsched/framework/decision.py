@@ -329,9 +329,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def rejected(self) -> "list[tuple[RejectedCount, Judgement]]":
         """How many of those that were looked at each plugin and reason was the first to reject; the most first."""
         return (
-            self.rejected_of(self.visited)
-            if self.not_visited
-            else counted(self.judgements, self.left, self.cycle.size)
+            self.rejected_of(self.visited) if self.not_visited else counted(self.judgements, self.left, self.cycle.size)
         )
 
     def rejected_of(self, among: Mask) -> "list[tuple[RejectedCount, Judgement]]":

@@ -3,9 +3,9 @@
 Reasons are kept as codes and parameters; `say` renders a sentence's English template, or its translation.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import islice
+from itertools import islice, repeat
 from math import isnan, nan
 from typing import Literal
 
@@ -62,7 +62,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         result="scheduled" if decision.scheduled else "unschedulable",
         reason_code=_reason_code(decision),
         idc=_idc(board, winner),
-        lines=_lines(board, winner),
+        lines=_lines(board, (winner,))[0] if winner >= 0 else (),
         score=_total(board, winner),
         score_mean=_mean(board, winner),
         candidates=tuple(candidates(decision, range(shown), tell, full=full)) if told else None,
@@ -104,14 +104,14 @@ def _idc(board: Board, position: int) -> IdcBrief | None:
     return IdcBrief(code=idcs.codes[row], name=idcs.names[row], region=idcs.regions[row])
 
 
-def _lines(board: Board, position: int) -> tuple[LineUse, ...]:
-    if position < 0:
-        return ()
+def _lines(board: Board, positions: Sequence[int]) -> list[tuple[LineUse, ...]]:
+    """The lines that those at the positions would use."""
     ctx = board.survivors
-    lines, need = ctx.snapshot.lines, ctx.need
-    return tuple(
-        [LineUse(line=lines.codes[line], isp=lines.isps[line], bandwidth_mbps=need) for line in ctx.lines.of(position)]
-    )
+    codes, isps, need, of = ctx.snapshot.lines.codes, ctx.snapshot.lines.isps, ctx.need, ctx.lines.of
+    return [
+        tuple([LineUse(line=codes[line], isp=isps[line], bandwidth_mbps=need) for line in of(position)])
+        for position in positions
+    ]
 
 
 def _total(board: Board, position: int) -> float | None:
@@ -135,14 +135,17 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     told = [_scores(board, column, positions, tell) for column in board.columns]
     names, totals = [column.entry.name for column in board.columns], board.ranking.totals.take(positions).tolist()
     rows, codes = board.survivors.row_numbers.take(positions).tolist(), board.survivors.snapshot.idcs.codes
-    for number, position in enumerate(positions.tolist()):
+    of_each: Iterable[tuple[Score, ...]] = zip(*told, strict=True) if told else repeat(())
+    for place, row, total, lines, scores in zip(
+        places, rows, totals, _lines(board, positions.tolist()), of_each, strict=bool(told)
+    ):
         yield Candidate(
-            rank=places[number] + 1,
-            idc=codes[rows[number]],
-            lines=_lines(board, position),
-            score=totals[number],
-            scores=dict(zip(names, [scores[number] for scores in told], strict=True)),
-            filters=(tuple(_passed(decision, rows[number], tell)) if full else ()) or msgspec.UNSET,
+            rank=place + 1,
+            idc=codes[row],
+            lines=lines,
+            score=total,
+            scores=dict(zip(names, scores, strict=True)),
+            filters=(tuple(_passed(decision, row, tell)) if full else ()) or msgspec.UNSET,
         )
 
 

@@ -52,15 +52,16 @@ class Teller:
         """What the scorer has to say about those raw values."""
         if "note" not in column.entry.joined:
             return [msgspec.UNSET] * positions.size
-        return [self._note(board, column, position) for position in positions.tolist()]
-
-    def _note(self, board: Board, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
-        try:
-            note = column.entry.plugin.note(board.survivors, position)
-            return self.say(note.sentence, note.params) if note else msgspec.UNSET
-        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its score was given before
-            self._failed(column.entry.name, "note", error)
-            return msgspec.UNSET
+        told: list[str | msgspec.UnsetType] = []
+        say, ask, survivors = self.say, column.entry.plugin.note, board.survivors
+        for position in positions.tolist():
+            try:
+                note = ask(survivors, position)
+                told.append(say(note.sentence, note.params) if note else msgspec.UNSET)
+            except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its score was given before
+                self._failed(column.entry.name, "note", error)
+                told.append(msgspec.UNSET)
+        return told
 
     def _failed(self, plugin: str, point: str, error: Exception) -> None:
         self.errors.append(PluginError(plugin, point, f"{type(error).__name__}: {error}"))
