@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,7 @@ READING = frozenset({"read", "read_all_tenants", "read_accounts"})
 """The capabilities that a read-only token leaves."""
 
 
+@cache  # every request asks
 def role_can(role: Role | str, capability: str) -> bool:
     """Whether the role has the capability; raises KeyError for one that does not exist."""
     return Role(role).rank >= CAPABILITIES[capability].rank

@@ -11,8 +11,9 @@ __all__ = ["client_address"]
 
 def client_address(request: HttpRequest | Request) -> str:
     """The address of the client. `X-Forwarded-For` counts only behind a trusted proxy, from the right."""
-    peer = request.META.get("REMOTE_ADDR", "")
-    hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if hop.strip()]
+    meta = request.META
+    peer, forwarded = meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", "")
+    hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()] if forwarded else []
     while hops and _trusted(peer):
         peer = hops.pop()
     return str(peer)

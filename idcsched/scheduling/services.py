@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.audit.context import origin
 from idcsched.audit.services import change_record, feed_append
-from idcsched.audit.statements import insertion, run_together
+from idcsched.audit.statements import insertion
 from idcsched.audit.writing import row_check, write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid
@@ -118,9 +118,9 @@ def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
 
 
 def _stored(rows: Sequence[Decision]) -> int:
-    with transaction.atomic():
+    with transaction.atomic(), connection.cursor() as cursor:
         pictures.store(row.picture for row in rows if row.picture)
-        run_together([insertion(rows, unless_there=True)])
+        cursor.execute(*insertion(rows, unless_there=True))
     return len(rows)
 
 
