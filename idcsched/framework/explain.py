@@ -41,7 +41,7 @@ from .ranking import HASH
 from .snapshot import Reading
 from .telling import Say, Teller, say_english
 
-__all__ = ["MOST_SHOWN", "Explain", "answer", "counted", "summary_of"]
+__all__ = ["MOST_SHOWN", "Explain", "answer", "summary_of"]
 
 MOST_SHOWN = 1000
 MOST_WEIGHT = 10_000.0
