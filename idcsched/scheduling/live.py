@@ -46,6 +46,7 @@ __all__ = ["Live", "Picture", "live", "one_moment"]
 logger = logging.getLogger(__name__)
 
 WORLD_TOPICS = frozenset({"inventory", "taints", "affinities", "metrics", "metric_definitions", "ledger"})
+LARGE_NEWS = REBUILT_FOR | {"metrics"}
 POLICY_TOPICS = frozenset({"profiles", "tokens"})
 CALLER_TOPICS = frozenset({"tokens", "inventory"})  # region scopes name regions
 LOOK_EVERY = 0.25
@@ -210,6 +211,8 @@ class Live:
         picture = self._picture
         if picture is None or self._moved:
             picture = self._read_again()
+        if LARGE_NEWS & {entry.topic for entry in self._moved}:
+            freed_memory_returned()  # what the picture before held, and what reading the news took
         self._moved, self._seen_at, self._commits = (), begun, commits
         return picture
 
@@ -267,7 +270,6 @@ class Live:
         self._refreshing.rebuilt(self._reader.oldest)
         snapshot = build_snapshot(world, id=str(uuid7()), built_at=now)
         del world
-        freed_memory_returned()
         return {"snapshot": snapshot, "idc_keys": dict(Idc.objects.values_list("code", "pk"))}
 
 

@@ -112,6 +112,13 @@ def test_what_was_asked_once_is_kept_in_mind_for_so_many(monkeypatch: pytest.Mon
     assert moment.asked_again("d")
 
 
+def test_what_stays_true_was_asked_before_too() -> None:
+    moment = Moment(0.0, 1.0)
+    assert not any(moment.asked_again(key) for key in [("a", "score", 1), ("b", "score", 1)])
+    kept = moment.only({("a", "score")})
+    assert [kept.asked_again(key) for key in [("a", "score", 1), ("b", "score", 1)]] == [True, False]
+
+
 def test_a_taints_window_ends_the_moment() -> None:
     taint = {"key": "k", "effect": "NoSchedule", "starts_at": NOW + 5, "ends_at": NOW + 9}
     picture, policy = snapshot(world({"a": {"taints": [taint]}})), profile("taint")
