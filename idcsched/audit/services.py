@@ -11,9 +11,10 @@ from .transactions import TransactionNumber
 
 __all__ = ["change_record", "changes_record", "feed_append", "feed_extend", "feed_prune"]
 
-IDCS_NAMED = 2000
 NAMED = 100
 """So many rows a reader looks up one by one; beyond that it reads the topic anew."""
+IDCS_NAMED = 20_000
+"""So many names of IDCs the entries of one announcement hold together: some 120 KB."""
 
 
 def change_record(
@@ -82,12 +83,12 @@ def feed_append(*, topic: str, key: str = "") -> None:
 def feed_extend(*, topic: str, keys: Iterable[str], idcs: Sequence[int] | None = None) -> None:
     """Say that all of these moved, in one statement; of more than `NAMED`, that anything of the topic may have.
 
-    `idcs` are the primary keys of the IDCs of which they moved, and of no others; of more than `IDCS_NAMED` it may be
-    any, as where none are given.
+    `idcs` are the primary keys of the IDCs of which they moved, and of no others. Without, or with more than can be
+    named (`IDCS_NAMED`), they may have moved of any.
     """
     moved = list(dict.fromkeys(keys))
     named = moved if len(moved) <= NAMED else [""]
-    where = None if idcs is None or len(idcs) > IDCS_NAMED else list(idcs)
+    where = None if idcs is None or len(idcs) * len(named) > IDCS_NAMED else list(idcs)
     FeedEntry.objects.bulk_create(
         FeedEntry(topic=Topic(topic), key=key, idcs=where, xid=TransactionNumber()) for key in named
     )

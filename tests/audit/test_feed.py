@@ -62,7 +62,8 @@ def test_it_works(reader):
         pytest.param([3, 1], (3, 1), id="of these"),
         pytest.param([], (), id="of none"),
         pytest.param(None, None, id="of any"),
-        pytest.param(range(IDCS_NAMED + 1), None, id="of too many to be named"),
+        pytest.param(range(IDCS_NAMED // 2), tuple(range(IDCS_NAMED // 2)), id="of as many as can be named twice"),
+        pytest.param(range(IDCS_NAMED // 2 + 1), None, id="of too many to be named"),
     ],
 )
 def test_of_which_idcs_it_moved(reader, idcs, reported):
