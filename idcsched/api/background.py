@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 from django.utils import timezone
 
+from idcsched.placement.driver_kinds import driver_kinds
 from idcsched.work.selectors import processes, queue_depths
 from metrics_ingest.kinds import kinds
 from metrics_ingest.selectors import SourceHealth, sources_health
@@ -41,6 +42,7 @@ class Background(msgspec.Struct, frozen=True):
     queues: dict[str, int | None]
     sources: list[SourceStatus]
     broken_collectors: dict[str, str]
+    broken_drivers: dict[str, str]
     degraded: bool
 
 
@@ -48,7 +50,7 @@ def background() -> Background:
     """As it is now. Degraded: a process has gone missing, the broker is away, a source is failing or late."""
     now = timezone.now()
     found, depths, sources = processes(now=now), dict(queue_depths()), sources_health(now=now)
-    broken = dict(kinds().broken)
+    collectors, drivers = dict(kinds().broken), dict(driver_kinds().broken)
     troubled = any(source.failing or source.late for source in sources)
     missing = any(not process.alive for process in found)
     return Background(
@@ -57,8 +59,9 @@ def background() -> Background:
         ],
         queues=depths,
         sources=[_source(source) for source in sources],
-        broken_collectors=broken,
-        degraded=troubled or missing or bool(broken) or None in depths.values(),
+        broken_collectors=collectors,
+        broken_drivers=drivers,
+        degraded=troubled or missing or bool(collectors or drivers) or None in depths.values(),
     )
 
 

@@ -65,6 +65,8 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     status: int
     content: bytes
     content_type: str
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """By their names in lower case; of one that comes twice the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +185,9 @@ class Client:
             ) as reply:
                 _check_status(reply.status, call)
                 content = _content(reply, call) if request.wants_content else b""
-                return Fetched(status=reply.status, content=content, content_type=_content_type(reply))
+                headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in reply.headers}
+                kind = headers.get("content-type", "")
+                return Fetched(status=reply.status, content=content, content_type=kind, headers=headers)
         except (httpcore.NetworkError, httpcore.ProtocolError) as error:
             raise NoConnection(
                 "no_connection", "{origin} could not be reached: {reason}", origin=call.origin, reason=_short(error)
@@ -232,11 +236,6 @@ def _check_status(status: int, call: _Call) -> None:
 
 def _content(reply: httpcore.Response, call: _Call) -> bytes:
     return read_body(reply, packed=call.request.packed, limit=call.request.max_bytes, origin=call.origin)
-
-
-def _content_type(reply: httpcore.Response) -> str:
-    found = next((value for name, value in reply.headers if name.lower() == b"content-type"), b"")
-    return found.decode("latin-1")
 
 
 def _short(error: Exception) -> str:

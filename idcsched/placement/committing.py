@@ -39,7 +39,8 @@ def placement_commit(
     """The placement, and whether it is new: the same token again gives the same placement.
 
     Raises Invalid `invalid_token`, `tenant_required`, `callback_host_not_allowed`, Conflict `token_expired`,
-    `decision_outdated`, `no_provider`, `quota_exceeded`, NotFound for what belongs to somebody else.
+    `recommendation_lost`, `decision_outdated`, `no_provider`, `quota_exceeded`, NotFound for what belongs to somebody
+    else.
     """
     recommended, expired = _named(commit_token)
     if (placement := _committed(recommended, principal)) is not None:
@@ -87,7 +88,9 @@ def _recommendation(recommended: UUID, principal: Principal) -> tuple[Decision, 
     """The decision as it is on record, and its tenant."""
     recorder.settle(str(recommended))
     found = Decision.objects.select_related("tenant").filter(pk=recommended).first()
-    if found is None or not (principal.all_tenants or (found.tenant and found.tenant.code == principal.tenant)):
+    if found is None:  # it was given out here, as its signature says: whoever gave it died before it was written down
+        raise Conflict("recommendation_lost", "the recommendation could not be recorded any more: ask again")
+    if not (principal.all_tenants or (found.tenant and found.tenant.code == principal.tenant)):
         raise NotFound("not_found", "there is no such recommendation")
     if found.tenant is None:
         raise Invalid("tenant_required", "the recommendation was for no tenant: ask again with one", "/commit_token")

@@ -16,6 +16,7 @@ from idcsched.placement.committing import placement_commit
 from idcsched.placement.lifecycle import Action
 from idcsched.placement.models import Placement
 from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import COMMIT_SALT, Scheduled
 from tests.placement.conftest import PORTAL
 
@@ -82,6 +83,16 @@ def test_a_token_that_nobody_gave_out(fleet: None, token: Callable[[], str]) -> 
     with pytest.raises(Invalid) as refusal:
         commit(token())
     assert refusal.value.code == "invalid_token"
+
+
+def test_a_recommendation_that_could_not_be_recorded(recommend: Recommend) -> None:
+    """Whoever gave it out died at once: the token proves that it was given out, and nothing else is left of it."""
+    recommended = recommend()
+    recorder.settle(recommended.decision_id)
+    Decision.objects.filter(pk=recommended.decision_id).delete()
+    with pytest.raises(Conflict) as refusal:
+        commit(recommended.commit_token)
+    assert refusal.value.code == "recommendation_lost"
 
 
 def test_a_token_that_is_too_old(recommend: Recommend, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def test_it_works() -> None:
 
 def test_every_kind_is_known_and_tested() -> None:
     assert load_driver_kinds().broken == {}
-    assert set(load_driver_kinds().drivers) == {"libcloud", "simulated", "webhook"}
+    assert set(load_driver_kinds().drivers) == {"libcloud", "openstack", "simulated", "webhook"}
 
 
 def test_what_is_simulated_stays_when_everything_restarts() -> None:

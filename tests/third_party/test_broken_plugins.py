@@ -38,7 +38,8 @@ from idcsched.accounts.services import token_issue, user_create
 token = token_issue(user=user_create(username="root", role="admin"), name="test").text
 headers = {"authorization": f"Bearer {token}", "host": "localhost"}
 answer = Client(headers=headers).get("/api/v1/status/")
-print(json.dumps(answer.json()["background"]["broken_collectors"]))
+found = answer.json()["background"]
+print(json.dumps([found["broken_collectors"], found["broken_drivers"], found["degraded"]]))
 """
 
 
@@ -82,8 +83,10 @@ def test_each_driver_of_a_provider_is_named_as_well(said: str, check: subprocess
 
 
 def test_the_status_names_them_and_the_other_kinds_work(migrated: Installation) -> None:
-    named = json.loads(migrated.python(LOADS + STATUS))
-    assert sorted(name.partition(" ")[0] for name in named) == ["absent", "number", "raising", "usurper"]
+    collectors, drivers, degraded = json.loads(migrated.python(LOADS + STATUS))
+    assert sorted(name.partition(" ")[0] for name in collectors) == ["absent", "number", "raising", "usurper"]
+    assert sorted(name.partition(" ")[0] for name in drivers) == ["absent", "number", "raising"]
+    assert degraded
 
 
 def test_everything_else_is_registered(installation: Installation) -> None:

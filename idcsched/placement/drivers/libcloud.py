@@ -13,19 +13,16 @@ from libcloud.common.types import LibcloudError
 from libcloud.compute.base import Node, NodeImage, NodeSize
 from libcloud.compute.drivers.ec2 import NAMESPACE, EC2Connection, EC2NodeDriver, EC2Response
 from libcloud.compute.types import NodeState
-from requests import Response
-from requests.structures import CaseInsensitiveDict
 
 from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
 from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
+from idcsched.placement.libcloud_transport import Transport
 
 __all__ = ["Libcloud"]
 
 TOKEN_TAG = "idcsched-token"  # noqa: S105 - the name of a tag
-REFUSED = range(300, 600)
-"""Statuses that Libcloud is to make sense of."""
 CONDITIONS: Mapping[str, Condition] = MappingProxyType(
     {
         "pending": Condition.STARTING,
@@ -178,28 +175,6 @@ class Libcloud(Driver):
         return str(image)
 
 
-class _Transport:
-    """What Libcloud takes for its HTTP library: the one client by which this project calls anybody."""
-
-    call: Call
-
-    def __init__(self, *, host: str, port: int, secure: bool | int, **_: Any) -> None:
-        self._origin = f"{'https' if secure else 'http'}://{host}:{port}"
-        self._response = Response()
-
-    def request(self, method: str, url: str, headers: Mapping[str, str] | None = None, **_: Any) -> None:
-        url = self._origin + url.replace("+", "%20")  # as it was signed
-        fetched = self.call.fetch(url, method=method, headers=headers, also=REFUSED)
-        self._response = Response()
-        self._response.status_code = fetched.status
-        self._response.headers = CaseInsensitiveDict({"content-type": fetched.content_type})
-        self._response._content = fetched.content  # noqa: SLF001 - requests offers no other way
-        self._response.encoding = "utf-8"
-
-    def getresponse(self) -> Response:
-        return self._response
-
-
 class _Reply(EC2Response):
     """Servers differ in how they write the namespace, and Libcloud finds nothing in any but its own, without a word."""
 
@@ -214,7 +189,7 @@ class _Reply(EC2Response):
 
 
 class _Connection(EC2Connection):
-    conn_class: Any = _Transport
+    conn_class: Any = Transport
     responseCls = _Reply  # noqa: N815 - Libcloud's name
 
     def pre_connect_hook(self, params: Any, headers: Mapping[str, str]) -> Any:

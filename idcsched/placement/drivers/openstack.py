@@ -1,0 +1,258 @@
+"""`openstack`: servers of an OpenStack cloud (Keystone v3 and Nova), driven by Apache Libcloud."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from types import MappingProxyType, SimpleNamespace
+from typing import Annotated, Any
+
+import msgspec
+from libcloud.common.exceptions import BaseHTTPError
+from libcloud.common.openstack_identity import OpenStackAuthenticationCache
+from libcloud.common.types import LibcloudError
+from libcloud.compute.base import NodeImage, NodeSize
+from libcloud.compute.drivers.openstack import OpenStack_2_Connection, OpenStack_2_NodeDriver
+from libcloud.compute.types import NodeState
+
+from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.outbound.client import origin_of
+from idcsched.outbound.errors import HostRefused
+from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
+from idcsched.placement.libcloud_transport import bound_to
+
+__all__ = ["OpenStack"]
+
+MARK = "idcsched-token"
+CONDITIONS: Mapping[str, Condition] = MappingProxyType(
+    {
+        NodeState.RUNNING: Condition.UP,
+        NodeState.ERROR: Condition.BROKEN,
+        NodeState.STOPPED: Condition.BROKEN,
+        NodeState.PAUSED: Condition.BROKEN,
+        NodeState.SUSPENDED: Condition.BROKEN,
+    }
+)
+"""Whatever is not said here is on its way."""
+FOR_GOOD = frozenset({400, 403, 413})
+"""Malformed or unknown, not allowed or beyond the quota: asking again does not help."""
+GONE = frozenset({404})
+LONGEST_NAME, LONGEST_REASON = 200, 500
+CREDENTIALS = 64
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+
+
+class Flavor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A flavor by its id, with what it offers."""
+
+    id: Text
+    cpu: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    memory_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    disk_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    gpu: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+
+    def holds(self, shape: Mapping[str, Any]) -> bool:
+        return all(getattr(self, name) >= (shape.get(name) or 0.0) for name in ("cpu", "memory_gib", "disk_gib", "gpu"))
+
+
+class OpenStackConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which project of which cloud. The secret is the user's password.
+
+    A machine's `spec` is the id of its flavor, else it is the first of `flavors` that holds it; `image` (an id) stands
+    for what an order leaves out. An order's `params` may say `userdata` and `keyname`.
+    """
+
+    url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
+    """Keystone's."""
+    username: Text
+    project: Text
+    domain: Text = "Default"
+    project_domain: Text = "default"
+    """An id, as Keystone tells it."""
+    region: Text = "RegionOne"
+    image: Text | None = None
+    flavors: Annotated[tuple[Flavor, ...], msgspec.Meta(max_length=200)] = ()
+    networks: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
+    keyname: Text | None = None
+    security_groups: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
+    availability_zone: Text | None = None
+
+
+class Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an order may say about a machine beyond its shape."""
+
+    userdata: Annotated[str, msgspec.Meta(max_length=16_384)] | None = None
+    keyname: Text | None = None
+
+
+class OpenStack(Driver):
+    """An OpenStack cloud, by way of Apache Libcloud."""
+
+    kind = "openstack"
+    Config = OpenStackConfig
+    config: OpenStackConfig
+
+    def check(self) -> Sequence[FieldError]:
+        try:
+            origin_of(self.config.url)
+        except HostRefused as error:
+            return [FieldError("/url", "invalid_url", error.template, error.params)]
+        return []
+
+    def create(self, call: Call, wanted: Wanted) -> Existing:
+        flavor, image, params = self._flavor(wanted), self._image(wanted), _params(wanted)
+        options = {
+            "networks": [SimpleNamespace(id=network) for network in self.config.networks],
+            "ex_security_groups": [SimpleNamespace(name=name) for name in self.config.security_groups],
+            "ex_keyname": params.keyname or self.config.keyname,
+            "ex_userdata": params.userdata,
+            "ex_availability_zone": self.config.availability_zone,
+        }
+        cloud = self._cloud(call)
+        with _understood(creating=True):
+            node = cloud.create_node(
+                name=f"{wanted.name[:LONGEST_NAME]}-{wanted.token}",
+                size=NodeSize(flavor, flavor, ram=0, disk=0, bandwidth=0, price=0, driver=cloud),
+                image=NodeImage(image, image, driver=cloud),
+                ex_metadata=_marks(wanted),
+                **{name: value for name, value in options.items() if value},
+            )
+        return _told(node)
+
+    def find(self, call: Call, token: str) -> Sequence[Existing]:
+        """Nova looks servers up by name, not by what is noted with them: so the name holds the token as well."""
+        cloud = self._cloud(call)
+        with _understood():
+            reply = cloud.connection.request("/servers/detail", params={"name": token}).object
+            if not isinstance(reply, dict) or not isinstance(reply.get("servers"), list):
+                raise Unavailable("bad_reply", "the provider sent no reply that can be understood")
+            nodes = [cloud._to_node(server) for server in reply["servers"]]  # noqa: SLF001 - Libcloud lists all or none
+        return [_told(node) for node in nodes if node.extra["metadata"].get(MARK) == token and _there(node)]
+
+    def get(self, call: Call, machine_id: str) -> Existing | None:
+        try:
+            with _understood():
+                node = self._cloud(call).ex_get_node_details(machine_id)
+        except _NoSuchMachine:
+            return None
+        return _told(node) if node is not None and _there(node) else None
+
+    def delete(self, call: Call, machine_id: str) -> None:
+        with suppress(_NoSuchMachine), _understood():
+            self._cloud(call).destroy_node(SimpleNamespace(id=machine_id))
+
+    def _cloud(self, call: Call) -> Any:
+        if call.secret is None:
+            raise Unavailable("secret_missing", "this provider needs a secret_ref")
+        connection = type("Connection", (_Connection,), {"conn_class": bound_to(call)})
+        driver = type("Cloud", (OpenStack_2_NodeDriver,), dict.fromkeys(_CONNECTIONS, connection))
+        with _understood():
+            return driver(
+                self.config.username,
+                call.secret,
+                ex_force_auth_url=self.config.url.rstrip("/").removesuffix("/v3"),
+                ex_force_auth_version="3.x_password",
+                ex_tenant_name=self.config.project,
+                ex_domain_name=self.config.domain,
+                ex_tenant_domain_id=self.config.project_domain,
+                ex_force_service_region=self.config.region,
+                ex_auth_cache=_tokens(call.secret),
+            )
+
+    def _flavor(self, wanted: Wanted) -> str:
+        if spec := wanted.shape.get("spec"):
+            return str(spec)
+        found = next((flavor.id for flavor in self.config.flavors if flavor.holds(wanted.shape)), None)
+        if found is None:
+            raise NotHere("no_such_size", "no size of this provider holds such a machine")
+        return found
+
+    def _image(self, wanted: Wanted) -> str:
+        image = wanted.shape.get("image") or self.config.image
+        if image is None:
+            raise NotHere("no_image", "neither the order nor the provider says which image")
+        return str(image)
+
+
+class _Connection(OpenStack_2_Connection):
+    """Libcloud's, on this project's transport."""
+
+
+_CONNECTIONS = (
+    "connectionCls",
+    "image_connectionCls",
+    "network_connectionCls",
+    "volumev2_connectionCls",
+    "volumev3_connectionCls",
+    "reservation_connectionCls",
+)
+"""Of them only the first is ever asked; the others would be set up for nothing."""
+
+
+class _Tokens(OpenStackAuthenticationCache):
+    """What Keystone gave for a password, until it runs out: it need not be asked in every turn."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+
+    def get(self, key: Any) -> Any:
+        return self._known.get(key)
+
+    def put(self, key: Any, context: Any) -> None:
+        self._known[key] = context
+
+    def clear(self, key: Any) -> None:
+        self._known.pop(key, None)
+
+
+@lru_cache(maxsize=CREDENTIALS)
+def _tokens(secret: str) -> _Tokens:
+    """Nobody gets by with another one's: each password has its own."""
+    return _Tokens()
+
+
+def _marks(wanted: Wanted) -> dict[str, str]:
+    return {MARK: wanted.token, "idcsched-placement": wanted.placement, "idcsched-idc": wanted.idc}
+
+
+def _params(wanted: Wanted) -> Params:
+    try:
+        return msgspec.convert(wanted.shape.get("params") or {}, Params)
+    except msgspec.ValidationError as error:
+        raise NotHere("invalid_params", "the machine's params: {reason}", reason=error) from None
+
+
+def _there(node: Any) -> bool:
+    return bool(node.state != NodeState.TERMINATED)
+
+
+def _told(node: Any) -> Existing:
+    condition = CONDITIONS.get(node.state, Condition.STARTING)
+    if node.extra["task_state"] == "deleting":
+        condition = Condition.GOING
+    fault = (node.extra["fault"] or {}).get("message") or f"it is {node.extra['vm_state'] or node.state}"
+    return Existing(
+        id=node.id,
+        condition=condition,
+        addresses=tuple(dict.fromkeys([*node.public_ips, *node.private_ips])),
+        error=fault if condition == Condition.BROKEN else "",
+    )
+
+
+class _NoSuchMachine(Unavailable):
+    """The provider does not know the id."""
+
+
+@contextmanager
+def _understood(*, creating: bool = False) -> Iterator[None]:
+    """What Libcloud raises comes out as an Unavailable that says which kind of trouble it is."""
+    try:
+        yield
+    except (BaseHTTPError, LibcloudError) as error:
+        said = str(getattr(error, "message", "") or getattr(error, "value", "") or error)[:LONGEST_REASON]
+        code, detail = getattr(error, "code", None), "the provider refused: {reason}"
+        if code in GONE and not creating:
+            raise _NoSuchMachine("provider_refused", detail, reason=said) from None
+        if creating and code in FOR_GOOD:
+            raise NotHere("provider_refused", detail, reason=said) from None
+        raise Unavailable("provider_refused", detail, reason=said) from None
