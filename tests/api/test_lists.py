@@ -26,85 +26,88 @@ def idcs(world: Api) -> Api:  # noqa: F811
     return world
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        pytest.param("code=a&code=g", "ag", id="either"),
-        pytest.param("code__n=a&code__n=b", "cdefg", id="neither"),
-        pytest.param("name__ic=OL", "g", id="contains"),
-        pytest.param("q=gol", "g", id="search"),
-        pytest.param("region=A", "abcdg", id="a region with its sub-regions"),
-        pytest.param("region__n=A", "ef", id="outside of a region"),
-        pytest.param("isp=telecom", "g", id="an ISP by its alias"),
-        pytest.param("isp__n=ct", "abcdef", id="without a line of an ISP"),
-        pytest.param("latitude__gte=0.5", "g", id="at least"),
-        pytest.param("latitude__lte=0.5", "", id="at most"),
-        pytest.param("latitude=1.0", "g", id="a number"),
-        pytest.param("status=online&status=retired&code=a", "a", id="either, and the other"),
-        pytest.param("partition=", "abcdefg", id="empty"),
-        pytest.param("ordering=-code&limit=2&offset=1", "fe", id="a page of an order"),
-    ],
+FOUND = (
+    ("code=a&code=g", "ag", "either"),
+    ("code__n=a&code__n=b", "cdefg", "neither"),
+    ("name__ic=OL", "g", "contains"),
+    ("q=gol", "g", "search"),
+    ("region=A", "abcdg", "a region with its sub-regions"),
+    ("region__n=A", "ef", "outside of a region"),
+    ("isp=telecom", "g", "an ISP by its alias"),
+    ("isp__n=ct", "abcdef", "without a line of an ISP"),
+    ("latitude__gte=0.5", "g", "at least"),
+    ("latitude__lte=0.5", "", "at most"),
+    ("latitude=1.0", "g", "a number"),
+    ("status=online&status=retired&code=a", "a", "either, and the other"),
+    ("partition=", "abcdefg", "empty"),
+    ("ordering=-code&limit=2&offset=1", "fe", "a page of an order"),
 )
-def test_it_works(idcs: Api, query: str, expected: str) -> None:
-    assert codes(idcs, query) == list(expected)
 
 
-@pytest.mark.parametrize(
-    ("path", "code", "pointer"),
-    [
-        ("/idcs/?colour=red", "unknown_parameter", "?colour"),
-        ("/idcs/?region=nowhere", "unknown_region", "?region"),
-        ("/idcs/?region__n=nowhere", "unknown_region", "?region__n"),
-        ("/idcs/?isp=nobody", "unknown_isp", "?isp"),
-        ("/taints/?idc=zz", "unknown_idc", "?idc"),
-        ("/idcs/?status=asleep", "invalid_choice", "?status"),
-        ("/idcs/?latitude=north", "wrong_type", "?latitude"),
-        ("/idcs/?latitude__gte=north", "wrong_type", "?latitude__gte"),
-        ("/idcs/?latitude=nan", "wrong_type", "?latitude"),
-        ("/taints/?ends_at__gte=soon", "wrong_type", "?ends_at__gte"),
-        ("/taints/?ends_at__gte=0001-01-01T00:00:00%2B14:00", "out_of_range", "?ends_at__gte"),
-        ("/metrics/?builtin=perhaps", "invalid_choice", "?builtin"),
-        ("/idcs/?q=%ff", "not_utf8", "?q"),
-        ("/idcs/?code=a&code=%E4%B8", "not_utf8", "?code"),
-        ("/idcs/?name__ic=%ED%A0%80", "not_utf8", "?name__ic"),
-        ("/idcs/?%ff=1", "not_utf8", "?\ufffd"),
-        ("/idcs/a/?%e4%b8%ad=%ff", "not_utf8", "?中"),
-        ("/decisions/?cursor=%ff", "not_utf8", "?cursor"),
-        ("/samples/?idc=%ff&metric=x", "not_utf8", "?idc"),
-        ("/profiles/default/revisions/1/diff/?to=%ff", "not_utf8", "?to"),
-        ("/idcs/?limit=1&limit=2", "given_twice", "?limit"),
-        ("/idcs/?q=a&q=b", "given_twice", "?q"),
-        ("/idcs/?cursor=x", "unknown_parameter", "?cursor"),
-        ("/decisions/?limit=0", "out_of_range", "?limit"),
-        ("/decisions/?limit=x&cursor=x", "out_of_range", "?limit"),
-        ("/decisions/?cursor=nonsense", "invalid_cursor", "?cursor"),
-        ("/decisions/?cursor=cD1ub25zZW5zZQ==", "invalid_cursor", "?cursor"),
-        ("/decisions/?offset=1", "unknown_parameter", "?offset"),
-        ("/idcs/?ordering=", "unknown_parameter", "?ordering"),
-        ("/taints/?id=1.5", "wrong_type", "?id"),
-        ("/taints/?id__gte=", "wrong_type", "?id__gte"),
-        ("/taints/?ends_at__lte=", "wrong_type", "?ends_at__lte"),
-        ("/placements/?state=asleep", "invalid_choice", "?state"),
-        ("/placements/?group_id=7", "wrong_type", "?group_id"),
-        ("/placements/?due_to_leave=1", "invalid_choice", "?due_to_leave"),
-        ("/placements/?idc=zz", "unknown_idc", "?idc"),
-        ("/deliveries/?tries=some", "wrong_type", "?tries"),
-        ("/changes/?action=eat", "invalid_choice", "?action"),
-        ("/changes/?at=2026-01-01T00:00:00Z", "unknown_parameter", "?at"),
-        ("/changes/?ordering=id", "unknown_parameter", "?ordering"),
-        ("/sources/?enabled=yes", "invalid_choice", "?enabled"),
-        ("/providers/?enabled=null", "invalid_choice", "?enabled"),
-        ("/users/?role=king", "invalid_choice", "?role"),
-        ("/users/?password=x", "unknown_parameter", "?password"),
-        ("/tokens/?digest=x", "unknown_parameter", "?digest"),
-        ("/tokens/?ordering=digest", "unknown_parameter", "?ordering"),
-        ("/bandwidth/?region=nowhere", "unknown_region", "?region"),
-        ("/bandwidth/?days_until_high_water__lte=soon", "wrong_type", "?days_until_high_water__lte"),
-        ("/idcs/?" + "&".join(f"code={number}" for number in range(101)), "too_many", "?code"),
-    ],
+def test_it_works(idcs: Api, subtests: pytest.Subtests) -> None:
+    for query, expected, name in FOUND:
+        with subtests.test(name):
+            assert codes(idcs, query) == list(expected)
+
+
+REFUSED = (
+    ("/idcs/?colour=red", "unknown_parameter", "?colour"),
+    ("/idcs/?region=nowhere", "unknown_region", "?region"),
+    ("/idcs/?region__n=nowhere", "unknown_region", "?region__n"),
+    ("/idcs/?isp=nobody", "unknown_isp", "?isp"),
+    ("/taints/?idc=zz", "unknown_idc", "?idc"),
+    ("/idcs/?status=asleep", "invalid_choice", "?status"),
+    ("/idcs/?latitude=north", "wrong_type", "?latitude"),
+    ("/idcs/?latitude__gte=north", "wrong_type", "?latitude__gte"),
+    ("/idcs/?latitude=nan", "wrong_type", "?latitude"),
+    ("/taints/?ends_at__gte=soon", "wrong_type", "?ends_at__gte"),
+    ("/taints/?ends_at__gte=0001-01-01T00:00:00%2B14:00", "out_of_range", "?ends_at__gte"),
+    ("/metrics/?builtin=perhaps", "invalid_choice", "?builtin"),
+    ("/idcs/?q=%ff", "not_utf8", "?q"),
+    ("/idcs/?code=a&code=%E4%B8", "not_utf8", "?code"),
+    ("/idcs/?name__ic=%ED%A0%80", "not_utf8", "?name__ic"),
+    ("/idcs/?%ff=1", "not_utf8", "?\ufffd"),
+    ("/idcs/a/?%e4%b8%ad=%ff", "not_utf8", "?中"),
+    ("/decisions/?cursor=%ff", "not_utf8", "?cursor"),
+    ("/samples/?idc=%ff&metric=x", "not_utf8", "?idc"),
+    ("/profiles/default/revisions/1/diff/?to=%ff", "not_utf8", "?to"),
+    ("/idcs/?limit=1&limit=2", "given_twice", "?limit"),
+    ("/idcs/?q=a&q=b", "given_twice", "?q"),
+    ("/idcs/?cursor=x", "unknown_parameter", "?cursor"),
+    ("/decisions/?limit=0", "out_of_range", "?limit"),
+    ("/decisions/?limit=x&cursor=x", "out_of_range", "?limit"),
+    ("/decisions/?cursor=nonsense", "invalid_cursor", "?cursor"),
+    ("/decisions/?cursor=cD1ub25zZW5zZQ==", "invalid_cursor", "?cursor"),
+    ("/decisions/?offset=1", "unknown_parameter", "?offset"),
+    ("/idcs/?ordering=", "unknown_parameter", "?ordering"),
+    ("/taints/?id=1.5", "wrong_type", "?id"),
+    ("/taints/?id__gte=", "wrong_type", "?id__gte"),
+    ("/taints/?ends_at__lte=", "wrong_type", "?ends_at__lte"),
+    ("/placements/?state=asleep", "invalid_choice", "?state"),
+    ("/placements/?group_id=7", "wrong_type", "?group_id"),
+    ("/placements/?due_to_leave=1", "invalid_choice", "?due_to_leave"),
+    ("/placements/?idc=zz", "unknown_idc", "?idc"),
+    ("/deliveries/?tries=some", "wrong_type", "?tries"),
+    ("/changes/?action=eat", "invalid_choice", "?action"),
+    ("/changes/?at=2026-01-01T00:00:00Z", "unknown_parameter", "?at"),
+    ("/changes/?ordering=id", "unknown_parameter", "?ordering"),
+    ("/sources/?enabled=yes", "invalid_choice", "?enabled"),
+    ("/providers/?enabled=null", "invalid_choice", "?enabled"),
+    ("/users/?role=king", "invalid_choice", "?role"),
+    ("/users/?password=x", "unknown_parameter", "?password"),
+    ("/tokens/?digest=x", "unknown_parameter", "?digest"),
+    ("/tokens/?ordering=digest", "unknown_parameter", "?ordering"),
+    ("/bandwidth/?region=nowhere", "unknown_region", "?region"),
+    ("/bandwidth/?days_until_high_water__lte=soon", "wrong_type", "?days_until_high_water__lte"),
+    ("/idcs/?" + "&".join(f"code={number}" for number in range(101)), "too_many", "?code"),
 )
-def test_what_means_nothing_is_refused(idcs: Api, path: str, code: str, pointer: str) -> None:
-    assert idcs.refused("GET", path, status=400) == (code, [pointer])
+
+
+def test_what_means_nothing_is_refused(idcs: Api, subtests: pytest.Subtests) -> None:
+    """All by one inventory, which nothing that is refused changes."""
+    for path, code, pointer in REFUSED:
+        with subtests.test(path):
+            assert idcs.refused("GET", path, status=400) == (code, [pointer])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -23,95 +22,99 @@ def test_it_works(seed: Api, portal: Api) -> None:
     assert Decision.objects.count() == 1
 
 
-@pytest.mark.parametrize(
-    ("request_", "code", "pointer"),
-    [
-        pytest.param({**GOOD, "colour": "red"}, "unknown_field", "/colour", id="an unknown field"),
-        pytest.param({**GOOD, "region": 5}, "wrong_type", "/region", id="a wrong type"),
-        pytest.param(
-            {**GOOD, "machines": [{"count": 1, "bandwidth_mbps": -1}]},
-            "out_of_range",
-            "/machines/0/bandwidth_mbps",
-            id="a negative bandwidth",
-        ),
-        pytest.param({**GOOD, "region": "Z"}, "unknown_region", "/region", id="an unknown region"),
-        pytest.param({**GOOD, "region": ["A", "Z"]}, "unknown_region", "/region/1", id="an unknown region in a list"),
-        pytest.param({**GOOD, "profile": "nope"}, "unknown_profile", "/profile", id="an unknown profile"),
-        pytest.param({**GOOD, "isp": "zz"}, "unknown_isp", "/isp", id="an unknown ISP"),
-        pytest.param({**GOOD, "only": ["zz"]}, "unknown_idc", "/only/0", id="an unknown IDC"),
-        pytest.param({**GOOD, "weights": {"zz": 1}}, "unknown_scorer", "/weights/zz", id="an unknown scorer"),
-        pytest.param({**GOOD, "weights": {"x": -1}}, "out_of_range", "/weights", id="a negative weight"),
-        pytest.param({"profile": "seed-example"}, "region_required", "/region", id="neither region nor only"),
-        pytest.param({**GOOD, "selector": {}}, "empty_selector", "/selector", id="an empty term"),
-        pytest.param({**GOOD, "selector": []}, "empty_selector", "/selector", id="an empty list of terms"),
-        pytest.param({**GOOD, "fallback": []}, "empty_selector", "/fallback", id="no fallback group"),
-        pytest.param({**GOOD, "prefer": [{"weight": 5}]}, "empty_selector", "/prefer/0", id="an empty preference"),
-        pytest.param(
-            {**GOOD, "tolerations": [{"operator": "Equal"}]},
-            "exists_required",
-            "/tolerations/0/operator",
-            id="a toleration of everything without Exists",
-        ),
-        pytest.param({**GOOD, "labels": {"tenant": "x"}}, "reserved_label", "/labels/tenant", id="a made-up tenant"),
-        pytest.param({**GOOD, "action": "provision"}, "machines_required", "/machines", id="to start no machine"),
-        pytest.param({**GOOD, "shape": [0.5] * 23}, "invalid_shape", "/shape", id="a shape of 23 hours"),
-        pytest.param(
-            {**GOOD, "hypothetical": {"idcs": [{"code": "a", "metrics": {"zz": 1}}]}},
-            "unknown_metric",
-            "/hypothetical/idcs/0/metrics/zz",
-            id="a hypothetical metric that does not exist",
-        ),
-        pytest.param(
-            {**GOOD, "hypothetical": {"idcs": [{"code": "zz"}]}},
-            "unknown_idc",
-            "/hypothetical/idcs/0/code",
-            id="a hypothetical IDC that does not exist",
-        ),
-        pytest.param([GOOD], "wrong_type", "", id="a list"),
-        pytest.param(
-            {**GOOD, "machines": [{"params": {"disk": 2**64}}]},
-            "out_of_range",
-            "/machines/0/params",
-            id="a number beyond 64 bits for the provider",
-        ),
-    ],
+MEANINGLESS = (
+    ({**GOOD, "colour": "red"}, "unknown_field", "/colour", "an unknown field"),
+    ({**GOOD, "region": 5}, "wrong_type", "/region", "a wrong type"),
+    (
+        {**GOOD, "machines": [{"count": 1, "bandwidth_mbps": -1}]},
+        "out_of_range",
+        "/machines/0/bandwidth_mbps",
+        "a negative bandwidth",
+    ),
+    ({**GOOD, "region": "Z"}, "unknown_region", "/region", "an unknown region"),
+    ({**GOOD, "region": ["A", "Z"]}, "unknown_region", "/region/1", "an unknown region in a list"),
+    ({**GOOD, "profile": "nope"}, "unknown_profile", "/profile", "an unknown profile"),
+    ({**GOOD, "isp": "zz"}, "unknown_isp", "/isp", "an unknown ISP"),
+    ({**GOOD, "only": ["zz"]}, "unknown_idc", "/only/0", "an unknown IDC"),
+    ({**GOOD, "weights": {"zz": 1}}, "unknown_scorer", "/weights/zz", "an unknown scorer"),
+    ({**GOOD, "weights": {"x": -1}}, "out_of_range", "/weights", "a negative weight"),
+    ({"profile": "seed-example"}, "region_required", "/region", "neither region nor only"),
+    ({**GOOD, "selector": {}}, "empty_selector", "/selector", "an empty term"),
+    ({**GOOD, "selector": []}, "empty_selector", "/selector", "an empty list of terms"),
+    ({**GOOD, "fallback": []}, "empty_selector", "/fallback", "no fallback group"),
+    ({**GOOD, "prefer": [{"weight": 5}]}, "empty_selector", "/prefer/0", "an empty preference"),
+    (
+        {**GOOD, "tolerations": [{"operator": "Equal"}]},
+        "exists_required",
+        "/tolerations/0/operator",
+        "a toleration of everything without Exists",
+    ),
+    ({**GOOD, "labels": {"tenant": "x"}}, "reserved_label", "/labels/tenant", "a made-up tenant"),
+    ({**GOOD, "action": "provision"}, "machines_required", "/machines", "to start no machine"),
+    ({**GOOD, "shape": [0.5] * 23}, "invalid_shape", "/shape", "a shape of 23 hours"),
+    (
+        {**GOOD, "hypothetical": {"idcs": [{"code": "a", "metrics": {"zz": 1}}]}},
+        "unknown_metric",
+        "/hypothetical/idcs/0/metrics/zz",
+        "a hypothetical metric that does not exist",
+    ),
+    (
+        {**GOOD, "hypothetical": {"idcs": [{"code": "zz"}]}},
+        "unknown_idc",
+        "/hypothetical/idcs/0/code",
+        "a hypothetical IDC that does not exist",
+    ),
+    ([GOOD], "wrong_type", "", "a list"),
+    (
+        {**GOOD, "machines": [{"params": {"disk": 2**64}}]},
+        "out_of_range",
+        "/machines/0/params",
+        "a number beyond 64 bits for the provider",
+    ),
 )
-def test_a_request_that_cannot_be_meant(seed: Api, portal: Api, request_: Any, code: str, pointer: str) -> None:
-    assert portal.refused("POST", "/schedule/", request_, status=400) == (code, [pointer])
-    assert not Decision.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "code"),
-    [
-        pytest.param(b" ", 400, "malformed_json", id="nothing"),
-        pytest.param(b'{"region": "A"', 400, "malformed_json", id="half a document"),
-        pytest.param(b'{"region": "A", "weights": {"x": NaN}}', 400, "malformed_json", id="NaN"),
-        pytest.param(b'{"region": "A", "weights": {"x": 1e999}}', 400, "invalid", id="a number beyond all numbers"),
-        pytest.param(b'{"region": "\xff"}', 400, "malformed_json", id="not UTF-8"),
-        pytest.param(rb'{"region": "A", "request_id": "a\u0000b"}', 400, "nul_character", id="a NUL"),
-        pytest.param(deep(50_000), 400, "too_deep", id="deep nesting"),
-        pytest.param(b'{"region": "' + b"A" * 10_000_000 + b'"}', 413, "body_too_large", id="10 MB"),
-    ],
+def test_a_request_that_cannot_be_meant(seed: Api, portal: Api, subtests: pytest.Subtests) -> None:
+    for request, code, pointer, name in MEANINGLESS:
+        with subtests.test(name):
+            assert portal.refused("POST", "/schedule/", request, status=400) == (code, [pointer])
+            assert not Decision.objects.exists()
+
+
+UNREADABLE = (
+    (b" ", 400, "malformed_json", "nothing"),
+    (b'{"region": "A"', 400, "malformed_json", "half a document"),
+    (b'{"region": "A", "weights": {"x": NaN}}', 400, "malformed_json", "NaN"),
+    (b'{"region": "A", "weights": {"x": 1e999}}', 400, "invalid", "a number beyond all numbers"),
+    (b'{"region": "\xff"}', 400, "malformed_json", "not UTF-8"),
+    (rb'{"region": "A", "request_id": "a\u0000b"}', 400, "nul_character", "a NUL"),
+    (deep(50_000), 400, "too_deep", "deep nesting"),
+    (b'{"region": "' + b"A" * 10_000_000 + b'"}', 413, "body_too_large", "10 MB"),
 )
-def test_a_body_that_cannot_be_read(seed: Api, portal: Api, body: bytes, status: int, code: str) -> None:
-    response = portal.raw("POST", "/schedule/", body)
-
-    assert (response.status_code, response["Content-Type"]) == (status, "application/problem+json")
-    assert response.json()["code"] == code
-    assert not Decision.objects.exists()
 
 
-@pytest.mark.parametrize("media_type", ["text/plain", "application/xml", "multipart/form-data; boundary=x", ""])
-def test_another_media_type(seed: Api, portal: Api, media_type: str) -> None:
-    response = portal.raw("POST", "/schedule/", b'{"region": "A"}', content_type=media_type)
+def test_a_body_that_cannot_be_read(seed: Api, portal: Api, subtests: pytest.Subtests) -> None:
+    for body, status, code, name in UNREADABLE:
+        with subtests.test(name):
+            response = portal.raw("POST", "/schedule/", body)
 
-    assert (response.status_code, response.json()["code"]) == (415, "unsupported_media_type")
+            assert (response.status_code, response["Content-Type"]) == (status, "application/problem+json")
+            assert response.json()["code"] == code
+            assert not Decision.objects.exists()
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])
-def test_another_method(seed: Api, portal: Api, method: str) -> None:
-    assert portal.refused(method, "/schedule/", status=405) == ("method_not_allowed", [])
+def test_another_media_type(seed: Api, portal: Api, subtests: pytest.Subtests) -> None:
+    for media_type in ("text/plain", "application/xml", "multipart/form-data; boundary=x", ""):
+        with subtests.test(media_type):
+            response = portal.raw("POST", "/schedule/", b'{"region": "A"}', content_type=media_type)
+
+            assert (response.status_code, response.json()["code"]) == (415, "unsupported_media_type")
+
+
+def test_another_method(seed: Api, portal: Api, subtests: pytest.Subtests) -> None:
+    for method in ("GET", "PUT", "PATCH", "DELETE"):
+        with subtests.test(method):
+            assert portal.refused(method, "/schedule/", status=405) == ("method_not_allowed", [])
 
 
 def test_no_token(seed: Api, anonymous: Api) -> None:
@@ -121,19 +124,20 @@ def test_no_token(seed: Api, anonymous: Api) -> None:
     assert response["WWW-Authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize(
-    ("token", "code"),
-    [
-        ("", "token_missing"),
-        ("nonsense", "token_invalid"),
-        ("idc_" + "x" * 40, "token_invalid"),
-        ("é", "token_invalid"),
-    ],
+NOBODYS = (
+    ("", "token_missing"),
+    ("nonsense", "token_invalid"),
+    ("idc_" + "x" * 40, "token_invalid"),
+    ("é", "token_invalid"),
 )
-def test_a_token_that_nobody_issued(seed: Api, anonymous: Api, token: str, code: str) -> None:
-    response = anonymous.raw("POST", "/schedule/", b'{"region": "A"}', Authorization=f"Bearer {token}")
 
-    assert (response.status_code, response.json()["code"]) == (401, code)
+
+def test_a_token_that_nobody_issued(seed: Api, anonymous: Api, subtests: pytest.Subtests) -> None:
+    for token, code in NOBODYS:
+        with subtests.test(token):
+            response = anonymous.raw("POST", "/schedule/", b'{"region": "A"}', Authorization=f"Bearer {token}")
+
+            assert (response.status_code, response.json()["code"]) == (401, code)
 
 
 def test_an_expired_token(seed: Api, api: Callable[..., Api]) -> None:
