@@ -28,7 +28,6 @@ WRITES = {
 }
 ADMIN_ONLY = {"regions", "isps", "idcs", "lines", "providers"}
 KEYS = {"lines": "id", "taints": "id", "affinities": "id"}
-RESOURCES = [pytest.param(name, id=name) for name in WRITES]
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def world(seed: Api) -> Api:
     return seed
 
 
-@pytest.mark.parametrize("resource", RESOURCES)
+@pytest.mark.parametrize("resource", list(WRITES))
 def test_it_works(world: Api, resource: str) -> None:
     """Made, listed, read, changed in nothing, and removed again."""
     _, document = WRITES[resource]
@@ -54,152 +53,148 @@ def test_it_works(world: Api, resource: str) -> None:
     assert world.refused("GET", address, status=404) == ("not_found", [])
 
 
-@pytest.mark.parametrize("resource", RESOURCES)
 @pytest.mark.parametrize("role", ["viewer", "portal", "operator"])
-def test_who_may_write(world: Api, api: Callable[..., Api], resource: str, role: str) -> None:
-    _, document = WRITES[resource]
-    allowed = role == "operator" and resource not in ADMIN_ONLY
+def test_who_may_write(world: Api, api: Callable[..., Api], subtests: pytest.Subtests, role: str) -> None:
+    caller = api(role)
+    for resource, (_, document) in WRITES.items():
+        allowed = role == "operator" and resource not in ADMIN_ONLY
+        with subtests.test(resource):
+            status = caller.raw("POST", f"/{resource}/", json.dumps(document)).status_code
 
-    status = api(role).raw("POST", f"/{resource}/", json.dumps(document)).status_code
-
-    assert status == (201 if allowed else 403)
-    assert api(role).raw("GET", f"/{resource}/").status_code == 200
+            assert status == (201 if allowed else 403)
+            assert caller.raw("GET", f"/{resource}/").status_code == 200
 
 
-@pytest.mark.parametrize("resource", RESOURCES)
-def test_an_unknown_field_is_an_error(world: Api, resource: str) -> None:
-    _, document = WRITES[resource]
+def test_an_unknown_field_is_an_error(world: Api, subtests: pytest.Subtests) -> None:
+    for resource, (_, document) in WRITES.items():
+        body = {**document, "colour": 1}
+        with subtests.test(resource):
+            assert world.refused("POST", f"/{resource}/", body, status=400) == ("unknown_field", ["/colour"])
 
-    assert world.refused("POST", f"/{resource}/", {**document, "colour": 1}, status=400) == (
+
+def test_a_list_is_written_whole_or_not_at_all(world: Api, subtests: pytest.Subtests) -> None:
+    for resource, (_, document) in WRITES.items():
+        with subtests.test(resource):
+            before = world.get(f"/{resource}/")["count"]
+            many = [document, {**document, "colour": 1}]
+
+            code, (pointer, *_) = world.refused("POST", f"/{resource}/", many, status=400)
+
+            assert (code, pointer) == ("unknown_field", "/1/colour")
+            assert world.get(f"/{resource}/")["count"] == before
+
+
+def test_a_misspelt_filter_is_an_error(world: Api, subtests: pytest.Subtests) -> None:
+    for resource in WRITES:
+        with subtests.test(resource):
+            assert world.refused("GET", f"/{resource}/?colour=red", status=400) == ("unknown_parameter", ["?colour"])
+
+
+REFUSED = (
+    ("regions", {"code": "no blanks"}, "invalid_code", "/code", "a code with blanks"),
+    ("regions", {"code": "R", "parent": "Z"}, "unknown_region", "/parent", "an unknown parent"),
+    (
+        "regions",
+        {"code": "R", "latitude": 10},
+        "coordinates_incomplete",
+        "/latitude",
+        "a latitude without a longitude",
+    ),
+    ("isps", {"code": "cu", "aliases": ["telecom"]}, "name_taken", "/aliases/0", "a taken alias"),
+    ("idcs", {"code": "n"}, "required", "/region", "an IDC without region"),
+    ("idcs", {"code": "n", "region": "Z"}, "unknown_region", "/region", "an unknown region"),
+    ("idcs", {"code": "n", "region": "A", "tier": "x"}, "invalid_choice", "/tier", "another tier"),
+    (
+        "idcs",
+        {"code": "n", "region": "A", "labels": {"idc/code": "x"}},
+        "label_reserved",
+        "/labels",
+        "a label that stands for a fact",
+    ),
+    (
+        "idcs",
+        {"code": "n", "region": "A", "lines": [LINE, LINE]},
+        "line_twice",
+        "/lines/1/code",
+        "two lines of one name",
+    ),
+    (
+        "idcs",
+        {"code": "n", "region": "A", "lines": [{"isp": "zz", "purchased_mbps": 1}]},
+        "unknown_isp",
+        "/lines/0/isp",
+        "a line of an unknown ISP",
+    ),
+    (
+        "idcs",
+        {"code": "n", "region": "A", "stock": {"cpu": -1}},
+        "out_of_range",
+        "/stock/cpu",
+        "negative stock",
+    ),
+    ("taints", {"idc": "a", "selector": {}, "key": "k"}, "idc_or_selector", "/idc", "an IDC and a selector"),
+    ("taints", {"selector": {}, "key": "k"}, "empty_selector", "/selector", "an empty selector"),
+    ("taints", {"idc": "a", "key": "k", "effect": "No"}, "invalid_choice", "/effect", "an effect"),
+    (
+        "taints",
+        {"idc": "a", "key": "k", "starts_at": "2027-01-02T00:00:00Z", "ends_at": "2027-01-01T00:00:00Z"},
+        "window_order",
+        "/ends_at",
+        "a window that ends before it starts",
+    ),
+    ("affinities", {"idc": "a", "kind": "prefer"}, "weight_by_kind", "/weight", "a preference of no weight"),
+    (
+        "affinities",
+        {"idc": "a", "kind": "prefer", "weight": 0},
+        "out_of_range",
+        "/weight",
+        "a preference of weight 0",
+    ),
+    (
+        "metrics",
+        {"code": "z", "direction": "up", "scope": "idc"},
+        "invalid_choice",
+        "/direction",
+        "another direction",
+    ),
+    (
+        "profiles",
+        {"code": "p", "plugins": [{"name": "a", "plugin": "nope"}]},
+        "unknown_plugin",
+        "/plugins/0/plugin",
+        "an unknown plugin",
+    ),
+    (
+        "profiles",
+        {"code": "p", "plugins": [{"name": "a", "plugin": "metric", "args": {"metrik": "x"}}]},
         "unknown_field",
-        ["/colour"],
-    )
-
-
-@pytest.mark.parametrize("resource", RESOURCES)
-def test_a_list_is_written_whole_or_not_at_all(world: Api, resource: str) -> None:
-    _, document = WRITES[resource]
-    before = world.get(f"/{resource}/")["count"]
-
-    code, (pointer, *_) = world.refused("POST", f"/{resource}/", [document, {**document, "colour": 1}], status=400)
-
-    assert (code, pointer) == ("unknown_field", "/1/colour")
-    assert world.get(f"/{resource}/")["count"] == before
-
-
-@pytest.mark.parametrize("resource", RESOURCES)
-def test_a_misspelt_filter_is_an_error(world: Api, resource: str) -> None:
-    assert world.refused("GET", f"/{resource}/?colour=red", status=400) == ("unknown_parameter", ["?colour"])
-
-
-@pytest.mark.parametrize(
-    ("resource", "document", "code", "pointer"),
-    [
-        pytest.param("regions", {"code": "no blanks"}, "invalid_code", "/code", id="a code with blanks"),
-        pytest.param("regions", {"code": "R", "parent": "Z"}, "unknown_region", "/parent", id="an unknown parent"),
-        pytest.param(
-            "regions",
-            {"code": "R", "latitude": 10},
-            "coordinates_incomplete",
-            "/latitude",
-            id="a latitude without a longitude",
-        ),
-        pytest.param("isps", {"code": "cu", "aliases": ["telecom"]}, "name_taken", "/aliases/0", id="a taken alias"),
-        pytest.param("idcs", {"code": "n"}, "required", "/region", id="an IDC without region"),
-        pytest.param("idcs", {"code": "n", "region": "Z"}, "unknown_region", "/region", id="an unknown region"),
-        pytest.param("idcs", {"code": "n", "region": "A", "tier": "x"}, "invalid_choice", "/tier", id="another tier"),
-        pytest.param(
-            "idcs",
-            {"code": "n", "region": "A", "labels": {"idc/code": "x"}},
-            "label_reserved",
-            "/labels",
-            id="a label that stands for a fact",
-        ),
-        pytest.param(
-            "idcs",
-            {"code": "n", "region": "A", "lines": [LINE, LINE]},
-            "line_twice",
-            "/lines/1/code",
-            id="two lines of one name",
-        ),
-        pytest.param(
-            "idcs",
-            {"code": "n", "region": "A", "lines": [{"isp": "zz", "purchased_mbps": 1}]},
-            "unknown_isp",
-            "/lines/0/isp",
-            id="a line of an unknown ISP",
-        ),
-        pytest.param(
-            "idcs",
-            {"code": "n", "region": "A", "stock": {"cpu": -1}},
-            "out_of_range",
-            "/stock/cpu",
-            id="negative stock",
-        ),
-        pytest.param(
-            "taints", {"idc": "a", "selector": {}, "key": "k"}, "idc_or_selector", "/idc", id="an IDC and a selector"
-        ),
-        pytest.param("taints", {"selector": {}, "key": "k"}, "empty_selector", "/selector", id="an empty selector"),
-        pytest.param("taints", {"idc": "a", "key": "k", "effect": "No"}, "invalid_choice", "/effect", id="an effect"),
-        pytest.param(
-            "taints",
-            {"idc": "a", "key": "k", "starts_at": "2027-01-02T00:00:00Z", "ends_at": "2027-01-01T00:00:00Z"},
-            "window_order",
-            "/ends_at",
-            id="a window that ends before it starts",
-        ),
-        pytest.param(
-            "affinities", {"idc": "a", "kind": "prefer"}, "weight_by_kind", "/weight", id="a preference of no weight"
-        ),
-        pytest.param(
-            "affinities",
-            {"idc": "a", "kind": "prefer", "weight": 0},
-            "out_of_range",
-            "/weight",
-            id="a preference of weight 0",
-        ),
-        pytest.param(
-            "metrics",
-            {"code": "z", "direction": "up", "scope": "idc"},
-            "invalid_choice",
-            "/direction",
-            id="another direction",
-        ),
-        pytest.param(
-            "profiles",
-            {"code": "p", "plugins": [{"name": "a", "plugin": "nope"}]},
-            "unknown_plugin",
-            "/plugins/0/plugin",
-            id="an unknown plugin",
-        ),
-        pytest.param(
-            "profiles",
-            {"code": "p", "plugins": [{"name": "a", "plugin": "metric", "args": {"metrik": "x"}}]},
-            "unknown_field",
-            "/plugins/0/args/metrik",
-            id="an argument that the plugin does not have",
-        ),
-        pytest.param(
-            "profiles",
-            {"code": "p", "plugins": [{"name": "a", "plugin": "isp", "weight": 5}]},
-            "not_a_scorer",
-            "/plugins/0/weight",
-            id="a weight for a plugin that does not score",
-        ),
-        pytest.param(
-            "profiles",
-            {"code": "p", "plugins": [{"name": "a", "plugin": "metric", "args": {"metric": "nope"}}]},
-            "unknown_metric",
-            "/plugins/0/args/metric",
-            id="a metric that nobody defined",
-        ),
-        pytest.param("profiles", {"code": "a b", "plugins": []}, "invalid_code", "/code", id="a profile's code"),
-    ],
+        "/plugins/0/args/metrik",
+        "an argument that the plugin does not have",
+    ),
+    (
+        "profiles",
+        {"code": "p", "plugins": [{"name": "a", "plugin": "isp", "weight": 5}]},
+        "not_a_scorer",
+        "/plugins/0/weight",
+        "a weight for a plugin that does not score",
+    ),
+    (
+        "profiles",
+        {"code": "p", "plugins": [{"name": "a", "plugin": "metric", "args": {"metric": "nope"}}]},
+        "unknown_metric",
+        "/plugins/0/args/metric",
+        "a metric that nobody defined",
+    ),
+    ("profiles", {"code": "a b", "plugins": []}, "invalid_code", "/code", "a profile's code"),
 )
-def test_refusals_name_the_field(world: Api, resource: str, document: Any, code: str, pointer: str) -> None:
-    found, pointers = world.refused("POST", f"/{resource}/", document, status=400)
 
-    assert (found, pointers[:1]) == (code, [pointer])
+
+def test_refusals_name_the_field(world: Api, subtests: pytest.Subtests) -> None:
+    for resource, document, code, pointer, name in REFUSED:
+        with subtests.test(name):
+            found, pointers = world.refused("POST", f"/{resource}/", document, status=400)
+
+            assert (found, pointers[:1]) == (code, [pointer])
 
 
 @pytest.mark.parametrize(
@@ -348,33 +343,33 @@ def test_samples_are_stored_and_read_back(world: Api) -> None:
     ] == [7.5]
 
 
-@pytest.mark.parametrize(
-    ("sample", "code", "pointer"),
-    [
-        pytest.param({"idc": "zz", "metric": "x", "value": 1}, "unknown_idc", "/1/idc", id="an unknown IDC"),
-        pytest.param({"idc": "a", "metric": "zz", "value": 1}, "unknown_metric", "/1/metric", id="an unknown metric"),
-        pytest.param({"idc": "a", "metric": "x", "value": "1"}, "wrong_type", "/1/value", id="a text"),
-        pytest.param({"idc": "a", "metric": "x"}, "required", "/1/value", id="no value"),
-        pytest.param(
-            {"idc": "a", "metric": "x", "value": 1, "line": "ct"},
-            "line_not_allowed",
-            "/1/line",
-            id="a line for an IDC metric",
-        ),
-        pytest.param(
-            {"idc": "a", "metric": "x", "value": 1, "at": "2999-01-01T00:00:00Z"},
-            "in_the_future",
-            "/1/at",
-            id="the future",
-        ),
-        pytest.param({"idc": "a", "metric": "cpu_load", "value": 7}, "out_of_range", "/1/value", id="out of its range"),
-    ],
+BAD_SAMPLES = (
+    ({"idc": "zz", "metric": "x", "value": 1}, "unknown_idc", "/1/idc", "an unknown IDC"),
+    ({"idc": "a", "metric": "zz", "value": 1}, "unknown_metric", "/1/metric", "an unknown metric"),
+    ({"idc": "a", "metric": "x", "value": "1"}, "wrong_type", "/1/value", "a text"),
+    ({"idc": "a", "metric": "x"}, "required", "/1/value", "no value"),
+    (
+        {"idc": "a", "metric": "x", "value": 1, "line": "ct"},
+        "line_not_allowed",
+        "/1/line",
+        "a line for an IDC metric",
+    ),
+    (
+        {"idc": "a", "metric": "x", "value": 1, "at": "2999-01-01T00:00:00Z"},
+        "in_the_future",
+        "/1/at",
+        "the future",
+    ),
+    ({"idc": "a", "metric": "cpu_load", "value": 7}, "out_of_range", "/1/value", "out of its range"),
 )
-def test_one_bad_sample_stores_none(world: Api, sample: Any, code: str, pointer: str) -> None:
-    good = {"idc": "a", "metric": "x", "value": 99}
 
-    assert world.refused("POST", "/samples/", [good, sample], status=400) == (code, [pointer])
-    assert not Latest.objects.filter(value=99).exists()
+
+def test_one_bad_sample_stores_none(world: Api, subtests: pytest.Subtests) -> None:
+    good = {"idc": "a", "metric": "x", "value": 99}
+    for sample, code, pointer, name in BAD_SAMPLES:
+        with subtests.test(name):
+            assert world.refused("POST", "/samples/", [good, sample], status=400) == (code, [pointer])
+            assert not Latest.objects.filter(value=99).exists()
 
 
 def test_a_series_that_cannot_be_meant(world: Api) -> None:
