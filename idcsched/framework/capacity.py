@@ -68,7 +68,7 @@ def ceiling(purchased: float, max_level: float, used: float, usage: Usage) -> fl
     `used` NaN is not known and counts as nothing.
     """
     seen = 0.0 if np.isnan(used) or usage.count == "ordered" else used
-    return float(np.round(purchased * max_level - seen, DECIMALS))
+    return rounded(purchased * max_level - seen)
 
 
 def headroom(room_left: Floats, purchased: Floats) -> Floats:

@@ -6,101 +6,40 @@ An order changes one IDC, so one entry of some of these columns is worked out ag
 give, to the last bit; where that can't be told so, the question is closed and decided afresh.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from .building import BANDWIDTH
-from .claiming import BANDWIDTH_RESOURCE, Claim, claims_of
+from .claiming import BANDWIDTH_RESOURCE
 from .context import fresh
-from .decision import Answer, Decision, IdcBrief, Judgement, LineUse, RejectedCount, ScoreColumn, counted
-from .errors import Template
-from .explain import answer, summary_of
+from .decision import Decision, ScoreColumn
+from .found import (
+    Closed,
+    Found,
+    Place,
+    Rejections,
+    check_decided,
+    numbered_needs,
+    place_of,
+    raw_again,
+    rejections_of,
+    scale_again,
+    slack,
+)
 from .labels import Mask
 from .lines import NO_LINE
-from .normalize import BY_ROW, DECIMALS, Scale, normalize_one, rounded
-from .profile import Entry, Profile
-from .scoring import normalizes_itself
+from .normalize import Scale, normalize_one, rounded
+from .profile import Entry
 from .standing import Books, LineNow
-from .telling import Said, say_english
 
 if TYPE_CHECKING:
     from .context import Cycle
 
-__all__ = ["Closed", "Found", "OpenQuestion", "stays_open"]
+__all__ = ["OpenQuestion"]
 
-Counts = list[tuple[RejectedCount, Judgement]]
 _DEAD = -np.inf
-_ROUNDED = 4e-6
-"""More than a raw value and its score gain by being rounded."""
-
-
-class Closed(Exception):  # nothing failed: it is to be decided afresh
-    """What has changed can't be told of single IDCs."""
-
-
-class Place(msgspec.Struct, frozen=True):
-    """What an answer says of an IDC, and what the IDC would have to give."""
-
-    idc: IdcBrief
-    lines: tuple[LineUse, ...]
-    claims: tuple[Claim, ...]
-
-
-class Found(msgspec.Struct, frozen=True):
-    """The best of a question as it stands, and who was rejected."""
-
-    question: "OpenQuestion"
-    place: Place
-    score: float
-    rejections: "_Rejections"
-
-    @property
-    def answer(self) -> Answer:
-        """What `explain.answer` gives of it without explanation, in English."""
-        question, place, rejections = self.question, self.place, self.rejections
-        return msgspec.structs.replace(
-            question.told,
-            idc=place.idc,
-            lines=place.lines,
-            score=self.score,
-            score_mean=round(self.score / question.weight, DECIMALS) if question.weight else 0.0,
-            summary=rejections.summary,
-            feasible=rejections.feasible,
-        )
-
-
-class _Rejections(msgspec.Struct, frozen=True):
-    """How many were rejected for what, and how that is said; `sentences`: the text of each, and what it was made of."""
-
-    evaluated: int
-    feasible: int
-    counts: Counts
-    summary: str
-    sentences: Said
-
-
-def stays_open(profile: Profile) -> bool:
-    """Whether all plugins of a profile say what an order changes of one IDC."""
-    if profile.one_by_one or profile.gatherers or profile.fallback or profile.pick.kind != "best":
-        return False
-    filters = [call for step in profile.steps for call in step.entries]
-    filters += [("pre_filter", entry) for entry in profile.narrowing]
-    asked = [entry.name for point, entry in filters if point not in entry.plugin.unmoved]
-    return (
-        profile.weighed is not None
-        and len(set(asked)) == len(asked)
-        and all("needs" in entry.joined for point, entry in filters if point not in entry.plugin.unmoved)
-        and all(_scores_again(entry) for entry, _ in profile.weighed)
-        and all("reserve" in entry.plugin.unmoved for entry in profile.reservers)
-    )
-
-
-def _scores_again(entry: Entry) -> bool:
-    told = "score" in entry.plugin.unmoved or "score_again" in entry.joined
-    return told and "pre_score" not in entry.joined and not normalizes_itself(entry)
 
 
 class _Scorer(msgspec.Struct):
@@ -115,13 +54,16 @@ class _Scorer(msgspec.Struct):
 class OpenQuestion:
     """One question as it was decided when so much was taken, brought up to date whenever it is asked."""
 
-    def __init__(self, decision: Decision, books: Books) -> None:
-        """Raises Closed where what was decided hangs on more than can be told of single IDCs."""
-        _check(decision)
-        self._ctx, self._books, self._seen = decision.cycle, books, len(books.moves)
+    def __init__(self, decision: Decision, books: Books, seen: int) -> None:
+        """The decision knows of so many of the books' moves.
+
+        Raises Closed where what was decided hangs on more than can be told of single IDCs.
+        """
+        check_decided(decision)
+        self._ctx, self._books, self._seen = decision.cycle, books, seen
         self._start, self._size = decision.cycle.rows.start, decision.cycle.size  # type: ignore[union-attr]
         self._judgements = decision.judgements
-        self._needs = self._numbered_needs()
+        self._needs = numbered_needs(decision)
         self._first = _first_rejections(decision)
         self._rejected = [0] * (len(self._judgements) + 1)
         for number in self._first:
@@ -135,11 +77,10 @@ class OpenQuestion:
         self._totals = np.full(self._size, _DEAD)
         self._totals[decision.survivors.positions] = decision.ranking.totals
         self._stale: set[int] = set()
-        self._slack = sum([_slack(scorer) for scorer in self._scorers])
+        self._slack = sum([slack(scorer.weight, scorer.scale) for scorer in self._scorers])
         self._places: dict[tuple[int, int], Place] = {}
-        self._told_last: _Rejections | None = None
-        self.weight = sum([column.weight for column in decision.columns])
-        self.told = answer(decision, explain="none")
+        self._told_last: Rejections | None = None
+        self._weight = sum([column.weight for column in decision.columns])
 
     def best(self, now: float) -> Found | None:
         """None: several stand level, which only the whole ranking tells apart.
@@ -160,7 +101,7 @@ class OpenQuestion:
             return None
         if self._told_last is None:
             self._told_last = self._rejections()
-        return Found(self, self._place(place), score, self._told_last)
+        return Found(self._place(place), score, self._weight, self._told_last)
 
     def _catch_up(self) -> None:
         """Who is still kept is worked out at once, since it is counted; what it scores is not."""
@@ -211,79 +152,27 @@ class OpenQuestion:
         total, line = 0.0, LineNow(self._books, self._lines[place])
         for scorer in self._scorers:
             if scorer.scale is not None:
-                raw = self._raw_again(scorer.entry, line)
+                raw = raw_again(self._ctx, scorer.entry, line)
                 scorer.parts[place] = normalize_one(raw, scorer.scale) * scorer.weight
             total += scorer.parts[place]
         self._totals[place] = rounded(total)
         self._stale.discard(place)
 
-    def _raw_again(self, entry: Entry, line: LineNow) -> float:
-        self._ctx.entry = entry
-        try:
-            raw = entry.plugin.score_again(self._ctx, line)
-        except Exception as error:  # who fails is asked in the ordinary way, where it is named
-            raise Closed from error
-        if raw is None or raw - raw != 0.0:
-            raise Closed
-        return raw
-
     def _place(self, place: int) -> Place:
         line = self._lines[place]
         found = self._places.get((place, line))
         if found is None:
-            ctx, idcs, lines, row = self._ctx, self._ctx.snapshot.idcs, self._ctx.snapshot.lines, place + self._start
-            alone, used = ctx.narrowed(np.array([place], dtype=np.intp)), () if line == NO_LINE else (line,)
-            found = self._places[place, line] = Place(
-                IdcBrief(code=idcs.codes[row], name=idcs.names[row], region=idcs.regions[row]),
-                tuple([LineUse(line=lines.codes[n], isp=lines.isps[n], bandwidth_mbps=ctx.need) for n in used]),
-                claims_of(alone if alone.lines.of(0) == used else alone.on_lines(used)),
-            )
+            found = self._places[place, line] = place_of(self._ctx, place, line)
         return found
 
-    def _rejections(self) -> _Rejections:
-        sentences: dict[str, tuple[str, Mapping[str, Any]]] = {}
-
-        def say(template: Template, params: Mapping[str, Any]) -> str:
-            text = say_english(template, params)
-            sentences[text] = (template, params)
-            return text
-
-        lefts, feasible = self._size - np.cumsum(self._rejected[:-1]), self._rejected[-1]
-        counts = counted(self._judgements, lefts.tolist(), self._size)
-        summary = summary_of(feasible, self._size, 0, counts, say)
-        return _Rejections(self._size, feasible, counts, summary, sentences)
-
-    def _numbered_needs(self) -> dict[str, tuple[int, float]]:
-        """Resource → by which judgement an IDC goes that has less left of it than this."""
-        found: dict[str, tuple[int, float]] = {}
-        for entry in self._ctx.profile.entries:
-            if "needs" not in entry.joined:
-                continue
-            needs = self._asked_needs(entry)
-            numbers = [number for number, judgement in enumerate(self._judgements) if judgement.plugin == entry.name]
-            if len(numbers) < len(needs) or not found.keys().isdisjoint(resource for resource, _ in needs):
-                raise Closed
-            for number, (resource, need) in zip(numbers[len(numbers) - len(needs) :], needs, strict=True):
-                found[resource] = number, need
-        return found
-
-    def _asked_needs(self, entry: Entry) -> Sequence[tuple[str, float]]:
-        self._ctx.entry = entry
-        needs = entry.plugin.needs(self._ctx)
-        if needs is None:
-            raise Closed
-        return tuple(needs)
+    def _rejections(self) -> Rejections:
+        lefts = self._size - np.cumsum(self._rejected[:-1])
+        return rejections_of(self._judgements, lefts.tolist(), self._size)
 
     def _scorer(self, decision: Decision, column: ScoreColumn) -> _Scorer:
-        entry, survivors = column.entry, decision.survivors
-        survivors.entry = entry
-        scale = entry.scale(entry.plugin.scale_for(survivors))
-        if column.left_out or not column.raw.known.all() or scale.kind not in BY_ROW:
-            raise Closed
-        parts = np.zeros(self._size)
+        parts, survivors = np.zeros(self._size), decision.survivors
         parts[survivors.positions] = column.scores * column.weight
-        moved = "score" not in entry.plugin.unmoved
-        return _Scorer(entry, column.weight, scale if moved else None, parts.tolist())
+        return _Scorer(column.entry, column.weight, scale_again(survivors, column), parts.tolist())
 
     def _roomiest(self, place: int) -> int:
         """The line that is chosen now: of those of which it is known how much is used the one with the most room."""
@@ -318,17 +207,6 @@ def _known_lines(ctx: "Cycle") -> Mask:
     return known
 
 
-def _check(decision: Decision) -> None:
-    ctx, request = decision.cycle, decision.cycle.request
-    lists = request.only is not None or request.exclude is not None
-    if not ctx.remembers or lists or request.weights or request.fallback or request.spread:
-        raise Closed
-    if not decision.scheduled or decision.plugin_errors:
-        raise Closed
-    if not ctx.line_policy().settled or len(ctx.lines.groups) != 1:
-        raise Closed
-
-
 def _first_rejections(decision: Decision) -> list[int]:
     """The number of the judgement that rejects each row first; as many as there are: none does."""
     first = np.full(decision.cycle.size, len(decision.judgements), dtype=np.intp)
@@ -336,12 +214,3 @@ def _first_rejections(decision: Decision) -> list[int]:
         first[~decision.judgements[number].keep] = number
     found: list[int] = first.tolist()
     return found
-
-
-def _slack(scorer: _Scorer) -> float:
-    """How much better a total may look by rounding where the raw value got no better."""
-    scale = scorer.scale
-    if scale is None:
-        return 0.0
-    steep = 100.0 / (scale.high - scale.low) if scale.kind == "fixed" else 1.0
-    return scorer.weight * _ROUNDED * (1.0 + steep)

@@ -13,7 +13,7 @@ from .capacity import room
 from .claiming import BANDWIDTH_RESOURCE, Claim
 from .facts import HeadcountFact
 from .lines import NO_LINE
-from .normalize import Floats, rounded
+from .normalize import DECIMALS, Floats, rounded
 from .snapshot import Idcs, Lines, Snapshot
 
 __all__ = ["Books", "LineNow", "Move", "Tenancy"]
@@ -50,12 +50,13 @@ class _Line(NamedTuple):
 class Books:
     """What is taken beyond what a snapshot knows of, by so many `orders`; `moves` says what of, one after the other."""
 
-    __slots__ = ("_headcounts", "_lines", "_ordered", "_taken", "moves", "orders", "snapshot")
+    __slots__ = ("_headcounts", "_left", "_lines", "_ordered", "_taken", "moves", "orders", "snapshot")
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.moves: list[Move] = []
         self.orders = 0
+        self._left: dict[str, Floats] = {}
         self._ordered = snapshot.usage.count == _ORDERED
         self._lines: dict[int, _Line] = {}
         self._taken: dict[tuple[str, int], float] = {}
@@ -68,6 +69,8 @@ class Books:
         for line, claim in places:
             left = self._take_stock(row, claim) if line == NO_LINE else self._take_bandwidth(line, claim.amount)
             self.moves.append(Move(row, claim.resource, line, left))
+            if claim.resource in self._left:
+                self._left[claim.resource][row if line == NO_LINE else line] = left
         if tenancy.machines:
             self._headcounts.append(_headcount(tenancy))
         self.orders += 1
@@ -76,6 +79,12 @@ class Books:
         """What may still be placed on the line; NaN where that is not known."""
         found = self._lines.get(line)
         return self.snapshot.lines.room.item(line) if found is None else found.room
+
+    def left(self, resource: str) -> Floats:
+        """What is left of the resource in every IDC, or of the bandwidth on every line; not to be written into."""
+        if resource not in self._left:
+            self._left[resource] = self._left_of(resource)
+        return self._left[resource]
 
     def load(self, line: int) -> float:
         """What is used of the line and pending; where orders count, the larger of what is used and what is ordered."""
@@ -95,6 +104,12 @@ class Books:
         )
         self.snapshot, self._lines, self._taken, self._headcounts = snapshot, {}, {}, []
         return snapshot
+
+    def _left_of(self, resource: str) -> Floats:
+        if resource == BANDWIDTH_RESOURCE:
+            return self._lines_now().room.copy()
+        idcs = self._idcs()
+        return (idcs.stock[resource] - idcs.taken[resource]).round(DECIMALS)
 
     def _line(self, line: int) -> _Line:
         found = self._lines.get(line)

@@ -7,13 +7,17 @@ What is asked again and again without explanation is kept open (`open_question.p
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
+from .bringing_up import brought_up
 from .context import Clock
+from .cycle import decide
 from .decision import Decision
-from .open_question import Closed, Found, OpenQuestion, stays_open
+from .errors import IdcschedError
+from .found import Closed, Found, stays_open
+from .open_question import OpenQuestion
 from .outside import Reply
 from .overlaying import laid_over, unmoved, unmoved_words
 from .profile import Profile
@@ -28,7 +32,10 @@ MOST_TAKEN = 200
 """After so many orders a picture of its own is made for those to come."""
 MOST_OPEN = 64
 """So many questions are kept open; with more, each has to catch up with too much."""
-MOST_CLOSINGS = 3
+MOST_MISSES = 3
+"""So many times on end it is tried in vain to tell of single IDCs what orders change."""
+LEAST_TAKEN = 50
+"""Before so many orders it is not worth while to begin with a newer picture."""
 _asked = attrgetter(*[name for name in Request.__struct_fields__ if name != "request_id"])
 
 
@@ -57,16 +64,27 @@ class Repeated:
         ]
 
 
+class _Older(NamedTuple):
+    """A picture on which everything may be remembered, and how much was taken until then."""
+
+    snapshot: Snapshot
+    moves: int
+    orders: int
+
+
 class Succession:
     """One picture for many requests. `profiles`: of these what orders do not move goes on being remembered."""
 
     def __init__(self, snapshot: Snapshot, profiles: Iterable[Profile] = ()) -> None:
         self._begun, self._taken = snapshot, list[Tenancy]()
         self._books = Books(snapshot)
+        self._older = _Older(snapshot, 0, 0)
         self._closed_at = 0
         self._keeping = unmoved_words(profiles)
-        self._open: dict[Any, OpenQuestion | None] = {}
-        self._closings: dict[Any, int] = {}
+        self._given_back = False
+        self._open: dict[Any, OpenQuestion] = {}
+        self._came: dict[Any, int] = {}
+        self._misses: dict[Any, int] = {}
         self._steady: dict[object, bool] = {}
 
     @property
@@ -83,6 +101,8 @@ class Succession:
         for tenancy in tenancies:
             self._books.take(tenancy)
             self._taken.append(tenancy)
+            if any(claim.amount < 0 for claim in tenancy.claims):
+                self._given_back = True
         if len(self._taken) >= MOST_TAKEN:
             self._begun, self._taken = self.snapshot, []
 
@@ -103,70 +123,56 @@ class Succession:
         clock: Clock | None = None,
     ) -> Solution | Repeated:
         """`spreading.solve` on the picture as it is now; raises what it raises."""
-        key = self._key(request, profile, labels)
-        if (found := self._best(key, now)) is not None:
-            return self._repeated(found, request, profile, now=now, reference=reference, labels=labels)
-        known = {"now": now, "reference": reference, "labels": labels, "replies": replies}
-        solution = solve(request, self.snapshot, profile, **known, clock=clock)
-        if key is not None:
-            self._keep_open(key, solution)
-        return solution
+        known: dict[str, Any] = {"now": now, "reference": reference, "labels": labels}
+        if self._suits(request, profile) and not replies:
+            found = self._found(request, profile, known)
+            if found is not None:
+                return self._repeated(found, request, profile, known)
+        return solve(request, self.snapshot, profile, **known, replies=replies, clock=clock)
 
-    def _key(self, request: Request, profile: Profile, labels: Mapping[str, str] | None) -> Any:
-        """What questions that are answered alike have in common; None: it is not one to be kept open."""
-        if request.explain != "none" or not self._stays_open(profile):
+    def _suits(self, request: Request, profile: Profile) -> bool:
+        if request.explain != "none" or request.spread is not None or self._given_back:
+            return False
+        steady = self._steady.get(profile.token)
+        if steady is None:
+            steady = self._steady[profile.token] = stays_open(profile)
+        return steady
+
+    def _found(self, request: Request, profile: Profile, known: dict[str, Any]) -> Found | None:
+        """The best, from an open question or from the older picture; None: it must be decided afresh."""
+        key = profile.token, msgspec.msgpack.encode((_asked(request), known["labels"]))
+        question, kind = self._open.get(key), (profile.token, request.isp)
+        if question is None and self._misses.get(kind, 0) >= MOST_MISSES:
             return None
-        return profile.token, msgspec.msgpack.encode((_asked(request), labels))
-
-    def _stays_open(self, profile: Profile) -> bool:
-        found = self._steady.get(profile.token)
-        if found is None:
-            found = self._steady[profile.token] = stays_open(profile)
+        try:
+            found = self._of_older(key, request, profile, known) if question is None else question.best(known["now"])
+        except (Closed, IdcschedError):  # who fails is named when it is decided afresh
+            self._open.pop(key, None)
+            self._missed(kind)
+            return None
+        self._misses[kind] = 0
         return found
 
-    def _best(self, key: Any, now: float) -> Found | None:
-        question = self._open.get(key)
-        if question is None:
-            return None
-        try:
-            return question.best(now)
-        except Closed:
-            self._close(key)
-            return None
+    def _of_older(self, key: Any, request: Request, profile: Profile, known: dict[str, Any]) -> Found | None:
+        """What comes the second time is kept open: most come but once."""
+        decision = decide(request, self._older.snapshot, profile, **known)
+        came = self._came[key] = self._came.get(key, 0) + 1
+        if came == 1 or len(self._open) >= MOST_OPEN:
+            return brought_up(decision, self._books)
+        question = self._open[key] = OpenQuestion(decision, self._books, self._older.moves)
+        return question.best(known["now"])
 
-    def _close(self, key: Any) -> None:
-        self._closings[key] = self._closings.get(key, 0) + 1
-        del self._open[key]
+    def _missed(self, kind: Any) -> None:
+        """Too much may have been taken since the older picture."""
+        self._misses[kind] = self._misses.get(kind, 0) + 1
+        if self._books.orders - self._older.orders >= LEAST_TAKEN:
+            self._older = _Older(self.snapshot, len(self._books.moves), self._books.orders)
 
-    def _keep_open(self, key: Any, solution: Solution) -> None:
-        """When it comes the second time: most come but once."""
-        if self._open.setdefault(key) is not None or self._closings.get(key, 0) >= MOST_CLOSINGS:
-            return
-        if key not in self._closings:
-            self._closings[key] = 0
-            return
-        if sum(question is not None for question in self._open.values()) >= MOST_OPEN:
-            return
-        try:
-            self._open[key] = OpenQuestion(solution.decision, self._books)
-        except Closed:
-            self._closings[key] = MOST_CLOSINGS
-
-    def _repeated(
-        self,
-        found: Found,
-        request: Request,
-        profile: Profile,
-        *,
-        now: float,
-        reference: str,
-        labels: Mapping[str, str] | None,
-    ) -> Repeated:
+    def _repeated(self, found: Found, request: Request, profile: Profile, known: dict[str, Any]) -> Repeated:
         snapshot, taken = self.seen
 
         def decided() -> Decision:
-            over = laid_over(snapshot, taken)
-            return solve(request, over, profile, now=now, reference=reference, labels=labels).decision
+            return solve(request, laid_over(snapshot, taken), profile, **known).decision
 
         return Repeated(found, profile, request.machine_count, decided)
 

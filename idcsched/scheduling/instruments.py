@@ -10,7 +10,7 @@ from prometheus_client import Counter, Histogram
 
 from idcsched.framework.decision import Decision, Judgement, RejectedCount
 from idcsched.framework.errors import PluginFailed
-from idcsched.framework.open_question import Found
+from idcsched.framework.found import Found
 
 __all__ = ["Attempt"]
 

@@ -1,0 +1,208 @@
+"""The best of a question that was not decided afresh, and what of a decision can be brought up to what was taken since.
+
+What an order changes of one IDC, plugins say of one alone (`Plugin.needs`, `Plugin.score_again`). What comes of it is
+what deciding afresh would give, to the last bit; `Closed` says that this can't be told.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from .claiming import Claim, claims_of
+from .decision import Answer, Decision, IdcBrief, Judgement, LineUse, RejectedCount, ScoreColumn, counted
+from .errors import Template
+from .explain import summary_of
+from .lines import NO_LINE
+from .normalize import BY_ROW, DECIMALS, Scale
+from .profile import Entry, Profile
+from .scoring import all_of, normalizes_itself
+from .standing import LineNow
+from .telling import Said, say_english
+
+if TYPE_CHECKING:
+    from .context import Cycle
+
+__all__ = [
+    "Closed",
+    "Found",
+    "Place",
+    "Rejections",
+    "check_decided",
+    "numbered_needs",
+    "place_of",
+    "raw_again",
+    "rejections_of",
+    "scale_again",
+    "slack",
+    "stays_open",
+]
+
+_ROUNDED = 4e-6
+"""More than a raw value and its score gain by being rounded."""
+
+
+class Closed(Exception):  # nothing failed: it is to be decided afresh
+    """What has changed can't be told of single IDCs."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """What an answer says of an IDC, and what the IDC would have to give."""
+
+    idc: IdcBrief
+    lines: tuple[LineUse, ...]
+    claims: tuple[Claim, ...]
+
+
+class Rejections(msgspec.Struct, frozen=True):
+    """How many were rejected for what, and how that is said."""
+
+    evaluated: int
+    feasible: int
+    counts: list[tuple[RejectedCount, Judgement]]
+    summary: str
+    sentences: Said
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The best as it stands, and who was rejected. `weight`: of all scorers."""
+
+    place: Place
+    score: float
+    weight: float
+    rejections: Rejections
+
+    @property
+    def answer(self) -> Answer:
+        """What `explain.answer` gives of it without explanation, in English."""
+        place, rejections = self.place, self.rejections
+        return Answer(
+            result="scheduled",
+            reason_code=None,
+            idc=place.idc,
+            lines=place.lines,
+            score=self.score,
+            score_mean=round(self.score / self.weight, DECIMALS) if self.weight else 0.0,
+            candidates=None,
+            tie=None,
+            margin=None,
+            rejected=None,
+            rejected_counts=None,
+            near_misses=None,
+            summary=rejections.summary,
+            evaluated=rejections.evaluated,
+            feasible=rejections.feasible,
+            not_visited=0,
+            picked="best",
+            fallback_group=None,
+            stale=None,
+            plugin_errors=(),
+        )
+
+
+def stays_open(profile: Profile) -> bool:
+    """Whether all plugins of a profile say what an order changes of one IDC."""
+    if profile.one_by_one or profile.gatherers or profile.fallback or profile.pick.kind != "best":
+        return False
+    filters = [call for step in profile.steps for call in step.entries]
+    filters += [("pre_filter", entry) for entry in profile.narrowing]
+    asked = [entry.name for point, entry in filters if point not in entry.plugin.unmoved]
+    return (
+        profile.weighed is not None
+        and len(set(asked)) == len(asked)
+        and all("needs" in entry.joined for point, entry in filters if point not in entry.plugin.unmoved)
+        and all(_scores_again(entry) for entry, _ in profile.weighed)
+        and all("reserve" in entry.plugin.unmoved for entry in profile.reservers)
+    )
+
+
+def _scores_again(entry: Entry) -> bool:
+    told = "score" in entry.plugin.unmoved or "score_again" in entry.joined
+    return told and "pre_score" not in entry.joined and not normalizes_itself(entry)
+
+
+def check_decided(decision: Decision) -> None:
+    """Raises Closed where it hangs on more than single IDCs."""
+    ctx, request = decision.cycle, decision.cycle.request
+    lists = request.only is not None or request.exclude is not None
+    if not ctx.remembers or lists or request.weights or request.fallback or request.spread:
+        raise Closed
+    if not decision.scheduled or decision.plugin_errors:
+        raise Closed
+    if not ctx.line_policy().settled or len(ctx.lines.groups) != 1:
+        raise Closed
+
+
+def numbered_needs(decision: Decision) -> dict[str, tuple[int, float]]:
+    """Resource → by which judgement an IDC goes that has less left of it than this."""
+    found: dict[str, tuple[int, float]] = {}
+    ctx, judgements = decision.cycle, decision.judgements
+    for entry in ctx.profile.entries:
+        if "needs" not in entry.joined:
+            continue
+        ctx.entry = entry
+        said = entry.plugin.needs(ctx)
+        needs = () if said is None else tuple(said)
+        numbers = [number for number, judgement in enumerate(judgements) if judgement.plugin == entry.name]
+        if said is None or len(numbers) < len(needs) or any(resource in found for resource, _ in needs):
+            raise Closed
+        for number, (resource, need) in zip(numbers[len(numbers) - len(needs) :], needs, strict=True):
+            found[resource] = number, need
+    return found
+
+
+def scale_again(survivors: "Cycle", column: ScoreColumn) -> Scale | None:
+    """By which a scorer's raw values are scored that orders move; None: they move nothing of it."""
+    entry = column.entry
+    survivors.entry = entry
+    scale = entry.scale(entry.plugin.scale_for(survivors))
+    if column.left_out or scale.kind not in BY_ROW:
+        raise Closed
+    if not all_of(column.known if column.places is None else column.known.take(column.places)):
+        raise Closed
+    return None if "score" in entry.plugin.unmoved else scale
+
+
+def slack(weight: float, scale: Scale | None) -> float:
+    """How much better a total may look by rounding where the raw value got no better."""
+    if scale is None:
+        return 0.0
+    return weight * _ROUNDED * (1.0 + (100.0 / (scale.high - scale.low) if scale.kind == "fixed" else 1.0))
+
+
+def raw_again(ctx: "Cycle", entry: Entry, line: LineNow) -> float:
+    """The raw value of one IDC as its line stands now."""
+    ctx.entry = entry
+    try:
+        raw = entry.plugin.score_again(ctx, line)
+    except Exception as error:  # who fails is asked in the ordinary way, where it is named
+        raise Closed from error
+    if raw is None or raw - raw != 0.0:
+        raise Closed
+    return raw
+
+
+def place_of(ctx: "Cycle", position: int, line: int) -> Place:
+    """The IDC at that position of the universe, on that line."""
+    alone, idcs, lines = ctx.narrowed(np.array([position], dtype=np.intp)), ctx.snapshot.idcs, ctx.snapshot.lines
+    row, used = int(alone.row_numbers[0]), () if line == NO_LINE else (line,)
+    return Place(
+        IdcBrief(code=idcs.codes[row], name=idcs.names[row], region=idcs.regions[row]),
+        tuple([LineUse(line=lines.codes[n], isp=lines.isps[n], bandwidth_mbps=ctx.need) for n in used]),
+        claims_of(alone if alone.lines.of(0) == used else alone.on_lines(used)),
+    )
+
+
+def rejections_of(judgements: tuple[Judgement, ...], lefts: Iterable[int], size: int) -> Rejections:
+    """Of so many IDCs, each judgement leaving so many of what the ones before it have left."""
+    sentences: dict[str, tuple[str, Mapping[str, Any]]] = {}
+
+    def say(template: Template, params: Mapping[str, Any]) -> str:
+        text = say_english(template, params)
+        sentences[text] = (template, params)
+        return text
+
+    found = tuple(lefts)
+    feasible, counts = found[-1] if found else size, counted(judgements, found, size)
+    return Rejections(size, feasible, counts, summary_of(feasible, size, 0, counts, say), sentences)
