@@ -29,7 +29,7 @@ def tenant_create(
             code=code,
             name=name,
             default_profile=default_profile,
-            callback_hosts=list(callback_hosts),
+            callback_hosts=[] if callback_hosts == () else callback_hosts,
             quota_bandwidth_mbps=quota_bandwidth_mbps,
             quota_machines=quota_machines,
         )

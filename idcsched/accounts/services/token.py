@@ -65,7 +65,7 @@ def token_issue(
         digest=token_digest(text),
         expires_at=expires_at,
         read_only=read_only,
-        allowed_networks=list(allowed_networks),
+        allowed_networks=[] if allowed_networks == () else allowed_networks,
     )
     return IssuedToken(token=row_create(token), text=text)
 

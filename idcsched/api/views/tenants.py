@@ -23,9 +23,9 @@ __all__ = ["TenantViewSet"]
 
 
 class CallbackSecret(msgspec.Struct, frozen=True, kw_only=True):
-    """It is in this answer, and in no other."""
+    """It is in this answer, and in no other: null where the answer is given again for an `Idempotency-Key`."""
 
-    secret: str
+    secret: str | None
 
 
 class TenantUse(msgspec.Struct, frozen=True, kw_only=True):
