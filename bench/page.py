@@ -1,0 +1,151 @@
+"""`python -m bench.page [--take]`: docs/performance.md and its plots from the results that are kept, or var's."""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .growth import AXES
+from .plot import plot
+from .row import Row, all_rows
+
+__all__ = ["PAGE", "page", "plots"]
+
+PAGE = Path("docs/performance.md")
+RESULTS = Path("bench/results")
+MEASURED, SOAKED, GROWN, MACHINE = "bench.json", "soak.json", "growth.json", "machine.json"
+PLOTS = Path("docs/growth")
+INTRODUCTION = """\
+# Performance
+
+How fast idcsched is beside what one would otherwise take, on one machine and in the same run. Absolute times say
+little on shared machines, so every figure stands beside another that was measured in turns with it: ours, theirs,
+ours, theirs … The ratio counts, in its median; *required* is what we ask of ourselves. Questions are distinct, whole
+answers are never cached, and the garbage collector stays on.
+
+    make bench                            # all rows, about fifteen minutes; figures in var/bench.json
+    .venv/bin/python -m bench engine      # the rows with that word in their names
+    make soak                             # ten minutes at half of what the web server can take
+    .venv/bin/python -m bench.growth      # what a decision costs as things grow in number
+
+The peers: Nova's own filters and weighers, run from its package; one SQL statement on PostgreSQL that filters, scores
+and sorts; the *floor*, five masks, eight columns scaled and summed by NumPy on bare arrays, with no explanation, no
+missing data, no names; plain Python loops; empty views in the same web server; a bare COPY and merge, a bare guarded
+UPDATE with two INSERTs. They are held to the same winners and scores as ours by a test where they answer the same.
+"""
+
+
+def page(results: Path = RESULTS) -> str:
+    """The page, from what is committed there."""
+    measured = {figures["name"]: figures for figures in _read(results / MEASURED)}
+    machine, soaked, grown = (_read(results / name) for name in (MACHINE, SOAKED, GROWN))
+    parts = [INTRODUCTION, *_table(measured), "", *_where(machine), *_growth(grown), *_soak(soaked)]
+    return "\n".join(parts) + "\n"
+
+
+def plots(results: Path = RESULTS) -> dict[str, str]:
+    """The pictures by their file's name."""
+    found = {}
+    for axis, points in _read(results / GROWN).items():
+        told = [what for what in ("warm", "cold", "batch") if what in points[0]]
+        series = {what: [(point["n"], point[what]) for point in points] for what in told}
+        found[f"{axis}.svg"] = plot(f"µs by {AXES[axis][0]}", AXES[axis][0], "µs", series)
+    return found
+
+
+def _read(file: Path) -> Any:
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def _table(measured: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    yield "| what | ours | beside it | | ratio | required | |"
+    yield "|---|--:|--:|---|--:|--:|---|"
+    for row in all_rows():
+        yield _line(row, measured.get(row.name))
+
+
+def _line(row: Row, figures: Mapping[str, Any] | None) -> str:
+    if figures is None:
+        return f"| {row.title} (`{row.name}`) | | | {row.unit} | | {row.required:.3g} | not measured |"
+    numbers = " | ".join(f"{figures[name]:.4g}" for name in ("ours", "theirs"))
+    met = "met" if figures["ratio"] >= figures["required"] else "**not met**"
+    told = f"{row.title} (`{row.name}`) | {numbers} | {row.unit}"
+    return f"| {told} | {figures['ratio']:.3g} | {figures['required']:.3g} | {met} |"
+
+
+def _where(machine: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"Measured on {machine['date']} on a shared machine with {machine['cores']} cores, {machine['system']}, "
+        f"Python {machine['python']}. A limit (`s`, `ms`, `MB`) stands in the second column of figures; its ratio is "
+        "limit ÷ ours."
+    )
+
+
+def _growth(grown: Mapping[str, Any]) -> Iterator[str]:
+    yield "\n## As things grow in number\n"
+    yield (
+        "One thing grows at a time, over 1,000 IDCs unless these are what grows. *Warm*: a question like one that was "
+        "asked before on this snapshot; *cold*: the first. *kB*: what a decision allocates at most at once. "
+        "A batch is told a request of it, each seeing what the ones before it took.\n"
+    )
+    yield "| | | warm, µs | cold, µs | kB |\n|---|--:|--:|--:|--:|"
+    for axis, points in grown.items():
+        for point in points:
+            figures = [f"{point[what]:,.4g}" if what in point else "" for what in ("warm", "cold", "kb")]
+            if "batch" in point:
+                figures = [f"{point['batch']:,.4g} a request", "", ""]
+            yield f"| {AXES[axis][0]} | {point['n']:,.0f} | {' | '.join(figures)} |"
+    yield ""
+    for axis in grown:
+        yield f"![µs by {AXES[axis][0]}](growth/{axis}.svg)"
+
+
+def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
+    changes = ", ".join(f"{count:,} × {what}" for what, count in soaked["changes"].items())
+    yield "\n## Under load for a while\n"
+    yield (
+        f"{soaked['minutes']:g} minutes at {soaked['rate']:,.0f} recommendations a second over 1,000 IDCs, all on "
+        f"record with their inputs, half of the {soaked['maximum']:,.0f} that the server took at the most; meanwhile "
+        f"changed: {changes}."
+    )
+    yield f"\n- failures: {len(soaked['failures'])} of {soaked['answers']:,} answers"
+    yield f"- answered within {soaked['p50_ms']:g} ms at the median, {soaked['p99_ms']:g} ms at the 99th percentile"
+    yield f"- memory: {soaked['memory_mb']:g} MB, growing by {soaked['growth_mb_a_minute']:g} MB a minute"
+    yield f"- replayed to the same answer: {soaked['replayed'] - soaked['replayed_otherwise']} of {soaked['replayed']}"
+
+
+def _take() -> None:
+    """Have what was measured here last committed."""
+    RESULTS.mkdir(exist_ok=True)
+    for kept in (MEASURED, SOAKED, GROWN):
+        if (fresh := Path("var", kept)).exists():
+            shutil.copy(fresh, RESULTS / kept)
+    machine = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+    (RESULTS / MACHINE).write_text(json.dumps(machine, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.page", description=(__doc__ or "").strip())
+    parser.add_argument("--take", action="store_true", help="take over what is in var first")
+    if parser.parse_args().take:
+        _take()
+    PAGE.write_text(page(), encoding="utf-8")
+    PLOTS.mkdir(exist_ok=True)
+    for name, drawn in plots().items():
+        (PLOTS / name).write_text(drawn, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
