@@ -12,12 +12,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 from django.db import connection, transaction
-from django.db.models import Field, Model
+from django.db.models import BooleanField, CharField, Field, FloatField, IntegerField, Model, TextField
 
 from .feed import mark, tell_on_commit
 from .models import FeedEntry, Topic
 
 __all__ = ["Statement", "announcements", "insertion", "rounded", "run_together", "stored", "typed"]
+
+
+PLAIN = (CharField, TextField, IntegerField, FloatField, BooleanField)
+TAKEN_AS_IT_IS = frozenset({str, int, float, bool, type(None)})
 
 
 class Statement(NamedTuple):
@@ -96,7 +100,10 @@ def _columns(model: type[Model]) -> tuple[str, tuple["Field[Any, Any]", ...]]:
 
 
 def _stored(field: "Field[Any, Any]", row: Model) -> Any:
+    """The value as the column takes it; most are of a kind that the driver takes as it is."""
     value = getattr(row, field.attname)
+    if type(value) in TAKEN_AS_IT_IS and isinstance(field, PLAIN):
+        return value
     if isinstance(value, msgspec.Raw):
         return bytes(value).decode()
     return field.get_db_prep_save(value, connection)

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
@@ -21,9 +21,10 @@ from idcsched.audit.statements import Statement, insertion, run_together
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.overlaying import Tenancy
 from idcsched.inventory.models import Idc
-from idcsched.ledger.taking import Stay, taking
+from idcsched.ledger.taking import Stay, oversold, taking
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
+from idcsched.scheduling.pictures import pictures
 from idcsched.scheduling.schedule import Made
 
 from .beginning import provision_begin
@@ -117,18 +118,29 @@ def awaits_set(placement: Placement, idcs: Collection[str]) -> None:
 
 def _write(together: Sequence[_Written]) -> None:
     """All of it or nothing, in one transaction; the picture shows it once that is through."""
+    try:
+        _run(together)
+    except IntegrityError as error:
+        if oversold(error):
+            raise
+        pictures.forget()  # a database that was emptied or restored has none of those that this process stored
+        _run(together)
+
+
+def _run(together: Sequence[_Written]) -> None:
     stays = [stay for rows in together for stay in rows.stays]
-    run_together(
-        [
-            *_insertions(
-                [row for rows in together for row in rows.decisions],
-                [row for rows in together for row in rows.placements],
-                [row for rows in together for row in rows.events],
-            ),
-            *taking(stays, at=timezone.now()),
-        ],
-        then=lambda mark: live.took(mark, [_tenancy(stay) for stay in stays]),
+    decisions = [row for rows in together for row in rows.decisions]
+    written = _insertions(
+        decisions,
+        [row for rows in together for row in rows.placements],
+        [row for rows in together for row in rows.events],
     )
+
+    def through(mark: int) -> None:
+        pictures.note(row.picture for row in decisions if row.picture)
+        live.took(mark, [_tenancy(stay) for stay in stays])
+
+    run_together([*written, *taking(stays, at=timezone.now())], then=through)
 
 
 _joining = Joining(_write, most=MOST_AT_ONCE)
@@ -137,9 +149,13 @@ _joining = Joining(_write, most=MOST_AT_ONCE)
 def _insertions(
     decisions: Sequence[Decision], placements: Sequence[Placement], events: Sequence[Event]
 ) -> list[Statement]:
-    """The rows, and the callbacks that tell of the events."""
+    """The rows, the pictures that the decisions saw, and the callbacks that tell of the events."""
     callbacks = [callback for event in events for callback in callbacks_of(event.placement, [event])]
-    return [insertion(rows) for rows in (decisions, placements, events, callbacks) if rows]
+    seen = pictures.missing(row.picture for row in decisions if row.picture)
+    return [
+        *([insertion(seen, unless_there=True)] if seen else []),
+        *(insertion(rows) for rows in (decisions, placements, events, callbacks) if rows),
+    ]
 
 
 def _rows(
@@ -249,7 +265,7 @@ def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[D
 
 
 def _decision(order: Order, made: Made, placement: UUID, *, taken: dict[str, Any] | None) -> Decision:
-    row = made.record.row({order.tenant.code: order.tenant.pk})
+    row = made.record.row({order.tenant.code: order.tenant.pk}, pictures)
     row.placement, row.taken = placement, taken
     return row
 

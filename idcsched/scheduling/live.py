@@ -74,10 +74,28 @@ class Picture:
     default_profiles: Mapping[str, str]
     callers: TokenTable
     kept: tuple[Kept, ...] = ()
+    laid: "_Laid | None" = None
+
+    @property
+    def beneath(self) -> tuple[Snapshot, tuple[Tenancy, ...]]:
+        """What makes the snapshot: one that was read, which many pictures share, and what is laid over it."""
+        if self.laid is not None and self.laid.snapshot is self.snapshot:
+            return self.laid.upon, self.laid.tenancies
+        return self.snapshot, ()
 
     def showing(self, tenancies: tuple[Tenancy, ...]) -> "Picture":
         """With these taken, too; raises KeyError for an IDC that it does not hold, ValueError for a line."""
-        return replace(self, snapshot=laid_over(self.snapshot, tenancies, keeping=self.unmoved))
+        upon, before = self.beneath
+        snapshot = laid_over(self.snapshot, tenancies, keeping=self.unmoved)
+        return replace(self, snapshot=snapshot, laid=_Laid(snapshot, upon, before + tenancies))
+
+
+class _Laid(NamedTuple):
+    """How a snapshot came about."""
+
+    snapshot: Snapshot
+    upon: Snapshot
+    tenancies: tuple[Tenancy, ...]
 
 
 class _Own(NamedTuple):
@@ -219,13 +237,14 @@ class Live:
     def _read_again(self) -> Picture:
         """The feed and what it is about are read as they were at one moment, so that it is known of every transaction
         whether the picture shows it. What this process has taken since is laid over."""
+        through = len(self._own)  # all of it is committed, and will be read now
         with one_moment():
             self._moved += self._reader.poll_entries()
             read = self._first() if self._read is None else replace(self._read, **self._news(self._read))
         moment = self._reader.moment
         with self._swapping:
             self._read, self._moment = read, moment
-            self._own = tuple(own for own in self._own if not moment.holds(own.mark))
+            self._own = tuple(own for own in self._own[through:] if not moment.holds(own.mark))
             self._picture = self._with_own(read, self._own)
             return self._picture
 

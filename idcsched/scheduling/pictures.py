@@ -1,4 +1,4 @@
-"""What recommendations were made on, packed once and kept once for all that saw the same of a snapshot."""
+"""What decisions were made on, packed once and kept once for all that saw the same of a snapshot."""
 
 import threading
 from collections import OrderedDict
@@ -54,19 +54,24 @@ class Pictures:
 
     def store(self, pictures: Iterable[Picture]) -> None:
         """Keep those that are not kept yet, once the transaction that this is part of commits."""
-        fresh = {picture.pk: picture for picture in pictures if picture.pk not in self._stored}
-        if fresh:
-            Picture.objects.bulk_create(fresh.values(), ignore_conflicts=True)
-            transaction.on_commit(lambda: self._note(fresh))
+        if fresh := self.missing(pictures):
+            Picture.objects.bulk_create(fresh, ignore_conflicts=True)
+            transaction.on_commit(lambda: self.note(fresh))
+
+    def missing(self, pictures: Iterable[Picture]) -> list[Picture]:
+        """Those of which this process does not know that they are stored, each once, in one order for everybody."""
+        found = {picture.pk: picture for picture in pictures if picture.pk not in self._stored}
+        return [found[key] for key in sorted(found)]
+
+    def note(self, stored: Iterable[Picture]) -> None:
+        """These are stored now."""
+        with self._lock:
+            self._stored.update(picture.pk for picture in stored)
 
     def forget(self) -> None:
         """Take nothing for stored that was."""
         with self._lock:
             self._stored.clear()
-
-    def _note(self, stored: Iterable[UUID]) -> None:
-        with self._lock:
-            self._stored.update(stored)
 
 
 def _picture(request: Request, snapshot: Snapshot, day: date) -> Picture:

@@ -36,7 +36,7 @@ class DecisionRecord:
     actor: str
     now: float
     taken: tuple[Tenancy, ...] = ()
-    """What was laid over the snapshot: those before it in a batch took it, or would have."""
+    """What was laid over the snapshot: those before it took it, or would have."""
 
     @property
     def size(self) -> int:

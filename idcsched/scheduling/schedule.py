@@ -172,7 +172,7 @@ def _record(
     replies: Mapping[str, Reply],
     after: Succession | None,
 ) -> DecisionRecord:
-    snapshot, taken = (question.picture.snapshot, ()) if after is None else after.seen
+    snapshot, taken = question.picture.beneath if after is None else after.seen
     return DecisionRecord(
         scheduled=scheduled,
         notebook=notebook,

@@ -16,7 +16,8 @@ from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Placement
 from idcsched.placement.ordering import placement_order
 from idcsched.scheduling.live import live
-from idcsched.scheduling.models import Decision
+from idcsched.scheduling.models import Decision, Picture
+from idcsched.scheduling.replay import replay
 from tests.placement.conftest import PORTAL, asked
 
 pytestmark = pytest.mark.postgresql  # SQLite's database in memory knows no two writers at all
@@ -112,6 +113,28 @@ def test_an_order_is_one_message_to_the_database(
     with django_assert_num_queries(1):
         assert isinstance(order(3), Placement), "and sees what the one before it took, unread"
     assert live.current().snapshot.lines.pending.sum() == 30
+
+
+def test_what_orders_saw_is_kept_once_and_each_decision_can_be_made_again(following: None) -> None:
+    live.stop()
+    live._following = True  # nobody looks by himself
+    for number in range(8):
+        order(number, explain="full")
+
+    decisions = list(Decision.objects.order_by("pk"))
+    assert len({decision.picture_id for decision in decisions}) == Picture.objects.count() == 1
+    assert [replay(decision=decision).identical for decision in decisions] == [True] * 8
+    rooms = [decision.answer["candidates"][0]["scores"]["network_flow"]["raw"] for decision in decisions]
+    assert rooms == sorted(rooms, reverse=True), "each saw what the ones before it took"
+    assert len(set(rooms)) == 8
+
+
+def test_a_database_that_was_emptied_is_given_what_they_saw_again(following: None) -> None:
+    order(1)
+    Decision.objects.all().delete()
+    Picture.objects.all().delete()
+    assert isinstance(order(2), Placement)
+    assert Decision.objects.get().picture_id == Picture.objects.get().pk
 
 
 def test_who_finds_nothing_left_is_refused_alone(following: None, written: list[int]) -> None:
