@@ -48,14 +48,18 @@ class _Line(NamedTuple):
 
 
 class Books:
-    """What is taken beyond what a snapshot knows of, by so many `orders`; `moves` says what of, one after the other."""
+    """What is taken beyond what a snapshot knows of, by so many `orders`; `moves` says what of, one after the other.
 
-    __slots__ = ("_headcounts", "_left", "_lines", "_ordered", "_taken", "moves", "orders", "snapshot")
+    `given_back`: somebody has less than before, so that it is not true that nobody has got better.
+    """
+
+    __slots__ = ("_headcounts", "_left", "_lines", "_ordered", "_taken", "given_back", "moves", "orders", "snapshot")
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.moves: list[Move] = []
         self.orders = 0
+        self.given_back = False
         self._left: dict[str, Floats] = {}
         self._ordered = snapshot.usage.count == _ORDERED
         self._lines: dict[int, _Line] = {}
@@ -69,6 +73,7 @@ class Books:
         for line, claim in places:
             left = self._take_stock(row, claim) if line == NO_LINE else self._take_bandwidth(line, claim.amount)
             self.moves.append(Move(row, claim.resource, line, left))
+            self.given_back = self.given_back or claim.amount < 0
             if claim.resource in self._left:
                 self._left[claim.resource][row if line == NO_LINE else line] = left
         if tenancy.machines:

@@ -81,7 +81,6 @@ class Succession:
         self._older = _Older(snapshot, 0, 0)
         self._closed_at = 0
         self._keeping = unmoved_words(profiles)
-        self._given_back = False
         self._open: dict[Any, OpenQuestion] = {}
         self._came: dict[Any, int] = {}
         self._misses: dict[Any, int] = {}
@@ -101,8 +100,6 @@ class Succession:
         for tenancy in tenancies:
             self._books.take(tenancy)
             self._taken.append(tenancy)
-            if any(claim.amount < 0 for claim in tenancy.claims):
-                self._given_back = True
         if len(self._taken) >= MOST_TAKEN:
             self._begun, self._taken = self.snapshot, []
 
@@ -131,7 +128,7 @@ class Succession:
         return solve(request, self.snapshot, profile, **known, replies=replies, clock=clock)
 
     def _suits(self, request: Request, profile: Profile) -> bool:
-        if request.explain != "none" or request.spread is not None or self._given_back:
+        if request.explain != "none" or request.spread is not None or self._books.given_back:
             return False
         steady = self._steady.get(profile.token)
         if steady is None:
