@@ -73,7 +73,7 @@ class Moment:
         for key, (value, size) in list(self._held.items()):
             if key[:2] in words:
                 kept.remember(key, value, size=size)
-        kept._asked = {key for key in list(self._asked) if key[:2] in words}
+        kept._asked = self._asked  # what comes again comes again there, too
         return kept
 
     def shelf(self, key: Any) -> dict[Any, Any]:
