@@ -66,6 +66,7 @@ def test_claims_are_known_by_what_they_are_about() -> None:
         pytest.param(("ct",), True, id="the line that is chosen"),
         pytest.param(("cu",), True, id="another that carries it"),
         pytest.param(("cm",), False, id="a line that is gone"),
+        pytest.param((), True, id="no line, where none was chosen"),
     ],
 )
 def test_pinned_to_a_line(codes: tuple[str, ...], *, kept: bool) -> None:
