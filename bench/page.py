@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ __all__ = ["PAGE", "page", "plots"]
 
 PAGE = Path("docs/performance.md")
 RESULTS = Path("bench/results")
-MEASURED, SOAKED, GROWN, MACHINE = "bench.json", "soak.json", "growth.json", "machine.json"
+MEASURED, SOAKED, GROWN, SERVED, MACHINE = "bench.json", "soak.json", "growth.json", "servers.json", "machine.json"
 PLOTS = Path("docs/growth")
 INTRODUCTION = """\
 # Performance
@@ -33,6 +33,7 @@ answers are never cached, and the garbage collector stays on.
     .venv/bin/python -m bench engine      # the rows with that word in their names
     make soak                             # ten minutes at half of what the web server can take
     .venv/bin/python -m bench.growth      # what a decision costs as things grow in number
+    .venv/bin/python -m bench.servers     # web servers and threads
 
 The peers: Nova's own filters and weighers, run from its package; one SQL statement on PostgreSQL that filters, scores
 and sorts; the *floor*, five masks, eight columns scaled and summed by NumPy on bare arrays, with no explanation, no
@@ -44,8 +45,8 @@ UPDATE with two INSERTs. They are held to the same winners and scores as ours by
 def page(results: Path = RESULTS) -> str:
     """The page, from what is committed there."""
     measured = {figures["name"]: figures for figures in _read(results / MEASURED)}
-    machine, soaked, grown = (_read(results / name) for name in (MACHINE, SOAKED, GROWN))
-    parts = [INTRODUCTION, *_table(measured), "", *_where(machine), *_growth(grown), *_soak(soaked)]
+    machine, soaked, grown, others = (_read(results / name) for name in (MACHINE, SOAKED, GROWN, SERVED))
+    parts = [INTRODUCTION, *_table(measured), "", *_where(machine), *_growth(grown), *_servers(others), *_soak(soaked)]
     return "\n".join(parts) + "\n"
 
 
@@ -106,6 +107,18 @@ def _growth(grown: Mapping[str, Any]) -> Iterator[str]:
         yield f"![µs by {AXES[axis][0]}](growth/{axis}.svg)"
 
 
+def _servers(others: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "\n## Which server\n"
+    yield (
+        "Recommendations over 1,000 IDCs, each put on record, by one worker process with so many threads. What "
+        "installations run (`make run`, the Dockerfile, docker-compose.yml) is granian with four: a thread that waits "
+        "for the database must not keep the others from answering.\n"
+    )
+    yield "| server | recommendations a second | MB |\n|---|--:|--:|"
+    for figures in others:
+        yield f"| {figures['server']} | {figures['per_second']:,.4g} | {figures['memory_mb']:,} |"
+
+
 def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
     changes = ", ".join(f"{count:,} × {what}" for what, count in soaked["changes"].items())
     yield "\n## Under load for a while\n"
@@ -123,7 +136,7 @@ def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
 def _take() -> None:
     """Have what was measured here last committed."""
     RESULTS.mkdir(exist_ok=True)
-    for kept in (MEASURED, SOAKED, GROWN):
+    for kept in (MEASURED, SOAKED, GROWN, SERVED):
         if (fresh := Path("var", kept)).exists():
             shutil.copy(fresh, RESULTS / kept)
     machine = {

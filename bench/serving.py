@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,9 +86,21 @@ class Server:
         return float(found[1])
 
 
+def granian(port: int, *, workers: int = 1, threads: int = THREADS) -> list[str]:
+    """The command of the server that installations run."""
+    listening = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
+    sized = ["--workers", str(workers), "--blocking-threads", str(threads)]
+    return ["granian", *listening, *sized, "idcsched.wsgi:application"]
+
+
 @contextmanager
-def served(idcs: int, *, record: bool, workers: int = 1) -> Iterator[Server]:
-    """A server with production settings over a fleet of so many IDCs, ready to answer."""
+def served(
+    idcs: int, *, record: bool, command: Callable[[int], list[str]] = granian, path: str = ""
+) -> Iterator[Server]:
+    """A server with production settings over a fleet of so many IDCs, ready to answer.
+
+    `command`: the module that serves at a port, with its options; `path`: where else modules are looked for.
+    """
     _wrk()
     with TemporaryDirectory() as scratch, postgresql.running({}) as url:
         folder, port = Path(scratch), free_port()
@@ -98,13 +110,12 @@ def served(idcs: int, *, record: bool, workers: int = 1) -> Iterator[Server]:
             "VAR_DIR": str(folder),
             "DJANGO_SETTINGS_MODULE": "bench.empty_settings",
             "BENCH_RECORD": "on" if record else "off",
+            **({"PYTHONPATH": path} if path else {}),
         }
         _manage(environment, "migrate", "--verbosity", "0")
         token = _manage(environment, "shell", "--verbosity", "0", "--command", STORE.format(count=idcs)).strip()
-        listening = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
-        sized = ["--workers", str(workers), "--blocking-threads", str(THREADS)]
-        command = [sys.executable, "-m", "granian", *listening, *sized, "idcsched.wsgi:application"]
-        child = start("web", command, log=folder / "web.log", environment=environment)
+        program = [sys.executable, "-m", *command(port)]
+        child = start("web", program, log=folder / "web.log", environment=environment)
         try:
             server = Server(f"http://127.0.0.1:{port}", token, folder, child.process.pid)
             _wait(server)

@@ -22,7 +22,7 @@ import numpy as np
 
 from bench.asked import requests
 from bench.calling import Api, Failed
-from bench.serving import Server, served
+from bench.serving import Server, granian, served
 
 __all__ = ["Report", "soak"]
 
@@ -84,7 +84,7 @@ class Log:
 
 def soak(seconds: float, *, settling: float = SETTLING, share: float = SHARE, workers: int = 1) -> Report:
     """Run it all for so long; memory counts from when it has settled."""
-    with served(IDCS, record=True, workers=workers) as server:
+    with served(IDCS, record=True, command=partial(granian, workers=workers)) as server:
         maximum = server.schedule()
         log, stop = Log(), Event()
         rate = maximum * share
