@@ -1,16 +1,14 @@
 """What a kind of source is: one class with one method that asks once and yields what was found."""
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from idcsched.framework.errors import FieldError
-from idcsched.outbound.client import Fetched, Request, fetch
+from idcsched.outbound.bounded import Bounded
 
 __all__ = ["MAX_BYTES", "Ask", "Collector", "Config", "Record"]
 
@@ -31,37 +29,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """What one run may use. `now` is the time of the run, `secret` what the source's `secret_ref` leads to."""
+class Ask(Bounded):
+    """What one run may use. `now` is the time of the run."""
 
-    now: datetime
-    timeout: float
-    secret: str | None = None
-    begun: float = field(default_factory=time.monotonic)
-
-    @property
-    def seconds_left(self) -> float:
-        """Until the run has to be over; never quite none, so that it can be given to drivers."""
-        return max(self.begun + self.timeout - time.monotonic(), 0.001)
-
-    def fetch(
-        self,
-        url: str,
-        *,
-        method: str = "GET",
-        headers: Mapping[str, str] | None = None,
-        content: bytes = b"",
-        also: Iterable[int] = (),
-    ) -> Fetched:
-        """Ask over HTTP: in the time that is left, to hosts that are allowed, for at most `MAX_BYTES`.
-
-        What may help is tried again. Statuses other than success raise, except those that are `also` accepted.
-        Raises an OutboundError.
-        """
-        request = Request(
-            url=url, method=method, headers=headers or {}, content=content, also=frozenset(also), max_bytes=MAX_BYTES
-        )
-        return fetch(request, timeout=self.seconds_left, retries=RETRIES)
+    max_bytes: ClassVar[int] = MAX_BYTES
+    retries: ClassVar[int] = RETRIES
 
 
 class Collector(ABC):

@@ -4,15 +4,12 @@ Nobody imports a collector: whoever needs one asks here by its kind. One that ca
 and takes nothing else down.
 """
 
-import importlib
-import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
-from types import ModuleType
 
 from idcsched.framework.errors import PluginBroken
+from idcsched.framework.offering import offered
 
 from .collector import Collector, Config
 
@@ -38,18 +35,13 @@ def kinds() -> Kinds:
 
 def load_kinds() -> Kinds:
     """The built-in collectors and those that installed distributions offer."""
-    collectors: dict[str, type[Collector]] = {}
-    broken: dict[str, str] = {}
-    for name in _modules():
-        for collector in _defined(importlib.import_module(name)):
-            _register(collectors, collector)
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        try:
-            _register(collectors, point.load())
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # a third party's import may do anything at all
-            broken[f"{point.name} ({point.dist.name if point.dist else point.value})"] = (
-                f"{type(error).__name__}: {error}"
-            )
+    collectors, broken = offered(
+        Collector,  # type: ignore[type-abstract]  # what is offered is not
+        package=BUILT_IN,
+        group=GROUP,
+        name_of=lambda collector: collector.kind,
+        check=check_collector_class,
+    )
     return Kinds(collectors, broken)
 
 
@@ -66,23 +58,3 @@ def check_collector_class(collector: object) -> type[Collector]:
     if "collect" in getattr(collector, "__abstractmethods__", ()):
         raise PluginBroken("no_method", "{kind} does not say how to collect", kind=kind)
     return collector
-
-
-def _register(collectors: dict[str, type[Collector]], offered: object) -> None:
-    collector = check_collector_class(offered)
-    if collector.kind in collectors:
-        raise PluginBroken("duplicate_name", "a collector of kind {name} is registered already", name=collector.kind)
-    collectors[collector.kind] = collector
-
-
-def _modules() -> Iterator[str]:
-    package = importlib.import_module(BUILT_IN)
-    return (module.name for module in pkgutil.iter_modules(package.__path__, f"{BUILT_IN}."))
-
-
-def _defined(module: ModuleType) -> list[object]:
-    return [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Collector) and value.__module__ == module.__name__
-    ]

@@ -4,15 +4,12 @@ Nobody imports a plugin: whoever needs one asks here by name. A plugin that cann
 broken entry, named with its error, and takes nothing else down.
 """
 
-import importlib
 import inspect
-import pkgutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
-from types import ModuleType
 
 from .errors import PluginBroken
+from .offering import offered
 from .plugin import Plugin, Reason
 
 __all__ = ["BUILT_IN", "GROUP", "Registry", "load_registry"]
@@ -42,14 +39,9 @@ class Registry:
 
 def load_registry() -> Registry:
     """The built-in plugins and those that installed distributions offer."""
-    plugins: dict[str, type[Plugin]] = {}
-    broken: dict[str, str] = {}
-    for source, load in (*_built_in(), *_offered(entry_points(group=GROUP))):
-        try:
-            for plugin in load():
-                _register(plugins, plugin)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # a third party's import may do anything at all
-            broken[source] = f"{type(error).__name__}: {error}"
+    plugins, broken = offered(
+        Plugin, package=BUILT_IN, group=GROUP, name_of=lambda plugin: plugin.name, check=check_plugin
+    )
     return Registry(plugins, broken)
 
 
@@ -63,51 +55,3 @@ def check_plugin(plugin: object) -> type[Plugin]:
     if not plugin.points():
         raise PluginBroken("no_point", "{name} overrides no method of the life cycle", name=name)
     return plugin
-
-
-def _register(plugins: dict[str, type[Plugin]], plugin: object) -> None:
-    checked = check_plugin(plugin)
-    if checked.name in plugins:
-        raise PluginBroken("duplicate_name", "a plugin named {name} is registered already", name=checked.name)
-    plugins[checked.name] = checked
-
-
-def _built_in() -> Iterator[tuple[str, "_Loader"]]:
-    package = importlib.import_module(BUILT_IN)
-    for module in pkgutil.iter_modules(package.__path__, f"{BUILT_IN}."):
-        yield module.name, _Loader(module.name)
-
-
-def _offered(points: Iterable[EntryPoint]) -> Iterator[tuple[str, "_Loader | _EntryLoader"]]:
-    for point in sorted(points, key=lambda point: point.name):
-        yield f"{point.name} ({point.dist.name if point.dist else point.value})", _EntryLoader(point)
-
-
-@dataclass(frozen=True, slots=True)
-class _Loader:
-    """Loads the plugins that a module defines."""
-
-    module: str
-
-    def __call__(self) -> list[type[Plugin]]:
-        module = importlib.import_module(self.module)
-        return [value for value in vars(module).values() if _defined_in(value, module)]
-
-
-@dataclass(frozen=True, slots=True)
-class _EntryLoader:
-    """Loads the class that an entry point names."""
-
-    point: EntryPoint
-
-    def __call__(self) -> list[object]:
-        return [self.point.load()]
-
-
-def _defined_in(value: object, module: ModuleType) -> bool:
-    return (
-        isinstance(value, type)
-        and issubclass(value, Plugin)
-        and value is not Plugin
-        and value.__module__ == module.__name__
-    )

@@ -1,17 +1,15 @@
 """What a kind of provider is: one class with four methods, which start machines, look for them and remove them."""
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from idcsched.framework.errors import FieldError, Unavailable
-from idcsched.outbound.client import Fetched, Request, fetch
+from idcsched.outbound.bounded import Bounded
 
 __all__ = ["Call", "Condition", "Config", "Driver", "Existing", "NotHere", "Wanted"]
 
@@ -73,35 +71,10 @@ class NotHere(Unavailable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """What one turn may use. `provider` is the row's code, `secret` what its `secret_ref` leads to."""
+class Call(Bounded):
+    """What one turn may use; what it fetches it asks for once. `provider` is the row's code."""
 
     provider: str
-    now: datetime
-    timeout: float
-    secret: str | None = None
-    begun: float = field(default_factory=time.monotonic)
-
-    @property
-    def seconds_left(self) -> float:
-        """Until the turn has to be over; never quite none, so that it can be given to libraries."""
-        return max(self.begun + self.timeout - time.monotonic(), 0.001)
-
-    def fetch(
-        self,
-        url: str,
-        *,
-        method: str = "GET",
-        headers: Mapping[str, str] | None = None,
-        content: bytes = b"",
-        also: Iterable[int] = (),
-    ) -> Fetched:
-        """Ask over HTTP, once, in the time that is left and only whom `OUTBOUND_HOSTS` lists.
-
-        Statuses other than success raise, except those that are `also` accepted. Raises an OutboundError.
-        """
-        request = Request(url=url, method=method, headers=headers or {}, content=content, also=frozenset(also))
-        return fetch(request, timeout=self.seconds_left)
 
 
 class Driver(ABC):

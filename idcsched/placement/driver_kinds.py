@@ -4,15 +4,12 @@ Nobody imports a driver: whoever needs one asks here by its kind. One that can't
 takes nothing else down.
 """
 
-import importlib
-import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
-from types import ModuleType
 
 from idcsched.framework.errors import PluginBroken
+from idcsched.framework.offering import offered
 
 from .driver import Config, Driver
 
@@ -38,18 +35,13 @@ def driver_kinds() -> DriverKinds:
 
 def load_driver_kinds() -> DriverKinds:
     """The built-in drivers and those that installed distributions offer."""
-    drivers: dict[str, type[Driver]] = {}
-    broken: dict[str, str] = {}
-    for name in _modules():
-        for driver in _defined(importlib.import_module(name)):
-            _register(drivers, driver)
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        try:
-            _register(drivers, point.load())
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # a third party's import may do anything at all
-            broken[f"{point.name} ({point.dist.name if point.dist else point.value})"] = (
-                f"{type(error).__name__}: {error}"
-            )
+    drivers, broken = offered(
+        Driver,  # type: ignore[type-abstract]  # what is offered is not
+        package=BUILT_IN,
+        group=GROUP,
+        name_of=lambda driver: driver.kind,
+        check=check_driver_class,
+    )
     return DriverKinds(drivers, broken)
 
 
@@ -66,23 +58,3 @@ def check_driver_class(driver: object) -> type[Driver]:
     if missing := sorted(getattr(driver, "__abstractmethods__", ())):
         raise PluginBroken("no_method", "{kind} lacks {methods}", kind=kind, methods=", ".join(missing))
     return driver
-
-
-def _register(drivers: dict[str, type[Driver]], offered: object) -> None:
-    driver = check_driver_class(offered)
-    if driver.kind in drivers:
-        raise PluginBroken("duplicate_name", "a driver of kind {name} is registered already", name=driver.kind)
-    drivers[driver.kind] = driver
-
-
-def _modules() -> Iterator[str]:
-    package = importlib.import_module(BUILT_IN)
-    return (module.name for module in pkgutil.iter_modules(package.__path__, f"{BUILT_IN}."))
-
-
-def _defined(module: ModuleType) -> list[object]:
-    return [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Driver) and value.__module__ == module.__name__
-    ]

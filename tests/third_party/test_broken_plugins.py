@@ -19,7 +19,7 @@ COLLECTORS = {
     "a module that is not there": "absent (idcsched-broken) cannot be loaded: ModuleNotFoundError: No module named",
     "something that is no collector": "number (idcsched-broken) cannot be loaded: PluginBroken: 42 is not a subclass",
     "a module that raises": "raising (idcsched-broken) cannot be loaded: RuntimeError: the licence has expired",
-    "a kind that is taken": "usurper (idcsched-broken) cannot be loaded: PluginBroken: a collector of kind csv is",
+    "a kind that is taken": "usurper (idcsched-broken) cannot be loaded: PluginBroken: a collector named csv is",
 }
 DRIVERS = {
     "a module that is not there": "absent (idcsched-broken) cannot be loaded: ModuleNotFoundError: No module named",
