@@ -17,6 +17,7 @@ MATRIX = {
     "write_metrics": "operator admin",
     "write_samples": "operator admin",
     "write_sources": "operator admin",
+    "give_up_placements": "operator admin",
     "read_accounts": "admin",
     "write_inventory": "admin",
     "write_tenants": "admin",

@@ -28,7 +28,10 @@ LEGAL = {
     ("provisioning", "fail"): "failed",
     ("provisioning", "release"): "releasing",
     ("active", "release"): "releasing",
+    ("active", "lost"): "active",
+    ("active", "found"): "active",
     ("releasing", "gone"): "released",
+    ("releasing", "give_up"): "released",
     ("failed", "retry"): "provisioning",
     ("failed", "release"): "released",
 }
