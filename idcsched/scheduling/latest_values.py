@@ -17,9 +17,15 @@ __all__ = ["NO_LINE", "Column", "Table", "latest_values", "values_moved"]
 COPIED = """
     COPY (
         SELECT metric_id::int8, idc_id::int8, COALESCE(line_id, 0)::int8, value::float8, at
-        FROM metrics_ingest_latest AS latest WHERE {where}
+        FROM {latest} AS latest WHERE {where}
     ) TO STDOUT (FORMAT BINARY)
 """
+TABLE_OF_ALL = "metrics_ingest_latest"
+OF_IDCS = """
+    unnest({idcs}::int8[]) AS wanted (idc)
+    CROSS JOIN LATERAL (SELECT * FROM metrics_ingest_latest AS held WHERE held.idc_id = wanted.idc OFFSET 0)
+"""
+"""By the index for each of them, whatever the server believes of a table that it has not looked at lately."""
 SINCE = "age(latest.xmin) <= (SELECT age('{since:d}'::xid))"
 HEADER, TRAILER = 19, 2
 TABLE = np.dtype([("metric", "i8"), ("idc", "i8"), ("line", "i8"), ("value", "f8"), ("at", "f8")])
@@ -64,14 +70,13 @@ def values_moved(metrics: Collection[int], *, idcs: Collection[int] | None = Non
 
 def _copied(metrics: Collection[int], idcs: Collection[int] | None, since: int | None) -> Table:
     """Ten times as fast as making a Python object of each value."""
+    latest = TABLE_OF_ALL if idcs is None else OF_IDCS.format(idcs=_array(idcs))
     where = [f"metric_id = ANY ({_array(metrics)})"]
-    if idcs is not None:
-        where.append(f"idc_id = ANY ({_array(idcs)})")
-    elif since is not None:
+    if idcs is None and since is not None:
         where.append(SINCE.format(since=since % 2**32))
     held = BytesIO()
     with connection.cursor() as cursor:
-        cursor.copy_expert(COPIED.format(where=" AND ".join(where)), held)
+        cursor.copy_expert(COPIED.format(latest=latest, where=" AND ".join(where)), held)
     count = (held.getbuffer().nbytes - HEADER - TRAILER) // ROW.itemsize
     rows = np.frombuffer(held.getbuffer(), dtype=ROW, count=count, offset=HEADER)
     found = np.empty(count, dtype=TABLE)

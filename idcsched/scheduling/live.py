@@ -52,6 +52,8 @@ CALLER_TOPICS = frozenset({"tokens", "inventory"})  # region scopes name regions
 LOOK_EVERY = 0.25
 LAGGING_AFTER = 3.0
 """Seconds without a complete look at the feed after which answers say that they are degraded."""
+MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL jit = off"
+"""Compiling takes longer than any of these queries, and is tried where the server has not looked at a table lately."""
 FORGOTTEN_AFTER = 3600.0
 """Seconds without a look after which everything is read anew: the feed may have been pruned meanwhile."""
 WAIT_FOR_LOOK = 2.0
@@ -299,7 +301,7 @@ def one_moment() -> Iterator[None]:
         yield
     elif connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            cursor.execute(MOMENT)
             yield
     else:  # Django's own would wait for whoever writes
         with connection.cursor() as cursor:
