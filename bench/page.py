@@ -14,6 +14,7 @@ from typing import Any
 from .growth import AXES
 from .plot import plot
 from .row import Row, all_rows
+from .soak import LONGEST_P99, MOST_GROWTH
 
 __all__ = ["PAGE", "page", "plots"]
 
@@ -21,6 +22,7 @@ PAGE = Path("docs/performance.md")
 RESULTS = Path("bench/results")
 MEASURED, SOAKED, GROWN, SERVED, MACHINE = "bench.json", "soak.json", "growth.json", "servers.json", "machine.json"
 PLOTS = Path("docs/growth")
+THOUSAND = 1000
 INTRODUCTION = """\
 # Performance
 
@@ -74,10 +76,15 @@ def _table(measured: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 def _line(row: Row, figures: Mapping[str, Any] | None) -> str:
     if figures is None:
         return f"| {row.title} (`{row.name}`) | | | {row.unit} | | {row.required:.3g} | not measured |"
-    numbers = " | ".join(f"{figures[name]:.4g}" for name in ("ours", "theirs"))
+    numbers = " | ".join(_told(figures[name]) for name in ("ours", "theirs"))
     met = "met" if figures["ratio"] >= figures["required"] else "**not met**"
     told = f"{row.title} (`{row.name}`) | {numbers} | {row.unit}"
-    return f"| {told} | {figures['ratio']:.3g} | {figures['required']:.3g} | {met} |"
+    return f"| {told} | {_told(figures['ratio'])} | {_told(figures['required'])} | {met} |"
+
+
+def _told(value: float) -> str:
+    """Three digits that mean something, and no powers of ten."""
+    return f"{value:,.0f}" if value >= THOUSAND else f"{value:.3g}"
 
 
 def _where(machine: Mapping[str, Any]) -> Iterator[str]:
@@ -98,9 +105,9 @@ def _growth(grown: Mapping[str, Any]) -> Iterator[str]:
     yield "| | | warm, µs | cold, µs | kB |\n|---|--:|--:|--:|--:|"
     for axis, points in grown.items():
         for point in points:
-            figures = [f"{point[what]:,.4g}" if what in point else "" for what in ("warm", "cold", "kb")]
+            figures = [_told(point[what]) if what in point else "" for what in ("warm", "cold", "kb")]
             if "batch" in point:
-                figures = [f"{point['batch']:,.4g} a request", "", ""]
+                figures = [f"{_told(point['batch'])} a request", "", ""]
             yield f"| {AXES[axis][0]} | {point['n']:,.0f} | {' | '.join(figures)} |"
     yield ""
     for axis in grown:
@@ -116,7 +123,7 @@ def _servers(others: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     )
     yield "| server | recommendations a second | MB |\n|---|--:|--:|"
     for figures in others:
-        yield f"| {figures['server']} | {figures['per_second']:,.4g} | {figures['memory_mb']:,} |"
+        yield f"| {figures['server']} | {_told(figures['per_second'])} | {figures['memory_mb']:,} |"
 
 
 def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
@@ -128,6 +135,7 @@ def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
         f"changed: {changes}."
     )
     yield f"\n- failures: {len(soaked['failures'])} of {soaked['answers']:,} answers"
+    yield f"- asked of it: no failure, {LONGEST_P99:g} ms at the 99th percentile, under {MOST_GROWTH:g} MB a minute"
     yield f"- answered within {soaked['p50_ms']:g} ms at the median, {soaked['p99_ms']:g} ms at the 99th percentile"
     yield f"- memory: {soaked['memory_mb']:g} MB, growing by {soaked['growth_mb_a_minute']:g} MB a minute"
     yield f"- replayed to the same answer: {soaked['replayed'] - soaked['replayed_otherwise']} of {soaked['replayed']}"

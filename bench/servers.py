@@ -35,9 +35,9 @@ def waitress(port: int, *, threads: int) -> list[str]:
 
 
 SERVERS: dict[str, Callable[[int], list[str]]] = {
-    **{f"granian, {threads} threads": partial(granian, threads=threads) for threads in (1, 2, 4, 8)},
-    **{f"gunicorn (gthread), {threads} threads": partial(gunicorn, threads=threads) for threads in (1, 4)},
-    "waitress, 4 threads": partial(waitress, threads=4),
+    **{f"granian, threads: {threads}": partial(granian, threads=threads) for threads in (1, 2, 4, 8)},
+    **{f"gunicorn (gthread), threads: {threads}": partial(gunicorn, threads=threads) for threads in (1, 4)},
+    "waitress, threads: 4": partial(waitress, threads=4),
 }
 
 
