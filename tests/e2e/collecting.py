@@ -1,7 +1,7 @@
 """An installation on PostgreSQL and a Redis of its own that asks sources, with many lines to be measured."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,21 @@ class Collecting:
             yield child
         finally:
             stop(child, grace=20)
+
+    @contextmanager
+    def kept_running(self, name: str, *options: str) -> Iterator[Callable[[], bool]]:
+        """Started again where it has ended, whenever that is called: as compose does, and a service manager."""
+        children = [self.start(name, *options)]
+
+        def kept() -> bool:
+            if not children[-1].running:
+                children.append(self.start(name, *options))
+            return True
+
+        try:
+            yield kept
+        finally:
+            stop(children[-1], grace=20)
 
     def start(self, name: str, *options: str) -> Child:
         return self.installation.start(name, *CELERY, name, *options)

@@ -58,7 +58,7 @@ def test_old_decisions_expire_by_worker_and_beat(installation: Installation) -> 
     installation.python(TWO_DECISIONS)
     age_schedule(installation)
     with running(installation, "worker", "--concurrency", "1") as worker, running(installation, "beat", "--pidfile="):
-        wait_for(lambda: installation.count(DECISIONS) == 1, "the old decision to go", seconds=60)
+        wait_for(lambda: installation.count(DECISIONS) == 1, "the old decision to go", seconds=120)
         assert worker.running
     assert worker.process.returncode == 0, worker.last_words()
     assert not installation.processes()
@@ -69,7 +69,7 @@ def test_a_worker_that_comes_late_finds_its_work(installation: Installation) -> 
     installation.python("from idcsched.scheduling.tasks import decisions_expire; decisions_expire.delay()")
     assert installation.count(DECISIONS) == 2
     with running(installation, "worker", "--concurrency", "1"):
-        wait_for(lambda: installation.count(DECISIONS) == 1, "the old decision to go", seconds=60)
+        wait_for(lambda: installation.count(DECISIONS) == 1, "the old decision to go", seconds=120)
 
 
 def test_a_worker_answers_to_control(installation: Installation) -> None:
