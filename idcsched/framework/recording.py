@@ -28,6 +28,8 @@ __all__ = ["Asked", "Inputs", "asked_of", "inputs_of", "named", "pack", "seen_by
 T = TypeVar("T")
 
 FORMAT = 1
+WORTH_PACKING = 1000
+"""Bytes; what is shorter, as most questions are, gains too little by it."""
 _KINDS = {"f": np.float64, "i": np.int64}  # of arrays that were packed without the width of their numbers
 
 
@@ -106,8 +108,8 @@ def asked_of(
 
 def _taken_in_sight(request: Request, snapshot: Snapshot, taken: Iterable[Tenancy]) -> Iterator[Tenancy]:
     found = tuple(taken)
-    seen = set(_rows_seen(request, snapshot).tolist()) if found else ()
-    return (tenancy for tenancy in found if snapshot.idcs.row_of[tenancy.idc] in seen)
+    seen = _sees(request, snapshot) if found else ()
+    return (tenancy for tenancy in found if seen[snapshot.idcs.row_of[tenancy.idc]])
 
 
 def seen_by(request: Request, snapshot: Snapshot) -> World:
@@ -117,7 +119,7 @@ def seen_by(request: Request, snapshot: Snapshot) -> World:
 
 def pack(part: Inputs | Asked | World) -> bytes:
     packed = msgspec.msgpack.encode(part, enc_hook=_encode_array)
-    return zlib.compress(packed, level=0 if type(part) is Asked else 1)  # a question is too short to gain by it
+    return zlib.compress(packed, level=1 if len(packed) > WORTH_PACKING else 0)
 
 
 def unpack(data: bytes, world: bytes | None = None) -> Inputs:
@@ -151,12 +153,17 @@ def _decode_array(kind: type, value: Any) -> Any:
 
 def _rows_seen(request: Request, snapshot: Snapshot) -> Rows:
     """The rows of the regions asked for, and those that the request names."""
+    return np.flatnonzero(_sees(request, snapshot))
+
+
+def _sees(request: Request, snapshot: Snapshot) -> Mask:
+    """Whether the request could see it, row by row."""
     seen = np.zeros(snapshot.size, dtype=np.bool_)
     for region in request.regions:
         seen[slice(*snapshot.spans[region])] = True
     row_of = snapshot.idcs.row_of
     seen[[row_of[code] for code in named(request)]] = True
-    return np.flatnonzero(seen)
+    return seen
 
 
 def named(request: Request) -> list[str]:

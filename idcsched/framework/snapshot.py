@@ -140,6 +140,11 @@ class Taints:
     def in_force(self, now: float) -> Mask:
         return (self.starts <= now) & (now < self.ends)
 
+    def on(self, row: int, effect: str, now: float) -> list[tuple[str, str]]:
+        """Key and value of each of that effect that is in force there, in order."""
+        kinds = (self.kinds[kind] for kind in self.kind[(self.idc == row) & self.in_force(now)].tolist())
+        return sorted((key, value) for key, value, kind_of in kinds if kind_of == effect)
+
     def hard(self) -> Mask:
         return np.array([effect in HARD_EFFECTS for _, _, effect in self.kinds], dtype=np.bool_)
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from idcsched.framework.decision import LineUse
 from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Taint
+from idcsched.scheduling.live import live
 
 from .lifecycle import HOLDING
 from .models import Attempt, AttemptState, Delivery, DeliveryState, Event, Machine, MachineState, Placement
@@ -21,6 +22,7 @@ __all__ = [
     "PlacementDocument",
     "delivery_document",
     "event_document",
+    "just_ordered",
     "on_idcs_to_leave",
     "placement_documents",
     "shown",
@@ -107,7 +109,15 @@ def shown(rows: QuerySet[Placement]) -> QuerySet[Placement]:
 def placement_documents(placements: Sequence[Placement]) -> list[PlacementDocument]:
     """Those rows of `shown`, as they stand now."""
     leaving = _leaving({placement.idc_id for placement in placements if placement.state in HOLDING})
-    return [_document(placement, leaving.get(placement.idc_id)) for placement in placements]
+    return [
+        _document(placement, leaving.get(placement.idc_id), list(placement.attempts.all())) for placement in placements
+    ]
+
+
+def just_ordered(placement: Placement) -> PlacementDocument:
+    """One that was written a moment ago, with nothing started for it yet: the database is not asked again."""
+    idc = placement.idc.code if placement.idc else None
+    return _document(placement, _seen_leaving(idc) if idc else None, attempts=())
 
 
 def event_document(event: Event) -> EventDocument:
@@ -156,11 +166,24 @@ def in_force(now: datetime) -> Q:
 def _leaving(idcs: Iterable[int | None]) -> dict[int | None, str]:
     """The NoExecute taint in force on each of the IDCs that has one."""
     taints = Taint.objects.filter(in_force(timezone.now()), idc__in=list(idcs), effect=Effect.NO_EXECUTE)
-    return {idc: f"{key}={value}" if value else key for idc, key, value in taints.values_list("idc_id", "key", "value")}
+    return {idc: _mark(key, value) for idc, key, value in sorted(taints.values_list("idc_id", "key", "value"))}
 
 
-def _document(placement: Placement, leaving: str | None) -> PlacementDocument:
-    attempts = list(placement.attempts.all())
+def _seen_leaving(idc: str) -> str | None:
+    """The same of one, as the live picture has it."""
+    picture = live.known
+    if picture is None or idc not in picture.snapshot.idcs.row_of:
+        return None
+    row, now = picture.snapshot.idcs.row_of[idc], timezone.now().timestamp()
+    taints = picture.snapshot.taints.on(row, Effect.NO_EXECUTE, now)
+    return _mark(*taints[-1]) if taints else None
+
+
+def _mark(key: str, value: str) -> str:
+    return f"{key}={value}" if value else key
+
+
+def _document(placement: Placement, leaving: str | None, attempts: Sequence[Attempt]) -> PlacementDocument:
     machines = list(attempts[-1].machines.all()) if attempts else []
     if attempts and attempts[-1].state == AttemptState.FAILED:  # what is left of it
         machines = [machine for machine in machines if machine.state != MachineState.DELETED]

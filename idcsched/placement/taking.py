@@ -180,9 +180,16 @@ def _rows(
 
 def _reserved(placement: Placement, each: Take, now: datetime) -> list[Event]:
     """What the new placement has of its candidate, and the events that say so."""
-    for name, value in _fields(each, now).items():
+    fields = _fields(each, now)
+    for name, value in fields.items():
         setattr(placement, name, value)
+    placement.idc = _known_idc(fields["idc_id"], each.candidate.idc)
     return first_events(placement, {Move.RESERVE: _detail(each)})
+
+
+def _known_idc(key: int, code: str) -> Idc:
+    """The row as far as it is known; whoever wants more of it reads it."""
+    return Idc.from_db(connection.alias, ["id", "code"], [key, code])
 
 
 def _detail(each: Take) -> dict[str, Any]:

@@ -170,6 +170,11 @@ class Live:
         self._wanted_at = time.monotonic()
 
     @property
+    def known(self) -> Picture | None:
+        """The latest picture, however old it is; asks nobody."""
+        return self._picture
+
+    @property
     def lag_seconds(self) -> float:
         """For how long nobody has made sure that the picture shows how things are."""
         return time.monotonic() - self._seen_at

@@ -27,14 +27,15 @@ from idcsched.placement.documents import (
     EventDocument,
     PlacementDocument,
     event_document,
+    just_ordered,
     on_idcs_to_leave,
     placement_documents,
     shown,
 )
-from idcsched.placement.lifecycle import Action
+from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.models import Placement
 
-__all__ = ["PlacementViewSet", "placement_response"]
+__all__ = ["PlacementViewSet", "ordered_response"]
 
 EXAMPLE = {
     "id": "0192f0c1-58a4-7c7e-8f5d-4a1b2c3d4e5f",
@@ -149,7 +150,7 @@ class PlacementViewSet(ReadOnlyResource):
                 http_request_id=request_id_of(request),
             )
         made = status.HTTP_201_CREATED if placement.action == Action.RESERVE else status.HTTP_202_ACCEPTED
-        return placement_response(placement, status=made if new else status.HTTP_200_OK)
+        return ordered_response(placement, made) if new else placement_response(placement)
 
     @paged(EventDocument)
     @action(detail=True, filterset_class=None, ordering_fields=())
@@ -201,6 +202,17 @@ def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -
     found = shown(Placement.objects.filter(pk=placement.pk)).first()
     if found is None:
         raise NotFound("not_found", "there is no placement {id}", id=str(placement.pk))
-    response = struct_response(placement_documents([found])[0], status=status)
-    response["Location"] = reverse("placement-detail", kwargs={"id": str(found.pk)})
+    return _response(placement_documents([found])[0], status)
+
+
+def ordered_response(placement: Placement, status: int) -> HttpResponse:
+    """What was ordered just now: from what was written, unless something is being started for it."""
+    if placement.state in (State.RESERVED, State.WAITING):
+        return _response(just_ordered(placement), status)
+    return placement_response(placement, status=status)
+
+
+def _response(document: PlacementDocument, status: int) -> HttpResponse:
+    response = struct_response(document, status=status)
+    response["Location"] = reverse("placement-detail", kwargs={"id": document.id})
     return response

@@ -12,7 +12,7 @@ from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.plain import PlainPost
 from idcsched.api.resources import struct_response
-from idcsched.api.views.placements import placement_response
+from idcsched.api.views.placements import ordered_response
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.request import Request
 from idcsched.placement.documents import PlacementDocument
@@ -50,4 +50,4 @@ class ScheduleView(PlainPost):
         with caller_origin(request):
             placement = placement_order(request=asked, principal=principal, http_request_id=http_request_id)
         done = placement.state == State.RESERVED and placement.action == Action.RESERVE
-        return placement_response(placement, status=HTTPStatus.CREATED if done else HTTPStatus.ACCEPTED)
+        return ordered_response(placement, HTTPStatus.CREATED if done else HTTPStatus.ACCEPTED)
