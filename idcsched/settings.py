@@ -237,17 +237,18 @@ INSTALLED_APPS = [
     "idcsched.demo",
 ]
 MIDDLEWARE = [
+    "idcsched.programs.Programs",  # what brings a token goes past all that follows
     "idcsched.api.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "idcsched.browsers.ContentPolicy",
+    "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "idcsched.browsers.Session",
-    "idcsched.browsers.Language",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "idcsched.browsers.Authentication",
-    "idcsched.browsers.OwnLanguage",
-    "idcsched.browsers.Messages",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "idcsched.accounts.languages.OwnLanguageMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase
 from rest_framework.request import Request
 from uuid_utils.compat import uuid7
 
-__all__ = ["HEADER", "RequestIdMiddleware", "request_id_of"]
+__all__ = ["HEADER", "RequestIdMiddleware", "request_id_given", "request_id_of"]
 
 HEADER = "X-Request-ID"
 META = "HTTP_X_REQUEST_ID"
@@ -21,11 +21,18 @@ class RequestIdMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        given = request.META.get(META, "")  # `headers` would parse them all
-        request.request_id = given if _SANE.match(given) else str(uuid7())  # type: ignore[attr-defined]
+        name = request_id_given(request)
         response = self.get_response(request)
-        response[HEADER] = request_id_of(request)
+        response[HEADER] = name
         return response
+
+
+def request_id_given(request: HttpRequest) -> str:
+    """The id that this HTTP request has from now on."""
+    said = request.META.get(META, "")  # `headers` would parse them all
+    name = said if said and _SANE.match(said) else str(uuid7())
+    request.request_id = name  # type: ignore[attr-defined]
+    return name
 
 
 def request_id_of(request: HttpRequest | Request) -> str:
