@@ -1,7 +1,7 @@
 """Runs the tests on SQLite and on PostgreSQL, with the servers that they need: `python -m tests quick|long`.
 
-What follows is handed to pytest: `python -m tests quick -k taint`. `python -m tests total` counts what the last runs of
-all tiers came to.
+What follows is handed to pytest: `python -m tests quick -k taint`. `python -m tests total` names the failures of the
+last runs of all tiers and counts what they came to.
 """
 
 import os
@@ -25,7 +25,12 @@ TIERS: Mapping[str, list[str]] = {
     "long": ["-m", "long or hypothesis", "--timeout", "900"],
 }
 REPORTS = Path("var/tests")
-DIED = '<testsuites><testsuite name="pytest" tests="1" failures="0" errors="1" skipped="0"/></testsuites>'
+LONGEST_REASON = 300  # characters of why a test failed, where failures are listed
+DIED = (
+    '<testsuites><testsuite name="pytest" tests="1" failures="0" errors="1" skipped="0">'
+    '<testcase classname="pytest" name="the whole run"><error message="never came to its end"/></testcase>'
+    "</testsuite></testsuites>"
+)
 """What a leg came to that never came to an end."""
 # Judged in the end; on one leg only, since it makes the tests half as slow again.
 COVERAGE = ["--cov", "--cov-report=", "--cov-fail-under=0"]
@@ -63,7 +68,7 @@ def main(tier: str, *options: str) -> int:
         print(f"{name}: {'failed' if status else 'passed'} in {seconds:.0f} s")
     for reason in missing:
         print(f"Could not be had, so its tests did not run: {reason}")
-    print(_counted(leg.report for leg in legs))
+    print(_summary([leg.report for leg in legs]))
     return 1 if failed or (missing and os.environ.get("CI") == "true") else 0
 
 
@@ -117,15 +122,24 @@ def _run(leg: Leg, options: list[str]) -> tuple[int, float]:
     return (0 if status == NOTHING_TO_RUN else status), monotonic() - begun
 
 
-def _counted(reports: Iterable[Path]) -> str:
-    """All legs in one line: `5 passed, 0 failed, 1 skipped`."""
+def _summary(reports: Iterable[Path]) -> str:
+    """What failed, a line each, and then all legs in one line: `5 passed, 0 failed, 1 skipped`."""
     counts: Counter[str] = Counter()
-    for report in reports:
+    lines: list[str] = []
+    for report in sorted(reports):
         suite = ET.parse(report).getroot().find("testsuite")
         counts.update({key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")})
+        lines += [f"FAILED {report.stem}: {failure}" for failure in _failures(suite)]
     failed = counts["failures"] + counts["errors"]
     passed = counts["tests"] - failed - counts["skipped"]
-    return f"{passed} passed, {failed} failed, {counts['skipped']} skipped"
+    return "\n".join([*lines, f"{passed} passed, {failed} failed, {counts['skipped']} skipped"])
+
+
+def _failures(suite: ET.Element) -> Iterator[str]:
+    for case in suite.iter("testcase"):
+        for problem in (*case.findall("failure"), *case.findall("error")):
+            why = " ".join((problem.get("message") or "").split())
+            yield f"{case.get('classname')}::{case.get('name')}: {why:.{LONGEST_REASON}}"
 
 
 def _coverage() -> list[str]:
@@ -143,7 +157,7 @@ if __name__ == "__main__":
     leash(signal.SIGTERM, os.getppid())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if sys.argv[1:] == ["total"]:
-        print(_counted(REPORTS.glob("*.xml")))
+        print(_summary(REPORTS.glob("*.xml")))
         sys.exit()
     if len(sys.argv) < 2 or sys.argv[1] not in TIERS:
         sys.exit(f"usage: python -m tests total|{'|'.join(TIERS)} [pytest options]")

@@ -1,7 +1,8 @@
-"""What the runs of all tiers came to, in one line: the last of `.ci/run`."""
+"""What the runs of all tiers came to: the failures by name and, the last line of `.ci/run`, how many tests passed."""
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.architecture.repository import ROOT
@@ -10,10 +11,14 @@ SUITE = '<testsuites><testsuite tests="{}" failures="{}" errors="{}" skipped="{}
 
 
 def total(folder: Path, **suites: tuple[int, int, int, int]) -> str:
+    return told(folder, {name: SUITE.format(*counts) for name, counts in suites.items()})
+
+
+def told(folder: Path, suites: Mapping[str, str]) -> str:
     reports = folder / "var" / "tests"
     reports.mkdir(parents=True)
-    for name, counts in suites.items():
-        (reports / f"{name}.xml").write_text(SUITE.format(*counts), encoding="utf-8")
+    for name, suite in suites.items():
+        (reports / f"{name}.xml").write_text(suite, encoding="utf-8")
     command = [sys.executable, "-m", "tests", "total"]
     return subprocess.run(
         command, cwd=folder, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
@@ -26,3 +31,16 @@ def test_it_works(tmp_path: Path) -> None:
 
 def test_nothing_has_run(tmp_path: Path) -> None:
     assert total(tmp_path) == "0 passed, 0 failed, 0 skipped\n"
+
+
+def test_failures_are_named_with_their_reasons(tmp_path: Path) -> None:
+    cases = """
+      <testcase classname="tests.sums" name="test_it_adds"/>
+      <testcase classname="tests.sums" name="test_it_works[3]"><failure message="Wrong: 4&#10;is not 5"/></testcase>
+      <testcase classname="tests.sums" name="test_server"><error message="no such server"/></testcase>"""
+    suite = SUITE.format(3, 1, 1, 0).replace("/></testsuites>", f">{cases}</testsuite></testsuites>")
+    assert told(tmp_path, {"quick on SQLite": suite}).splitlines() == [
+        "FAILED quick on SQLite: tests.sums::test_it_works[3]: Wrong: 4 is not 5",
+        "FAILED quick on SQLite: tests.sums::test_server: no such server",
+        "1 passed, 2 failed, 0 skipped",
+    ]
