@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .building import build_snapshot
-from .facts import STOCK_RESOURCES, AffinityFact, IdcFact, LineFact, Samples, TaintFact, World
+from .facts import World
 from .labels import Mask, Rows
-from .normalize import Floats
 from .outside import Reply
 from .overlaying import laid_over
 from .request import Request
+from .seen import Seen
 from .snapshot import Snapshot
 from .standing import Tenancy
 
@@ -77,7 +77,7 @@ def inputs_of(
 ) -> Inputs:
     """What `decide` was given, less what it could not see."""
     asked = asked_of(request, snapshot, now=now, reference=reference, labels=labels, replies=replies, taken=taken)
-    return _together(asked, seen_by(request, snapshot))
+    return _together(asked, seen_by(request, snapshot).world())
 
 
 def asked_of(
@@ -112,12 +112,12 @@ def _taken_in_sight(request: Request, snapshot: Snapshot, taken: Iterable[Tenanc
     return (tenancy for tenancy in found if seen[snapshot.idcs.row_of[tenancy.idc]])
 
 
-def seen_by(request: Request, snapshot: Snapshot) -> World:
+def seen_by(request: Request, snapshot: Snapshot) -> Seen:
     """What the request could see of the world: it depends on its regions and on the IDCs that it names."""
-    return _seen(snapshot, _rows_seen(request, snapshot))
+    return Seen.of(snapshot, _rows_seen(request, snapshot))
 
 
-def pack(part: Inputs | Asked | World) -> bytes:
+def pack(part: Inputs | Asked | Seen) -> bytes:
     packed = msgspec.msgpack.encode(part, enc_hook=_encode_array)
     return zlib.compress(packed, level=1 if len(packed) > WORTH_PACKING else 0)
 
@@ -126,7 +126,14 @@ def unpack(data: bytes, world: bytes | None = None) -> Inputs:
     """What `pack` was given, whole or in two parts; raises ValueError for anything else."""
     if world is None:
         return _unpacked(data, Inputs)
-    return _together(_unpacked(data, Asked), _unpacked(world, World))
+    in_columns = _unpacked(world, _Form).form > 1
+    return _together(_unpacked(data, Asked), _unpacked(world, Seen).world() if in_columns else _unpacked(world, World))
+
+
+class _Form(msgspec.Struct):
+    """How a world was packed: what was kept before there were others does not say."""
+
+    form: int = 1
 
 
 def _unpacked(data: bytes, kind: type[T]) -> T:
@@ -176,99 +183,3 @@ def named(request: Request) -> list[str]:
         *(taint.idc for taints in supposed for taint in taints),
         *(idc.code for idc in (what_if.idcs or () if what_if else ())),
     ]
-
-
-def _seen(snapshot: Snapshot, rows: Rows) -> World:
-    kept = np.zeros(snapshot.size, dtype=np.bool_)
-    kept[rows] = True
-    lines = np.flatnonzero(kept[snapshot.lines.idc])
-    codes = {snapshot.idcs.codes[row] for row in rows.tolist()}
-    return World(
-        regions=tuple(snapshot.regions.values()),
-        isps=snapshot.isps,
-        idcs=tuple(_idc(snapshot, row) for row in rows.tolist()),
-        lines=tuple(_line(snapshot, line) for line in lines.tolist()),
-        taints=tuple(_taints(snapshot, kept)),
-        affinities=tuple(fact for fact in snapshot.affinities if _matters(fact, snapshot, kept)),
-        samples=tuple(_samples(snapshot, rows, lines)),
-        headcounts=tuple(fact for fact in snapshot.headcounts if fact.idc in codes),
-        hourly=np.where(snapshot.lines.busiest_of(lines), np.float16(1.0), np.float16(np.nan)),
-        usage=snapshot.usage,
-        currency=snapshot.currency,
-        dearest_price=snapshot.dearest_price,
-    )
-
-
-def _matters(fact: AffinityFact, snapshot: Snapshot, kept: Mask) -> bool:
-    """Whoever must stand elsewhere may not stand here, so that a requirement counts wherever its IDC is."""
-    return fact.idc is None or fact.kind == "require" or bool(kept[snapshot.idcs.row_of[fact.idc]])
-
-
-def _idc(snapshot: Snapshot, row: int) -> IdcFact:
-    idcs = snapshot.idcs
-    return IdcFact(
-        code=idcs.codes[row],
-        region=idcs.regions[row],
-        name=idcs.names[row],
-        tier=idcs.tiers[row],
-        status=idcs.statuses[row],
-        partition=idcs.partitions[row],
-        provider=idcs.providers[row],
-        labels=idcs.labels[row],
-        latitude=_known(idcs.latitude, row),
-        longitude=_known(idcs.longitude, row),
-        stock={name: stock for name in STOCK_RESOURCES if (stock := _known(idcs.stock[name], row)) is not None},
-        taken={name: float(idcs.taken[name][row]) for name in STOCK_RESOURCES},
-    )
-
-
-def _line(snapshot: Snapshot, line: int) -> LineFact:
-    lines = snapshot.lines
-    return LineFact(
-        idc=snapshot.idcs.codes[int(lines.idc[line])],
-        code=lines.codes[line],
-        isp=lines.isps[line],
-        purchased_mbps=float(lines.purchased[line]),
-        commit_mbps=_known(lines.commit, line),
-        max_level=float(lines.max_level[line]),
-        charge_type=lines.charge_types[line],
-        price_per_mbps=_known(lines.price_per_mbps, line),
-        price_per_gb=_known(lines.price_per_gb, line),
-        percentile_mbps=_known(lines.percentile, line),
-        pending_mbps=float(lines.pending[line]),
-        ordered_mbps=float(lines.ordered[line]),
-    )
-
-
-def _taints(snapshot: Snapshot, kept: Mask) -> list[TaintFact]:
-    taints = snapshot.taints
-    found = []
-    for entry in np.flatnonzero(kept[taints.idc]).tolist():
-        key, value, effect = taints.kinds[int(taints.kind[entry])]
-        starts, ends = float(taints.starts[entry]), float(taints.ends[entry])
-        found.append(
-            TaintFact(
-                idc=snapshot.idcs.codes[int(taints.idc[entry])],
-                key=key,
-                value=value,
-                effect=effect,
-                starts_at=starts if np.isfinite(starts) else None,
-                ends_at=ends if np.isfinite(ends) else None,
-            )
-        )
-    return found
-
-
-def _samples(snapshot: Snapshot, rows: Rows, lines: Rows) -> list[Samples]:
-    found = []
-    for column in snapshot.metrics.values():
-        of = rows if column.fact.scope == "idc" else lines
-        values, at = column.values.take(of), column.at.take(of)
-        there = np.flatnonzero(~np.isnan(values))
-        found.append(Samples(metric=column.fact, subjects=there.astype(np.int64), values=values[there], at=at[there]))
-    return found
-
-
-def _known(column: Floats, index: int) -> float | None:
-    value = float(column[index])
-    return None if np.isnan(value) else value
