@@ -8,20 +8,36 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from functools import cache, partial
+from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
 from django.db import connection, transaction
-from django.db.models import BooleanField, CharField, Field, FloatField, IntegerField, Model, TextField
+from django.db.models import (
+    BooleanField,
+    CharField,
+    DateTimeField,
+    Field,
+    FloatField,
+    ForeignKey,
+    IntegerField,
+    JSONField,
+    Model,
+    TextField,
+    UUIDField,
+)
 
 from .feed import mark, tell_on_commit
 from .models import FeedEntry, Topic
 
-__all__ = ["Statement", "announcements", "insertion", "rounded", "run_together", "stored", "typed"]
+__all__ = ["Statement", "announcements", "insertion", "places", "rounded", "run_together", "stored", "typed"]
 
 
 PLAIN = (CharField, TextField, IntegerField, FloatField, BooleanField)
-TAKEN_AS_IT_IS = frozenset({str, int, float, bool, type(None)})
+"""Every driver takes their values as they are."""
+NATIVE = (UUIDField, DateTimeField)
+"""PostgreSQL's does, too."""
 
 
 class Statement(NamedTuple):
@@ -36,12 +52,18 @@ def insertion(rows: Sequence[Model], *, unless_there: bool = False) -> Statement
 
     `unless_there`: a row that is there already stays as it is. Documents may be given as encoded JSON.
     """
-    columns, fields = _columns(type(rows[0]))
-    row = f"({', '.join(['%s'] * len(fields))})"
-    sql = f"INSERT INTO {columns} VALUES {', '.join([row] * len(rows))}"  # noqa: S608 - names of this project's own
+    table = _table(type(rows[0]), connection.vendor)
+    values = [table.values(row) for row in rows]
+    sql = f"INSERT INTO {table.columns} VALUES {places(len(values[0]), len(rows))}"  # noqa: S608 - our own names
     if unless_there:
         sql += " ON CONFLICT DO NOTHING"
-    return Statement(sql, [_stored(field, each) for each in rows for field in fields])
+    return Statement(sql, [*chain.from_iterable(values)])
+
+
+def places(width: int, rows: int) -> str:
+    """So many rows of so many values, as they stand after VALUES."""
+    row = f"({', '.join(['%s'] * width)})"
+    return ", ".join([row] * rows)
 
 
 def run_together(statements: Iterable[Statement], *, then: Callable[[int], object] | None = None) -> None:
@@ -74,14 +96,13 @@ def announcements(topic: str, keys: Sequence[str], at: datetime) -> Statement:
 
 def stored(model: type[Model], name: str, value: Any) -> Any:
     """A value as the column of that field takes it."""
-    return model._meta.get_field(name).get_db_prep_save(value, connection)  # type: ignore[union-attr]
+    convert = _stored_as(model, name, connection.vendor)
+    return convert(value) if convert else value
 
 
 def typed(model: type[Model], name: str) -> str:
     """The place of a value of that field where no column of a table says of what type it is."""
-    if connection.vendor == "postgresql":
-        return f"%s::{model._meta.get_field(name).db_type(connection)}"
-    return "%s"
+    return _typed(model, name, connection.vendor)
 
 
 def rounded(sql: str, decimals: int) -> str:
@@ -92,18 +113,53 @@ def rounded(sql: str, decimals: int) -> str:
 
 
 @cache
-def _columns(model: type[Model]) -> tuple[str, tuple["Field[Any, Any]", ...]]:
-    """The table with its columns, quoted, and the fields in that order; a key that the database counts is left out."""
-    fields = tuple(field for field in model._meta.concrete_fields if not (field.primary_key and field.db_returning))
+def _typed(model: type[Model], name: str, vendor: str) -> str:
+    return f"%s::{model._meta.get_field(name).db_type(connection)}" if vendor == "postgresql" else "%s"
+
+
+@cache
+def _stored_as(model: type[Model], name: str, vendor: str) -> Callable[[Any], Any] | None:
+    return _conversion(model._meta.get_field(name), vendor)  # type: ignore[arg-type]
+
+
+class _Table(NamedTuple):
+    """Where the rows of one model go. A key that the database counts is left out."""
+
+    columns: str
+    read: Callable[[Any], Sequence[Any]]
+    converted: Sequence[tuple[int, Callable[[Any], Any]]]
+    """The columns, by number, of which the driver does not take the values as they are."""
+
+    def values(self, row: Model) -> list[Any]:
+        found = [*self.read(row)]
+        for place, convert in self.converted:
+            found[place] = convert(found[place])
+        return found
+
+
+@cache
+def _table(model: type[Model], vendor: str) -> _Table:
+    fields = [field for field in model._meta.concrete_fields if not (field.primary_key and field.db_returning)]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
-    return f"{connection.ops.quote_name(model._meta.db_table)} ({names})", fields
+    found = ((place, _conversion(field, vendor)) for place, field in enumerate(fields))
+    return _Table(
+        columns=f"{connection.ops.quote_name(model._meta.db_table)} ({names})",
+        read=attrgetter(*(field.attname for field in fields)),
+        converted=[(place, convert) for place, convert in found if convert],
+    )
 
 
-def _stored(field: "Field[Any, Any]", row: Model) -> Any:
-    """The value as the column takes it; most are of a kind that the driver takes as it is."""
-    value = getattr(row, field.attname)
-    if type(value) in TAKEN_AS_IT_IS and isinstance(field, PLAIN):
-        return value
-    if isinstance(value, msgspec.Raw):
-        return bytes(value).decode()
-    return field.get_db_prep_save(value, connection)
+def _conversion(field: "Field[Any, Any]", vendor: str) -> Callable[[Any], Any] | None:
+    """From a value to what the column takes; None: they are the same."""
+    kind = field.target_field if isinstance(field, ForeignKey) else field
+    if isinstance(kind, PLAIN) or (vendor == "postgresql" and isinstance(kind, NATIVE)):
+        return None
+    if isinstance(kind, JSONField):
+        return _encoded
+    return lambda value: field.get_db_prep_save(value, connection)
+
+
+def _encoded(document: Any) -> str | None:
+    if document is None:
+        return None
+    return (bytes(document) if isinstance(document, msgspec.Raw) else msgspec.json.encode(document)).decode()

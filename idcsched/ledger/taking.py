@@ -6,17 +6,21 @@ that takes it: the check constraint `claim_within_ceiling` says so. Rows are tou
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 from django.db.models import F
 from django.db.models.functions import Greatest, Round
 
 from idcsched.audit.services import feed_append
-from idcsched.audit.statements import Statement, announcements, rounded, stored, typed
+from idcsched.audit.statements import Statement, announcements, places, rounded, stored, typed
 from idcsched.audit.writing import write
 from idcsched.framework.claiming import Claim as Wanted
 from idcsched.framework.normalize import DECIMALS
@@ -26,12 +30,10 @@ from .models import Claim, Headcount, Holding
 
 __all__ = ["Stay", "claims_fade", "claims_fade_begin", "claims_release", "oversold", "taking"]
 
-IDC = "(SELECT id FROM inventory_idc WHERE code = %s)"
-LINE = f"(SELECT id FROM inventory_line WHERE idc_id = {IDC} AND code = %s)"  # noqa: S608 - names of this module's own
-TENANT = "(SELECT id FROM accounts_tenant WHERE code = %s)"
-STOCK = f"line_id IS NULL AND idc_id = {IDC} AND resource = %s"
+OF_LINE = "holding.line_id = wanted.column7"
+OF_STOCK = "holding.line_id IS NULL AND holding.idc_id = wanted.column7 AND holding.resource = wanted.column8"
 GUARD = "claim_within_ceiling"
-KEPT = " - CASE WHEN holding.kept_until > %s AND holding.kept_for >= wanted.column7 THEN holding.kept ELSE 0 END"
+KEPT = " - CASE WHEN holding.kept_until > %s AND holding.kept_for >= wanted.column6 THEN holding.kept ELSE 0 END"
 """By so much the ceiling is lower for whoever stands behind those that wait."""
 BANDWIDTH = "bandwidth_mbps"
 
@@ -40,20 +42,31 @@ BANDWIDTH = "bandwidth_mbps"
 class Stay:
     """Where a placement stands, for whom and how many machines, and what it takes there.
 
+    The primary keys are those of the picture that was decided on: what has been renamed since is still what was meant.
     `behind`: it takes nothing that is kept for orders which wait with this priority or a higher one; None: it may.
     """
 
     placement: UUID
     idc: str
-    tenant: str
+    idc_key: int
+    line_keys: Mapping[str, int]
+    tenant_key: int
     business: str
     machines: int
     claims: tuple[Wanted, ...]
     behind: int | None = None
 
+    def line_key(self, code: str | None) -> int | None:
+        """None: it is none, or not there any more."""
+        return self.line_keys.get(code) if code else None
 
-Pair = tuple[Stay, Wanted]
-"""One thing that is taken, and for whom."""
+
+class _Part(NamedTuple):
+    """One thing that is taken, and for whom. `place`: IDC, line (0: none) and resource, in the order of being taken."""
+
+    place: tuple[int, int, str]
+    stay: Stay
+    claim: Wanted
 
 
 def taking(stays: Sequence[Stay], *, at: datetime) -> list[Statement]:
@@ -62,9 +75,9 @@ def taking(stays: Sequence[Stay], *, at: datetime) -> list[Statement]:
     However many stays there are, they are few. An IntegrityError that is `oversold` means that something was no longer
     there. What everybody wants is touched last, and held for the shortest time.
     """
-    wanted = [(stay, claim) for stay in stays for claim in stay.claims]
-    stock = sorted((pair for pair in wanted if not pair[1].line), key=_place)
-    bandwidth = sorted((pair for pair in wanted if pair[1].line), key=_place)
+    parts = sorted((_part(stay, claim) for stay in stays for claim in stay.claims), key=attrgetter("place"))
+    stock = [part for part in parts if not part.claim.line]
+    bandwidth = [part for part in parts if part.claim.line]
     return [
         announcements("ledger", sorted({stay.idc for stay in stays}), at),
         *_present(stays),
@@ -73,106 +86,93 @@ def taking(stays: Sequence[Stay], *, at: datetime) -> list[Statement]:
     ]
 
 
-def _place(pair: Pair) -> tuple[str, str, str]:
-    stay, claim = pair
-    return stay.idc, *claim.key
+def _part(stay: Stay, claim: Wanted) -> _Part:
+    return _Part((stay.idc_key, stay.line_key(claim.line) or 0, claim.resource), stay, claim)
 
 
 def _present(stays: Sequence[Stay]) -> Iterator[Statement]:
     """The machines that come to stand there; those of one business together: no statement may touch a row twice."""
-    machines: dict[tuple[str, str, str], int] = defaultdict(int)
+    machines: dict[tuple[int, int, str], int] = defaultdict(int)
     for stay in stays:
-        machines[stay.idc, stay.tenant, stay.business] += stay.machines
-    rows = [[*key, count] for key, count in sorted(machines.items()) if count]
+        machines[stay.idc_key, stay.tenant_key, stay.business] += stay.machines
+    rows = [(*key, count) for key, count in sorted(machines.items()) if count]
     if rows:
         yield Statement(
             f"""
-            INSERT INTO ledger_headcount (idc_id, tenant_id, business, machines)
-            VALUES {", ".join([f"({IDC}, {TENANT}, %s, %s)"] * len(rows))}
+            INSERT INTO ledger_headcount (idc_id, tenant_id, business, machines) VALUES {places(4, len(rows))}
             ON CONFLICT (idc_id, tenant_id, business)
             DO UPDATE SET machines = ledger_headcount.machines + excluded.machines
             """,  # noqa: S608 - names of this module's own
-            [value for row in rows for value in row],
+            [*chain.from_iterable(rows)],
         )
 
 
-def _taken(pairs: Sequence[Pair], at: datetime, *, target: str) -> Iterator[Statement]:
+def _taken(parts: Sequence[_Part], at: datetime, *, target: str) -> Iterator[Statement]:
     """The holdings go up by the claims on them, then each claim is written down with what its holding came to with it.
 
-    An IDC or line that is gone leaves NULL where none may stand, which undoes everything.
+    An IDC or line that is gone undoes everything: its key is no key, or leaves NULL where none may stand.
     """
-    if not pairs:
+    if not parts:
         return
-    sums = _sums(pairs)
-    rows = ", ".join(f"({IDC}, {LINE if line else 'NULL'}, %s, %s, %s)" for _, line, _ in sums)
+    rows = [(idc, line or None, resource, sum_, sum_) for (idc, line, resource), sum_ in _sums(parts).items()]
     grown = ", ".join(
         f"{name} = {rounded(f'ledger_holding.{name} + excluded.{name}', DECIMALS)}" for name in ("taken", "ordered")
     )
     yield Statement(
         f"""
-        INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES {rows}
+        INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES {places(5, len(rows))}
         ON CONFLICT {target} DO UPDATE SET {grown}
-        """,  # noqa: S608
-        [
-            value
-            for (idc, line, resource), amount in sums.items()
-            for value in (idc, *([idc, line] if line else []), resource, amount, amount)
-        ],
+        """,  # noqa: S608 - names of this module's own
+        [*chain.from_iterable(rows)],
     )
-    yield _claims(pairs, at)
+    yield _claims(parts, at)
 
 
-def _sums(pairs: Sequence[Pair]) -> dict[tuple[str, str, str], float]:
-    sums: dict[tuple[str, str, str], float] = defaultdict(float)
-    for pair in pairs:
-        sums[_place(pair)] += pair[1].amount
+def _sums(parts: Sequence[_Part]) -> dict[tuple[int, int, str], float]:
+    sums: dict[tuple[int, int, str], float] = defaultdict(float)
+    for part in parts:
+        sums[part.place] += part.claim.amount
     return {place: round(amount, DECIMALS) for place, amount in sums.items()}
 
 
-def _later(pairs: Sequence[Pair]) -> list[float]:
+def _later(parts: Sequence[_Part]) -> Iterator[float]:
     """For each how much of the same is taken by those after it: so much less was taken when its own turn came."""
-    left = _sums(pairs)
-    found = []
-    for pair in pairs:
-        left[_place(pair)] = round(left[_place(pair)] - pair[1].amount, DECIMALS)
-        found.append(left[_place(pair)])
-    return found
+    left = _sums(parts)
+    for part in parts:
+        left[part.place] = round(left[part.place] - part.claim.amount, DECIMALS)
+        yield left[part.place]
 
 
-def _claims(pairs: Sequence[Pair], at: datetime) -> Statement:
+def _claims(parts: Sequence[_Part], at: datetime) -> Statement:
     """Each claim with its holding, which is this transaction's now. One without would leave NULL, too."""
-    created = stored(Claim, "created_at", at)
-    wanted = [_wanted(stay, claim, later) for (stay, claim), later in zip(pairs, _later(pairs), strict=True)]
-    counted = "CASE wanted.column6 WHEN 'ordered' THEN holding.ordered ELSE holding.taken END"
-    return Statement(
-        f"""
+    created, of_lines = stored(Claim, "created_at", at), bool(parts[0].claim.line)
+    wanted = [_wanted(part, later) for part, later in zip(parts, _later(parts), strict=True)]
+    return Statement(_claims_sql(of_lines, len(wanted), connection.vendor), [created, created, *chain(*wanted)])
+
+
+def _wanted(part: _Part, later: float) -> tuple[Any, ...]:
+    """A claim as the columns of a table; of a stock with one more, since its holding has no line to be known by."""
+    claim, (idc, line, resource) = part.claim, part.place
+    of = (line or None,) if claim.line else (idc, resource)
+    placement = stored(Claim, "placement", part.stay.placement)
+    return placement, claim.amount, later, claim.ceiling, claim.counted, part.stay.behind, *of
+
+
+@cache
+def _claims_sql(of_lines: bool, rows: int, vendor: str) -> str:
+    """The claims on lines or on stocks; what fills it: when, twice, then all that is `_wanted`."""
+    number, text = typed(Claim, "amount"), typed(Holding, "resource")
+    kinds = [typed(Claim, "placement"), number, number, number, text, typed(Holding, "kept_for")]
+    kinds += [typed(Holding, "line")] if of_lines else [typed(Holding, "idc"), text]
+    row = f"({', '.join(kinds)})"
+    counted = "CASE wanted.column5 WHEN 'ordered' THEN holding.ordered ELSE holding.taken END"
+    return f"""
         INSERT INTO ledger_claim (placement, holding_id, amount, remaining, taken_after, ceiling, created_at)
-        SELECT wanted.column1, holding.id, wanted.column3, wanted.column3,
-        {rounded(f"{counted} - wanted.column4", DECIMALS)}, wanted.column5{KEPT}, %s
-        FROM (VALUES {", ".join(sql for sql, _ in wanted)}) AS wanted
-        LEFT JOIN ledger_holding AS holding ON holding.id = wanted.column2
-        """,  # noqa: S608
-        [created, created, *(value for _, params in wanted for value in params)],
-    )
-
-
-def _wanted(stay: Stay, claim: Wanted, later: float) -> Statement:
-    """A claim as the columns 1 to 7 of a table."""
-    where, params = (f"line_id = {LINE}", [stay.idc, claim.line]) if claim.line else (STOCK, [stay.idc, claim.resource])
-    number, priority = typed(Claim, "amount"), typed(Holding, "kept_for")
-    return Statement(
-        f"({typed(Claim, 'placement')}, (SELECT id FROM ledger_holding WHERE {where}),"  # noqa: S608
-        f" {number}, {number}, {number}, %s, {priority})",
-        [
-            stored(Claim, "placement", stay.placement),
-            *params,
-            claim.amount,
-            later,
-            claim.ceiling,
-            claim.counted,
-            stay.behind,
-        ],
-    )
+        SELECT wanted.column1, holding.id, wanted.column2, wanted.column2,
+        {rounded(f"{counted} - wanted.column3", DECIMALS)}, wanted.column4{KEPT}, %s
+        FROM (VALUES {", ".join([row] * rows)}) AS wanted
+        LEFT JOIN ledger_holding AS holding ON {OF_LINE if of_lines else OF_STOCK}
+        """  # noqa: S608 - names of this module's own
 
 
 def oversold(error: IntegrityError) -> bool:
@@ -250,8 +250,8 @@ def _left(claim: Claim, now: datetime, over_seconds: float) -> float:
 
 def _locked(holdings: Iterable[int]) -> list[Holding]:
     """Those holdings, held until the transaction ends."""
-    rows = Holding.objects.filter(pk__in=list(holdings)).select_related("idc", "line")
-    found = sorted(rows, key=lambda row: (row.idc.code, row.line.code if row.line else "", row.resource))
+    rows = Holding.objects.filter(pk__in=list(holdings))
+    found = sorted(rows, key=lambda row: (row.idc_id, row.line_id or 0, row.resource))
     return [Holding.objects.select_for_update(of=("self",)).select_related("idc").get(pk=row.pk) for row in found]
 
 

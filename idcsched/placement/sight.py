@@ -15,7 +15,7 @@ from idcsched.scheduling.schedule import Made
 
 from .orders import BUSINESS, Take
 
-__all__ = ["Ahead", "Sight"]
+__all__ = ["Ahead", "Sight", "tenancy_of"]
 
 
 class Sight:
@@ -62,7 +62,7 @@ class Ahead(Sight):
 
     def took(self, takes: Sequence[Take]) -> None:
         """A picture read later shows it, unless what took it can still be undone."""
-        tenancies = [_tenancy(take) for take in takes]
+        tenancies = [tenancy_of(take) for take in takes]
         self.succession.take(tenancies)
         if connection.in_atomic_block:
             self._supposed += tenancies
@@ -86,7 +86,8 @@ class Ahead(Sight):
         self.succession = Succession(picture.snapshot, picture.profiles.values())
 
 
-def _tenancy(take: Take) -> Tenancy:
+def tenancy_of(take: Take) -> Tenancy:
+    """What it takes, as later decisions are to see it."""
     order = take.order
     return Tenancy(
         idc=take.candidate.idc,

@@ -4,10 +4,11 @@
 Orders that come while one is being written are written with the next, all of them in one message.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -34,11 +35,13 @@ from .lifecycle import HOLDING, Move
 from .models import Event, Placement
 from .orders import Order, Take
 from .quota import has_quota, quota_respected
+from .sight import tenancy_of
 
 __all__ = ["awaits_set", "take_for", "take_over", "take_together", "wait"]
 
 MOST_AT_ONCE = 50
 """So many orders are written in one transaction."""
+NO_LINES: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,7 @@ class _Written:
 
     decisions: Sequence[Decision]
     stays: Sequence[Stay]
+    tenancies: Sequence[Tenancy]
     placements: Sequence[Placement] = ()
     events: Sequence[Event] = ()
 
@@ -138,7 +142,7 @@ def _run(together: Sequence[_Written]) -> None:
 
     def through(mark: int) -> None:
         pictures.note(row.picture for row in decisions if row.picture)
-        live.took(mark, [_tenancy(stay) for stay in stays])
+        live.took(mark, [tenancy for rows in together for tenancy in rows.tenancies])
 
     run_together([*written, *taking(stays, at=timezone.now())], then=through)
 
@@ -173,6 +177,7 @@ def _rows(
             _stay(each, placement.pk, behind=each.order.priority if behind else None)
             for each, placement in zip(takes, placements, strict=True)
         ],
+        tenancies=[tenancy_of(each) for each in takes],
         placements=new,
         events=[event for each, placement in begun for event in _reserved(placement, each, now)],
     )
@@ -202,19 +207,18 @@ def _taken(each: Take) -> dict[str, Any]:
 
 
 def _stay(each: Take, placement: UUID, *, behind: int | None = None) -> Stay:
+    picture, idc = each.made.picture, each.candidate.idc
     return Stay(
         placement=placement,
-        idc=each.candidate.idc,
-        tenant=each.order.tenant.code,
+        idc=idc,
+        idc_key=picture.idc_keys[idc],
+        line_keys=picture.line_keys.of(picture.idc_keys[idc]) if each.candidate.lines else NO_LINES,
+        tenant_key=each.order.tenant.pk,
         business=each.order.business,
         machines=each.order.machines,
         claims=each.candidate.claims,
         behind=behind,
     )
-
-
-def _tenancy(stay: Stay) -> Tenancy:
-    return Tenancy(idc=stay.idc, claims=stay.claims, tenant=stay.tenant, business=stay.business, machines=stay.machines)
 
 
 def _fields(each: Take, now: datetime) -> dict[str, Any]:

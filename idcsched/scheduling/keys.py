@@ -10,9 +10,10 @@ from django.db import connection
 from idcsched.framework.facts import Ints
 from idcsched.framework.labels import Rows
 from idcsched.framework.snapshot import Snapshot
+from idcsched.inventory.models import Line
 from metrics_ingest.models import Metric
 
-__all__ = ["Keys", "Places", "keys_of"]
+__all__ = ["Keys", "LineKeys", "Places", "keys_of"]
 
 IDCS = "SELECT id, code FROM inventory_idc"
 LINES = "SELECT id, idc_id, code FROM inventory_line"
@@ -46,6 +47,22 @@ class Keys:
     idcs: Places
     lines: Places
     metrics: Mapping[str, int]
+
+
+class LineKeys:
+    """The keys of one inventory's lines by IDC and code, looked up when they are first wanted: orders go to few of many
+    IDCs. Begin anew when the inventory has changed: what is known is not looked up again.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, dict[str, int]] = {}
+
+    def of(self, idc: int) -> Mapping[str, int]:
+        """The keys of that IDC's lines, by code."""
+        found = self._known.get(idc)
+        if found is None:
+            found = self._known[idc] = dict(Line.objects.filter(idc=idc).values_list("code", "pk"))
+        return found
 
 
 def keys_of(snapshot: Snapshot) -> Keys:

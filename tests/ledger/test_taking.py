@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.django_db
 
 NOW = datetime(2031, 5, 5, tzinfo=UTC)
 DAY = 86_400
+GONE = 999
 
 
 @pytest.fixture(autouse=True)
@@ -30,12 +32,20 @@ def idc() -> Idc:
 
 
 def stay(number: int = 1, *claims: Wanted, machines: int = 3, idc: str = "gz-ct-01") -> Stay:
-    wanted = claims or (bandwidth(300), Wanted(resource="cpu", amount=8, ceiling=16))
-    return Stay(placement=UUID(int=number), idc=idc, tenant="live-cn", business="", machines=machines, claims=wanted)
+    return Stay(
+        placement=UUID(int=number),
+        idc=idc,
+        idc_key=Idc.objects.filter(code=idc).values_list("pk", flat=True).first() or GONE,
+        line_keys=dict(Line.objects.filter(idc__code=idc).values_list("code", "pk")),
+        tenant_key=Tenant.objects.get().pk,
+        business="",
+        machines=machines,
+        claims=claims or (bandwidth(300), Wanted(resource="cpu", amount=8, ceiling=16)),
+    )
 
 
-def bandwidth(amount: float, ceiling: float | None = 900, **extra: str) -> Wanted:
-    return Wanted(resource="bandwidth_mbps", line="ct", amount=amount, ceiling=ceiling, **extra)
+def bandwidth(amount: float, ceiling: float | None = 900, line: str = "ct", **extra: str) -> Wanted:
+    return Wanted(resource="bandwidth_mbps", line=line, amount=amount, ceiling=ceiling, **extra)
 
 
 def take(*stays: Stay) -> None:
@@ -43,10 +53,16 @@ def take(*stays: Stay) -> None:
         run_together(taking(stays, at=NOW))
 
 
+def take_to_the_end(*stays: Stay) -> None:
+    """With what is checked only when a transaction ends."""
+    with transaction.atomic():
+        take(*stays)
+        connection.check_constraints()
+
+
 def release(number: int = 1, machines: int = 3) -> int:
-    found = stay(number, machines=machines)
     return claims_release(
-        placement=found.placement, idc=found.idc, tenant=found.tenant, business="", machines=machines, at=NOW
+        placement=UUID(int=number), idc="gz-ct-01", tenant="live-cn", business="", machines=machines, at=NOW
     )
 
 
@@ -86,18 +102,27 @@ def test_no_more_than_there_is(claim: Wanted) -> None:
 
 
 @pytest.mark.parametrize(
-    "gone",
+    ("claim", "where"),
     [
-        pytest.param(stay(1, bandwidth(1), idc="gone"), id="the IDC"),
-        pytest.param(stay(1, Wanted(resource="bandwidth_mbps", line="gone", amount=1)), id="the line"),
-        pytest.param(stay(1, Wanted(resource="cpu", amount=1), idc="gone", machines=0), id="the IDC of a stock"),
+        pytest.param(bandwidth(1), {"idc": "gone"}, id="the IDC"),
+        pytest.param(Wanted(resource="bandwidth_mbps", line="gone", amount=1), {}, id="the line"),
+        pytest.param(Wanted(resource="cpu", amount=1), {"idc": "gone", "machines": 0}, id="the IDC of a stock"),
     ],
 )
-def test_what_is_gone_cannot_be_taken(gone: Stay) -> None:
+def test_what_is_gone_cannot_be_taken(claim: Wanted, where: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError) as refusal:
-        take(gone)
+        take_to_the_end(stay(1, claim, **where))
     assert not oversold(refusal.value)
     assert not Claim.objects.exists()
+
+
+def test_what_has_been_renamed_is_still_what_was_meant(idc: Idc) -> None:
+    before = stay(1)
+    Line.objects.update(code="old")
+    Line.objects.create(idc=idc, code="ct", isp=Isp.objects.get(), purchased_mbps=1000)
+    Idc.objects.update(code="moved")
+    take(before, stay(2, bandwidth(100, line="old"), idc="moved"))
+    assert [(row.line.code, row.taken) for row in Holding.objects.filter(line__isnull=False)] == [("old", 400)]
 
 
 def test_without_a_limit_everything_fits() -> None:

@@ -172,12 +172,16 @@ class TestTaking:
     def take(self, live: Live, amount: float) -> tuple[int, Tenancy]:
         """Past the live picture: what it is told comes later."""
         marks: list[int] = []
-        run_together(taking([self.stay(amount)], at=timezone.now()), then=marks.append)
+        run_together(taking([self.stay(live, amount)], at=timezone.now()), then=marks.append)
         return marks[0], self.tenancy(amount)
 
-    def stay(self, amount: float) -> Stay:
-        claims = self.tenancy(amount).claims
-        return Stay(placement=uuid4(), idc="a", tenant="t", business="", machines=2, claims=claims)
+    def stay(self, live: Live, amount: float) -> Stay:
+        picture = live.known
+        key = picture.idc_keys["a"]
+        return Stay(
+            placement=uuid4(), idc="a", idc_key=key, line_keys=picture.line_keys.of(key),
+            tenant_key=Tenant.objects.get().pk, business="", machines=2, claims=self.tenancy(amount).claims,
+        )  # fmt: skip
 
     def tenancy(self, amount: float) -> Tenancy:
         claims = (Claim(resource="bandwidth_mbps", line="ct", amount=amount),)
@@ -211,7 +215,7 @@ class TestTaking:
         assert live._own == ()
 
     def test_what_others_take_meanwhile_stays_in_the_picture(self, live: Live) -> None:
-        Elsewhere(lambda: run_together(taking([self.stay(200)], at=timezone.now()))).finish()
+        Elsewhere(lambda: run_together(taking([self.stay(live, 200)], at=timezone.now()))).finish()
         mark, tenancy = self.take(live, 50)
         live.took(mark, [tenancy])
         soon(lambda: self.taken(live) == (250, 550, 4))
