@@ -19,7 +19,7 @@ from idcsched.framework.capacity import demand
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.lines import NO_LINE
-from idcsched.framework.normalize import DECIMALS, Floats, Scale, rounded
+from idcsched.framework.normalize import Floats, Scale, rounded, rounded_each
 from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading, Snapshot
 from idcsched.framework.standing import LineNow
@@ -99,7 +99,7 @@ class BillingCost(Plugin):
         if not (priced or choice.has_line.all()):
             total = np.where(choice.has_line, total, np.nan)
         known = choice.known if priced and choice.all_known else choice.known & ~np.isnan(total)
-        return Reading(metric=BANDWIDTH, values=total.round(DECIMALS), known=known, lines=choice.groups[0])
+        return Reading(metric=BANDWIDTH, values=rounded_each(total), known=known, lines=choice.groups[0])
 
     def promise(self, ctx: Cycle) -> Reading | None:
         """Nothing bills less than the very first Mbps, where the need has no say in which line is chosen."""
@@ -172,7 +172,7 @@ class BillingCost(Plugin):
             "total": raw * need,
             "currency": ctx.snapshot.currency,
         }
-        return Note(WITH_COMMIT if tariff_of(ctx.snapshot).commit[chosen[0]] else WITHOUT_COMMIT, numbers)
+        return Note(WITH_COMMIT if tariff_of(ctx.snapshot).commit.item(chosen[0]) else WITHOUT_COMMIT, numbers)
 
 
 def chosen_lines(ctx: Cycle, group: Rows) -> Chosen:

@@ -17,8 +17,7 @@ from idcsched.framework.capacity import shortfall
 from idcsched.framework.claiming import Claim
 from idcsched.framework.context import Cycle
 from idcsched.framework.facts import STOCK_RESOURCES
-from idcsched.framework.labels import Mask
-from idcsched.framework.normalize import DECIMALS, Floats, Scale
+from idcsched.framework.normalize import DECIMALS, Floats, Scale, rounded_each
 from idcsched.framework.plugin import Detail, Figures, Missing, Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Reading, Snapshot
 
@@ -118,21 +117,21 @@ class Resource(Plugin):
     def _stock_verdicts(self, ctx: Cycle) -> list[Verdict]:
         verdicts = []
         for name, need in self.needs(ctx):
-            free = ctx.take(_free(ctx.snapshot, name))
-            tell = _stock(name, free, need)
-            verdicts.append(Verdict(_holds(free, need), NOT_ENOUGH, detail=tell, figures=tell))
+            free, most = _left(ctx.snapshot, name)
+            tell = _stock(name, ctx.take(free), need)
+            verdicts.append(Verdict(ctx.take(most) >= need, NOT_ENOUGH, detail=tell, figures=tell))
         return verdicts
 
 
-def _free(snapshot: Snapshot, resource: str) -> Floats:
-    """What is left of the stock in every IDC."""
+def _left(snapshot: Snapshot, resource: str) -> tuple[Floats, Floats]:
+    """What is left of the stock in every IDC, NaN where it is unlimited, and what it holds at most."""
     idcs = snapshot.idcs
-    return snapshot.derive(("free", resource), lambda: (idcs.stock[resource] - idcs.taken[resource]).round(DECIMALS))
 
+    def compute() -> tuple[Floats, Floats]:
+        free = rounded_each(idcs.stock[resource] - idcs.taken[resource])
+        return free, np.where(np.isnan(free), np.inf, free)
 
-def _holds(free: Floats, need: float) -> Mask:
-    """Unlimited (NaN) holds everything."""
-    return ~(free < need)
+    return snapshot.derive(("free", resource), compute)
 
 
 def _overload(resource: str, loads: Floats, limit: float) -> Detail:

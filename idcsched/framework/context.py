@@ -38,6 +38,7 @@ class Cycle:
         "_choice",
         "_moment",
         "_shelf",
+        "_whole",
         "clock",
         "entry",
         "labels",
@@ -53,7 +54,6 @@ class Cycle:
         "snapshot",
         "state",
         "timings",
-        "whole",
     )
 
     def __init__(
@@ -72,7 +72,7 @@ class Cycle:
         self.now = now
         self.labels = labels
         self.rows = rows
-        self.size = _count(rows, snapshot.size)
+        self.size = _count(rows)
         self.entry: Entry = profile.entries[0]
         self.state: dict[Any, Any] = {}
         self.notes: list[MissingNote] = []
@@ -80,7 +80,7 @@ class Cycle:
         self.clock: Clock | None = None
         self.timings: list[Timing] = []
         self.need = request.bandwidth
-        self.whole = self
+        self._whole: Cycle | None = None
         self.positions: Rows | None = None
         self._choice: LineChoice | None = None
         self._moment: Moment | None = None
@@ -89,10 +89,15 @@ class Cycle:
 
     def settle(self, rows: slice | Rows) -> None:
         """From now on it is about these rows, and what is remembered for such questions is at hand."""
-        self.rows, self.size = rows, _count(rows, self.snapshot.size)
+        self.rows, self.size = rows, _count(rows)
         if self.remembers:
             asked = msgspec.msgpack.encode((self.profile.reads_of(self.request), self.labels))
             self._shelf = self.moment.shelf((self.profile.token, rows.start, rows.stop, asked))  # type: ignore[union-attr]
+
+    @property
+    def whole(self) -> "Cycle":
+        """The cycle that these rows were taken from, or else itself."""
+        return self if self._whole is None else self._whole  # not its own: who leads back to himself is freed late
 
     @property
     def remembers(self) -> bool:
@@ -100,10 +105,7 @@ class Cycle:
         return isinstance(self.rows, slice) and self.request.hypothetical is None
 
     def narrowed(self, positions: Rows, choice: LineChoice | None = None) -> "Cycle":
-        """The same decision about some of its rows only, on their lines or on those that `choice` says.
-
-        `whole` is then the cycle that they were taken from.
-        """
+        """The same decision about some of its rows only, on their lines or on those that `choice` says."""
         other: Cycle = object.__new__(Cycle)
         other.request, other.snapshot, other.profile = self.request, self.snapshot, self.profile
         other.now, other.labels, other.entry, other.need = self.now, self.labels, self.entry, self.need
@@ -112,7 +114,7 @@ class Cycle:
         other.size = int(positions.size)
         other.state, other.notes, other.replies = self.state.copy(), self.notes, self.replies
         other.clock, other.timings = self.clock, self.timings
-        other.whole, other.positions = self, positions
+        other._whole, other.positions = self, positions
         other._choice, other._moment, other._asked, other._shelf = choice, self._moment, self._asked, None
         return other
 
@@ -381,5 +383,6 @@ def fresh(column: MetricColumn, values: Floats, at: Floats, now: float) -> Mask:
     return at >= now - column.fact.max_age
 
 
-def _count(rows: slice | Rows, size: int) -> int:
-    return len(range(*rows.indices(size))) if isinstance(rows, slice) else int(rows.size)
+def _count(rows: slice | Rows) -> int:
+    """A slice has its bounds within the snapshot."""
+    return int(rows.stop - rows.start) if isinstance(rows, slice) else int(rows.size)

@@ -6,10 +6,10 @@ A pure function: the same inputs give the same decision, bit for bit, today and 
 Filters give dense masks over the rows in question, which are combined once; scorers see the survivors.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -22,11 +22,12 @@ from .hypothetical import suppose
 from .labels import Mask, Rows
 from .one_by_one import visit as visit_one_by_one
 from .outside import Query, Reply
-from .plugin import Note, Plugin, Reason, Universe, Verdict
+from .plugin import Note, Reason, Universe, Verdict
 from .profile import Entry, Profile
 from .ranking import seed_of
 from .remembering import Step
 from .request import Request
+from .sieve import Sieve
 from .snapshot import Snapshot
 
 __all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
@@ -34,6 +35,8 @@ __all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
 EXCLUDED = Reason("excluded", "excluded by the request", "excluded by the request's `{field}`")
 _NO_REGION = "there is no region {name}"
 _BYTES_A_ROW = 16  # about what a remembered verdict holds: a mask, and the figures behind it
+_STEP, _SIEVE = "step", "sieve"
+T = TypeVar("T")
 NO_GROUP = Reason("no_group", "in no fallback group", "in none of the fallback groups", ("profile", "labels"))
 
 
@@ -61,33 +64,23 @@ def decide(
         known = {**_failures_to_ask(request, snapshot, profile, now=now, labels=labels), **known}
     ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies=known)
     ctx.clock = clock
-    judgements = _judged(ctx, errors)
-    alive, left = _combined(ctx.size, judgements)
-    groups, chance = _groups(ctx), request.request_id or reference
-    visited = np.ones(ctx.size, dtype=np.bool_)
-    if profile.one_by_one:
-        visit = visit_one_by_one(ctx, alive, groups, seed_of(chance), errors)
-        judgements.extend(visit.judgements())
-        left = _combined(ctx.size, judgements)[1]
-        alive, visited = visit.passed & visit.visited, visit.visited
-    elif _fallback(ctx):
-        visited = _visited(alive, groups)
-        alive &= visited
-    feasible = int(np.count_nonzero(alive))
-    everybody = partial(scored, ctx, alive, chance, errors)
-    few = None if request.explain == "full" or profile.one_by_one else best_of(ctx, alive, feasible, chance, judgements)
+    chance = request.request_id or reference
+    sieve = _judged(ctx, errors)
+    search = _searched(ctx, sieve, chance, errors)
+    everybody = partial(scored, ctx, search.alive, chance, errors)
+    all_matter = request.explain == "full" or profile.one_by_one
+    few = None if all_matter else best_of(ctx, search.alive, search.feasible, chance, sieve.judgements)
     return Decision(
         cycle=ctx,
-        feasible=feasible,
-        judgements=tuple(judgements),
-        left=tuple(left),
-        visited=visited,
-        not_visited=visited.size - int(np.count_nonzero(visited)),
-        groups=groups,
-        group_index=_winning_group(ctx, alive, groups),
+        feasible=search.feasible,
+        judgements=tuple(sieve.judgements),
+        left=tuple(sieve.left),
+        visited=search.visited,
+        groups=search.groups,
+        group_index=search.group_index,
         best=few or everybody(),
         score_everybody=everybody,
-        hints=() if feasible else tuple(_hints(ctx, errors)),
+        hints=() if search.feasible else tuple(_hints(ctx, errors)),
         plugin_errors=tuple(errors),
         timings=tuple(ctx.timings),
     )
@@ -121,8 +114,7 @@ def _gathered(
     errors: list[PluginError] = []
     ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies={})
     asking = {entry.name for entry in profile.gatherers}
-    judgements = _judged(ctx, errors, without=asking)
-    survivors = ctx.narrowed(np.flatnonzero(_combined(ctx.size, judgements)[0]))
+    survivors = ctx.narrowed(np.flatnonzero(_judged(ctx, errors, without=asking).alive))
     for entry in profile.gatherers if survivors.size else ():
         if (found := _query(survivors, entry)) is not None:
             yield found
@@ -199,18 +191,32 @@ def _universe(ctx: Cycle, errors: list[PluginError]) -> slice | Rows:
     return np.array(sorted({row_of[code] for code in ctx.request.only or ()}), dtype=np.intp)
 
 
-def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> list[Judgement]:
+def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> Sieve:
     """Every vectorised filter's word, in the order in which rejections are counted."""
-    found = [] if ctx.request.only is None and ctx.request.exclude is None else list(_request_lists(ctx))
-    if _fallback(ctx):
-        found.append(Judgement("request", NO_GROUP, _groups(ctx) >= 0, None))
-    for step in ctx.profile.steps:
+    sieve, steps = Sieve(ctx.size), ctx.profile.steps
+    if named := [*_request_lists(ctx), *_grouped(ctx)]:
+        sieve.add(named)
+    elif steps and steps[0].reads is not None and not without:
+        sieve, steps = _recalled(ctx, steps[0], _SIEVE, _begun_sieve, errors).copy(), steps[1:]
+    for step in steps:
         if step.reads is None or without:
-            found += _step(ctx, step, errors, without)
+            sieve.add(_step(ctx, step, errors, without))
         else:
-            judge = partial(_remembered_step, ctx, step, errors)
-            found += ctx.recalled(step.token, "step", step.reads, judge, size=_BYTES_A_ROW * ctx.size, errors=errors)
-    return found
+            sieve.add(_recalled(ctx, step, _STEP, _remembered_step, errors))
+    return sieve
+
+
+def _recalled(ctx: Cycle, step: Step, what: str, judge: Callable[..., T], errors: list[PluginError]) -> T:
+    """What remembered filters have come to."""
+    size = _BYTES_A_ROW * ctx.size
+    return ctx.recalled(step.token, what, step.reads, partial(judge, ctx, step, errors), size=size, errors=errors)
+
+
+def _begun_sieve(ctx: Cycle, step: Step, errors: list[PluginError]) -> Sieve:
+    """Who is left after the first filters need not be worked out again where it is remembered of all of them."""
+    sieve = Sieve(ctx.size)
+    sieve.add(_remembered_step(ctx, step, errors))
+    return sieve
 
 
 def _step(ctx: Cycle, step: Step, errors: list[PluginError], without: AbstractSet[str]) -> list[Judgement]:
@@ -218,7 +224,7 @@ def _step(ctx: Cycle, step: Step, errors: list[PluginError], without: AbstractSe
         Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail, verdict.figures)
         for point, entry in step.entries
         if entry.name not in without
-        for verdict in _verdicts(_call_filter(ctx, entry, point, errors))
+        for verdict in _call_filter(ctx, entry, point, errors) or ()
     ]
 
 
@@ -239,8 +245,14 @@ def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
         yield Judgement("request", EXCLUDED, keep, lambda _, field=field: {"field": field})  # type: ignore[misc]
 
 
+def _grouped(ctx: Cycle) -> Iterator[Judgement]:
+    """Where there are fallback groups, nobody is taken who is in none."""
+    if _fallback(ctx):
+        yield Judgement("request", NO_GROUP, _groups(ctx) >= 0, None)
+
+
 def _call_filter(ctx: Cycle, entry: Entry, point: str, errors: list[PluginError]) -> Any:
-    """The plugin's word on all rows, checked; what is remembered need not be asked again."""
+    """The plugin's word on all rows, checked, its verdicts as a tuple; what is remembered need not be asked again."""
     reads = entry.plugin.reads.get(point)
     try:
         if reads is None:
@@ -254,25 +266,19 @@ def _call_filter(ctx: Cycle, entry: Entry, point: str, errors: list[PluginError]
         return None
 
 
-def _asked(ctx: Cycle, entry: Entry, point: str) -> Any:
-    found = ctx.at_work(entry, point, getattr(entry.plugin, point))
-    _check_found(entry.plugin, point, found, ctx.size)
-    return found
-
-
-def _verdicts(found: Any) -> tuple[Verdict, ...]:
-    if isinstance(found, Universe):
-        return ()
-    return (found,) if isinstance(found, Verdict) else (found or ())
-
-
-def _check_found(plugin: Plugin, point: str, found: Any, size: int) -> None:
-    """That the method gave what its point calls for; anything else, a bare mask say, must not pass for "keep all"."""
-    wanted: tuple[type, ...] = (Universe,) if plugin.narrows and point == "pre_filter" else (Verdict, tuple)
-    if found is not None and not isinstance(found, wanted):
-        raise TypeError(f"gave {type(found).__name__}, not {wanted[0].__name__}")
-    for verdict in _verdicts(found):
-        _check_mask(verdict.keep, size)
+def _asked(ctx: Cycle, entry: Entry, point: str) -> Universe | tuple[Verdict, ...]:
+    """Anything but what the point calls for, a bare mask say, must not pass for "keep all"."""
+    found: object = ctx.at_work(entry, point, getattr(entry.plugin, point))
+    if entry.plugin.narrows and point == "pre_filter":
+        if found is None or isinstance(found, Universe):
+            return found or ()
+        raise TypeError(f"gave {type(found).__name__}, not Universe")
+    verdicts = (found,) if isinstance(found, Verdict) else () if found is None else found
+    if not isinstance(verdicts, tuple):
+        raise TypeError(f"gave {type(found).__name__}, not Verdict")
+    for verdict in verdicts:
+        _check_mask(verdict.keep, ctx.size)
+    return verdicts
 
 
 def _check_mask(keep: Mask, size: int) -> None:
@@ -280,15 +286,32 @@ def _check_mask(keep: Mask, size: int) -> None:
         raise ValueError(f"gave a mask of {keep.dtype}{keep.shape} for {size} rows")
 
 
-def _combined(size: int, judgements: Iterable[Judgement]) -> tuple[Mask, list[int]]:
-    """The rows that every judgement keeps, and how many were left after each."""
-    alive, left, count = np.ones(size, dtype=np.bool_), [], size
-    for judgement in judgements:
-        if not judgement.idle:
-            alive &= judgement.keep
-            count = int(np.count_nonzero(alive))
-        left.append(count)
-    return alive, left
+class _Search(msgspec.Struct):
+    """Of those whom no vectorised filter rejects, who is left when no more are looked at than need be.
+
+    `visited`: who was looked at; None: everybody was.
+    """
+
+    alive: Mask
+    feasible: int
+    visited: Mask | None = None
+    groups: Rows | None = None
+    group_index: int = 0
+
+
+def _searched(ctx: Cycle, sieve: Sieve, chance: str, errors: list[PluginError]) -> _Search:
+    """Group by group, as far as there are any, and one by one where a plugin thinks so."""
+    if not ctx.profile.one_by_one and not _fallback(ctx):
+        return _Search(sieve.alive, sieve.count)
+    groups = _groups(ctx)
+    if ctx.profile.one_by_one:
+        visit = visit_one_by_one(ctx, sieve.alive, groups, seed_of(chance), errors)
+        sieve.add(tuple(visit.judgements()))
+        alive, visited = visit.passed & visit.visited, visit.visited
+    else:
+        visited = _visited(sieve.alive, groups)
+        alive = sieve.alive & visited
+    return _Search(alive, int(np.count_nonzero(alive)), visited, groups, _winning_group(ctx, alive, groups))
 
 
 def _fallback(ctx: Cycle) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -260,7 +261,7 @@ class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool
     places: Rows | None = None
     shown: dict[int, Score] | None = None
-    """What was shown before of those places; None: it may be another each time."""
+    """What was shown before of those places, but for the age; None: it may be another each time."""
 
     @property
     def raw(self) -> Reading:
@@ -295,11 +296,11 @@ def counted(
     found: dict[tuple[str, str], tuple[int, Judgement]] = {}
     left = size
     for judgement, after in zip(judgements, lefts, strict=True):
-        if out := left - after:
+        if after != left:
             key = (judgement.plugin, judgement.reason.code)
-            found[key] = (found[key][0] + out if key in found else out, judgement)
+            found[key] = (left - after + (found[key][0] if key in found else 0), judgement)
             left = after
-    ordered = sorted(found.values(), key=lambda pair: -pair[0])
+    ordered = sorted(found.values(), key=itemgetter(0), reverse=True)
     return [(RejectedCount(plugin=by.plugin, code=by.reason.code, count=count), by) for count, by in ordered]
 
 
@@ -314,10 +315,11 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     feasible: int
     judgements: tuple[Judgement, ...]
     left: tuple[int, ...]
-    """How many of all rows each judgement leaves of what the ones before it have left."""
-    visited: Mask
-    not_visited: int
-    groups: Rows
+    """How many of all rows each judgement leaves of what the ones before it have left; see `sieve.Sieve`."""
+    visited: Mask | None
+    """Who was looked at; None: everybody was."""
+    groups: Rows | None
+    """The fallback group of each row; None: nobody asked."""
     group_index: int
     best: Board
     score_everybody: Callable[[], Board]
@@ -326,11 +328,15 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     timings: tuple[Timing, ...] = ()
 
     @cached_property
+    def not_visited(self) -> int:
+        return 0 if self.visited is None else self.visited.size - int(np.count_nonzero(self.visited))
+
+    @cached_property
     def rejected(self) -> "list[tuple[RejectedCount, Judgement]]":
         """How many of those that were looked at each plugin and reason was the first to reject; the most first."""
-        return (
-            self.rejected_of(self.visited) if self.not_visited else counted(self.judgements, self.left, self.cycle.size)
-        )
+        if self.visited is not None:
+            return self.rejected_of(self.visited)
+        return counted(self.judgements, self.left, self.cycle.size)
 
     def rejected_of(self, among: Mask) -> "list[tuple[RejectedCount, Judgement]]":
         """The same of these rows alone."""

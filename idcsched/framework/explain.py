@@ -6,13 +6,12 @@ Reasons are kept as codes and parameters; `say` renders a sentence's English tem
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import islice, repeat
-from math import isnan, nan
+from math import inf, nan
 from typing import Literal
 
 import msgspec
 import numpy as np
 
-from .context import Cycle
 from .decision import (
     Answer,
     Board,
@@ -36,16 +35,15 @@ from .decision import (
     Tie,
 )
 from .labels import Rows
-from .normalize import DECIMALS
+from .normalize import DECIMALS, rounded
 from .ranking import HASH
-from .snapshot import Reading
+from .showing import Showing
 from .telling import Say, Teller, say_english
 
 __all__ = ["MOST_SHOWN", "Explain", "answer", "summary_of"]
 
 MOST_SHOWN = 1000
 MOST_WEIGHT = 10_000.0
-LEFT_OUT = "left_out"
 
 Explain = Literal["none", "summary", "full"]
 
@@ -132,12 +130,13 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
         return
     board = decision.board(places[-1] + 1)
     positions = board.ranking.head(places[-1] + 1)[places.start : places.stop]
-    told = [_scores(board, column, positions, tell) for column in board.columns]
+    showing = Showing(board, positions, tell)
+    told = [showing.scores(column) for column in board.columns]
     names, totals = [column.entry.name for column in board.columns], board.ranking.totals.take(positions).tolist()
     rows, codes = board.survivors.row_numbers.take(positions).tolist(), board.survivors.snapshot.idcs.codes
     of_each: Iterable[tuple[Score, ...]] = zip(*told, strict=True) if told else repeat(())
     for place, row, total, lines, scores in zip(
-        places, rows, totals, _lines(board, positions.tolist()), of_each, strict=bool(told)
+        places, rows, totals, _lines(board, showing.where), of_each, strict=bool(told)
     ):
         yield Candidate(
             rank=place + 1,
@@ -155,62 +154,6 @@ def _passed(decision: Decision, row: int, tell: Teller) -> Iterator[Passed]:
     for judgement in decision.judgements:
         if figures := tell.figures(judgement, judged):
             yield Passed(plugin=judgement.plugin, figures=dict(figures))
-
-
-def _scores(board: Board, column: ScoreColumn, positions: Rows, tell: Teller) -> list[Score]:
-    """One scorer's way from raw value to contribution, for those who are shown."""
-    places = positions if column.places is None else column.places.take(positions)
-    if column.shown is None:
-        return _scores_at(board, column, positions, places, tell)
-    where = places.tolist()
-    try:
-        return [column.shown[place] for place in where]
-    except KeyError:
-        found = _scores_at(board, column, positions, places, tell)
-        column.shown.update(zip(where, found, strict=True))
-        return found
-
-
-def _scores_at(board: Board, column: ScoreColumn, positions: Rows, places: Rows, tell: Teller) -> list[Score]:
-    values, ages = column.reading.values.take(places).tolist(), _ages(board.survivors, column.reading, places)
-    scores, missing = column.scores.take(positions).tolist(), _missing(column, places)
-    weight, nominal, left_out = column.weight, column.nominal_weight, column.left_out
-    return [
-        Score(
-            raw=raw if why is None or not isnan(raw) else None,
-            normalized=None if left_out else score,
-            weight=weight,
-            nominal_weight=nominal,
-            contribution=0.0 if left_out else round(weight * score, DECIMALS),
-            age_seconds=age,
-            missing=why,
-            note=note,
-        )
-        for raw, age, score, why, note in zip(
-            values, ages, scores, missing, tell.notes(board, column, positions), strict=True
-        )
-    ]
-
-
-def _ages(ctx: Cycle, reading: Reading, places: Rows) -> list[float | None]:
-    """How old the values at these places of the reading are; None where that means nothing."""
-    times, now = ctx.times(reading, places), ctx.now
-    return [None if isnan(at) else round(now - at, 3) for at in times] if times else [None] * places.size
-
-
-def _missing(column: ScoreColumn, places: Rows) -> list[str | None]:
-    """What stood in for the values at these places of the column; None: nothing had to."""
-    if column.complete:
-        return [None] * places.size
-    if column.left_out:
-        return [LEFT_OUT] * places.size
-    fresh = column.reading.known.take(places).tolist()
-    if False not in fresh:
-        return [None] * places.size
-    policy = column.entry.missing.score
-    stand_in = "worst" if policy == "last" else policy
-    used = column.known.take(places).tolist()
-    return [None if own else "last" if known else stand_in for own, known in zip(fresh, used, strict=True)]
 
 
 def _tie(board: Board) -> Tie | None:
@@ -243,15 +186,14 @@ def _margin(board: Board) -> Margin | None:
     return Margin(
         runner_up=board.code(second),
         score=ahead,
-        flips=tuple(_flip(column, winner, second, ahead) for column in board.columns if not column.left_out),
+        flips=tuple([_flip(column, winner, second, ahead) for column in board.columns if not column.left_out]),
     )
 
 
 def _flip(column: ScoreColumn, winner: int, second: int, ahead: float) -> Flip:
     lead: float = column.scores.item(winner) - column.scores.item(second)
-    weight = column.weight - ahead / lead if lead else None
-    level = weight is not None and 0.0 <= weight <= MOST_WEIGHT
-    return Flip(scorer=column.entry.name, weight=round(weight, DECIMALS) if weight is not None and level else None)
+    weight = column.weight - ahead / lead if lead else inf
+    return Flip(scorer=column.entry.name, weight=rounded(weight) if 0.0 <= weight <= MOST_WEIGHT else None)
 
 
 def summary_of(
@@ -295,7 +237,8 @@ def first_rejections(decision: Decision) -> Rows:
     first = np.full(decision.cycle.size, -1, dtype=np.intp)
     for number in range(len(decision.judgements) - 1, -1, -1):
         first[~decision.judgements[number].keep] = number
-    first[~decision.visited] = -1
+    if decision.visited is not None:
+        first[~decision.visited] = -1
     return first
 
 
@@ -336,7 +279,8 @@ def _near_miss(decision: Decision, position: int, judgement: Judgement, tell: Te
 
 
 def _fallback_group(decision: Decision) -> FallbackGroup | None:
-    if not (decision.cycle.request.fallback or decision.cycle.profile.fallback):
+    groups = decision.groups
+    if groups is None or not (decision.cycle.request.fallback or decision.cycle.profile.fallback):
         return None
     index = decision.group_index if decision.scheduled else None
     empty = range(decision.group_index if decision.scheduled else decision.group_index + 1)
@@ -345,7 +289,7 @@ def _fallback_group(decision: Decision) -> FallbackGroup | None:
         earlier=tuple(
             EarlierGroup(
                 index=group,
-                rejected_counts=tuple([count for count, _ in decision.rejected_of(decision.groups == group)]),
+                rejected_counts=tuple([count for count, _ in decision.rejected_of(groups == group)]),
             )
             for group in empty
         ),

@@ -89,7 +89,7 @@ class LineChoice:
     def of(self, position: int) -> tuple[int, ...]:
         """The distinct lines of one row."""
         if len(self.groups) == 1:
-            line = int(self.groups[0][position])
+            line: int = self.groups[0].item(position)
             return () if line == NO_LINE else (line,)
         return tuple(dict.fromkeys(int(group[position]) for group in self.groups if group[position] != NO_LINE))
 

@@ -23,7 +23,7 @@ def unmoved_words(profiles: Iterable[Profile]) -> Words:
         words |= {(entry.token, point) for entry in profile.entries for point in entry.plugin.unmoved}
         for step in profile.steps:
             if all(point in entry.plugin.unmoved for point, entry in step.entries):
-                words.add((step.token, "step"))
+                words |= {(step.token, "step"), (step.token, "sieve")}
     return frozenset(words)
 
 

@@ -121,13 +121,10 @@ class Entry:
     implied: bool = False
     joined: frozenset[str] = frozenset()
     """The methods that the plugin overrides."""
+    lasting: bool = False
+    """Whether its scores depend on no more than what the plugin says that it reads."""
     token: object = field(default_factory=object, compare=False, repr=False)
     """Stands for this entry where something is remembered of it."""
-
-    @property
-    def lasting(self) -> bool:
-        """Whether its scores depend on no more than what the plugin says that it reads."""
-        return "score" in self.plugin.reads
 
     def scale(self, natural: Scale) -> Scale:
         """The plugin's own scale, as far as the profile does not say otherwise.
@@ -306,6 +303,7 @@ def _implied(registry: Registry, name: str) -> Entry:
         on_error_score="ignore",
         implied=True,
         joined=_joined(kind),
+        lasting="score" in kind.reads,
     )
 
 
@@ -325,6 +323,7 @@ def _compiled(part: PluginEntry, registry: Registry, pointer: str) -> Entry:
         on_error_filter="skip_filter" if part.on_error == "skip_filter" else "fail",
         on_error_score="fail" if part.on_error == "fail" else "ignore",
         joined=_joined(kind),
+        lasting="score" in kind.reads,
     )
 
 

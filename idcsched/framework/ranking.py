@@ -9,7 +9,7 @@ import numpy as np
 from .capacity import headroom
 from .decision import PluginError, ScoreColumn
 from .lines import NO_LINE, LineChoice
-from .normalize import DECIMALS, Floats
+from .normalize import Floats, rounded_each
 from .order import Ranking
 from .profile import HEADROOM, Entry
 from .scoring import prepare, read_raw, scorer_failed
@@ -63,7 +63,7 @@ def total_scores(ctx: "Cycle", columns: Iterable[ScoreColumn], lasting: Floats |
     for column in columns:
         if not column.entry.lasting:
             totals += column.scores * column.weight
-    return totals.round(DECIMALS, out=totals)
+    return rounded_each(totals)
 
 
 def sum_of_lasting(ctx: "Cycle", columns: Iterable[ScoreColumn]) -> Floats:
@@ -129,7 +129,7 @@ def line_headroom(ctx: "Cycle", need: float) -> Floats:
             left = headroom(left, bought)
         lefts.append(left if everybody else np.where(group == NO_LINE, np.nan, left))
     least = lefts[0] if len(lefts) == 1 else np.minimum.reduce(lefts)
-    return least.round(DECIMALS)
+    return rounded_each(least)
 
 
 def _sizes(lines: Lines, choice: LineChoice) -> list[tuple[Floats, Floats]]:

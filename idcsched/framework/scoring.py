@@ -11,7 +11,7 @@ import numpy as np
 from .decision import PluginError, Score, ScoreColumn
 from .errors import PluginFailed
 from .labels import Mask, Rows
-from .normalize import BY_ROW, DECIMALS, Floats, Scale, normalize, within_bounds
+from .normalize import BY_ROW, DECIMALS, Floats, Scale, normalize, rounded_each, within_bounds
 from .plugin import Plugin
 from .profile import DynamicWeight, Entry
 from .snapshot import Reading, sealed
@@ -39,6 +39,7 @@ _AGGREGATES: dict[str, Callable[[Floats], Any]] = {
     "sum": np.sum,
 }
 _NEUTRAL_AT_MOST = 50.0
+_NO = bytes(np.array([False]))
 Weights = tuple[float, float]
 """What the profile or the request says, and what is in force."""
 _BYTES_A_ROW = 25  # two or three columns and a mask
@@ -98,7 +99,7 @@ def _read(ctx: "Cycle", entry: Entry) -> tuple[Reading | None, bool]:
 
 def all_of(mask: Mask) -> bool:
     """As `mask.all()`, which takes longer to get going than to look at a few hundred rows."""
-    return int(np.count_nonzero(mask)) == mask.size
+    return _NO not in mask.tobytes()
 
 
 def _score_one_by_one(plugin: Plugin, ctx: "Cycle") -> Reading:
@@ -165,7 +166,7 @@ class Whole(msgspec.Struct, frozen=True):
     reading: Reading
     scores: Floats | None
     shown: dict[int, Score] | None = None
-    """What was shown of a row; None: it may be another each time, since its age is told or it hangs on others."""
+    """What was shown of a row, but for its age; None: it may be another each time, since it hangs on others."""
 
 
 _ASK_EACH_TIME = object()
@@ -175,6 +176,8 @@ SILENT = object()
 
 def column_of(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
     """The survivors' part of what was worked out once for all rows, where the plugin says what it reads."""
+    if not entry.lasting:
+        return _column(ctx, entry, weights)
     found, places = remembered_whole(ctx.whole, entry), ctx.positions
     if found is SILENT:
         return None
@@ -214,7 +217,7 @@ def remembered_whole(whole: "Cycle", entry: Entry, *, at_once: bool = False) -> 
 
 def _scored(ctx: "Cycle", entry: Entry, reading: Reading, places: Rows) -> Floats:
     raw = reading.take(places)
-    return _scores(ctx, entry, raw, raw.known, entry.scale(entry.plugin.scale_for(ctx)))
+    return _scores(ctx, entry, raw.values, raw.known, entry.scale(entry.plugin.scale_for(ctx)))
 
 
 def _whole(whole: "Cycle", entry: Entry) -> Whole | object:
@@ -229,8 +232,8 @@ def _whole(whole: "Cycle", entry: Entry) -> Whole | object:
         by_row = scale.kind in BY_ROW and not normalizes_itself(entry)
         if not by_row:
             return sealed(Whole(raw, None))
-        ageless = raw.at is None and raw.lines is None and "note" not in entry.joined
-        return sealed(Whole(raw, _scores(whole, entry, raw, raw.known, scale), {} if ageless else None))
+        noteless = "note" not in entry.joined
+        return sealed(Whole(raw, _scores(whole, entry, raw.values, raw.known, scale), {} if noteless else None))
     except Exception:  # noqa: BLE001  # among the survivors it may not fail, and there it is put on record
         return _ASK_EACH_TIME
 
@@ -245,7 +248,7 @@ def _column(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
         known = known | ~np.isnan(raw.values) if entry.missing.score == "last" else known
         left_out = not known.any()
         _note(ctx, entry, raw, known, left_out)
-    scores = np.zeros(ctx.size) if left_out else _scores(ctx, entry, raw, known, scale)
+    scores = np.zeros(ctx.size) if left_out else _scores(ctx, entry, raw.values, known, scale, whole=complete)
     return ScoreColumn(
         entry=entry,
         reading=raw,
@@ -258,10 +261,13 @@ def _column(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | None:
     )
 
 
-def _scores(ctx: "Cycle", entry: Entry, raw: Reading, known: Mask, scale: Scale) -> Floats:
-    """0..100 for every survivor: known values normalised among themselves, the others by policy."""
-    whole = all_of(known)
-    values = raw.values if whole else raw.values[known]
+def _scores(ctx: "Cycle", entry: Entry, raw: Floats, known: Mask, scale: Scale, *, whole: bool = False) -> Floats:
+    """0..100 for every survivor: known values normalised among themselves, the others by policy.
+
+    `whole`: all of them are known already.
+    """
+    whole = whole or all_of(known)
+    values = raw if whole else raw[known]
     own = normalizes_itself(entry)
     found = np.asarray(entry.plugin.normalize(ctx, values) if own else normalize(values, scale), dtype=np.float64)
     if own and (found.shape != values.shape or not within_bounds(found, "min_max")):
@@ -269,10 +275,10 @@ def _scores(ctx: "Cycle", entry: Entry, raw: Reading, known: Mask, scale: Scale)
     if scale.kind not in BY_ROW and not within_bounds(found, scale.kind):
         raise ValueError("gave a score out of bounds")
     if whole:
-        return found.round(DECIMALS) if own else found
+        return rounded_each(found) if own else found
     scores = np.full(ctx.size, _stand_in(found, entry, scale))
     scores[known] = found
-    return scores.round(DECIMALS)
+    return rounded_each(scores)
 
 
 def normalizes_itself(entry: Entry) -> bool:

@@ -1,13 +1,12 @@
 """How reasons and notes are said: `say` renders a sentence's English template, or its translation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from .decision import Board, Judgement, PluginError, ScoreColumn
 from .errors import Template
-from .labels import Rows
 
 __all__ = ["PARTS", "Said", "Say", "Teller", "say_english"]
 
@@ -48,13 +47,13 @@ class Teller:
             self._failed(judgement.plugin, "figures", error)
             return None
 
-    def notes(self, board: Board, column: ScoreColumn, positions: Rows) -> list[str | msgspec.UnsetType]:
+    def notes(self, board: Board, column: ScoreColumn, positions: Sequence[int]) -> list[str | msgspec.UnsetType]:
         """What the scorer has to say about those raw values."""
         if "note" not in column.entry.joined:
-            return [msgspec.UNSET] * positions.size
+            return [msgspec.UNSET] * len(positions)
         told: list[str | msgspec.UnsetType] = []
         say, ask, survivors = self.say, column.entry.plugin.note, board.survivors
-        for position in positions.tolist():
+        for position in positions:
             try:
                 note = ask(survivors, position)
                 told.append(say(note.sentence, note.params) if note else msgspec.UNSET)
