@@ -33,6 +33,7 @@ from .recorder import recorder
 from .records import DecisionRecord
 from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
 from .sentences import Notebook, read_struct
+from .turns import Turn
 
 __all__ = [
     "COMMIT_SALT",
@@ -109,9 +110,11 @@ def make(
     seen = behind(picture or live.current(), request.priority)
     question = _question(request, tenant, http_request_id, policy, seen)
     with instruments.Attempt(question.profile.code) as attempt:
-        solution, replies = _solved(question, attempt.clock, after)
+        replies = _replies(question, after)
         notebook = Notebook()
-        told = _told(solution, request, attempt, notebook)
+        with Turn():
+            solution = _solved(question, replies, attempt.clock, after)
+            told = _told(solution, request, attempt, notebook)
         scheduled = _answered(question, told, started=started)
     record = _record(question, scheduled, notebook, actor, replies, after)
     return Made(picture=question.picture, solution=solution, scheduled=scheduled, record=record)
@@ -133,25 +136,28 @@ def _question(
     )
 
 
+def _replies(question: _Question, after: Succession | None) -> dict[str, Reply]:
+    """What the outside has to say to it."""
+    request, profile = question.request, question.profile
+    if not profile.gatherers:
+        return {}
+    snapshot = after.snapshot if after else question.picture.snapshot
+    return ask(queries(first_share(request), snapshot, profile, now=question.now, labels=question.labels))
+
+
 def _solved(
-    question: _Question, clock: Clock | None, after: Succession | None
-) -> tuple[Solution | Repeated, dict[str, Reply]]:
-    """The solution, and what the outside had to say to it."""
-    request, profile, now, labels = question.request, question.profile, question.now, question.labels
-    replies: dict[str, Reply] = {}
-    if profile.gatherers:
-        snapshot = after.snapshot if after else question.picture.snapshot
-        replies = ask(queries(first_share(request), snapshot, profile, now=now, labels=labels))
+    question: _Question, replies: Mapping[str, Reply], clock: Clock | None, after: Succession | None
+) -> Solution | Repeated:
     known: dict[str, Any] = {
-        "now": now,
+        "now": question.now,
         "reference": question.reference,
-        "labels": labels,
+        "labels": question.labels,
         "replies": replies,
         "clock": clock,
     }
     if after is not None:
-        return after.solve(request, profile, **known), replies
-    return solve(request, question.picture.snapshot, profile, **known), replies
+        return after.solve(question.request, question.profile, **known)
+    return solve(question.request, question.picture.snapshot, question.profile, **known)
 
 
 def _told(solution: Solution | Repeated, request: Request, attempt: instruments.Attempt, notebook: Notebook) -> Answer:
