@@ -9,18 +9,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 from django.db.models import F
 from django.db.models.functions import Greatest, Round
 
 from idcsched.audit.services import feed_append
-from idcsched.audit.statements import Statement, announcements, places, rounded, stored, typed
+from idcsched.audit.statements import SHAPES, Statement, announcements, places, rounded, stored, typed
 from idcsched.audit.writing import write
 from idcsched.framework.claiming import Claim as Wanted
 from idcsched.framework.normalize import DECIMALS
@@ -115,17 +115,19 @@ def _taken(parts: Sequence[_Part], at: datetime, *, target: str) -> Iterator[Sta
     if not parts:
         return
     rows = [(idc, line or None, resource, sum_, sum_) for (idc, line, resource), sum_ in _sums(parts).items()]
+    yield Statement(_taken_sql(len(rows), target), [*chain.from_iterable(rows)])
+    yield _claims(parts, at)
+
+
+@lru_cache(maxsize=SHAPES)
+def _taken_sql(rows: int, target: str) -> str:
     grown = ", ".join(
         f"{name} = {rounded(f'ledger_holding.{name} + excluded.{name}', DECIMALS)}" for name in ("taken", "ordered")
     )
-    yield Statement(
-        f"""
-        INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES {places(5, len(rows))}
+    return f"""
+        INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES {places(5, rows)}
         ON CONFLICT {target} DO UPDATE SET {grown}
-        """,  # noqa: S608 - names of this module's own
-        [*chain.from_iterable(rows)],
-    )
-    yield _claims(parts, at)
+        """  # noqa: S608 - names of this module's own
 
 
 def _sums(parts: Sequence[_Part]) -> dict[tuple[int, int, str], float]:
@@ -147,7 +149,7 @@ def _claims(parts: Sequence[_Part], at: datetime) -> Statement:
     """Each claim with its holding, which is this transaction's now. One without would leave NULL, too."""
     created, of_lines = stored(Claim, "created_at", at), bool(parts[0].claim.line)
     wanted = [_wanted(part, later) for part, later in zip(parts, _later(parts), strict=True)]
-    return Statement(_claims_sql(of_lines, len(wanted), connection.vendor), [created, created, *chain(*wanted)])
+    return Statement(_claims_sql(len(wanted), of_lines=of_lines), [created, created, *chain(*wanted)])
 
 
 def _wanted(part: _Part, later: float) -> tuple[Any, ...]:
@@ -158,8 +160,8 @@ def _wanted(part: _Part, later: float) -> tuple[Any, ...]:
     return placement, claim.amount, later, claim.ceiling, claim.counted, part.stay.behind, *of
 
 
-@cache
-def _claims_sql(of_lines: bool, rows: int, vendor: str) -> str:
+@lru_cache(maxsize=SHAPES)
+def _claims_sql(rows: int, *, of_lines: bool) -> str:
     """The claims on lines or on stocks; what fills it: when, twice, then all that is `_wanted`."""
     number, text = typed(Claim, "amount"), typed(Holding, "resource")
     kinds = [typed(Claim, "placement"), number, number, number, text, typed(Holding, "kept_for")]

@@ -13,7 +13,6 @@ from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Made, Scheduled, make, tenant_of
-from idcsched.scheduling.sentences import read_struct
 
 from .callbacks import callback_host_check
 from .models import Placement
@@ -82,7 +81,7 @@ def _outcome(asked: Asked, principal: Principal, http_request_id: str, ahead: Ah
     except IdcschedError as error:
         return error
     recorder.hand_in(made.record)
-    return _told(made)
+    return made.answer
 
 
 def _recommends(asked: Request) -> bool:
@@ -100,10 +99,6 @@ def _recommended(asked: Request, principal: Principal, http_request_id: str, ahe
     if asked.hypothetical is None:
         ahead.would_take(made, asked)
     return made
-
-
-def _told(made: Made) -> Scheduled:
-    return read_struct(made.scheduled, made.record.notebook)
 
 
 class _Gang:
@@ -127,7 +122,7 @@ class _Gang:
         else:
             self._made.append(made)
             fits = _recommends(asked) or len(self.outcomes) in self._takes
-            self.outcomes.append(_told(made) if fits else NoFeasible("no_feasible_idc", "{summary}", made))
+            self.outcomes.append(made.answer if fits else NoFeasible("no_feasible_idc", "{summary}", made))
 
     def placed(self) -> bool:
         """Whether that is how it ends: all are placed, or can't be. Else somebody was quicker: begin anew."""

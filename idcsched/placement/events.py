@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from django.utils import timezone
 
 from idcsched.audit.context import origin
 from idcsched.framework.errors import NotFound
 
-from .callbacks import announced, callbacks_of
+from .callbacks import Happened, announced, callbacks_of
 from .lifecycle import Move, State, next_state
 from .models import Delivery, Event, Placement
 
@@ -28,7 +29,7 @@ def held(placement_id: UUID | str, *, skip_locked: bool = False) -> Placement:
     return found
 
 
-def advance(placement: Placement, move: Move, *, detail: Mapping[str, Any] | None = None, **changes: Any) -> Event:
+def advance(placement: Placement, move: Move, *, detail: Mapping[str, Any] | None = None, **changes: Any) -> None:
     """Make the move, with other changes of the row; raises Conflict `invalid_transition`.
 
     The placement must be `held`.
@@ -41,26 +42,25 @@ def advance(placement: Placement, move: Move, *, detail: Mapping[str, Any] | Non
     for name, value in changes.items():
         setattr(placement, name, value)
     placement.save(update_fields=["state", "version", "changed_at", *changes])
-    event = _event(placement, move, detail or {})
-    event.save(force_insert=True)
-    Delivery.objects.bulk_create(callbacks_of(placement, [event]))
+    happened = _happened(placement, move, detail or {})
+    Event.objects.create(**msgspec.structs.asdict(happened))
+    Delivery.objects.bulk_create(callbacks_of([happened]))
     announced(placement)
-    return event
 
 
-def first_events(placement: Placement, moves: Mapping[Move, Mapping[str, Any]]) -> list[Event]:
+def first_events(placement: Placement, moves: Mapping[Move, Mapping[str, Any]]) -> list[Happened]:
     """The events of a placement that is about to be written, which comes out in the last move's state."""
     events, state = [], None
     for version, (move, detail) in enumerate(moves.items(), 1):
         state = next_state(state, move)
         placement.state, placement.version = state, version
-        events.append(_event(placement, move, detail))
+        events.append(_happened(placement, move, detail))
     return events
 
 
-def _event(placement: Placement, move: Move, detail: Mapping[str, Any]) -> Event:
+def _happened(placement: Placement, move: Move, detail: Mapping[str, Any]) -> Happened:
     said = {"message": message} if (message := origin().message) else {}
-    return Event(
+    return Happened(
         placement=placement,
         version=placement.version,
         at=placement.changed_at,

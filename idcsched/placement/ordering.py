@@ -13,7 +13,6 @@ from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Made, make, tenant_of
-from idcsched.scheduling.sentences import read_struct
 
 from .callbacks import callback_host_check
 from .models import Placement
@@ -33,7 +32,7 @@ class NoFeasible(Conflict):
     """Nothing fits, or nothing that fitted could be had; carries the last decision."""
 
     def __init__(self, code: str, detail: Template, made: Made) -> None:
-        self.decision = read_struct(made.scheduled, made.record.notebook)
+        self.decision = made.answer
         super().__init__(code, detail, summary=self.decision.summary)
 
     @property

@@ -26,13 +26,14 @@ from idcsched.ledger.taking import Stay, oversold, taking
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.pictures import pictures
+from idcsched.scheduling.records import DecisionRow
 from idcsched.scheduling.schedule import Made
 
 from .beginning import provision_begin
-from .callbacks import announced, callbacks_of
+from .callbacks import Happened, announced, callbacks_of
 from .events import advance, first_events, held
 from .lifecycle import HOLDING, Move
-from .models import Event, Placement
+from .models import Delivery, Event, Placement
 from .orders import Order, Take
 from .quota import has_quota, quota_respected
 from .sight import tenancy_of
@@ -48,11 +49,11 @@ NO_LINES: Mapping[str, int] = MappingProxyType({})
 class _Written:
     """The rows of what is taken for one order."""
 
-    decisions: Sequence[Decision]
+    decisions: Sequence[DecisionRow]
     stays: Sequence[Stay]
     tenancies: Sequence[Tenancy]
     placements: Sequence[Placement] = ()
-    events: Sequence[Event] = ()
+    events: Sequence[Happened] = ()
 
 
 def take_together(takes: Sequence[Take]) -> list[Placement]:
@@ -151,14 +152,14 @@ _joining = Joining(_write, most=MOST_AT_ONCE)
 
 
 def _insertions(
-    decisions: Sequence[Decision], placements: Sequence[Placement], events: Sequence[Event]
+    decisions: Sequence[DecisionRow], placements: Sequence[Placement], events: Sequence[Happened]
 ) -> list[Statement]:
     """The rows, the pictures that the decisions saw, and the callbacks that tell of the events."""
-    callbacks = [callback for event in events for callback in callbacks_of(event.placement, [event])]
+    rows = ((decisions, Decision), (placements, Placement), (events, Event), (callbacks_of(events), Delivery))
     seen = pictures.missing(row.picture for row in decisions if row.picture)
     return [
         *([insertion(seen, unless_there=True)] if seen else []),
-        *(insertion(rows) for rows in (decisions, placements, events, callbacks) if rows),
+        *(insertion(found, into=model) for found, model in rows if found),
     ]
 
 
@@ -183,7 +184,7 @@ def _rows(
     )
 
 
-def _reserved(placement: Placement, each: Take, now: datetime) -> list[Event]:
+def _reserved(placement: Placement, each: Take, now: datetime) -> list[Happened]:
     """What the new placement has of its candidate, and the events that say so."""
     fields = _fields(each, now)
     for name, value in fields.items():
@@ -263,9 +264,9 @@ def _placement(order: Order, made: Made) -> Placement:
     )
 
 
-def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[Decision]:
+def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[DecisionRow]:
     """A row for each decision, with the first placement that came of it and all that was taken by it."""
-    rows: dict[str, Decision] = {}
+    rows: dict[str, DecisionRow] = {}
     for each, placement in zip(takes, placements, strict=True):
         row = rows.get(each.made.scheduled.decision_id)
         if row is None:
@@ -275,7 +276,7 @@ def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[D
     return list(rows.values())
 
 
-def _decision(order: Order, made: Made, placement: UUID, *, taken: dict[str, Any] | None) -> Decision:
+def _decision(order: Order, made: Made, placement: UUID, *, taken: dict[str, Any] | None) -> DecisionRow:
     row = made.record.row({order.tenant.code: order.tenant.pk}, pictures)
     row.placement, row.taken = placement, taken
     return row

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -14,12 +15,39 @@ from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 from idcsched.framework.standing import Tenancy
 
-from .models import Decision
+from .models import Picture
 from .pictures import Pictures
 from .scheduled import Scheduled
 from .sentences import Notebook
 
-__all__ = ["DecisionRecord"]
+__all__ = ["DecisionRecord", "DecisionRow"]
+
+
+class DecisionRow(msgspec.Struct, kw_only=True):
+    """The columns of a `Decision` that is to be inserted, its documents encoded already."""
+
+    id: str
+    created_at: datetime
+    tenant_id: int | None
+    actor: str
+    request_id: str
+    http_request_id: str
+    result: str
+    reason_code: str
+    idc: str
+    profile: str
+    profile_revision: int
+    request: msgspec.Raw
+    answer: msgspec.Raw
+    sentences: msgspec.Raw
+    inputs: bytes | None
+    picture: Picture | None
+    placement: UUID | None = None
+    taken: dict[str, Any] | None = None
+
+    @property
+    def picture_id(self) -> UUID | None:
+        return self.picture.pk if self.picture else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +71,15 @@ class DecisionRecord:
         """Roughly how much of memory it holds: of how many IDCs it tells."""
         return 1 + len(self.scheduled.candidates or ()) + len(self.scheduled.rejected or ())
 
-    def row(self, tenants: Mapping[str, int], pictures: Pictures | None = None) -> Decision:
+    def row(self, tenants: Mapping[str, int], pictures: Pictures | None = None) -> DecisionRow:
         """The answer in English, with what its sentences were made of; `tenants` has the keys of the codes.
 
-        A row to be inserted, not to be read from: its documents are encoded already.
         What it saw of the world is one of the `pictures` then; without them the row stands for itself.
         """
         scheduled = self.scheduled
         kept = UUID(scheduled.decision_id).int % 100 < settings.RECORD_INPUTS  # of so many in a hundred, by chance
         picture = pictures.of(self.request, self.snapshot) if kept and pictures else None
-        return Decision(
+        return DecisionRow(
             id=scheduled.decision_id,
             created_at=datetime.fromtimestamp(self.now, UTC),
             tenant_id=tenants.get(self.tenant or ""),
@@ -65,7 +92,7 @@ class DecisionRecord:
             profile=scheduled.profile.code,
             profile_revision=scheduled.profile.revision,
             request=msgspec.Raw(msgspec.json.encode(self.request)),
-            answer=msgspec.Raw(msgspec.json.encode(msgspec.structs.replace(scheduled, commit_token=None))),
+            answer=msgspec.Raw(msgspec.json.encode(scheduled)),
             sentences=msgspec.Raw(self.notebook.encoded),
             inputs=self._inputs(asked_of if picture else inputs_of) if kept else None,
             picture=picture,

@@ -79,13 +79,19 @@ class Made:
         """The ranking."""
         return self.solution.decision
 
+    @property
+    def answer(self) -> Scheduled:
+        """As it is given out: in the language of the reader, with what commits it. Who takes an order needs neither."""
+        token = _commit_token(self.scheduled, self.record.request)
+        return read_struct(msgspec.structs.replace(self.scheduled, commit_token=token), self.record.notebook)
+
 
 def schedule(*, request: Request, principal: Principal, http_request_id: str) -> Scheduled:
     """The best IDC for `request`, recorded; raises Invalid, Forbidden or PluginFailed."""
     tenant = tenant_of(request, principal)
     made = make(request=request, tenant=tenant, actor=principal.username, http_request_id=http_request_id)
     recorder.hand_in(made.record)
-    return read_struct(made.scheduled, made.record.notebook)
+    return made.answer
 
 
 def make(
@@ -194,17 +200,16 @@ def _record(
 
 
 def _answered(question: _Question, told: Answer, *, started: float) -> Scheduled:
-    decision_id = str(uuid7())
     snapshot = question.picture.snapshot
     return Scheduled(
-        decision_id=decision_id,
+        decision_id=str(uuid7()),
         request_id=question.request.request_id,
         http_request_id=question.reference,
         **_fields(told),
         degraded=bool(told.plugin_errors) or question.lagging,
         profile=ProfileBrief(question.profile.code, question.profile.revision),
         snapshot=SnapshotBrief(snapshot.id, round(question.lag_seconds, 3)),
-        commit_token=_commit_token(decision_id, question.request, told),
+        commit_token=None,
         elapsed_ms=round((time.perf_counter() - started) * 1e3, 3),
     )
 
@@ -213,11 +218,11 @@ def _fields(told: Answer) -> dict[str, Any]:
     return msgspec.structs.asdict(told)
 
 
-def _commit_token(decision_id: str, request: Request, told: Answer) -> str | None:
+def _commit_token(scheduled: Scheduled, request: Request) -> str | None:
     """What turns this recommendation into a placement within ten minutes; signed, and dated by the signature."""
-    if told.idc is None or request.hypothetical is not None:
+    if scheduled.idc is None or request.hypothetical is not None:
         return None
-    return _signer().sign_object({"decision": decision_id})
+    return _signer().sign_object({"decision": scheduled.decision_id})
 
 
 class _Signer(signing.TimestampSigner):

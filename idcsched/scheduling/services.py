@@ -20,7 +20,7 @@ from metrics_ingest.models import Metric, Scope
 from .models import Decision, Profile, ProfileRevision
 from .pictures import pictures, pictures_expire
 from .plugins import registry
-from .records import DecisionRecord
+from .records import DecisionRecord, DecisionRow
 from .selectors import revision_named
 
 __all__ = [
@@ -117,10 +117,10 @@ def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
         return _stored(rows)
 
 
-def _stored(rows: Sequence[Decision]) -> int:
+def _stored(rows: Sequence[DecisionRow]) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
         pictures.store(row.picture for row in rows if row.picture)
-        cursor.execute(*insertion(rows, unless_there=True))
+        cursor.execute(*insertion(rows, into=Decision, unless_there=True))
     return len(rows)
 
 

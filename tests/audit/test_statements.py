@@ -1,9 +1,12 @@
 """Rows that are written past the ORM are the rows that it would have written."""
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from uuid import UUID
 
+import msgspec
 import pytest
+from django.db import IntegrityError, transaction
 
 from idcsched.accounts.models import Tenant
 from idcsched.audit.statements import insertion, run_together
@@ -39,6 +42,22 @@ def test_it_works() -> None:
     columns = [field.attname for field in Placement._meta.concrete_fields if field.attname != "id"]
     by_orm, by_hand = Placement.objects.order_by("pk").values_list(*columns)
     assert by_orm == by_hand
+
+
+def test_anything_with_the_columns_is_a_row() -> None:
+    row = SimpleNamespace(id=UUID(int=1), created_at=NOW, data=b"x")
+    run_together([insertion([row], into=Picture)])
+    (found,) = Picture.objects.all()
+    assert (found.pk, found.created_at, bytes(found.data)) == (UUID(int=1), NOW, b"x")
+
+
+def test_documents_may_be_encoded_already() -> None:
+    tenant, encoded = Tenant.objects.create(code="t"), msgspec.Raw('{"region":"广州","one":1}'.encode())
+    values = {**VALUES, "request": encoded, "cures": None}
+    with pytest.raises(IntegrityError, match="cures"), transaction.atomic():
+        run_together([insertion([Placement(pk=UUID(int=1), tenant=tenant, **values)])])
+    run_together([insertion([Placement(pk=UUID(int=1), tenant=tenant, **{**VALUES, "request": encoded})])])
+    assert Placement.objects.get().request == {"region": "广州", "one": 1}
 
 
 def test_what_is_there_already_may_stay() -> None:

@@ -81,7 +81,7 @@ def all_at_once(orders: list[Callable[[], Placement | str]]) -> list[Placement |
         outcomes = [pool.submit(done, one) for one in orders]
         while len(taking._joining._queue) < len(orders):
             assert not [outcome for outcome in outcomes if outcome.done()]
-        taking._joining._queue[0].turn.set()
+        taking._joining._queue[0].turn.put(None)
     return [outcome.result() for outcome in outcomes]
 
 
