@@ -21,6 +21,7 @@ from idcsched.framework.registry import check_plugin as check_class
 from idcsched.framework.snapshot import Snapshot
 
 from .builders import NOW, Outcome, decide_for, profile, snapshot
+from .orders import told_otherwise
 from .samples import SAMPLE_REQUESTS, bare_world, sample_world
 from .watching import Seen, watched
 
@@ -55,6 +56,8 @@ def check_plugin(
     - reads no more of the request than its `reads` say, so that what is remembered of it stays true: on a snapshot that
       many have asked, and a little later, it answers as on a fresh one;
     - keeps what it promises: no raw value is better, and none is missing that was promised;
+    - says rightly what orders do to its word (`unmoved`, `needs`, `score_again`): after some of them the answer is what
+      would be decided afresh;
     - rejects for declared reasons, whose sentences its details fill;
     - where it asks the outside: asks in JSON, and the same each time. `outside` stands for the service that it asks
       and gives the document that is answered.
@@ -67,6 +70,9 @@ def check_plugin(
     for known in known_worlds if plugin.reads else ():
         _check_reads(plugin, dict(args or {}), known, requests, service)
         _check_memory(plugin, _policy(plugin, dict(args or {}), None), known, requests, service)
+    for known in known_worlds if plugin.unmoved or plugin.joins("needs") or plugin.joins("score_again") else ():
+        for otherwise in told_otherwise(plugin, dict(args or {}), known, requests):
+            _broken(plugin, f"after orders it answers as it would afresh, asked {otherwise}")
     for known, asked, missing in product(known_worlds, requests, POLICIES):
         _check_decisions(plugin, _policy(plugin, dict(args or {}), missing), known, asked, service)
 
