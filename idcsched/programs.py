@@ -26,6 +26,8 @@ from idcsched.api.middleware import HEADER, request_id_given
 __all__ = ["Programs", "brings_token"]
 
 TOKENS_FOR: Final = "/api/"
+HOSTS: Final = 100
+"""So many are remembered: a server that answers to any could be told of ever more."""
 VARY: Final = ("Accept-Language",)
 Answering: TypeAlias = Callable[[HttpRequest], HttpResponseBase]
 Headers: TypeAlias = dict[str, tuple[str, str]]
@@ -45,6 +47,7 @@ class Programs:
         self._view = _behind(get_response)
         self._common = CommonMiddleware(self._view)
         self._answered = cast("Answering", convert_exception_to_response(self._where_the_host_is_allowed))
+        self._hosts: set[str] = set()
         self._always = {secure: _always(secure=secure) for secure in (False, True)}
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -62,7 +65,12 @@ class Programs:
         return response
 
     def _where_the_host_is_allowed(self, request: HttpRequest) -> HttpResponseBase:
-        return self._common.process_request(request) or self._view(request)
+        host = request.META.get("HTTP_HOST", "")
+        if host not in self._hosts:
+            request.get_host()  # raises for one that is not ours
+            if host and len(self._hosts) < HOSTS:
+                self._hosts.add(host)
+        return self._view(request)
 
 
 def _behind(get_response: Answering) -> Answering:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.request import Request
-from uuid_utils.compat import uuid7
+from uuid_utils import uuid7
 
 __all__ = ["HEADER", "RequestIdMiddleware", "request_id_given", "request_id_of"]
 

@@ -10,7 +10,7 @@ import msgspec
 from django.core import signing
 from django.utils.crypto import salted_hmac
 from django.utils.encoding import force_bytes
-from uuid_utils.compat import uuid7
+from uuid_utils import uuid7
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.context import Clock
@@ -222,7 +222,8 @@ def _commit_token(scheduled: Scheduled, request: Request) -> str | None:
     """What turns this recommendation into a placement within ten minutes; signed, and dated by the signature."""
     if scheduled.idc is None or request.hypothetical is not None:
         return None
-    return _signer().sign_object({"decision": scheduled.decision_id})
+    document = msgspec.json.encode({"decision": scheduled.decision_id})
+    return _signer().sign(signing.b64_encode(document).decode())  # as `sign_object`, which makes an encoder each time
 
 
 class _Signer(signing.TimestampSigner):

@@ -125,3 +125,11 @@ def test_an_id_that_is_not_sane_is_replaced(seed: Api) -> None:
         given = seed.raw("GET", "/isps/", X_Request_ID=name)["X-Request-ID"]
         assert given != name
         assert len(given) == 36
+
+
+def test_each_host_is_judged_by_itself(seed: Api) -> None:
+    told = [
+        seed.client.get("/api/v1/isps/", headers={"host": host}).status_code
+        for host in ("localhost", "elsewhere.example", "localhost", "127.0.0.1:8000", "elsewhere.example")
+    ]
+    assert told == [200, 400, 200, 200, 400]
