@@ -30,7 +30,13 @@ class Holding(models.Model):
 
     idc = models.ForeignKey(Idc, models.PROTECT, verbose_name=_("IDC"), related_name="holdings")
     line = models.ForeignKey(
-        Line, models.PROTECT, verbose_name=_("line"), null=True, blank=True, related_name="holdings"
+        Line,
+        models.PROTECT,
+        verbose_name=_("line"),
+        null=True,
+        blank=True,
+        related_name="holdings",
+        db_index=False,  # it is unique
     )
     resource = models.CharField(_("resource"), max_length=20, choices=Resource.choices)
     taken = AmountField(_("taken"), default=0.0)

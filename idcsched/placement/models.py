@@ -35,7 +35,9 @@ class Placement(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    tenant = models.ForeignKey(Tenant, models.PROTECT, related_name="placements", verbose_name=_("tenant"))
+    tenant = models.ForeignKey(  # an index that is there anyway begins with it, as with all without one of their own
+        Tenant, models.PROTECT, related_name="placements", verbose_name=_("tenant"), db_index=False
+    )
     actor = models.CharField(_("asked by"), max_length=150, blank=True)
     request_id = models.CharField(_("request id"), max_length=255, blank=True)
     action = models.CharField(_("action"), max_length=10, choices=Action.choices)
@@ -43,7 +45,13 @@ class Placement(models.Model):
     state = models.CharField(_("state"), max_length=12, choices=State.choices)
     version = models.PositiveIntegerField(_("version"), default=1)
     idc = models.ForeignKey(
-        Idc, models.PROTECT, null=True, blank=True, related_name="placements", verbose_name=_("IDC")
+        Idc,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="placements",
+        verbose_name=_("IDC"),
+        db_index=False,
     )
     lines = models.JSONField(_("lines"), default=list, blank=True)
     business = models.CharField(_("business"), max_length=256, blank=True)
@@ -107,7 +115,9 @@ class Placement(models.Model):
 class Event(models.Model):
     """One move of a placement. Written with the move itself, and never changed."""
 
-    placement = models.ForeignKey(Placement, models.CASCADE, related_name="events", verbose_name=_("placement"))
+    placement = models.ForeignKey(
+        Placement, models.CASCADE, related_name="events", verbose_name=_("placement"), db_index=False
+    )
     version = models.PositiveIntegerField(_("version"))
     at = models.DateTimeField(_("at"), default=timezone.now)
     move = models.CharField(_("move"), max_length=10, choices=Move.choices)
@@ -139,7 +149,9 @@ class Delivery(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    placement = models.ForeignKey(Placement, models.CASCADE, related_name="deliveries", verbose_name=_("placement"))
+    placement = models.ForeignKey(
+        Placement, models.CASCADE, related_name="deliveries", verbose_name=_("placement"), db_index=False
+    )
     version = models.PositiveIntegerField(_("version"))
     kind = models.CharField(_("type"), max_length=40)
     url = models.CharField(_("address"), max_length=2000)

@@ -85,11 +85,11 @@ class Decision(models.Model):
         Tenant, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("tenant")
     )
     actor = models.CharField(_("asked by"), max_length=150, blank=True)
-    request_id = models.CharField(_("request id"), max_length=255, blank=True, db_index=True)
+    request_id = models.CharField(_("request id"), max_length=255, blank=True)
     http_request_id = models.CharField(_("HTTP request id"), max_length=128, blank=True)
     result = models.CharField(_("result"), max_length=16, choices=Result)
     reason_code = models.CharField(_("reason"), max_length=32, blank=True)
-    idc = models.CharField(_("IDC"), max_length=63, blank=True, db_index=True)
+    idc = models.CharField(_("IDC"), max_length=63, blank=True)
     profile = models.CharField(_("profile"), max_length=63)
     profile_revision = models.PositiveIntegerField(_("profile revision"))
     request = models.JSONField(_("request"))
@@ -124,6 +124,10 @@ class Decision(models.Model):
                 condition=models.Q(result="scheduled", idc__gt="") | models.Q(result="unschedulable", idc=""),
                 name="scheduling_decision_idc_iff_scheduled",
             ),
+        )
+        indexes = (  # a field's own would come with a second one, for prefixes that nobody looks for
+            models.Index(fields=["request_id"], name="decision_by_request", condition=~models.Q(request_id="")),
+            models.Index(fields=["idc"], name="decision_of_idc"),
         )
 
     def __str__(self) -> str:
