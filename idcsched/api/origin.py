@@ -17,6 +17,7 @@ from .permissions import principal_of_request
 __all__ = ["MESSAGE_HEADER", "caller_origin"]
 
 MESSAGE_HEADER: Final = "X-Change-Message"
+MESSAGE_VARIABLE: Final = "HTTP_X_CHANGE_MESSAGE"
 LONGEST: Final = 500
 
 
@@ -34,7 +35,7 @@ def caller_origin(request: Request) -> Iterator[None]:
 
 def _message(request: Request) -> str:
     """UTF-8, as it is or percent-encoded: what a header can't carry, a browser can't send."""
-    given = request.headers.get(MESSAGE_HEADER, "")
+    given = request.META.get(MESSAGE_VARIABLE, "")  # `headers` parses them all
     try:
         text = unquote(given.encode("latin-1").decode(), errors="strict").strip()
     except UnicodeError:

@@ -189,13 +189,8 @@ def _reserved(placement: Placement, each: Take, now: datetime) -> list[Happened]
     fields = _fields(each, now)
     for name, value in fields.items():
         setattr(placement, name, value)
-    placement.idc = _known_idc(fields["idc_id"], each.candidate.idc)
+    placement.idc = each.made.picture.rows.idc(fields["idc_id"], each.candidate.idc)
     return first_events(placement, {Move.RESERVE: _detail(each)})
-
-
-def _known_idc(key: int, code: str) -> Idc:
-    """The row as far as it is known; whoever wants more of it reads it."""
-    return Idc.from_db(connection.alias, ["id", "code"], [key, code])
 
 
 def _detail(each: Take) -> dict[str, Any]:
@@ -213,7 +208,7 @@ def _stay(each: Take, placement: UUID, *, behind: int | None = None) -> Stay:
         placement=placement,
         idc=idc,
         idc_key=picture.idc_keys[idc],
-        line_keys=picture.line_keys.of(picture.idc_keys[idc]) if each.candidate.lines else NO_LINES,
+        line_keys=picture.rows.lines(picture.idc_keys[idc]) if each.candidate.lines else NO_LINES,
         tenant_key=each.order.tenant.pk,
         business=each.order.business,
         machines=each.order.machines,

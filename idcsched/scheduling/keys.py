@@ -10,10 +10,10 @@ from django.db import connection
 from idcsched.framework.facts import Ints
 from idcsched.framework.labels import Rows
 from idcsched.framework.snapshot import Snapshot
-from idcsched.inventory.models import Line
+from idcsched.inventory.models import Idc, Line
 from metrics_ingest.models import Metric
 
-__all__ = ["Keys", "LineKeys", "Places", "keys_of"]
+__all__ = ["Keys", "KnownRows", "Places", "keys_of"]
 
 IDCS = "SELECT id, code FROM inventory_idc"
 LINES = "SELECT id, idc_id, code FROM inventory_line"
@@ -49,19 +49,25 @@ class Keys:
     metrics: Mapping[str, int]
 
 
-class LineKeys:
-    """The keys of one inventory's lines by IDC and code, looked up when they are first wanted: orders go to few of many
-    IDCs. Begin anew when the inventory has changed: what is known is not looked up again.
-    """
+class KnownRows:
+    """The rows of one inventory that orders are about, as far as they are known. Begin anew when it has changed."""
 
     def __init__(self) -> None:
-        self._known: dict[int, dict[str, int]] = {}
+        self._lines: dict[int, dict[str, int]] = {}
+        self._idcs: dict[int, Idc] = {}
 
-    def of(self, idc: int) -> Mapping[str, int]:
-        """The keys of that IDC's lines, by code."""
-        found = self._known.get(idc)
+    def lines(self, idc: int) -> Mapping[str, int]:
+        """The primary keys of that IDC's lines by code: looked up when they are first wanted, which few of many are."""
+        found = self._lines.get(idc)
         if found is None:
-            found = self._known[idc] = dict(Line.objects.filter(idc=idc).values_list("code", "pk"))
+            found = self._lines[idc] = dict(Line.objects.filter(idc=idc).values_list("code", "pk"))
+        return found
+
+    def idc(self, key: int, code: str) -> Idc:
+        """The row with nothing but these; whoever wants more of it reads it. One will do for all."""
+        found = self._idcs.get(key)
+        if found is None:
+            found = self._idcs[key] = Idc.from_db(connection.alias, ["id", "code"], [key, code])
         return found
 
 

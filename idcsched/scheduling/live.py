@@ -36,7 +36,7 @@ from idcsched.inventory.models import Idc
 from idcsched.inventory.scope import scopes_known
 from idcsched.ledger.keeping import Kept, kept_now
 
-from .keys import LineKeys
+from .keys import KnownRows
 from .models import ProfileRevision
 from .plugins import registry
 from .refreshing import REBUILT_FOR, Refreshing
@@ -64,13 +64,13 @@ WAIT_FOR_LOOK = 2.0
 class Picture:
     """What requests are answered with. `default_profiles` has every tenant's, "" where it has none; `broken_profiles`
     says why a profile cannot be used; `unmoved` is what is remembered for the profiles whatever is taken; `callers`
-    are the tokens by digest, `idc_keys` and `line_keys` the primary keys of the snapshot's IDCs and lines; `kept` is
-    room that orders which wait have before those that come now (see `kept.behind`).
+    are the tokens by digest, `idc_keys` the primary keys of the snapshot's IDCs, `rows` what is known of its rows
+    besides; `kept` is room that orders which wait have before those that come now (see `kept.behind`).
     """
 
     snapshot: Snapshot
     idc_keys: Mapping[str, int]
-    line_keys: LineKeys
+    rows: KnownRows
     profiles: Mapping[str, Profile]
     broken_profiles: Mapping[str, str]
     unmoved: Words
@@ -299,7 +299,7 @@ class Live:
         snapshot = build_snapshot(world, id=str(uuid7()), built_at=now)
         del world
         idc_keys = dict(Idc.objects.values_list("code", "pk"))
-        return {"snapshot": snapshot, "idc_keys": idc_keys, "line_keys": LineKeys()}
+        return {"snapshot": snapshot, "idc_keys": idc_keys, "rows": KnownRows()}
 
 
 @contextmanager

@@ -179,7 +179,7 @@ class TestTaking:
         picture = live.known
         key = picture.idc_keys["a"]
         return Stay(
-            placement=uuid4(), idc="a", idc_key=key, line_keys=picture.line_keys.of(key),
+            placement=uuid4(), idc="a", idc_key=key, line_keys=picture.rows.lines(key),
             tenant_key=Tenant.objects.get().pk, business="", machines=2, claims=self.tenancy(amount).claims,
         )  # fmt: skip
 

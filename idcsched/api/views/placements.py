@@ -1,12 +1,12 @@
 """`/api/v1/placements/`: what was ordered, what it holds, and what can be done to it."""
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
 from rest_framework import status
@@ -214,5 +214,11 @@ def ordered_response(placement: Placement, status: int) -> HttpResponse:
 
 def _response(document: PlacementDocument, status: int) -> HttpResponse:
     response = struct_response(document, status=status)
-    response["Location"] = reverse("placement-detail", kwargs={"id": document.id})
+    response["Location"] = f"{_list_address(get_script_prefix())}{document.id}/"
     return response
+
+
+@lru_cache(maxsize=8)
+def _list_address(prefix: str) -> str:
+    """Of placements, where the site begins at that prefix; `reverse` looks at all addresses that there are."""
+    return reverse("placement-list")

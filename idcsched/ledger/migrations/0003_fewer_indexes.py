@@ -5,16 +5,23 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('inventory', '0001_initial'),
-        ('ledger', '0002_kept_free'),
+        ("inventory", "0001_initial"),
+        ("ledger", "0002_kept_free"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='holding',
-            name='line',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='holdings', to='inventory.line', verbose_name='line'),
+            model_name="holding",
+            name="line",
+            field=models.ForeignKey(
+                blank=True,
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="holdings",
+                to="inventory.line",
+                verbose_name="line",
+            ),
         ),
     ]

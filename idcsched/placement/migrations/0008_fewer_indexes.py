@@ -5,32 +5,57 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0004_callback_secret'),
-        ('inventory', '0001_initial'),
-        ('placement', '0007_look_again'),
+        ("accounts", "0004_callback_secret"),
+        ("inventory", "0001_initial"),
+        ("placement", "0007_look_again"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='delivery',
-            name='placement',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='placement.placement', verbose_name='placement'),
+            model_name="delivery",
+            name="placement",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="deliveries",
+                to="placement.placement",
+                verbose_name="placement",
+            ),
         ),
         migrations.AlterField(
-            model_name='event',
-            name='placement',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='placement.placement', verbose_name='placement'),
+            model_name="event",
+            name="placement",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="events",
+                to="placement.placement",
+                verbose_name="placement",
+            ),
         ),
         migrations.AlterField(
-            model_name='placement',
-            name='idc',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='placements', to='inventory.idc', verbose_name='IDC'),
+            model_name="placement",
+            name="idc",
+            field=models.ForeignKey(
+                blank=True,
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="placements",
+                to="inventory.idc",
+                verbose_name="IDC",
+            ),
         ),
         migrations.AlterField(
-            model_name='placement',
-            name='tenant',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='placements', to='accounts.tenant', verbose_name='tenant'),
+            model_name="placement",
+            name="tenant",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="placements",
+                to="accounts.tenant",
+                verbose_name="tenant",
+            ),
         ),
     ]

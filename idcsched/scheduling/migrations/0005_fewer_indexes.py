@@ -4,29 +4,30 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0004_callback_secret'),
-        ('scheduling', '0004_pictures'),
+        ("accounts", "0004_callback_secret"),
+        ("scheduling", "0004_pictures"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='decision',
-            name='idc',
-            field=models.CharField(blank=True, max_length=63, verbose_name='IDC'),
+            model_name="decision",
+            name="idc",
+            field=models.CharField(blank=True, max_length=63, verbose_name="IDC"),
         ),
         migrations.AlterField(
-            model_name='decision',
-            name='request_id',
-            field=models.CharField(blank=True, max_length=255, verbose_name='request id'),
+            model_name="decision",
+            name="request_id",
+            field=models.CharField(blank=True, max_length=255, verbose_name="request id"),
         ),
         migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(condition=models.Q(('request_id', ''), _negated=True), fields=['request_id'], name='decision_by_request'),
+            model_name="decision",
+            index=models.Index(
+                condition=models.Q(("request_id", ""), _negated=True), fields=["request_id"], name="decision_by_request"
+            ),
         ),
         migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(fields=['idc'], name='decision_of_idc'),
+            model_name="decision",
+            index=models.Index(fields=["idc"], name="decision_of_idc"),
         ),
     ]
