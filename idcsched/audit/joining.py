@@ -15,7 +15,12 @@ from typing import Generic, TypeVar
 
 from django.db import IntegrityError, OperationalError
 
+from idcsched.framework.errors import Conflict
+
 __all__ = ["Joining"]
+
+FAULTS = (IntegrityError, Conflict)
+"""What one of the jobs may be to blame for."""
 
 Job = TypeVar("Job")
 
@@ -49,7 +54,7 @@ class Joining(Generic[Job]):
         self._led = False
 
     def do(self, job: Job) -> None:
-        """The job is done; raises what doing it raised, alone if it was an IntegrityError."""
+        """The job is done; raises what doing it raised, alone if that was one of the `FAULTS`."""
         mine = _Waiting(job)
         with self._lock:
             self._queue.append(mine)
@@ -77,10 +82,10 @@ class Joining(Generic[Job]):
                     self._queue[0].turn.put(None)
 
     def _try(self, together: Sequence[_Waiting[Job]]) -> None:
-        """All at once; where a constraint is violated each by itself, to find out whose fault it is."""
+        """All at once; where that breaks a rule each by itself, to find out whose fault it is."""
         try:
             self._write([waiting.job for waiting in together])
-        except IntegrityError as error:
+        except FAULTS as error:
             if len(together) == 1:
                 together[0].error = error
                 return

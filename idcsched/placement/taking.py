@@ -47,8 +47,9 @@ NO_LINES: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Written:
-    """The rows of what is taken for one order."""
+    """The rows of what is taken for one order. `limited`: the shares of it that a quota must leave room for."""
 
+    limited: Sequence[Order]
     decisions: Sequence[DecisionRow]
     stays: Sequence[Stay]
     tenancies: Sequence[Tenancy]
@@ -63,11 +64,11 @@ def take_together(takes: Sequence[Take]) -> list[Placement]:
     """
     placements = [_placement(each.order, each.made) for each in takes]
     rows = _rows(takes, placements, new=placements, behind=True)
-    if connection.in_atomic_block or any(each.starts or has_quota(each.order.tenant) for each in takes):
-        with _started_with(takes, placements), _quotas_kept(takes):
+    if connection.in_atomic_block or any(each.starts for each in takes):
+        with _started_with(takes, placements):
             _write([rows])
     else:
-        _joining.do(rows)
+        (_limited if rows.limited else _joining).do(rows)
     for placement in placements:
         announced(placement)
     return placements
@@ -82,7 +83,7 @@ def take_for(placement: Placement, takes: Sequence[Take]) -> None:
     rest = [_placement(each.order, each.made) for each in takes[1:]]
     everybody = [placement, *rest]
     rows = _rows(takes, everybody, new=rest)
-    with transaction.atomic(), _started_with(takes, everybody), _quotas_kept(takes):
+    with transaction.atomic(), _started_with(takes, everybody):
         _write([rows])
         fields = {**_ordered(first.order), **_fields(first, now), "next_try_at": None}
         advance(placement, Move.RESERVE, detail=_detail(first), **fields)
@@ -96,8 +97,8 @@ def take_over(placement: Placement, each: Take, move: Move) -> None:
     Its tenant's quota counts unless the placement is counted already; else it also stands behind those that wait.
     """
     counted = placement.state in HOLDING
-    with transaction.atomic(), _quotas_kept([] if counted else [each]):
-        _write([_rows([each], [placement], new=[], behind=not counted)])
+    with transaction.atomic():
+        _write([_rows([each], [placement], new=[], behind=not counted, counted=counted)])
         fields = {**_fields(each, timezone.now()), "expires_at": None, "held_back": ""}
         advance(placement, move, detail=_detail(each), **fields)
 
@@ -145,10 +146,13 @@ def _run(together: Sequence[_Written]) -> None:
         pictures.note(row.picture for row in decisions if row.picture)
         live.took(mark, [tenancy for rows in together for tenancy in rows.tenancies])
 
-    run_together([*written, *taking(stays, at=timezone.now())], then=through)
+    with _quotas_kept([order for rows in together for order in rows.limited]):
+        run_together([*written, *taking(stays, at=timezone.now())], then=through)
 
 
 _joining = Joining(_write, most=MOST_AT_ONCE)
+_limited = Joining(_write, most=MOST_AT_ONCE)
+"""By themselves: they may have to wait for another process in which the same tenant orders."""
 
 
 def _insertions(
@@ -164,15 +168,21 @@ def _insertions(
 
 
 def _rows(
-    takes: Sequence[Take], placements: Sequence[Placement], *, new: Sequence[Placement], behind: bool = False
+    takes: Sequence[Take],
+    placements: Sequence[Placement],
+    *,
+    new: Sequence[Placement],
+    behind: bool = False,
+    counted: bool = False,
 ) -> _Written:
     """What is written of each take for its placement; of the last ones, which are new, also how they begin.
 
-    `behind`: they leave alone what is kept for orders that wait, and are as urgent.
+    `behind`: they leave alone what is kept for orders that wait, and are as urgent. `counted`: quotas know of them.
     """
     now = timezone.now()
     begun = zip(takes[len(takes) - len(new) :], new, strict=True)
     return _Written(
+        limited=[each.order for each in takes if has_quota(each.order.tenant) and not counted],
         decisions=_decisions(takes, placements),
         stays=[
             _stay(each, placement.pk, behind=each.order.priority if behind else None)
@@ -290,19 +300,14 @@ def _started_with(takes: Sequence[Take], placements: Sequence[Placement]) -> Ite
 
 
 @contextmanager
-def _quotas_kept(takes: Sequence[Take]) -> Iterator[None]:
-    """Where a tenant has a quota, a transaction in which it is known to be kept; raises Conflict `quota_exceeded`."""
-    orders: dict[str, list[Order]] = {}
-    for each in takes:
-        tenant = each.order.tenant
-        if has_quota(tenant):
-            orders.setdefault(tenant.code, []).append(each.order)
-    if not orders:
+def _quotas_kept(limited: Sequence[Order]) -> Iterator[None]:
+    """A transaction in which their tenants' quotas are known to be kept; raises Conflict `quota_exceeded`."""
+    if not limited:
         yield
         return
     with transaction.atomic():
-        for code in sorted(orders):
-            bandwidth = round(sum(order.bandwidth_mbps for order in orders[code]), DECIMALS)
-            machines = sum(order.machines for order in orders[code])
-            quota_respected(tenant=code, bandwidth_mbps=bandwidth, machines=machines)
+        for code in sorted({order.tenant.code for order in limited}):
+            orders = [order for order in limited if order.tenant.code == code]
+            bandwidth = round(sum(order.bandwidth_mbps for order in orders), DECIMALS)
+            quota_respected(tenant=code, bandwidth_mbps=bandwidth, machines=sum(order.machines for order in orders))
         yield

@@ -8,6 +8,7 @@ import pytest
 from django.db import IntegrityError, OperationalError
 
 from idcsched.audit.joining import Joining
+from idcsched.framework.errors import Conflict
 
 
 class Writer:
@@ -65,13 +66,14 @@ def test_no_more_than_so_many_together() -> None:
     assert writer.calls == [["a"], ["b", "c"], ["d"]]
 
 
-def test_what_violates_a_constraint_is_found_out_and_stops_nobody_else() -> None:
-    writer = Writer(lambda jobs: IntegrityError("bad") if "bad" in jobs else None)
+@pytest.mark.parametrize("error", [IntegrityError("bad"), Conflict("quota_exceeded", "bad")])
+def test_what_breaks_a_rule_is_found_out_and_stops_nobody_else(error: Exception) -> None:
+    writer = Writer(lambda jobs: error if "bad" in jobs else None)
     outcomes = at_once(writer, ["a", "b", "bad", "c"])
 
     assert writer.calls == [["a"], ["b", "bad", "c"], ["b"], ["bad"], ["c"]]
     assert writer.done == ["a", "b", "c"]
-    assert isinstance(outcomes.pop("bad").exception(), IntegrityError)
+    assert outcomes.pop("bad").exception() is error
     assert {outcome.exception() for outcome in outcomes.values()} == {None}
 
 

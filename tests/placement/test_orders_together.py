@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, connections
+from django.db import IntegrityError, connections
 
 from idcsched.accounts.models import Tenant
 from idcsched.framework.errors import Conflict
@@ -174,19 +174,33 @@ def test_what_is_no_lack_of_room_is_told_whom_it_is_about(following: None, monke
     assert Placement.objects.count() == 4
 
 
-def test_tenants_with_a_quota_are_asked_one_after_the_other(following: None, written: list[int]) -> None:
+@pytest.fixture
+def limited(following: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tenant may hold five machines. Whoever has a quota stands in a line of his own: here it is the only one."""
     Tenant.objects.update(quota_machines=5)
     live.forget()
     live.current()
-    with ThreadPoolExecutor(CLIENTS) as pool:
+    monkeypatch.setattr(taking, "_limited", taking._joining)
 
-        def one(number: int) -> Placement | str:
-            try:
-                return order(number)
-            finally:
-                connection.close()
 
-        outcomes = list(pool.map(one, range(CLIENTS)))
-    assert written == []
+def test_what_a_quota_leaves_room_for_is_written_together(limited: None, written: list[int]) -> None:
+    outcomes = all_at_once([partial(order, number) for number in range(5)])
+    assert written == [5]
+    assert all(isinstance(outcome, Placement) for outcome in outcomes)
+    assert order(5) == "quota_exceeded"
+
+
+def test_who_would_exceed_a_quota_is_refused_alone(limited: None, written: list[int]) -> None:
+    outcomes = all_at_once([partial(order, number) for number in range(CLIENTS)])
+    assert written == [CLIENTS, *[1] * CLIENTS]
     assert sorted(map(str, outcomes)).count("quota_exceeded") == CLIENTS - 5
     assert Placement.objects.count() == 5
+    assert ledger_differences() == []
+
+
+def test_who_has_no_quota_waits_for_nobody_who_has_one(following: None, written: list[int]) -> None:
+    Tenant.objects.update(quota_machines=5)
+    live.forget()
+    live.current()
+    assert isinstance(order(1), Placement)
+    assert written == []
