@@ -5,11 +5,12 @@ last runs of all tiers and counts what they came to.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,13 +20,19 @@ from time import monotonic
 from idcsched.demo.processes import leash
 from tests.servers import Unavailable, chromium, postgresql, prometheus, redis
 
-NOTHING_TO_RUN = 5  # pytest's exit status
+SOME_FAILED, NOTHING_TO_RUN = 1, 5  # pytest's exit statuses
+MOST_AGAIN = 3
+"""So many failures of a leg are tried once more: where there are more, it is not the machine that was busy."""
 TIERS: Mapping[str, list[str]] = {
     "quick": ["-m", "not long"],
     "long": ["-m", "long or hypothesis", "--timeout", "900"],
 }
+PARALLEL = ["--numprocesses", "auto", "--dist", "loadgroup"]
+ALONE = ["--last-failed", "--numprocesses", "0", "--no-cov"]
 REPORTS = Path("var/tests")
+AGAIN = ", once more.xml"
 LONGEST_REASON = 300  # characters of why a test failed, where failures are listed
+DIED_AS = "pytest::the whole run"
 DIED = (
     '<testsuites><testsuite name="pytest" tests="1" failures="0" errors="1" skipped="0">'
     '<testcase classname="pytest" name="the whole run"><error message="never came to its end"/></testcase>'
@@ -96,50 +103,70 @@ def _legs(tier: str, found: Mapping[str, str], measure: list[str]) -> Iterator[L
 
 
 def _run(leg: Leg, options: list[str]) -> tuple[int, float]:
+    """The exit status and the seconds. What fails among others and passes alone, once more, does not fail the leg."""
     print(f"{leg.name} ...", flush=True)
-    leg.report.parent.mkdir(parents=True, exist_ok=True)
-    leg.report.write_text(DIED, encoding="utf-8")
-    begun, parent = monotonic(), os.getpid()
-    inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-    pytest = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "--quiet",
-            "--numprocesses",
-            "auto",
-            "--dist",
-            "loadgroup",
-            f"--junitxml={leg.report}",
-            *options,
-            *leg.options,
-        ],
-        env={**inherited, **leg.environment},
-        preexec_fn=lambda: leash(signal.SIGTERM, parent),  # noqa: PLW1509 - no threads here
-    )
-    status = pytest.wait()
+    begun, cache = monotonic(), REPORTS / f"{leg.report.stem} cache"
+    shutil.rmtree(cache, ignore_errors=True)
+    chosen = [*PARALLEL, *options, *leg.options, "-o", f"cache_dir={cache}"]
+    _again(leg.report).unlink(missing_ok=True)
+    status = _pytest(leg, leg.report, chosen)
+    if status == SOME_FAILED and len(_failures(_suite(leg.report))) <= MOST_AGAIN:
+        print("What has failed, once more, alone ...", flush=True)
+        status = _pytest(leg, _again(leg.report), [*chosen, *ALONE])
     return (0 if status == NOTHING_TO_RUN else status), monotonic() - begun
 
 
+def _pytest(leg: Leg, report: Path, options: list[str]) -> int:
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.write_text(DIED, encoding="utf-8")
+    inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    parent = os.getpid()
+    return subprocess.Popen(
+        [sys.executable, "-m", "pytest", "--quiet", f"--junitxml={report}", *options],
+        env={**inherited, **leg.environment},
+        preexec_fn=lambda: leash(signal.SIGTERM, parent),  # noqa: PLW1509 - no threads here
+    ).wait()
+
+
+def _again(report: Path) -> Path:
+    """Where it is told what came of the failures when they were tried once more."""
+    return report.with_name(f"{report.stem}{AGAIN}")
+
+
+def _suite(report: Path) -> ET.Element:
+    found = ET.parse(report).getroot().find("testsuite")
+    assert found is not None, f"{report} tells of no tests"
+    return found
+
+
 def _summary(reports: Iterable[Path]) -> str:
-    """What failed, a line each, and then all legs in one line: `5 passed, 0 failed, 1 skipped`."""
+    """What failed, a line each, and then all legs in one line: `5 passed, 0 failed, 1 skipped`.
+
+    What passed when it was tried once more is named, and counts as passed.
+    """
     counts: Counter[str] = Counter()
     lines: list[str] = []
-    for report in sorted(reports):
-        suite = ET.parse(report).getroot().find("testsuite")
+    for report in sorted(report for report in reports if not report.name.endswith(AGAIN)):
+        suite, again = _suite(report), _again(report)
         counts.update({key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")})
-        lines += [f"FAILED {report.stem}: {failure}" for failure in _failures(suite)]
-    failed = counts["failures"] + counts["errors"]
+        failures, still = _failures(suite), _failures(_suite(again)) if again.exists() else None
+        for test, reasons in failures.items():
+            passed = still is not None and DIED_AS not in still and test not in still
+            counts["passed alone"] += len(reasons) if passed else 0
+            lines += [f"{'PASSED ALONE' if passed else 'FAILED'} {report.stem}: {test}: {why}" for why in reasons]
+    failed = counts["failures"] + counts["errors"] - counts["passed alone"]
     passed = counts["tests"] - failed - counts["skipped"]
     return "\n".join([*lines, f"{passed} passed, {failed} failed, {counts['skipped']} skipped"])
 
 
-def _failures(suite: ET.Element) -> Iterator[str]:
+def _failures(suite: ET.Element) -> Mapping[str, list[str]]:
+    """Test → why it failed, and why its end did."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
     for case in suite.iter("testcase"):
         for problem in (*case.findall("failure"), *case.findall("error")):
             why = " ".join((problem.get("message") or "").split())
-            yield f"{case.get('classname')}::{case.get('name')}: {why:.{LONGEST_REASON}}"
+            found[f"{case.get('classname')}::{case.get('name')}"].append(f"{why:.{LONGEST_REASON}}")
+    return found
 
 
 def _coverage() -> list[str]:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.__main__ import DIED
 from tests.architecture.repository import ROOT
 
 SUITE = '<testsuites><testsuite tests="{}" failures="{}" errors="{}" skipped="{}"/></testsuites>'
@@ -44,3 +45,25 @@ def test_failures_are_named_with_their_reasons(tmp_path: Path) -> None:
         "FAILED quick on SQLite: tests.sums::test_server: no such server",
         "1 passed, 2 failed, 0 skipped",
     ]
+
+
+def suite(*failing: str) -> str:
+    cases = "".join(
+        f'<testcase classname="tests.sums" name="{name}"><failure message="late"/></testcase>' for name in failing
+    )
+    whole = SUITE.format(5, len(failing), 0, 0)
+    return whole.replace("/></testsuites>", f">{cases}</testsuite></testsuites>")
+
+
+def test_what_passes_alone_is_named_and_counts_as_passed(tmp_path: Path) -> None:
+    suites = {"quick on SQLite": suite("test_slow", "test_wrong"), "quick on SQLite, once more": suite("test_wrong")}
+    assert told(tmp_path, suites).splitlines() == [
+        "PASSED ALONE quick on SQLite: tests.sums::test_slow: late",
+        "FAILED quick on SQLite: tests.sums::test_wrong: late",
+        "4 passed, 1 failed, 0 skipped",
+    ]
+
+
+def test_who_dies_when_alone_has_failed(tmp_path: Path) -> None:
+    suites = {"quick on SQLite": suite("test_slow"), "quick on SQLite, once more": DIED}
+    assert told(tmp_path, suites).splitlines()[-1] == "4 passed, 1 failed, 0 skipped"
