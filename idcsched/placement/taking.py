@@ -213,16 +213,17 @@ def _taken(each: Take) -> dict[str, Any]:
 
 
 def _stay(each: Take, placement: UUID, *, behind: int | None = None) -> Stay:
-    picture, idc = each.made.picture, each.candidate.idc
+    picture, idc, claims = each.made.picture, each.candidate.idc, each.candidate.claims
+    key, of_lines = picture.idc_keys[idc], any(claim.line for claim in claims)
     return Stay(
         placement=placement,
         idc=idc,
-        idc_key=picture.idc_keys[idc],
-        line_keys=picture.rows.lines(picture.idc_keys[idc]) if each.candidate.lines else NO_LINES,
+        idc_key=key,
+        line_keys=picture.rows.lines(key) if of_lines else NO_LINES,
         tenant_key=each.order.tenant.pk,
         business=each.order.business,
         machines=each.order.machines,
-        claims=each.candidate.claims,
+        claims=claims,
         behind=behind,
     )
 
