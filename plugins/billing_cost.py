@@ -54,6 +54,7 @@ class Bill(msgspec.Struct, frozen=True):
     busy: Floats
     over: Floats
     fill: Floats
+    commit: Floats
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -121,7 +122,7 @@ class BillingCost(Plugin):
             over |= lines.daily
         paid = lines.busy * np.where(over, 1.0, np.minimum(under, 1.0))
         scarce = scarcity(lines.load / lines.some_purchased)
-        return Bill(lines.price * (paid + self.args.scarcity * scarce), lines.busy, under, fill)
+        return Bill(lines.price * (paid + self.args.scarcity * scarce), lines.busy, under, fill, lines.commit)
 
     def bill(self, lines: Chosen, need: float) -> Bill:
         """What the order bills on these lines."""
@@ -133,7 +134,7 @@ class BillingCost(Plugin):
             over[lines.daily] = 1.0
         fill = np.minimum(1.0, load / lines.some_commit)
         scarce = scarcity(load / lines.some_purchased)
-        return Bill(self._sum(lines.price, lines.busy, over, fill, scarce), lines.busy, over, fill)
+        return Bill(self._sum(lines.price, lines.busy, over, fill, scarce), lines.busy, over, fill, lines.commit)
 
     def score_again(self, ctx: Cycle, line: LineNow) -> float | None:
         """As `bill` has it of all lines; how busy each is, is told of all at once.
@@ -158,9 +159,8 @@ class BillingCost(Plugin):
         return found
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
-        need, bill = ctx.need, ctx.state.get(self)
-        chosen = ctx.lines.of(position)
-        if not need or len(chosen) != 1 or bill is None:
+        bill: Bill | None = ctx.state.get(self)
+        if bill is None or len(ctx.lines.of(position)) != 1:
             return None
         raw = bill.raw.item(position)
         if isnan(raw):
@@ -169,10 +169,10 @@ class BillingCost(Plugin):
             "busy": 100.0 if bill.busy is ALL_OF_IT else 100 * bill.busy.item(position),
             "over": 100 * bill.over.item(position),
             "fill": 100 * bill.fill.item(position),
-            "total": raw * need,
+            "total": raw * ctx.need,
             "currency": ctx.snapshot.currency,
         }
-        return Note(WITH_COMMIT if tariff_of(ctx.snapshot).commit.item(chosen[0]) else WITHOUT_COMMIT, numbers)
+        return Note(WITH_COMMIT if bill.commit.item(position) else WITHOUT_COMMIT, numbers)
 
 
 def chosen_lines(ctx: Cycle, group: Rows) -> Chosen:

@@ -5,12 +5,12 @@ older one; who is kept is then counted anew, and down the ranking those are scor
 Nobody has got better, so that the search ends where the next one was no better even then.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from .claiming import BANDWIDTH_RESOURCE
-from .decision import Decision
+from .decision import Decision, Judgement
 from .found import (
     Closed,
     Found,
@@ -26,6 +26,7 @@ from .found import (
 from .labels import Mask
 from .lines import NO_LINE, LineChoice
 from .normalize import Floats, Scale, normalize_one, rounded
+from .sieve import Sieve
 from .standing import Books, LineNow
 
 __all__ = ["brought_up"]
@@ -61,13 +62,13 @@ def _kept_now(decision: Decision, books: Books) -> tuple[Rejections, Mask]:
         left = books.left(resource)
         left = _of_lines(ctx.lines, left) if resource == BANDWIDTH_RESOURCE else ctx.take(left)
         now[number] = judgements[number].keep & ~(left < need)
-    alive, lefts, count = np.ones(ctx.size, dtype=np.bool_), [], ctx.size
-    for number, judgement in enumerate(judgements):
-        if number in now or not judgement.idle:
-            alive &= now.get(number, judgement.keep)
-            count = int(np.count_nonzero(alive))
-        lefts.append(count)
-    return rejections_of(judgements, lefts, ctx.size), alive
+    sieve = Sieve(ctx.size)
+    sieve.add([_judging_now(*each, now) for each in enumerate(judgements)])
+    return rejections_of(judgements, sieve.left, ctx.size), sieve.alive
+
+
+def _judging_now(number: int, judgement: Judgement, now: Mapping[int, Mask]) -> Judgement:
+    return Judgement(judgement.plugin, judgement.reason, now[number], None) if number in now else judgement
 
 
 def _of_lines(choice: LineChoice, left: Floats) -> Floats:

@@ -15,12 +15,12 @@ import numpy as np
 
 from .decision import Board, Judgement, PluginError, ScoreColumn
 from .errors import PluginFailed
-from .labels import Mask, Rows
+from .labels import Mask, Rows, all_of
 from .normalize import BY_ROW, Floats, normalize
 from .plugin import Plugin
 from .profile import Entry
 from .ranking import HEAD, rank, sum_of_lasting, total_scores
-from .scoring import SILENT, Whole, all_of, normalizes_itself, remembered_whole, score_all
+from .scoring import SILENT, Whole, normalizes_itself, remembered_whole, score_all
 from .snapshot import Reading
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def best_of(ctx: "Cycle", alive: Mask, feasible: int, chance: str, judgements: S
         to_beat = _to_beat(ctx, board, wanted)
         if to_beat > front.beyond:
             _eased(ctx, front, to_beat, prospects, judgements)
-            return msgspec.structs.replace(board, sure=int(np.count_nonzero(board.ranking.totals > front.beyond)))
+            return board
         look = _next_look(front, prospects, to_beat)
         if 2 * look > ctx.size:
             return None
@@ -132,7 +132,10 @@ def _front(ctx: "Cycle", prospects: _Prospects, look: int, judgements: Sequence[
 
 
 def _attempted(ctx: "Cycle", front: _Front, alive: Mask, chance: str) -> Board | None:
-    """The front, scored; None where a promise was not kept: a value is missing, one raised."""
+    """The front, scored, who is above all others' promises being sure of his place.
+
+    None where a promise was not kept: a value is missing, one raised.
+    """
     errors: list[PluginError] = []
     noted, part = len(ctx.notes), ctx.remembering(front.positions, front.shelf)
     living = alive.take(front.positions)
@@ -151,7 +154,8 @@ def _attempted(ctx: "Cycle", front: _Front, alive: Mask, chance: str) -> Board |
         return None
     if front.lasting is None:
         _keep(part, front, columns)
-    return Board(survivors=part, columns=tuple(columns), ranking=ranking, sure=size)
+    sure = int(np.count_nonzero(totals > front.beyond))
+    return Board(survivors=part, columns=tuple(columns), ranking=ranking, sure=sure)
 
 
 def _all_known(columns: list[ScoreColumn], living: Mask) -> bool:
@@ -189,10 +193,13 @@ def _prospects(ctx: "Cycle") -> _Prospects | None:
     reads = ctx.profile.promises
     if reads is None or ctx.request.weights or not ctx.remembers:
         return None
-    found = ctx.at_hand(ctx.profile.token, "prospects")
-    if found is None and not ctx.asked_again("prospects"):
+    token, at_hand = ctx.profile.token, ctx.at_hand(ctx.profile.token, "prospects")
+    if at_hand is None and not ctx.asked_again("prospects"):
         return None
-    found = ctx.recalled(ctx.profile.token, "prospects", reads, partial(_worked_out, ctx), size=_BYTES_A_ROW * ctx.size)
+    if at_hand is None:
+        found = ctx.recalled(token, "prospects", reads, partial(_worked_out, ctx), size=_BYTES_A_ROW * ctx.size)
+    else:
+        found = at_hand[0]
     return found if isinstance(found, _Prospects) else None
 
 

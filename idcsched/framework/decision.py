@@ -327,11 +327,11 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     hints: tuple[tuple[str, Note], ...] = ()
     timings: tuple[Timing, ...] = ()
 
-    @cached_property
+    @property
     def not_visited(self) -> int:
         return 0 if self.visited is None else self.visited.size - int(np.count_nonzero(self.visited))
 
-    @cached_property
+    @property
     def rejected(self) -> "list[tuple[RejectedCount, Judgement]]":
         """How many of those that were looked at each plugin and reason was the first to reject; the most first."""
         if self.visited is not None:

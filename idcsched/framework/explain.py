@@ -56,14 +56,15 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
     winner = board.ranking.picked
     counts, tell = decision.rejected, Teller(say)
     stale = tuple(islice(stale_values(decision), MOST_SHOWN + 1)) if told and decision.cycle.notes else ()
+    found = tuple(candidates(decision, range(shown), tell, full=full)) if told else None
     return Answer(
         result="scheduled" if decision.scheduled else "unschedulable",
         reason_code=_reason_code(decision),
         idc=_idc(board, winner),
-        lines=_lines(board, (winner,))[0] if winner >= 0 else (),
+        lines=_lines_of_winner(board, found),
         score=_total(board, winner),
         score_mean=_mean(board, winner),
-        candidates=tuple(candidates(decision, range(shown), tell, full=full)) if told else None,
+        candidates=found,
         tie=_tie(board) if told else None,
         margin=_margin(board) if told else None,
         rejected=tuple(rejections(decision, slice(MOST_SHOWN), tell)) if full else None,
@@ -110,6 +111,14 @@ def _lines(board: Board, positions: Sequence[int]) -> list[tuple[LineUse, ...]]:
         tuple([LineUse(line=codes[line], isp=isps[line], bandwidth_mbps=need) for line in of(position)])
         for position in positions
     ]
+
+
+def _lines_of_winner(board: Board, told: Sequence[Candidate] | None) -> tuple[LineUse, ...]:
+    """The best one's are told already, if any are."""
+    winner = board.ranking.picked
+    if winner < 0:
+        return ()
+    return told[0].lines if told and winner == board.ranking.head(1)[0] else _lines(board, (winner,))[0]
 
 
 def _total(board: Board, position: int) -> float | None:

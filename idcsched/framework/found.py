@@ -14,10 +14,11 @@ from .claiming import Claim, claims_of
 from .decision import Answer, Decision, IdcBrief, Judgement, LineUse, RejectedCount, ScoreColumn, counted
 from .errors import Template
 from .explain import summary_of
+from .labels import all_of
 from .lines import NO_LINE
 from .normalize import BY_ROW, DECIMALS, Scale
 from .profile import Entry, Profile
-from .scoring import all_of, normalizes_itself
+from .scoring import normalizes_itself
 from .standing import LineNow
 from .telling import Said, say_english
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .labels import Rows
+from .labels import Rows, all_of
 from .normalize import Floats
 
 __all__ = ["Ranking"]
@@ -62,7 +62,7 @@ class Ranking:
         totals = -(self.totals if few is None else self.totals.take(few))
         order = totals.argsort(kind="stable")[: self.size]
         ordered = totals.take(order)
-        if np.count_nonzero(ordered[1:] == ordered[:-1]):
+        if not all_of(ordered[1:] != ordered[:-1]):
             keys = [-(key if few is None else key.take(few)) for key in reversed(list(self.tie_keys.values()))]
             hashes = self.hashes if few is None else self.hashes.take(few)
             order = np.lexsort((hashes, *keys, totals))[: self.size]

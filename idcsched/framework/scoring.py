@@ -10,7 +10,7 @@ import numpy as np
 
 from .decision import PluginError, Score, ScoreColumn
 from .errors import PluginFailed
-from .labels import Mask, Rows
+from .labels import Mask, Rows, all_of
 from .normalize import BY_ROW, DECIMALS, Floats, Scale, normalize, rounded_each, within_bounds
 from .plugin import Plugin
 from .profile import DynamicWeight, Entry
@@ -39,7 +39,6 @@ _AGGREGATES: dict[str, Callable[[Floats], Any]] = {
     "sum": np.sum,
 }
 _NEUTRAL_AT_MOST = 50.0
-_NO = bytes(np.array([False]))
 Weights = tuple[float, float]
 """What the profile or the request says, and what is in force."""
 _BYTES_A_ROW = 25  # two or three columns and a mask
@@ -95,11 +94,6 @@ def _read(ctx: "Cycle", entry: Entry) -> tuple[Reading | None, bool]:
     if not all_of(np.isfinite(raw.values if complete else raw.values[raw.known])):
         raise ValueError("gave a value that is not finite")
     return raw, complete
-
-
-def all_of(mask: Mask) -> bool:
-    """As `mask.all()`, which takes longer to get going than to look at a few hundred rows."""
-    return _NO not in mask.tobytes()
 
 
 def _score_one_by_one(plugin: Plugin, ctx: "Cycle") -> Reading:

@@ -27,14 +27,15 @@ class Sieve:
         self.left: list[int] = []
 
     def add(self, judgements: Sequence[Judgement]) -> None:
-        alive, counted = self.alive, True
+        alive, left, counted = self.alive, self.left, True
         for judgement, after in zip_longest(judgements, judgements[1:]):
             if not judgement.idle:
                 alive &= judgement.keep
                 counted = False
-            if not counted and not (after and after.reason is judgement.reason and after.plugin == judgement.plugin):
+            goes_on = after is not None and after.reason is judgement.reason and after.plugin == judgement.plugin
+            if not counted and not goes_on:
                 self.count, counted = int(np.count_nonzero(alive)), True
-            self.left.append(self.count)
+            left.append(self.count)
         self.judgements += judgements
 
     def copy(self) -> "Sieve":

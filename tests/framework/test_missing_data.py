@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from idcsched.framework.explain import answer
 from idcsched.framework.facts import MetricFact
 from idcsched.framework.testing import NOW, Outcome, Value, decide_for, profile, world
 
@@ -53,6 +54,12 @@ def test_stale(age: float, *, known: bool) -> None:
 def test_staleness_is_judged_when_the_decision_is_made() -> None:
     missing = [decided({"a": 4.0, "b": 4.0}, now=NOW + later).scores("x")["a"].missing for later in (600, 601)]
     assert missing == [None, "left_out"]
+
+
+def test_what_is_shown_may_be_known_where_others_are_not() -> None:
+    decision = decided({"a": 9, "b": 8, "c": None}, "worst").decision
+    (best,) = answer(decision, top=1).candidates or ()
+    assert (best.idc, best.scores["x"].missing, best.scores["x"].raw) == ("a", None, 9.0)
 
 
 def test_without_max_age_a_metric_never_goes_stale() -> None:
