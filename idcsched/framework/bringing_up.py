@@ -42,7 +42,7 @@ def brought_up(decision: Decision, books: Books) -> Found:
         raise Closed
     best = _Best(decision, books)
     position, score = best.of(alive)
-    line = int(decision.cycle.lines.groups[0][position])
+    line: int = decision.cycle.lines.groups[0].item(position)
     weight = sum([column.weight for column in decision.best.columns])
     return Found(place_of(decision.cycle, position, line), score, weight, rejections)
 
@@ -116,7 +116,7 @@ class _Best:
         board, positions = self._board, self._board.survivors.positions
         assert positions is not None  # noqa: S101  # survivors are always some of a universe
         for place in board.ranking.head(board.sure)[: board.sure].tolist():
-            yield place, int(positions[place]), float(board.ranking.totals[place])
+            yield place, positions.item(place), board.ranking.totals.item(place)
 
     def _total(self, place: int, then: float) -> float:
         line = self._lines[place]

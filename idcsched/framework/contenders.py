@@ -183,7 +183,7 @@ def _to_beat(ctx: "Cycle", board: Board, wanted: int) -> float:
     ranking = board.ranking
     if ranking.size < wanted:
         return -np.inf
-    last = float(ranking.totals[ranking.head(wanted)[wanted - 1]])
+    last: float = ranking.totals.item(ranking.head(wanted).item(wanted - 1))
     pick = ctx.profile.pick
     return last if pick.kind == "best" else min(last, float(ranking.totals.max()) - pick.epsilon)
 

@@ -131,7 +131,7 @@ class Cycle:
         """The same about its one IDC, on those of its lines."""
         yes = np.ones(1, dtype=np.bool_)
         groups = tuple(np.array([line], dtype=np.intp) for line in lines)
-        choice = LineChoice(groups=groups, has_line=yes, carries=yes, known=yes)
+        choice = LineChoice(groups=groups, has_line=yes, carrying=yes, known=yes)
         return self.narrowed(np.array([0], dtype=np.intp), choice)
 
     @property

@@ -35,7 +35,7 @@ from .decision import (
     Tie,
 )
 from .labels import Rows
-from .normalize import DECIMALS, rounded
+from .normalize import rounded
 from .ranking import HASH
 from .showing import Showing
 from .telling import Say, Teller, say_english
@@ -122,7 +122,7 @@ def _lines_of_winner(board: Board, told: Sequence[Candidate] | None) -> tuple[Li
 
 
 def _total(board: Board, position: int) -> float | None:
-    return float(board.ranking.totals[position]) if position >= 0 else None
+    return board.ranking.totals.item(position) if position >= 0 else None
 
 
 def _mean(board: Board, position: int) -> float | None:
@@ -130,7 +130,7 @@ def _mean(board: Board, position: int) -> float | None:
     if position < 0:
         return None
     weight = sum([column.weight for column in board.columns])
-    return round(float(board.ranking.totals[position]) / weight, DECIMALS) if weight else 0.0
+    return rounded(board.ranking.totals.item(position) / weight) if weight else 0.0
 
 
 def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -> Iterator[Candidate]:
@@ -169,7 +169,7 @@ def _tie(board: Board) -> Tie | None:
     """Who stands level with the first, and the first tie-breaker that tells it from the second."""
     ranking = board.ranking
     best = ranking.head(2)
-    if best.size <= 1 or ranking.totals[best[0]] != ranking.totals[best[1]]:
+    if best.size <= 1 or ranking.totals.item(best.item(0)) != ranking.totals.item(best.item(1)):
         return None
     level = int(np.count_nonzero(ranking.totals == ranking.totals[best[0]]))
     tied = [int(position) for position in ranking.head(level)[:level]]
@@ -190,8 +190,8 @@ def _margin(board: Board) -> Margin | None:
         return None
     ranking, winner = board.ranking, board.ranking.picked
     best = ranking.head(2)
-    second = int(best[0] if int(best[0]) != winner else best[1])
-    ahead = round(float(ranking.totals[winner] - ranking.totals[second]), DECIMALS)
+    second: int = best.item(0) if best.item(0) != winner else best.item(1)
+    ahead = rounded(ranking.totals.item(winner) - ranking.totals.item(second))
     return Margin(
         runner_up=board.code(second),
         score=ahead,

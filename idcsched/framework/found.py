@@ -160,7 +160,7 @@ def scale_again(survivors: "Cycle", column: ScoreColumn) -> Scale | None:
     scale = entry.scale(entry.plugin.scale_for(survivors))
     if column.left_out or scale.kind not in BY_ROW:
         raise Closed
-    if not all_of(column.known if column.places is None else column.known.take(column.places)):
+    if not (column.complete or all_of(column.known if column.places is None else column.known.take(column.places))):
         raise Closed
     return None if "score" in entry.plugin.unmoved else scale
 

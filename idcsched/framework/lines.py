@@ -40,46 +40,33 @@ class LinePolicy(msgspec.Struct, frozen=True, kw_only=True):
         return self.unknown == "reject" and self.choice == "roomiest" and not substitutes
 
 
-class LineChoice:
+class LineChoice(msgspec.Struct, kw_only=True):
     """For every row the chosen line of each group (one group, or one per ISP of an `all`); NO_LINE: none eligible.
 
     `carries` says that every group's line can take the need, `has_line` that every group has one at all, `known` that
     it is known how much of each is used. `complete` and `all_known` say that the latter two hold everywhere, as far as
-    somebody has looked. `settled`: the need has no say in which line is chosen.
+    somebody has looked. `settled`: the need has no say in which line is chosen. `carrying`: what `carries` is made of.
     """
 
-    __slots__ = ("_carries", "all_known", "complete", "groups", "has_line", "known", "settled")
-
-    def __init__(
-        self,
-        *,
-        groups: tuple[Rows, ...],
-        has_line: Mask,
-        carries: Mask | Callable[[], Mask],
-        known: Mask,
-        complete: bool = False,
-        all_known: bool = False,
-        settled: bool = False,
-    ) -> None:
-        self.groups = groups
-        self.has_line = has_line
-        self.known = known
-        self.complete = complete
-        self.all_known = all_known
-        self.settled = settled
-        self._carries = carries
+    groups: tuple[Rows, ...]
+    has_line: Mask
+    carrying: Mask | Callable[[], Mask]
+    known: Mask
+    complete: bool = False
+    all_known: bool = False
+    settled: bool = False
 
     @property
     def carries(self) -> Mask:
-        if callable(self._carries):
-            self._carries = self._carries()
-        return self._carries
+        if callable(self.carrying):
+            self.carrying = self.carrying()
+        return self.carrying
 
     def take(self, positions: Rows) -> "LineChoice":
         return LineChoice(
             groups=tuple([group.take(positions) for group in self.groups]),
             has_line=self.has_line[: positions.size] if self.complete else self.has_line.take(positions),
-            carries=lambda: self.carries.take(positions),
+            carrying=lambda: self.carries.take(positions),
             known=self.known[: positions.size] if self.all_known else self.known.take(positions),
             complete=self.complete,
             all_known=self.all_known,
@@ -107,7 +94,7 @@ class Settled(msgspec.Struct, frozen=True):
         return LineChoice(
             groups=chosen.groups,
             has_line=chosen.has_line,
-            carries=lambda: self.room >= need,
+            carrying=lambda: self.room >= need,
             known=chosen.known,
             complete=chosen.complete,
             all_known=chosen.all_known,
@@ -136,7 +123,7 @@ def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: Li
     return LineChoice(
         groups=tuple(pick.line for pick in picks),
         has_line=reduce(np.logical_and, [pick.line != NO_LINE for pick in picks]),
-        carries=reduce(np.logical_and, [pick.carries for pick in picks]),
+        carrying=reduce(np.logical_and, [pick.carries for pick in picks]),
         known=reduce(np.logical_and, [pick.known for pick in picks]),
     )
 

@@ -79,7 +79,7 @@ def _picked(ctx: "Cycle", ranking: Ranking) -> int:
     """Position of the IDC to take; −1 without survivors."""
     if not ranking.size:
         return -1
-    pick, first = ctx.profile.pick, int(ranking.head(1)[0])
+    pick, first = ctx.profile.pick, ranking.head(1).item(0)
     if pick.kind == "best":
         return first
     near = np.flatnonzero(ranking.totals >= ranking.totals[first] - pick.epsilon)
