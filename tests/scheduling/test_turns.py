@@ -136,3 +136,14 @@ def test_who_waits_for_an_extender_has_none(settings: Settings) -> None:
             request=Request(region="A", profile="asking"), principal=SOMEBODY, http_request_id="http-1"
         )
     assert (len(server.calls), answer.plugin_errors) == (1, ())
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("patient")
+def test_who_explains_everything_takes_none() -> None:
+    region_create(code="A")
+    profile_create(code="p", body={"plugins": []})
+    asked = Request(region="A", profile="p", explain="full")
+    with Turn():  # for ever, if it waited for this one
+        made = scheduling.make(request=asked, tenant=None, actor="tester", http_request_id="http-1")
+    assert made.scheduled.profile.code == "p"
