@@ -324,11 +324,23 @@ def _rate(text: str) -> str | None:
 rate: Parser[str | None] = Parser("`off`, or a rate such as `600/minute` (per second, minute, hour or day)", _rate)
 
 
+NETWORK = {
+    "connect_timeout": 5,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""A network that swallows packets keeps a thread waiting for half a minute, not for hours as the system would."""
+
+
 def _database(text: str) -> dj_database_url.DBConfig:
     config = dj_database_url.parse(text)
     engine = config["ENGINE"].rpartition(".")[2]
     if engine not in {"sqlite3", "postgresql"} or not config.get("NAME"):
         raise ValueError("neither PostgreSQL nor SQLite")
+    if engine == "postgresql":
+        config["OPTIONS"] = {**NETWORK, **config.get("OPTIONS", {})}
     return config
 
 

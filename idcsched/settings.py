@@ -113,7 +113,7 @@ DATABASE_URL = read(
     default=None,
     private=True,
     shown="SQLite, `VAR_DIR/db.sqlite3`",
-    help="The database. PostgreSQL for production.",
+    help="The database. PostgreSQL for production; what stands behind a `?` goes to libpq.",
 )
 REDIS_URL = read(
     "REDIS_URL",

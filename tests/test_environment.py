@@ -88,6 +88,14 @@ def test_a_database_url_becomes_djangos_settings() -> None:
     assert (config["HOST"], config["PORT"], config["NAME"], config["PASSWORD"]) == ("db.example", 5433, "idc", "p@ss")
 
 
+def test_who_waits_for_a_postgresql_that_has_gone_gives_up_in_time() -> None:
+    env = Environment({"DATABASE_URL": "postgresql://me@db.example/idc?connect_timeout=2&sslmode=require"})
+    config = env.read("DATABASE_URL", environment.database, default=None, help="")
+    assert config is not None
+    options = config["OPTIONS"]
+    assert (options["tcp_user_timeout"], options["connect_timeout"], options["sslmode"]) == (30_000, 2, "require")
+
+
 def test_a_private_value_is_never_printed() -> None:
     env = Environment({"DATABASE_URL": "mysql://me:hunter2@host/db"})
     env.read("DATABASE_URL", environment.database, default=None, help="", private=True)
