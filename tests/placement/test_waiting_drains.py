@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
+from idcsched.placement import waiting
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Placement
 from idcsched.placement.moving import placement_release
@@ -76,14 +77,14 @@ def test_the_room_kept_is_where_the_least_is_lacking(order: Order, full: list[Pl
     assert small.state == "waiting"
 
 
-def check_draining(order: Order, waiting: int, seed: int) -> None:
+def check_draining(order: Order, many: int, seed: int) -> None:
     """Round by round: something is given back, those who wait are tried, now and then by a fresh process."""
     chance = random.Random(seed)
     Tenant.objects.create(code="other", default_profile="roomy")
     for code, room in ROOMS.items():
         for _ in range(room // 100):
             order(only=[code], region=None, machines=[{"bandwidth_mbps": 100}], ttl_seconds=86_400)
-    for _ in range(waiting):
+    for _ in range(many):
         size = chance.choice([20, 50, 100, 400])
         order(
             chance.choice([PORTAL, OTHER]),
@@ -93,8 +94,8 @@ def check_draining(order: Order, waiting: int, seed: int) -> None:
             priority=chance.randint(0, 3),
         )
     left = Placement.objects.filter(state="waiting")
-    assert left.count() == waiting
-    for number in range(waiting * 2):
+    assert left.count() == many
+    for number in range(many * 2):
         if not left.all().exists():
             break
         for placement in Placement.objects.filter(state="reserved").order_by("?")[: chance.randint(2, 20)]:
@@ -105,17 +106,17 @@ def check_draining(order: Order, waiting: int, seed: int) -> None:
         soon()
         _check_round(before, list(Event.objects.order_by("id")[seen:]))
     assert not left.all().exists()
-    assert Event.objects.filter(move="wait").count() == waiting
+    assert Event.objects.filter(move="wait").count() == many
     assert ledger_differences() == []
 
 
-def _check_round(waiting: list[Placement], events: list[Event]) -> None:
+def _check_round(before: list[Placement], events: list[Event]) -> None:
     """Whoever got a place: nobody before them in order would have fitted at that moment."""
     free = {code: float(room) for code, room in ROOMS.items()}
     newly = {event.placement_id for event in events}
     for placement in Placement.objects.filter(state="reserved").exclude(pk__in=newly).select_related("idc"):
         free[placement.idc.code] -= placement.bandwidth_mbps
-    by_id = {placement.pk: placement for placement in waiting}
+    by_id = {placement.pk: placement for placement in before}
     for event in events:
         assert event.move == "reserve"
         placed = by_id.pop(event.placement_id)
@@ -137,5 +138,7 @@ def test_it_works(order: Order) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_it_works_for_five_hundred(order: Order) -> None:
+def test_it_works_for_five_hundred(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long that takes: for who has waited for a minute room is kept, which passes others by."""
+    monkeypatch.setattr(waiting, "PATIENCE", timedelta(days=1))
     check_draining(order, 500, seed=2)
