@@ -3,11 +3,12 @@
 Reasons are kept as codes and parameters; `say` renders a sentence's English template, or its translation.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from heapq import nsmallest
 from itertools import islice, repeat
 from math import inf, nan
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -34,7 +35,7 @@ from .decision import (
     Stale,
     Tie,
 )
-from .labels import Rows
+from .labels import Mask, Rows
 from .normalize import rounded
 from .ranking import HASH
 from .showing import Showing
@@ -265,13 +266,29 @@ def _near_misses(decision: Decision, most: int, tell: Teller) -> list[NearMiss]:
     if decision.scheduled:
         return []
     first = first_rejections(decision)
-    found = []
-    for position in np.flatnonzero(first >= 0).tolist():
-        judgement = decision.judgements[first[position]]
-        if judgement.plugin != "request" and not _also(decision, position, judgement.plugin):
-            found.append(_near_miss(decision, position, judgement, tell))
-    found.sort(key=lambda miss: np.inf if miss.short_by is None else miss.short_by / (miss.need or 1.0))
-    return found[:most]
+    kept_out = ((decision.judgements[first[position]], position) for position in _kept_out_by_one(decision, first))
+    nearest = nsmallest(most, kept_out, key=lambda found: _way_off(found[0].numbers(found[1])))
+    return [_near_miss(decision, position, judgement, tell) for judgement, position in nearest]
+
+
+def _kept_out_by_one(decision: Decision, first: Rows) -> list[int]:
+    """The positions that one plugin keeps out, and not what the request itself lists."""
+    by_plugin: dict[str, Mask] = {}
+    for judgement in decision.judgements:
+        by_plugin[judgement.plugin] = by_plugin.get(judgement.plugin, False) | ~judgement.keep
+    by_one = first >= 0
+    if by_plugin:
+        by_one &= np.sum(list(by_plugin.values()), axis=0) == 1
+    if "request" in by_plugin:
+        by_one &= ~by_plugin["request"]
+    found: list[int] = np.flatnonzero(by_one).tolist()
+    return found
+
+
+def _way_off(numbers: Mapping[str, Any]) -> float:
+    """Which part of the need is missing; infinite where that can't be said."""
+    short_by = numbers.get("short_by")
+    return np.inf if short_by is None else short_by / (numbers.get("need") or 1.0)
 
 
 def _near_miss(decision: Decision, position: int, judgement: Judgement, tell: Teller) -> NearMiss:
