@@ -62,11 +62,11 @@ class Server:
 
     def drf(self) -> float:
         """Answers a second of a REST framework's view that checks ten fields and does nothing."""
-        return self.rate("/bench/drf/", DRF_BODIES)
+        return self.rate("/api/bench/drf/", DRF_BODIES)
 
     def empty(self) -> float:
         """Answers a second of a view that does nothing."""
-        return self.rate("/bench/empty/", [{}])
+        return self.rate("/api/bench/empty/", [{}])
 
     def rate(self, path: str, bodies: Sequence[Mapping[str, Any]]) -> float:
         """Answers a second; anything but 200 is a failure of the measurement."""
