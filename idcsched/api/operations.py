@@ -9,6 +9,7 @@ from drf_spectacular.plumbing import ResolvedComponent, get_lib_doc_excludes
 from drf_spectacular.utils import Direction, OpenApiParameter
 
 from .conditions import Conditional
+from .examples import WRITTEN
 from .idempotency import Idempotent
 from .openapi import StructList
 from .refusals import refusals
@@ -89,6 +90,24 @@ class Schema(AutoSchema):
         )
         unchanged = NOT_MODIFIED if self.method == "GET" and isinstance(self.view, Conditional) else {}
         return {**answers, **unchanged, **{status: said for status, said in refused.items() if status not in answers}}
+
+    def get_examples(self) -> list[Any]:
+        """Those that the view declares, else the resource's."""
+        view: Any = self.view
+        written = WRITTEN.get(getattr(view, "noun", ""))
+        declared: list[Any] = super().get_examples()
+        if declared or written is None:
+            return declared
+        match self._action():
+            case "create":
+                return written.made()
+            case "update":
+                return written.replaced()
+            case "partial_update":
+                return written.changed()
+            case found if found == MANY:
+                return written.changed_among_many(view.lookup_field)
+        return []
 
     def _headers(self) -> list[OpenApiParameter]:
         if self.method == "GET":

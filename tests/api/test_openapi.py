@@ -29,7 +29,10 @@ def test_it_is_served_without_a_token(anonymous: Api) -> None:
     assert body["$ref"].rpartition("/")[2] in schema["components"]["schemas"]
 
 
-EXEMPLARY = {"affinities", "idcs", "placements", "profiles", "samples", "schedule", "taints"}
+EXEMPLARY = {
+    "affinities", "idcs", "isps", "lines", "metrics", "placements", "profiles", "providers", "region_scopes", "regions",
+    "samples", "schedule", "sources", "taints", "tenants", "tokens", "users",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -45,16 +48,48 @@ def test_its_examples_are_taken(seed: Api, portal: Api, paths: dict[str, Any]) -
     advised = portal.schedule(region="A", profile="default")
     named = {"commit_token": advised["commit_token"]}
     shown = set()
-    for path, methods in paths.items():
+    for path, methods in sorted(paths.items(), key=lambda item: "tokens" in item[0] or "region_scopes" in item[0]):
         address = path.removeprefix("/api/v1").replace("{code}", "default").replace("{id}", advised["decision_id"])
-        media = methods.get("post", {}).get("requestBody", {}).get("content", {}).get("application/json", {})
-        for example in media.get("examples", {}).values():
-            body = {**example["value"], **named} if address == "/placements/" else example["value"]
+        for example in examples_of(methods.get("post", {})) if path not in ELSEWHERE else ():
+            body = {**example, **named} if address == "/placements/" else example
             caller = portal if "/schedule/" in path or "/placements/" in path else seed
             answer = caller.raw("POST", address, json.dumps(body))
             assert answer.status_code in {200, 201, 202}, (path, answer.content)
             shown.add(path.split("/")[3])
     assert shown >= EXEMPLARY
+
+
+ELSEWHERE = {"/api/v1/tokens/{id}/rotate/", "/api/v1/placements/{id}/give_up/", "/api/v1/providers/{code}/outcomes/"}
+"""They need something in a certain state; that their bodies are taken is tested where that is."""
+
+
+def examples_of(operation: dict[str, Any]) -> list[Any]:
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    return [example["value"] for example in content.get("examples", {}).values()]
+
+
+@pytest.mark.parametrize("method", ["put", "patch"])
+def test_its_examples_of_changes_are_taken(seed: Api, paths: dict[str, Any], method: str) -> None:
+    """Each is sent to what the example of a new one has made."""
+    seed.post("/regions/", {"code": "440000"}, status=201)
+    seed.post("/isps/", {"code": "ct"}, status=201)
+    for path, methods in sorted(paths.items(), key=lambda item: "tokens" in item[0]):
+        if method not in methods or not path.endswith(("{code}/", "{id}/", "{username}/")):
+            continue
+        collection = path.removeprefix("/api/v1").rpartition("{")[0]
+        (new, *_), changes = examples_of(paths[f"/api/v1{collection}"]["post"]), examples_of(methods[method])
+        made = seed.post(collection, new, status=201)
+        address = f"{collection}{made[path.rpartition('{')[2].rstrip('}/')]}/"
+        for change in changes:
+            answer = seed.raw(method.upper(), address, json.dumps(change))
+            assert answer.status_code == 200, (path, answer.content)
+        assert changes, path
+
+
+def test_every_body_has_an_example(paths: dict[str, Any]) -> None:
+    operations = {(path, method): operation for path, methods in paths.items() for method, operation in methods.items()}
+    without = {key for key, each in operations.items() if "requestBody" in each and not examples_of(each)}
+    assert not without
 
 
 def test_its_answers_are_such_as_are_given(paths: dict[str, Any]) -> None:

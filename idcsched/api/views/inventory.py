@@ -4,7 +4,7 @@ from typing import cast
 
 from django.http import HttpResponse
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_serializer
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -116,28 +116,6 @@ class StockSerializer(StrictSerializer):
     gpu = serializers.FloatField(source="stock_gpu", min_value=0, allow_null=True, required=False)
 
 
-@extend_schema_serializer(
-    examples=[
-        OpenApiExample(
-            "An edge IDC with two lines",
-            value={
-                "code": "gz-ct-09",
-                "name": "Guangzhou 9",
-                "region": "A",
-                "tier": "edge",
-                "labels": {"owner": "own"},
-                "latitude": 23.13,
-                "longitude": 113.26,
-                "stock": {"cpu": 2000, "memory_gib": 8000},
-                "lines": [
-                    {"isp": "ct", "purchased_mbps": 10000, "commit_mbps": 4000, "price_per_mbps": 25},
-                    {"code": "ct-2", "isp": "ct", "purchased_mbps": 5000, "charge_type": "daily_peak"},
-                ],
-            },
-            request_only=True,
-        )
-    ]
-)
 class IdcSerializer(StrictModelSerializer):
     region = CodeOf()
     labels = LabelsField(required=False)

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
-
 from idcsched.api.fields import SelectorField
 from idcsched.api.filtering import FilterSet
 from idcsched.api.permissions import principal_of_request
@@ -27,32 +25,6 @@ class Scoped(Resource):
         return {"principal": principal_of_request(self.request)}
 
 
-@extend_schema_serializer(
-    examples=[
-        OpenApiExample(
-            "A maintenance of one IDC",
-            value={
-                "idc": "d",
-                "key": "maintenance",
-                "value": "core-switch",
-                "effect": "NoSchedule",
-                "reason": "Core switches are replaced",
-                "starts_at": "2031-05-01T01:00:00Z",
-                "ends_at": "2031-05-01T05:00:00Z",
-            },
-            request_only=True,
-        ),
-        OpenApiExample(
-            "All IDCs of a region, rather not",
-            value={
-                "selector": {"match_labels": {"idc/region": "A"}},
-                "key": "typhoon",
-                "effect": "PreferNoSchedule",
-            },
-            request_only=True,
-        ),
-    ]
-)
 class TaintSerializer(StrictModelSerializer):
     idc = CodeOf(required=False)
     selector = SelectorField(required=False, write_only=True, help_text="Instead of `idc`: one taint on each match.")
@@ -89,20 +61,6 @@ class TaintViewSet(Scoped):
     delete_service = staticmethod(services.taint_delete)
 
 
-@extend_schema_serializer(
-    examples=[
-        OpenApiExample(
-            "Live streams rather to edge IDCs",
-            value={
-                "selector": {"match_labels": {"idc/tier": "edge"}},
-                "kind": "prefer",
-                "weight": 20,
-                "request_selector": {"match_labels": {"business": "live"}},
-            },
-            request_only=True,
-        )
-    ]
-)
 class AffinitySerializer(StrictModelSerializer):
     idc = CodeOf(required=False, allow_null=True)
     selector = SelectorField(required=False, allow_null=True)

@@ -14,6 +14,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from idcsched.api.bodies import body_bytes
+from idcsched.api.examples import asked as example
 from idcsched.api.filtering import FilterSet, flag
 from idcsched.api.middleware import request_id_of
 from idcsched.api.openapi import paged
@@ -184,7 +185,11 @@ class PlacementViewSet(ReadOnlyResource):
         """Give back what it holds."""
         return self._moved(services.placement_release)
 
-    @extend_schema(request=GivingUp, responses=PlacementDocument)
+    @extend_schema(
+        request=GivingUp,
+        responses=PlacementDocument,
+        examples=[example("The machines are gone", {"reason": "the rack was scrapped, ticket OPS-4711"})],
+    )
     @action(detail=True, methods=["post"])
     def give_up(self, request: Request, id: str) -> HttpResponse:
         """End a release that is stuck: its machines are left to whoever asks, its capacity goes back."""

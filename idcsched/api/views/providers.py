@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from idcsched.api.bodies import body_bytes
+from idcsched.api.examples import asked
 from idcsched.api.fields import ObjectField
 from idcsched.api.filtering import FilterSet
 from idcsched.api.middleware import request_id_of
@@ -62,7 +63,18 @@ class OutcomesView(APIView):
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
-    @extend_schema(operation_id="provider_outcome", request=Outcome, responses={204: None}, auth=[])
+    @extend_schema(
+        operation_id="provider_outcome",
+        request=Outcome,
+        responses={204: None},
+        auth=[],
+        examples=[
+            asked(
+                "A machine that is up",
+                {"type": "machine.up", "data": {"token": "0192f0c1-7d5e-7a94-b5b4-0c8a4f1f3b6e"}},
+            )
+        ],
+    )
     def post(self, request: Request, code: str) -> Response:
         """Have the machine of that token looked at now; what has become of it, its provider is asked."""
         with origin_set(actor=f"provider {code}"[:150], via="api", request_id=request_id_of(request)):

@@ -1,0 +1,162 @@
+"""What can be written to each resource, as the OpenAPI document shows it: a new object, and a change of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from drf_spectacular.utils import OpenApiExample
+
+__all__ = ["WRITTEN", "Written", "asked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One object of a resource; `new` is empty where the view shows examples of its own.
+
+    `also`: what else may be sent to have some made, by what it is called.
+    """
+
+    new: Mapping[str, Any]
+    change: Mapping[str, Any]
+    also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def made(self) -> list[OpenApiExample]:
+        return [*self.replaced(), *(asked(name, dict(value)) for name, value in self.also.items())]
+
+    def replaced(self) -> list[OpenApiExample]:
+        return [asked("A whole one", dict(self.new))] if self.new else []
+
+    def changed(self) -> list[OpenApiExample]:
+        return [asked("Some of its fields", dict(self.change))]
+
+    def changed_among_many(self, key: str) -> list[OpenApiExample]:
+        """`key`: the field by which members of the list are named."""
+        return [asked("One of many", [{key: self.new.get(key, 1), **self.change}])]
+
+
+def asked(name: str, value: Any) -> OpenApiExample:
+    """A body that may be sent."""
+    return OpenApiExample(name, value=value, request_only=True)
+
+
+WRITTEN: Final[Mapping[str, Written]] = {
+    "affinity": Written(
+        {
+            "selector": {"match_labels": {"idc/tier": "edge"}},
+            "kind": "prefer",
+            "weight": 20,
+            "request_selector": {"match_labels": {"business": "live"}},
+        },
+        {"weight": 50},
+    ),
+    "idc": Written(
+        {
+            "code": "gz-ct-09",
+            "name": "Guangzhou 9",
+            "region": "A",
+            "tier": "edge",
+            "labels": {"owner": "own"},
+            "latitude": 23.13,
+            "longitude": 113.26,
+            "stock": {"cpu": 2000, "memory_gib": 8000},
+            "lines": [
+                {"isp": "ct", "purchased_mbps": 10000, "commit_mbps": 4000, "price_per_mbps": 25},
+                {"code": "ct-2", "isp": "ct", "purchased_mbps": 5000, "charge_type": "daily_peak"},
+            ],
+        },
+        {"status": "draining"},
+    ),
+    "isp": Written({"code": "edu", "name": "教育网", "aliases": ["cernet"]}, {"aliases": ["cernet", "education"]}),
+    "line": Written(
+        {
+            "idc": "gz-ct-09",
+            "isp": "ct",
+            "code": "ct-3",
+            "purchased_mbps": 20000,
+            "commit_mbps": 6000,
+            "max_level": 0.85,
+            "charge_type": "p95_month",
+            "price_per_mbps": 25,
+        },
+        {"purchased_mbps": 40000},
+    ),
+    "metric": Written(
+        {
+            "code": "gpu_load",
+            "name": "GPU load",
+            "direction": "lower",
+            "scope": "idc",
+            "max_age_seconds": 900,
+            "low": 0,
+            "high": 1,
+        },
+        {"max_age_seconds": 600},
+    ),
+    "profile": Written(
+        {},
+        {
+            "message": "cost counts for more",
+            "plugins": [
+                {"name": "taint", "plugin": "taint"},
+                {"name": "billing_cost", "plugin": "billing_cost", "weight": 90},
+            ],
+        },
+    ),
+    "provider": Written({"code": "demo-vm", "kind": "simulated", "config": {}}, {"enabled": False}),
+    "region": Written(
+        {"code": "440300", "name": "深圳", "parent": "440000", "latitude": 22.55, "longitude": 114.06},
+        {"name": "Shenzhen"},
+    ),
+    "region_scope": Written({"user": "olga", "region": "440000"}, {}),
+    "source": Written(
+        {
+            "code": "edge-traffic",
+            "kind": "prometheus",
+            "schedule": 60,
+            "config": {
+                "url": "http://prometheus.example:9090",
+                "query": "max by (site, carrier) (rate(ifHCOutOctets[5m]))",
+            },
+            "mapping": {
+                "idc": "labels.site",
+                "line": "labels.carrier",
+                "values": {"bandwidth_mbps": {"value": "value", "scale": 8e-06}},
+            },
+        },
+        {"schedule": 30},
+    ),
+    "taint": Written(
+        {
+            "idc": "d",
+            "key": "maintenance",
+            "value": "core-switch",
+            "effect": "NoSchedule",
+            "reason": "Core switches are replaced",
+            "starts_at": "2031-05-01T01:00:00Z",
+            "ends_at": "2031-05-01T05:00:00Z",
+        },
+        {"ends_at": "2031-05-01T07:00:00Z"},
+        {
+            "All IDCs of a region, rather not": {
+                "selector": {"match_labels": {"idc/region": "A"}},
+                "key": "typhoon",
+                "effect": "PreferNoSchedule",
+            }
+        },
+    ),
+    "tenant": Written(
+        {"code": "vod-cn", "name": "Video on demand", "callback_hosts": ["portal.example.com"], "quota_machines": 500},
+        {"quota_bandwidth_mbps": 80000},
+    ),
+    "token": Written(
+        {
+            "user": "olga",
+            "name": "taints from the chat bot",
+            "allowed_networks": ["10.0.0.0/8"],
+            "expires_at": "2030-01-01T00:00:00+08:00",
+        },
+        {"name": "taints from the pager"},
+    ),
+    "user": Written({"username": "olga", "role": "operator", "language": "zh-hans"}, {"role": "viewer"}),
+}
+"""By the noun of the resource."""
