@@ -15,14 +15,22 @@ from libcloud.compute.drivers.ec2 import NAMESPACE, EC2Connection, EC2NodeDriver
 from libcloud.compute.types import NodeState
 
 from idcsched.framework.errors import FieldError, Unavailable
-from idcsched.outbound.client import origin_of
-from idcsched.outbound.errors import HostRefused
-from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
+from idcsched.placement.driver import Call, Condition, Existing, NotHere, Wanted
+from idcsched.placement.libcloud_driver import (
+    MARK,
+    Cloud,
+    CloudConfig,
+    NoSuchMachine,
+    Size,
+    Text,
+    marks,
+    refused,
+    secret_of,
+)
 from idcsched.placement.libcloud_transport import Transport
 
 __all__ = ["Libcloud"]
 
-TOKEN_TAG = "idcsched-token"  # noqa: S105 - the name of a tag
 CONDITIONS: Mapping[str, Condition] = MappingProxyType(
     {
         "pending": Condition.STARTING,
@@ -49,108 +57,82 @@ FOR_GOOD = (
 """What these errors begin with will not be otherwise in a moment."""
 
 UNKNOWN_ID = "InvalidInstanceID"
-LONGEST_REASON = 500
-
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
 
 
-class Size(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An instance type with what it offers."""
-
-    id: Text
-    cpu: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    memory_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    gpu: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-
-    def holds(self, shape: Mapping[str, Any]) -> bool:
-        return all(getattr(self, name) >= (shape.get(name) or 0.0) for name in ("cpu", "memory_gib", "gpu"))
-
-
-class LibcloudConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LibcloudConfig(CloudConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where the servers are. The secret is the secret access key.
 
     A machine's `spec` is its instance type, else it is the first of `sizes` that holds it; `image` stands for what
     an order leaves out. An order's `params` may say `userdata` and `keyname`.
     """
 
-    url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
     access_key: Text
     region: Text = "us-east-1"
     """By which requests are signed."""
-    image: Text | None = None
     sizes: Annotated[tuple[Size, ...], msgspec.Meta(max_length=200)] = ()
-    keyname: Text | None = None
-    security_groups: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
 
 
-class Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an order may say about a machine beyond its shape."""
-
-    userdata: Annotated[str, msgspec.Meta(max_length=16_384)] | None = None
-    keyname: Text | None = None
-
-
-class Libcloud(Driver):
+class Libcloud(Cloud):
     """A cloud that speaks EC2's language, by way of Apache Libcloud."""
 
     kind = "libcloud"
     Config = LibcloudConfig
     config: LibcloudConfig
 
+    @property
+    def sizes(self) -> Sequence[Size]:
+        return self.config.sizes
+
     def check(self) -> Sequence[FieldError]:
-        try:
-            origin_of(self.config.url)
-        except HostRefused as error:
-            return [FieldError("/url", "invalid_url", error.template, error.params)]
+        if errors := super().check():
+            return errors
         if self.config.region not in EC2NodeDriver.list_regions():
             return [FieldError("/region", "unknown_region", "there is no region {code}", {"code": self.config.region})]
         return []
 
     def create(self, call: Call, wanted: Wanted) -> Existing:
-        size, image, params = self._size(wanted), self._image(wanted), _params(wanted)
+        ordered = self.ordered(wanted)
         options = {
-            "ex_keyname": params.keyname or self.config.keyname,
-            "ex_userdata": params.userdata,
+            "ex_keyname": ordered.keyname,
+            "ex_userdata": ordered.userdata,
             "ex_security_groups": list(self.config.security_groups) or None,
         }
         cloud = self._cloud(call)
         with _understood():
             node = cloud.create_node(
                 name=wanted.name,
-                size=NodeSize(size, size, ram=0, disk=0, bandwidth=0, price=0, driver=cloud),
-                image=NodeImage(image, image, driver=cloud),
+                size=NodeSize(ordered.size, ordered.size, ram=0, disk=0, bandwidth=0, price=0, driver=cloud),
+                image=NodeImage(ordered.image, ordered.image, driver=cloud),
                 ex_clienttoken=wanted.idempotency_key,
-                ex_metadata=_marks(wanted),
+                ex_metadata=marks(wanted),
                 **{name: value for name, value in options.items() if value is not None},
             )
         return _told(node)
 
     def find(self, call: Call, token: str) -> Sequence[Existing]:
         with _understood():
-            nodes = self._cloud(call).list_nodes(ex_filters={f"tag:{TOKEN_TAG}": token})
+            nodes = self._cloud(call).list_nodes(ex_filters={f"tag:{MARK}": token})
         return [_told(node) for node in nodes if node.extra["status"] != GONE]
 
     def get(self, call: Call, machine_id: str) -> Existing | None:
         try:
             with _understood():
                 nodes = self._cloud(call).list_nodes(ex_node_ids=[machine_id])
-        except _NoSuchMachine:
+        except NoSuchMachine:
             return None
         return next((_told(node) for node in nodes if node.extra["status"] != GONE), None)
 
     def delete(self, call: Call, machine_id: str) -> None:
         cloud = self._cloud(call)
         node = Node(machine_id, machine_id, NodeState.UNKNOWN, public_ips=[], private_ips=[], driver=cloud)
-        with suppress(_NoSuchMachine), _understood():
+        with suppress(NoSuchMachine), _understood():
             cloud.destroy_node(node)
 
     def _cloud(self, call: Call) -> Any:
-        if call.secret is None:
-            raise Unavailable("secret_missing", "this provider needs a secret_ref")
         parts = urlsplit(self.config.url)
         cloud: Any = _Cloud(
             self.config.access_key,
-            call.secret,
+            secret_of(call),
             secure=parts.scheme == "https",
             host=parts.hostname,
             port=parts.port or (443 if parts.scheme == "https" else 80),
@@ -159,20 +141,6 @@ class Libcloud(Driver):
         )
         cloud.connection.connection.call = call
         return cloud
-
-    def _size(self, wanted: Wanted) -> str:
-        if spec := wanted.shape.get("spec"):
-            return str(spec)
-        found = next((size.id for size in self.config.sizes if size.holds(wanted.shape)), None)
-        if found is None:
-            raise NotHere("no_such_size", "no size of this provider holds such a machine")
-        return found
-
-    def _image(self, wanted: Wanted) -> str:
-        image = wanted.shape.get("image") or self.config.image
-        if image is None:
-            raise NotHere("no_image", "neither the order nor the provider says which image")
-        return str(image)
 
 
 class _Reply(EC2Response):
@@ -205,17 +173,6 @@ class _Cloud(EC2NodeDriver):
         return {node.id: [] for node in nodes}
 
 
-def _marks(wanted: Wanted) -> dict[str, str]:
-    return {TOKEN_TAG: wanted.token, "idcsched-placement": wanted.placement, "idcsched-idc": wanted.idc}
-
-
-def _params(wanted: Wanted) -> Params:
-    try:
-        return msgspec.convert(wanted.shape.get("params") or {}, Params)
-    except msgspec.ValidationError as error:
-        raise NotHere("invalid_params", "the machine's params: {reason}", reason=error) from None
-
-
 def _told(node: Any) -> Existing:
     status = node.extra["status"]
     addresses = dict.fromkeys([*node.public_ips, *node.private_ips])
@@ -227,20 +184,13 @@ def _told(node: Any) -> Existing:
     )
 
 
-class _NoSuchMachine(Unavailable):
-    """The provider does not know the id."""
-
-
 @contextmanager
 def _understood() -> Iterator[None]:
     """What Libcloud raises comes out as an Unavailable that says which kind of trouble it is."""
     try:
         yield
     except (BaseHTTPError, LibcloudError) as error:
-        said = str(getattr(error, "message", "") or error)[:LONGEST_REASON]
-        detail = "the provider refused: {reason}"
+        said = str(getattr(error, "message", "") or error)
         if said.startswith(UNKNOWN_ID):
-            raise _NoSuchMachine("provider_refused", detail, reason=said) from None
-        if said.startswith(FOR_GOOD):
-            raise NotHere("provider_refused", detail, reason=said) from None
-        raise Unavailable("provider_refused", detail, reason=said) from None
+            refused(NoSuchMachine, said)
+        refused(NotHere if said.startswith(FOR_GOOD) else Unavailable, said)

@@ -14,15 +14,24 @@ from libcloud.compute.base import NodeImage, NodeSize
 from libcloud.compute.drivers.openstack import OpenStack_2_Connection, OpenStack_2_NodeDriver
 from libcloud.compute.types import NodeState
 
-from idcsched.framework.errors import FieldError, Unavailable
-from idcsched.outbound.client import origin_of
-from idcsched.outbound.errors import HostRefused
-from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
+from idcsched.framework.errors import Unavailable
+from idcsched.placement.driver import Call, Condition, Existing, NotHere, Wanted
+from idcsched.placement.libcloud_driver import (
+    MARK,
+    Amount,
+    Cloud,
+    CloudConfig,
+    NoSuchMachine,
+    Size,
+    Text,
+    marks,
+    refused,
+    secret_of,
+)
 from idcsched.placement.libcloud_transport import bound_to
 
 __all__ = ["OpenStack"]
 
-MARK = "idcsched-token"
 CONDITIONS: Mapping[str, Condition] = MappingProxyType(
     {
         NodeState.RUNNING: Condition.UP,
@@ -36,85 +45,61 @@ CONDITIONS: Mapping[str, Condition] = MappingProxyType(
 FOR_GOOD = frozenset({400, 403, 413})
 """Malformed or unknown, not allowed or beyond the quota: asking again does not help."""
 GONE = frozenset({404})
-LONGEST_NAME, LONGEST_REASON = 200, 500
+LONGEST_NAME = 200
 CREDENTIALS = 64
 
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
 
-
-class Flavor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Flavor(Size, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A flavor by its id, with what it offers."""
 
-    id: Text
-    cpu: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    memory_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    disk_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    gpu: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-
-    def holds(self, shape: Mapping[str, Any]) -> bool:
-        return all(getattr(self, name) >= (shape.get(name) or 0.0) for name in ("cpu", "memory_gib", "disk_gib", "gpu"))
+    disk_gib: Amount = 0.0
 
 
-class OpenStackConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which project of which cloud. The secret is the user's password.
+class OpenStackConfig(CloudConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which project of which cloud; the URL is Keystone's. The secret is the user's password.
 
     A machine's `spec` is the id of its flavor, else it is the first of `flavors` that holds it; `image` (an id) stands
     for what an order leaves out. An order's `params` may say `userdata` and `keyname`.
     """
 
-    url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
-    """Keystone's."""
     username: Text
     project: Text
     domain: Text = "Default"
     project_domain: Text = "default"
     """An id, as Keystone tells it."""
     region: Text = "RegionOne"
-    image: Text | None = None
     flavors: Annotated[tuple[Flavor, ...], msgspec.Meta(max_length=200)] = ()
     networks: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
-    keyname: Text | None = None
-    security_groups: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
     availability_zone: Text | None = None
 
 
-class Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an order may say about a machine beyond its shape."""
-
-    userdata: Annotated[str, msgspec.Meta(max_length=16_384)] | None = None
-    keyname: Text | None = None
-
-
-class OpenStack(Driver):
+class OpenStack(Cloud):
     """An OpenStack cloud, by way of Apache Libcloud."""
 
     kind = "openstack"
     Config = OpenStackConfig
     config: OpenStackConfig
 
-    def check(self) -> Sequence[FieldError]:
-        try:
-            origin_of(self.config.url)
-        except HostRefused as error:
-            return [FieldError("/url", "invalid_url", error.template, error.params)]
-        return []
+    @property
+    def sizes(self) -> Sequence[Size]:
+        return self.config.flavors
 
     def create(self, call: Call, wanted: Wanted) -> Existing:
-        flavor, image, params = self._flavor(wanted), self._image(wanted), _params(wanted)
+        ordered = self.ordered(wanted)
         options = {
             "networks": [SimpleNamespace(id=network) for network in self.config.networks],
             "ex_security_groups": [SimpleNamespace(name=name) for name in self.config.security_groups],
-            "ex_keyname": params.keyname or self.config.keyname,
-            "ex_userdata": params.userdata,
+            "ex_keyname": ordered.keyname,
+            "ex_userdata": ordered.userdata,
             "ex_availability_zone": self.config.availability_zone,
         }
         cloud = self._cloud(call)
         with _understood(creating=True):
             node = cloud.create_node(
                 name=f"{wanted.name[:LONGEST_NAME]}-{wanted.token}",
-                size=NodeSize(flavor, flavor, ram=0, disk=0, bandwidth=0, price=0, driver=cloud),
-                image=NodeImage(image, image, driver=cloud),
-                ex_metadata=_marks(wanted),
+                size=NodeSize(ordered.size, ordered.size, ram=0, disk=0, bandwidth=0, price=0, driver=cloud),
+                image=NodeImage(ordered.image, ordered.image, driver=cloud),
+                ex_metadata=marks(wanted),
                 **{name: value for name, value in options.items() if value},
             )
         return _told(node)
@@ -133,45 +118,30 @@ class OpenStack(Driver):
         try:
             with _understood():
                 node = self._cloud(call).ex_get_node_details(machine_id)
-        except _NoSuchMachine:
+        except NoSuchMachine:
             return None
         return _told(node) if node is not None and _there(node) else None
 
     def delete(self, call: Call, machine_id: str) -> None:
-        with suppress(_NoSuchMachine), _understood():
+        with suppress(NoSuchMachine), _understood():
             self._cloud(call).destroy_node(SimpleNamespace(id=machine_id))
 
     def _cloud(self, call: Call) -> Any:
-        if call.secret is None:
-            raise Unavailable("secret_missing", "this provider needs a secret_ref")
+        secret = secret_of(call)
         connection = type("Connection", (_Connection,), {"conn_class": bound_to(call)})
         driver = type("Cloud", (OpenStack_2_NodeDriver,), dict.fromkeys(_CONNECTIONS, connection))
         with _understood():
             return driver(
                 self.config.username,
-                call.secret,
+                secret,
                 ex_force_auth_url=self.config.url.rstrip("/").removesuffix("/v3"),
                 ex_force_auth_version="3.x_password",
                 ex_tenant_name=self.config.project,
                 ex_domain_name=self.config.domain,
                 ex_tenant_domain_id=self.config.project_domain,
                 ex_force_service_region=self.config.region,
-                ex_auth_cache=_tokens(call.secret),
+                ex_auth_cache=_tokens(secret),
             )
-
-    def _flavor(self, wanted: Wanted) -> str:
-        if spec := wanted.shape.get("spec"):
-            return str(spec)
-        found = next((flavor.id for flavor in self.config.flavors if flavor.holds(wanted.shape)), None)
-        if found is None:
-            raise NotHere("no_such_size", "no size of this provider holds such a machine")
-        return found
-
-    def _image(self, wanted: Wanted) -> str:
-        image = wanted.shape.get("image") or self.config.image
-        if image is None:
-            raise NotHere("no_image", "neither the order nor the provider says which image")
-        return str(image)
 
 
 class _Connection(OpenStack_2_Connection):
@@ -211,17 +181,6 @@ def _tokens(secret: str) -> _Tokens:
     return _Tokens()
 
 
-def _marks(wanted: Wanted) -> dict[str, str]:
-    return {MARK: wanted.token, "idcsched-placement": wanted.placement, "idcsched-idc": wanted.idc}
-
-
-def _params(wanted: Wanted) -> Params:
-    try:
-        return msgspec.convert(wanted.shape.get("params") or {}, Params)
-    except msgspec.ValidationError as error:
-        raise NotHere("invalid_params", "the machine's params: {reason}", reason=error) from None
-
-
 def _there(node: Any) -> bool:
     return bool(node.state != NodeState.TERMINATED)
 
@@ -239,20 +198,14 @@ def _told(node: Any) -> Existing:
     )
 
 
-class _NoSuchMachine(Unavailable):
-    """The provider does not know the id."""
-
-
 @contextmanager
 def _understood(*, creating: bool = False) -> Iterator[None]:
     """What Libcloud raises comes out as an Unavailable that says which kind of trouble it is."""
     try:
         yield
     except (BaseHTTPError, LibcloudError) as error:
-        said = str(getattr(error, "message", "") or getattr(error, "value", "") or error)[:LONGEST_REASON]
-        code, detail = getattr(error, "code", None), "the provider refused: {reason}"
+        said = str(getattr(error, "message", "") or getattr(error, "value", "") or error)
+        code = getattr(error, "code", None)
         if code in GONE and not creating:
-            raise _NoSuchMachine("provider_refused", detail, reason=said) from None
-        if creating and code in FOR_GOOD:
-            raise NotHere("provider_refused", detail, reason=said) from None
-        raise Unavailable("provider_refused", detail, reason=said) from None
+            refused(NoSuchMachine, said)
+        refused(NotHere if creating and code in FOR_GOOD else Unavailable, said)

@@ -1,0 +1,136 @@
+"""What clouds by way of Apache Libcloud have in common: what an order becomes there, and how its machine is marked."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, NoReturn
+
+import msgspec
+
+from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.outbound.client import origin_of
+from idcsched.outbound.errors import HostRefused
+from idcsched.placement.driver import Call, Config, Driver, NotHere, Wanted
+
+__all__ = [
+    "MARK",
+    "Amount",
+    "Cloud",
+    "CloudConfig",
+    "NoSuchMachine",
+    "Ordered",
+    "Size",
+    "Text",
+    "marks",
+    "refused",
+    "secret_of",
+]
+
+MARK = "idcsched-token"
+LONGEST_REASON = 500
+REFUSED = "the provider refused: {reason}"
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the cloud has names for, with what it offers."""
+
+    id: Text
+    cpu: Amount = 0.0
+    memory_gib: Amount = 0.0
+    gpu: Amount = 0.0
+
+    def holds(self, shape: Mapping[str, Any]) -> bool:
+        """What the size says nothing of is no matter."""
+        offered = (name for name in self.__struct_fields__ if name != "id")
+        return all(getattr(self, name) >= (shape.get(name) or 0.0) for name in offered)
+
+
+class CloudConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`image` and `keyname` stand for what an order leaves out."""
+
+    url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
+    image: Text | None = None
+    keyname: Text | None = None
+    security_groups: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
+
+
+class Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an order may say about a machine beyond its shape."""
+
+    userdata: Annotated[str, msgspec.Meta(max_length=16_384)] | None = None
+    keyname: Text | None = None
+
+
+class Ordered(NamedTuple):
+    """A machine in the cloud's words."""
+
+    size: str
+    image: str
+    keyname: str | None
+    userdata: str | None
+
+
+class Cloud(Driver):
+    """Knows what an order becomes; how the cloud is spoken to, each says for itself."""
+
+    config: CloudConfig
+
+    @property
+    def sizes(self) -> Sequence[Size]:
+        """From the first to the last that is tried."""
+        raise NotImplementedError
+
+    def check(self) -> Sequence[FieldError]:
+        try:
+            origin_of(self.config.url)
+        except HostRefused as error:
+            return [FieldError("/url", "invalid_url", error.template, error.params)]
+        return []
+
+    def ordered(self, wanted: Wanted) -> Ordered:
+        """Raises NotHere for what this provider has not got, or what nobody could understand."""
+        params = _params(wanted)
+        return Ordered(self._size(wanted), self._image(wanted), params.keyname or self.config.keyname, params.userdata)
+
+    def _size(self, wanted: Wanted) -> str:
+        if spec := wanted.shape.get("spec"):
+            return str(spec)
+        found = next((size.id for size in self.sizes if size.holds(wanted.shape)), None)
+        if found is None:
+            raise NotHere("no_such_size", "no size of this provider holds such a machine")
+        return found
+
+    def _image(self, wanted: Wanted) -> str:
+        image = wanted.shape.get("image") or self.config.image
+        if image is None:
+            raise NotHere("no_image", "neither the order nor the provider says which image")
+        return str(image)
+
+
+class NoSuchMachine(Unavailable):
+    """The provider does not know the id."""
+
+
+def secret_of(call: Call) -> str:
+    """Raises Unavailable where there is none."""
+    if call.secret is None:
+        raise Unavailable("secret_missing", "this provider needs a secret_ref")
+    return call.secret
+
+
+def marks(wanted: Wanted) -> dict[str, str]:
+    """What is noted with a machine, so that it is found again."""
+    return {MARK: wanted.token, "idcsched-placement": wanted.placement, "idcsched-idc": wanted.idc}
+
+
+def refused(kind: type[Unavailable], said: str) -> NoReturn:
+    """Raises what became of a call, in the words of the cloud."""
+    raise kind("provider_refused", REFUSED, reason=said[:LONGEST_REASON]) from None
+
+
+def _params(wanted: Wanted) -> Params:
+    try:
+        return msgspec.convert(wanted.shape.get("params") or {}, Params)
+    except msgspec.ValidationError as error:
+        raise NotHere("invalid_params", "the machine's params: {reason}", reason=error) from None
