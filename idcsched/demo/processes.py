@@ -44,6 +44,7 @@ def leash(sent: signal.Signals, parent: int) -> None:
     """
     if sys.platform != "linux":
         return
+    signal.signal(sent, signal.SIG_DFL)  # shells have what they start in the background ignore some of them
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(sent))
     if os.getppid() != parent:  # it died before the kernel was asked
         os.kill(os.getpid(), sent)

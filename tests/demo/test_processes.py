@@ -22,10 +22,14 @@ print(grandchild.pid, flush=True)
 time.sleep(60)
 """
 STARTER = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from idcsched.demo.processes import start
-child = start("sleep", [sys.executable, "-c", "import time; time.sleep(60)"], log=Path(sys.argv[1]))
+farewell = signal.Signals(int(sys.argv[2]))
+if sys.argv[3] == "ignored":
+    signal.signal(farewell, signal.SIG_IGN)
+command = [sys.executable, "-c", "import time; time.sleep(60)"]
+child = start("sleep", command, log=Path(sys.argv[1]), farewell=farewell)
 print(child.process.pid, flush=True)
 time.sleep(60)
 """
@@ -68,14 +72,21 @@ def test_what_will_not_end_is_ended_with_all_it_started(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's help is Linux's")
-def test_when_the_starter_is_killed_its_children_end(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", STARTER, str(tmp_path / "log")]
+@pytest.mark.parametrize("farewell", [signal.SIGTERM, signal.SIGQUIT], ids=lambda number: number.name)
+@pytest.mark.parametrize("before", ["heeded", "ignored"])
+def test_when_the_starter_is_killed_its_children_end(tmp_path: Path, farewell: signal.Signals, before: str) -> None:
+    """A shell has what it starts in the background ignore SIGINT and SIGQUIT, and that is inherited."""
+    command = [sys.executable, "-c", STARTER, str(tmp_path / "log"), str(int(farewell)), before]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as starter:
         assert starter.stdout is not None
         pid = int(starter.stdout.readline())
         assert alive(pid)
         starter.kill()
-    wait_for(lambda: not alive(pid))
+    try:
+        wait_for(lambda: not alive(pid))
+    finally:
+        if alive(pid):
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_a_port_is_free_until_somebody_listens() -> None:
