@@ -1,5 +1,7 @@
 """What a process that serves requests does beside answering them: follow the feed, record decisions."""
 
+import sys
+
 from idcsched.accounts.token_use import token_use
 from idcsched.api.throttling import sharing_start
 from idcsched.scheduling.live import live
@@ -7,9 +9,17 @@ from idcsched.scheduling.recorder import recorder
 
 __all__ = ["begin"]
 
+SWITCH_AFTER = 0.001
+"""Seconds for which a thread that computes on keeps others waiting; by default it is five times as long.
+
+An answer lets go of the interpreter's lock a dozen times and waits so long for it each time, while somebody stores
+hundreds of samples, say.
+"""
+
 
 def begin() -> None:
     """Start it; what runs ends with the process."""
+    sys.setswitchinterval(SWITCH_AFTER)
     live.follow()
     recorder.start()
     token_use.start()

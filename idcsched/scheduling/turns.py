@@ -7,15 +7,14 @@ an extender or the database, stays outside of a turn, and so does what computes 
 waiting.
 """
 
-import sys
 import threading
 from types import TracebackType
 from typing import Final
 
 __all__ = ["Turn"]
 
-PATIENCE: Final = sys.getswitchinterval()
-"""Seconds after which it is begun all the same: so long the interpreter may let a thread wait, too."""
+PATIENCE: Final = 0.005
+"""Seconds after which it is begun all the same."""
 
 _free: Final = threading.Lock()
 
