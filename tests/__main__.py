@@ -28,11 +28,10 @@ TIERS: Mapping[str, list[str]] = {
     "long": ["-m", "long or hypothesis", "--timeout", "900"],
 }
 PARALLEL = ["--numprocesses", "auto", "--dist", "loadgroup"]
-ALONE = ["--last-failed", "--numprocesses", "0", "--no-cov"]
+ALONE = ["--last-failed", "--last-failed-no-failures", "none", "--numprocesses", "0", "--no-cov"]
 REPORTS = Path("var/tests")
 AGAIN = ", once more.xml"
 LONGEST_REASON = 300  # characters of why a test failed, where failures are listed
-DIED_AS = "pytest::the whole run"
 DIED = (
     '<testsuites><testsuite name="pytest" tests="1" failures="0" errors="1" skipped="0">'
     '<testcase classname="pytest" name="the whole run"><error message="never came to its end"/></testcase>'
@@ -110,9 +109,10 @@ def _run(leg: Leg, options: list[str]) -> tuple[int, float]:
     chosen = [*PARALLEL, *options, *leg.options, "-o", f"cache_dir={cache}"]
     _again(leg.report).unlink(missing_ok=True)
     status = _pytest(leg, leg.report, chosen)
-    if status == SOME_FAILED and len(_failures(_suite(leg.report))) <= MOST_AGAIN:
+    if status == SOME_FAILED and 0 < len(_failures(_suite(leg.report))) <= MOST_AGAIN:
         print("What has failed, once more, alone ...", flush=True)
         status = _pytest(leg, _again(leg.report), [*chosen, *ALONE])
+        return status, monotonic() - begun
     return (0 if status == NOTHING_TO_RUN else status), monotonic() - begun
 
 
@@ -149,9 +149,9 @@ def _summary(reports: Iterable[Path]) -> str:
     for report in sorted(report for report in reports if not report.name.endswith(AGAIN)):
         suite, again = _suite(report), _again(report)
         counts.update({key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")})
-        failures, still = _failures(suite), _failures(_suite(again)) if again.exists() else None
-        for test, reasons in failures.items():
-            passed = still is not None and DIED_AS not in still and test not in still
+        alone = _passed(_suite(again)) if again.exists() else set()
+        for test, reasons in _failures(suite).items():
+            passed = test in alone
             counts["passed alone"] += len(reasons) if passed else 0
             lines += [f"{'PASSED ALONE' if passed else 'FAILED'} {report.stem}: {test}: {why}" for why in reasons]
     failed = counts["failures"] + counts["errors"] - counts["passed alone"]
@@ -165,8 +165,17 @@ def _failures(suite: ET.Element) -> Mapping[str, list[str]]:
     for case in suite.iter("testcase"):
         for problem in (*case.findall("failure"), *case.findall("error")):
             why = " ".join((problem.get("message") or "").split())
-            found[f"{case.get('classname')}::{case.get('name')}"].append(f"{why:.{LONGEST_REASON}}")
+            found[_name(case)].append(f"{why:.{LONGEST_REASON}}")
     return found
+
+
+def _passed(suite: ET.Element) -> set[str]:
+    """Who ran and did not fail."""
+    return {_name(case) for case in suite.iter("testcase") if case.find("skipped") is None} - set(_failures(suite))
+
+
+def _name(case: ET.Element) -> str:
+    return f"{case.get('classname')}::{case.get('name')}"
 
 
 def _coverage() -> list[str]:

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.__main__ import DIED
@@ -47,8 +47,9 @@ def test_failures_are_named_with_their_reasons(tmp_path: Path) -> None:
     ]
 
 
-def suite(*failing: str) -> str:
-    cases = "".join(
+def suite(*failing: str, passing: Sequence[str] = ()) -> str:
+    cases = "".join(f'<testcase classname="tests.sums" name="{name}"/>' for name in passing)
+    cases += "".join(
         f'<testcase classname="tests.sums" name="{name}"><failure message="late"/></testcase>' for name in failing
     )
     whole = SUITE.format(5, len(failing), 0, 0)
@@ -56,7 +57,10 @@ def suite(*failing: str) -> str:
 
 
 def test_what_passes_alone_is_named_and_counts_as_passed(tmp_path: Path) -> None:
-    suites = {"quick on SQLite": suite("test_slow", "test_wrong"), "quick on SQLite, once more": suite("test_wrong")}
+    suites = {
+        "quick on SQLite": suite("test_slow", "test_wrong"),
+        "quick on SQLite, once more": suite("test_wrong", passing=["test_slow"]),
+    }
     assert told(tmp_path, suites).splitlines() == [
         "PASSED ALONE quick on SQLite: tests.sums::test_slow: late",
         "FAILED quick on SQLite: tests.sums::test_wrong: late",
@@ -66,4 +70,9 @@ def test_what_passes_alone_is_named_and_counts_as_passed(tmp_path: Path) -> None
 
 def test_who_dies_when_alone_has_failed(tmp_path: Path) -> None:
     suites = {"quick on SQLite": suite("test_slow"), "quick on SQLite, once more": DIED}
+    assert told(tmp_path, suites).splitlines()[-1] == "4 passed, 1 failed, 0 skipped"
+
+
+def test_what_is_not_tried_again_has_failed(tmp_path: Path) -> None:
+    suites = {"quick on SQLite": suite("test_slow"), "quick on SQLite, once more": suite()}
     assert told(tmp_path, suites).splitlines()[-1] == "4 passed, 1 failed, 0 skipped"

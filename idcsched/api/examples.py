@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from drf_spectacular.utils import OpenApiExample
 
-__all__ = ["WRITTEN", "Written", "asked"]
+__all__ = ["WRITTEN", "Written", "example"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,20 +21,20 @@ class Written:
     also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def made(self) -> list[OpenApiExample]:
-        return [*self.replaced(), *(asked(name, dict(value)) for name, value in self.also.items())]
+        return [*self.replaced(), *(example(name, dict(value)) for name, value in self.also.items())]
 
     def replaced(self) -> list[OpenApiExample]:
-        return [asked("A whole one", dict(self.new))] if self.new else []
+        return [example("A whole one", dict(self.new))] if self.new else []
 
     def changed(self) -> list[OpenApiExample]:
-        return [asked("Some of its fields", dict(self.change))]
+        return [example("Some of its fields", dict(self.change))]
 
     def changed_among_many(self, key: str) -> list[OpenApiExample]:
         """`key`: the field by which members of the list are named."""
-        return [asked("One of many", [{key: self.new.get(key, 1), **self.change}])]
+        return [example("One of many", [{key: self.new.get(key, 1), **self.change}])]
 
 
-def asked(name: str, value: Any) -> OpenApiExample:
+def example(name: str, value: Any) -> OpenApiExample:
     """A body that may be sent."""
     return OpenApiExample(name, value=value, request_only=True)
 

@@ -1,7 +1,8 @@
 """A part of what is known, in columns: quick to take from a snapshot, small to keep, and a world again when wanted.
 
 A snapshot is recorded as often as measurements come in, and looked at again once in a while, so that taking is by
-the column and only reading back is by the row.
+the column and only reading back is by the row. The columns have classes of their own, though they are a snapshot's:
+what is kept must be understood for years, whatever columns a snapshot has by then.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from idcsched.demo.processes import Child, stop
+from idcsched.housekeeping import housekeeping
 from tests.e2e.installation import Installation, wait_for
 
 CELERY = (sys.executable, "-m", "celery", "-A", "idcsched.celery")
@@ -50,7 +51,7 @@ def running(installation: Installation, name: str, *options: str) -> Iterator[Ch
 
 def age_schedule(installation: Installation) -> None:
     with running(installation, "beat", "--pidfile="):
-        wait_for(lambda: installation.count(SCHEDULED) > 1, "beat's tables")
+        wait_for(lambda: installation.count(SCHEDULED) >= len(housekeeping()), "all of beat's rows")
     installation.python(AGE_SCHEDULE)
 
 

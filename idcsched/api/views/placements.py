@@ -14,7 +14,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from idcsched.api.bodies import body_bytes
-from idcsched.api.examples import asked as example
+from idcsched.api.examples import example
 from idcsched.api.filtering import FilterSet, flag
 from idcsched.api.middleware import request_id_of
 from idcsched.api.openapi import paged

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from idcsched.api.bodies import body_bytes
-from idcsched.api.examples import asked
+from idcsched.api.examples import example
 from idcsched.api.fields import ObjectField
 from idcsched.api.filtering import FilterSet
 from idcsched.api.middleware import request_id_of
@@ -69,7 +69,7 @@ class OutcomesView(APIView):
         responses={204: None},
         auth=[],
         examples=[
-            asked(
+            example(
                 "A machine that is up",
                 {"type": "machine.up", "data": {"token": "0192f0c1-7d5e-7a94-b5b4-0c8a4f1f3b6e"}},
             )

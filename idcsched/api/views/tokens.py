@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from idcsched.accounts import services
 from idcsched.accounts.models import ApiToken
 from idcsched.accounts.services import IssuedToken
-from idcsched.api.examples import asked
+from idcsched.api.examples import example
 from idcsched.api.fields import NameOf, TextsField
 from idcsched.api.filtering import FilterSet
 from idcsched.api.permissions import principal_of_request
@@ -115,7 +115,7 @@ class TokenViewSet(Resource):
         operation_id="tokens_rotate",
         request=Rotation,
         responses={201: TokenSerializer},
-        examples=[asked("An hour to change it everywhere", {"overlap_seconds": 3600})],
+        examples=[example("An hour to change it everywhere", {"overlap_seconds": 3600})],
     )
     @action(detail=True, methods=["post"])
     def rotate(self, request: Request, id: str) -> Response:
