@@ -25,6 +25,7 @@ import msgspec
 import numpy as np
 
 from idcsched.framework.context import Cycle
+from idcsched.framework.decoding import learned
 from idcsched.framework.errors import Invalid, Unavailable
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.normalize import Floats, Scale, sound_range
@@ -179,6 +180,7 @@ class Extender(Plugin):
 
 def _answer(document: Any) -> Answer:
     """The document in its shape; raises ValueError for another, in a readable line whatever it holds."""
+    learned(Answer)
     try:
         return msgspec.convert(document, Answer)
     except (msgspec.ValidationError, OverflowError) as error:

@@ -1,6 +1,7 @@
 """From a client's JSON to typed values: compiled by msgspec, refusals said in this project's own codes."""
 
 import re
+import threading
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -8,12 +9,15 @@ import msgspec
 
 from .errors import FieldError, Invalid, Template
 
-__all__ = ["convert", "decode_json", "pointer_token", "refusal"]
+__all__ = ["convert", "decode_json", "learned", "pointer_token", "refusal"]
 
 T = TypeVar("T")
 
 _PATH = re.compile(r" - at (?:`key` in )?`\$(?P<path>[^`]*)`$")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+
+_decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+_learning = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +53,31 @@ _KINDS = (
 def decode_json(text: bytes | str, kind: type[T]) -> T:
     """The document as a `kind`; raises Invalid with a pointer to the field that is wrong."""
     try:
-        return msgspec.json.decode(text, type=kind)
+        return learned(kind).decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise refusal(error) from None
 
 
 def convert(document: Any, kind: type[T], pointer: str = "") -> T:
     """Already parsed JSON as a `kind`; raises Invalid with pointers below `pointer`."""
+    learned(kind)
     try:
         return msgspec.convert(document, kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise refusal(error, pointer) from None
+
+
+def learned(kind: type[T]) -> "msgspec.json.Decoder[T]":
+    """The decoder of that type; from now on `msgspec.convert` knows the type, too.
+
+    msgspec looks into a type when it first decodes one, and crashes the process where two threads have it do so at
+    once: two first requests that meet. So it is done by one thread at a time, here.
+    """
+    found = _decoders.get(kind)
+    if found is None:
+        with _learning:
+            found = _decoders.setdefault(kind, msgspec.json.Decoder(kind))
+    return found
 
 
 def refusal(error: Exception, pointer: str = "") -> Invalid:

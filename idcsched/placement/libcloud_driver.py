@@ -5,6 +5,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 import msgspec
 
+from idcsched.framework.decoding import learned
 from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
@@ -130,6 +131,7 @@ def refused(kind: type[Unavailable], said: str) -> NoReturn:
 
 
 def _params(wanted: Wanted) -> Params:
+    learned(Params)
     try:
         return msgspec.convert(wanted.shape.get("params") or {}, Params)
     except msgspec.ValidationError as error:

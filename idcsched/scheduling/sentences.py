@@ -7,6 +7,7 @@ import msgspec
 from django.conf import settings
 from django.utils.translation import get_language
 
+from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Template
 from idcsched.framework.telling import PARTS, Said, say_english
 from idcsched.wording import say
@@ -67,7 +68,7 @@ def read_struct(answer: Struct, notebook: Notebook) -> Struct:
     """The same of an answer that was just given."""
     if get_language() in (None, settings.LANGUAGE_CODE):
         return answer
-    return msgspec.convert(_read(msgspec.to_builtins(answer), notebook.sentences), type(answer))
+    return convert(_read(msgspec.to_builtins(answer), notebook.sentences), type(answer))
 
 
 def _read(document: Any, sentences: Sentences) -> Any:
@@ -88,7 +89,7 @@ def _read_field(name: str, value: Any, sentences: Sentences) -> Any:
 def _said(text: str, sentences: Sentences) -> str:
     if text not in sentences:
         return text
-    made_of = msgspec.convert(sentences[text], Sentence)
+    made_of = convert(sentences[text], Sentence)
     params = {name: _said(value, sentences) if name in PARTS else value for name, value in made_of.params.items()}
     try:
         return say(made_of.template, params)

@@ -13,6 +13,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from idcsched.api.paging import MAX_LIMIT
 from idcsched.api.parameters import parameters_pointed_at, refuse_unknown_parameters, time_given, whole_number_given
+from idcsched.framework.decoding import learned
 from idcsched.framework.errors import Invalid
 from idcsched.inventory.selectors import idc_named, line_named
 from metrics_ingest.selectors import metric_named
@@ -65,7 +66,7 @@ class _Place(msgspec.Struct, frozen=True, array_like=True):
     def read(cls, text: str) -> "_Place":
         """What `str` has made; raises Invalid."""
         try:
-            return msgspec.json.decode(urlsafe_b64decode(text), type=cls)
+            return learned(cls).decode(urlsafe_b64decode(text))
         except (ValueError, msgspec.DecodeError):
             raise Invalid("invalid_cursor", "this is not a cursor that an answer has given", "/cursor") from None
 

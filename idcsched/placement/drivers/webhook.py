@@ -8,6 +8,7 @@ from uuid import uuid4
 import msgspec
 from django.utils import timezone
 
+from idcsched.framework.decoding import learned
 from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import BadReply, HostRefused
@@ -84,7 +85,7 @@ class Webhook(Driver):
         if reply.status == REFUSED_FOR_GOOD:
             raise NotHere("provider_refused", "the provider refused: {reason}", reason=_detail(reply.content))
         try:
-            machines = msgspec.json.decode(reply.content, type=Machines).machines
+            machines = learned(Machines).decode(reply.content).machines
         except msgspec.MsgspecError as error:
             raise BadReply("bad_reply", "the provider's reply can't be read: {reason}", reason=error) from None
         return [
@@ -115,6 +116,6 @@ def _order(wanted: Wanted) -> dict[str, Any]:
 
 def _detail(content: bytes) -> str:
     try:
-        return msgspec.json.decode(content, type=Refusal).detail[:500]
+        return learned(Refusal).decode(content).detail[:500]
     except msgspec.MsgspecError:
         return "it does not say why"
