@@ -2,8 +2,11 @@
 
 import sys
 
+from django.urls import get_resolver
+
 from idcsched.accounts.token_use import token_use
 from idcsched.api.throttling import sharing_start
+from idcsched.heap import here_for_good
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
 
@@ -19,6 +22,8 @@ hundreds of samples, say.
 
 def begin() -> None:
     """Start it; what runs ends with the process."""
+    _ = get_resolver().url_patterns  # the views, else loaded by the first request
+    here_for_good()
     sys.setswitchinterval(SWITCH_AFTER)
     live.follow()
     recorder.start()
