@@ -1,6 +1,6 @@
 """Which samples are sound: what their codes stand for, and what is wrong with those that are not."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
@@ -48,7 +48,7 @@ class Checked:
 
 
 def samples_check(samples: Sequence[Sample], now: datetime) -> Checked:
-    """Look the codes up, in four queries, and the values over."""
+    """Look the codes up, in four queries at most, and the values over."""
     known = _Known.read(samples)
     columns = _Columns.of(samples, known)
     faults: dict[int, list[FieldError]] = {}
@@ -73,7 +73,7 @@ class _Known:
 
     @classmethod
     def read(cls, samples: Sequence[Sample]) -> Self:
-        idcs, lines = _rows({sample.idc for sample in samples})
+        idcs, lines = _rows(samples)
         metrics = list(Metric.objects.values_list("code", "id", "scope", "low", "high"))
         return cls(
             metrics={row[0]: place for place, row in enumerate(metrics)},
@@ -86,12 +86,16 @@ class _Known:
         )
 
 
-def _rows(codes: Set[str]) -> tuple[QuerySet[Idc], QuerySet[Line]]:
-    """The IDCs named and their lines; all there are, where naming so many would take longer."""
+def _rows(samples: Sequence[Sample]) -> tuple[QuerySet[Idc], QuerySet[Line]]:
+    """The IDCs named, and the lines of those of which lines are named; all, where naming so many would take longer."""
     idcs, lines = Idc.objects.order_by(), Line.objects.order_by()
-    if len(codes) > MANY * idcs.count():
-        return idcs, lines
-    return idcs.filter(code__in=codes), lines.filter(idc__code__in=codes)
+    codes = {sample.idc for sample in samples}
+    with_lines = {sample.idc for sample in samples if sample.line is not None}
+    many = MANY * idcs.count()
+    return (
+        idcs if len(codes) > many else idcs.filter(code__in=codes),
+        lines if len(with_lines) > many else lines.filter(idc__code__in=with_lines),
+    )
 
 
 @dataclass(frozen=True, slots=True)

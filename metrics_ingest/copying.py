@@ -52,7 +52,12 @@ class Scope(NamedTuple):
 
 
 SCOPES: Final = (
-    Scope(lines=True, key="line_id", same="held.line_id = staged.line_id", where=""),
+    Scope(
+        lines=True,
+        key="line_id",
+        same="held.line_id = staged.line_id",
+        where="WHERE line_id IS NOT NULL",
+    ),
     Scope(
         lines=False,
         key="idc_id",

@@ -27,6 +27,7 @@ __all__ = [
     "Source",
 ]
 
+A_LINE: Final = Q(line__isnull=False)
 NO_LINE: Final = Q(line__isnull=True)
 
 
@@ -89,7 +90,8 @@ class Metric(Recorded):
 class Subject(models.Model):
     """What a value is about: an IDC, or, for a metric of that scope, one of its lines.
 
-    Found by the unique constraints' indexes; each more would have to be kept with every value that comes in.
+    Found by the unique constraints' indexes; each more would have to be kept with every value that comes in. Those of
+    lines leave out the IDCs: PostgreSQL else takes one for the other, and reads a metric's IDCs to find one of them.
     """
 
     metric = models.ForeignKey(Metric, models.PROTECT, verbose_name=_("metric"), related_name="+", db_index=False)
@@ -113,7 +115,7 @@ class Latest(Subject):
         verbose_name_plural = _("latest values")
         ordering = ["id"]
         constraints = [
-            unique("metric", "line", name="latest_line_unique"),
+            unique("metric", "line", where=A_LINE, name="latest_line_unique"),
             unique("metric", "idc", where=NO_LINE, name="latest_idc_unique"),
             between("value", -ENORMOUS, name="latest_value_range"),
         ]
@@ -137,7 +139,7 @@ class SampleDay(Subject):
         verbose_name_plural = _("days of samples")
         ordering = ["id"]
         constraints = [
-            unique("metric", "line", "day", name="sample_day_line_unique"),
+            unique("metric", "line", "day", where=A_LINE, name="sample_day_line_unique"),
             unique("metric", "idc", "day", where=NO_LINE, name="sample_day_idc_unique"),
         ]
         indexes = [models.Index(fields=["day"], name="sample_day_by_day")]

@@ -26,8 +26,14 @@ DAY_SQL: Final = """
     INSERT INTO {table} (metric_id, idc_id, line_id, day, "values") VALUES {rows}
     ON CONFLICT {target} DO UPDATE SET "values" = excluded."values"
 """
-LATEST_TARGETS: Final = ("(metric_id, line_id)", "(metric_id, idc_id) WHERE line_id IS NULL")
-DAY_TARGETS: Final = ("(metric_id, line_id, day)", "(metric_id, idc_id, day) WHERE line_id IS NULL")
+LATEST_TARGETS: Final = (
+    "(metric_id, line_id) WHERE line_id IS NOT NULL",
+    "(metric_id, idc_id) WHERE line_id IS NULL",
+)
+DAY_TARGETS: Final = (
+    "(metric_id, line_id, day) WHERE line_id IS NOT NULL",
+    "(metric_id, idc_id, day) WHERE line_id IS NULL",
+)
 
 DayKey = tuple[int, int, int | None, date]
 

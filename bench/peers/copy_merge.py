@@ -30,13 +30,13 @@ MERGES = (
     """
     INSERT INTO metrics_ingest_latest AS held (metric_id, idc_id, line_id, value, at)
     SELECT metric_id, idc_id, line_id, value, at FROM bare_latest
-    ON CONFLICT (metric_id, line_id) DO UPDATE SET value = excluded.value, at = excluded.at
+    ON CONFLICT (metric_id, line_id) WHERE line_id IS NOT NULL DO UPDATE SET value = excluded.value, at = excluded.at
     WHERE excluded.at > held.at
     """,
     """
     INSERT INTO metrics_ingest_sampleday (metric_id, idc_id, line_id, day, "values")
     SELECT metric_id, idc_id, line_id, day, "values" FROM bare_days
-    ON CONFLICT (metric_id, line_id, day) DO UPDATE SET "values" = excluded."values"
+    ON CONFLICT (metric_id, line_id, day) WHERE line_id IS NOT NULL DO UPDATE SET "values" = excluded."values"
     """,
 )
 
