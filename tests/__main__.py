@@ -29,6 +29,8 @@ TIERS: Mapping[str, list[str]] = {
 }
 PARALLEL = ["--numprocesses", "auto", "--dist", "loadgroup"]
 ALONE = ["--last-failed", "--last-failed-no-failures", "none", "--numprocesses", "0", "--no-cov"]
+# A leg has its own database; and without bytecode each worker, and each process that a test starts, compiles all anew.
+NOT_INHERITED = {"DATABASE_URL", "PYTHONDONTWRITEBYTECODE"}
 REPORTS = Path("var/tests")
 AGAIN = ", once more.xml"
 LONGEST_REASON = 300  # characters of why a test failed, where failures are listed
@@ -119,7 +121,7 @@ def _run(leg: Leg, options: list[str]) -> tuple[int, float]:
 def _pytest(leg: Leg, report: Path, options: list[str]) -> int:
     report.parent.mkdir(parents=True, exist_ok=True)
     report.write_text(DIED, encoding="utf-8")
-    inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     parent = os.getpid()
     return subprocess.Popen(
         [sys.executable, "-m", "pytest", "--quiet", f"--junitxml={report}", *options],

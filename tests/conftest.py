@@ -20,6 +20,7 @@ hypothesis_settings.register_profile("quick", deadline=None, suppress_health_che
 hypothesis_settings.register_profile("long", parent=hypothesis_settings.get_profile("quick"), max_examples=2000)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+QUICK_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 VENDORS = {"django.db.backends.sqlite3": "sqlite", "django.db.backends.postgresql": "postgresql"}
 
 
@@ -27,6 +28,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database-only", action="store_true", help="Leave out the tests that use no database.")
     parser.addoption("--update-golden", action="store_true", help="Pin the golden answers as they are now.")
     parser.addoption("--update-public-names", action="store_true", help="Pin the public names as they are now.")
+
+
+def pytest_configure() -> None:
+    """Leave out what takes nothing but time: slow hashes, and each test client's look at all static files.
+
+    The web servers and the workers that tests start have both as installations do.
+    """
+    settings.PASSWORD_HASHERS = QUICK_HASHERS
+    settings.WHITENOISE_AUTOREFRESH = True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -12,8 +12,6 @@ from django.utils import timezone
 
 from idcsched.demo.loading import demo_load
 
-QUICK_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
 
 @pytest.fixture(scope="module")
 def loaded(
@@ -22,7 +20,7 @@ def loaded(
     """The demo as `load_demo` leaves it; gives the time of loading. Each test's own changes go with the test."""
     now = timezone.now()
     with django_db_blocker.unblock(), transaction.atomic():
-        with override_settings(PASSWORD_HASHERS=QUICK_HASHERS, VAR_DIR=tmp_path_factory.mktemp("var")):
+        with override_settings(VAR_DIR=tmp_path_factory.mktemp("var")):
             demo_load(now=now)
         yield now
         transaction.set_rollback(True)
@@ -30,7 +28,6 @@ def loaded(
 
 @pytest.fixture
 def var(tmp_path: Path, settings: Any) -> Path:
-    """An empty VAR_DIR, and password hashes that take no time."""
+    """An empty VAR_DIR."""
     settings.VAR_DIR = tmp_path
-    settings.PASSWORD_HASHERS = QUICK_HASHERS
     return tmp_path

@@ -75,7 +75,6 @@ def test_an_empty_installation_gets_all_of_it(rich, form):
 
 def test_the_demo_comes_back_unchanged(settings, tmp_path):
     settings.VAR_DIR = tmp_path
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     demo_load(now=datetime(2030, 1, 1, tzinfo=UTC))
     assert unchanged({"inventory.json": exported_json()})
     assert unchanged(exported_tables())
