@@ -16,6 +16,7 @@ from idcsched import __version__, appearance, content_security, environment, log
 from idcsched.environment import Environment, choice, flag, integer, listing, number
 from idcsched.housekeeping import housekeeping
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's own threads would wait, busily, for cores that others use
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = Environment(os.environ)
 read = ENVIRONMENT.read

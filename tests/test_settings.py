@@ -54,6 +54,12 @@ def test_a_server_refuses_to_start_with_wrong_settings(tmp_path: Path) -> None:
     assert "PORT is '0'" in done.stderr
 
 
+def test_matrices_are_multiplied_on_one_thread(tmp_path: Path) -> None:
+    """Whatever reads the settings does so before NumPy is there, which makes its threads when it is imported."""
+    code = "import numpy, os; print(len(os.listdir('/proc/self/task')))"
+    assert manage(tmp_path, "shell", "--verbosity", "0", "-c", code).stdout.strip() == "1"
+
+
 def test_right_settings_let_a_server_start() -> None:
     environment_required()
 
