@@ -24,7 +24,7 @@ SOME_FAILED, NOTHING_TO_RUN = 1, 5  # pytest's exit statuses
 MOST_AGAIN = 3
 """So many failures of a leg are tried once more: where there are more, it is not the machine that was busy."""
 TIERS: Mapping[str, list[str]] = {
-    "quick": ["-m", "not long"],
+    "quick": ["-m", "not long", "--timeout", "300"],
     "long": ["-m", "long or hypothesis", "--timeout", "900"],
 }
 PARALLEL = ["--numprocesses", "auto", "--dist", "loadgroup"]

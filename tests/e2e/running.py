@@ -8,7 +8,7 @@ from pathlib import Path
 from idcsched.demo.processes import Child, stop
 from tests.e2e.installation import Installation, wait_for
 
-__all__ = ["command", "made", "said", "started", "supervisor"]
+__all__ = ["command", "ended", "made", "said", "started", "supervisor"]
 
 READY = "Ctrl-C stops everything."
 PYTHON = Path(sys.base_prefix, "bin", "python3")
@@ -29,6 +29,12 @@ def made(installation: Installation, *, seconds: float = 90) -> Iterator[Child]:
         yield child
     finally:
         stop(child, grace=20)
+
+
+def ended(child: Child) -> int:
+    """The exit status, once it has come to its end."""
+    wait_for(lambda: not child.running, "the end of make run")
+    return child.process.wait()
 
 
 def said(child: Child) -> str:

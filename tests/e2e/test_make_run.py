@@ -7,13 +7,12 @@ import socket
 import stat
 import subprocess
 from pathlib import Path
-from time import monotonic
 from urllib.request import urlopen
 
 import pytest
 
 from tests.e2e.installation import Installation, post, wait_for
-from tests.e2e.running import command, made, said, supervisor
+from tests.e2e.running import command, ended, made, said, supervisor
 from tests.servers import free_port
 
 pytestmark = pytest.mark.xdist_group("make run")  # one after the other: each is a whole system
@@ -37,16 +36,14 @@ def test_it_works(demo: Installation) -> None:
         answer = post(f"{address}/api/v1/schedule/", body, credentials["portal"]["token"])
         assert answer["idc"]["code"] == "d"
         os.killpg(run.process.pid, signal.SIGINT)  # as a terminal does it
-        wait_for(lambda: not run.running, "the end after Ctrl-C")
+        ended(run)
         assert not demo.processes()
 
 
 def test_the_second_time_is_quick_and_a_second_at_once_refused(demo: Installation) -> None:
     with made(demo):
         pass
-    begun = monotonic()
-    with made(demo) as run:
-        assert monotonic() - begun < 15
+    with made(demo, seconds=15) as run:
         assert "The demo is there already" in said(run)
         assert_refused(demo.tried("demo_run"), "already going on")
 
@@ -68,7 +65,7 @@ def test_its_sources_are_measured_from_the_first_run_on(demo: Installation) -> N
 def test_a_signal_stops_everything(demo: Installation, number: signal.Signals) -> None:
     with made(demo) as run:
         os.kill(supervisor(demo), number)
-        assert run.process.wait(30) == 0
+        assert ended(run) == 0
         assert not demo.processes()
 
 
@@ -99,7 +96,7 @@ def test_a_process_that_dies_is_reported_and_stops_everything(demo: Installation
     with made(demo) as run:
         worker = min(pid for pid in demo.processes() if b"worker" in command(pid))
         os.kill(worker, signal.SIGKILL)
-        assert run.process.wait(30) != 0
+        assert ended(run) != 0
         assert "the worker process ended by itself (-9)" in said(run)
         assert not demo.processes()
 
