@@ -9,7 +9,7 @@ neutral. Where the request needs no bandwidth, or no survivor has a price, the s
 
 from dataclasses import dataclass
 from math import isnan
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -19,12 +19,11 @@ from idcsched.framework.capacity import demand
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.lines import NO_LINE
-from idcsched.framework.normalize import Floats, Scale, rounded, rounded_each
+from idcsched.framework.normalize import Floats, Number, Scale, rounded_alike, rounded_each
 from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading, Snapshot
 from idcsched.framework.standing import LineNow
 
-Number = TypeVar("Number", float, Floats)
 ALL_OF_IT = np.ones(())
 _ROUNDED = 1e-6  # more than a raw value loses by being rounded
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
@@ -136,23 +135,23 @@ class BillingCost(Plugin):
         scarce = scarcity(load / lines.some_purchased)
         return Bill(self._sum(lines.price, lines.busy, over, fill, scarce), lines.busy, over, fill, lines.commit)
 
-    def score_again(self, ctx: Cycle, line: LineNow) -> float | None:
+    def score_again(self, ctx: Cycle, line: LineNow[Number]) -> Number | None:
         """As `bill` has it of all lines; how busy each is, is told of all at once.
 
         Where the commit is dearer than what goes beyond it, an order may make the next one cheaper.
         """
-        need, number, tariff = ctx.need, line.number, tariff_of(ctx.snapshot)
+        need, tariff = ctx.need, tariff_of(ctx.snapshot)
         if ctx.request.shape is not None or self.args.free > 1.0:
             return None
         load = line.load + need
-        over = over_commit(load, need, tariff.commit.item(number))
+        over = over_commit(load, need, line.of(tariff.commit))
         if tariff.special:
-            over = 0.0 if tariff.fixed.item(number) else 1.0 if tariff.daily.item(number) else over
-        fill = min(1.0, load / tariff.some_commit.item(number))
-        scarce = scarcity(load / tariff.some_purchased.item(number))
-        return rounded(self._sum(tariff.price.item(number), 1.0, over, fill, scarce))
+            over = instead(line.of(tariff.fixed), 0.0, instead(line.of(tariff.daily), 1.0, over))
+        fill = at_most(1.0, load / line.of(tariff.some_commit))
+        scarce = scarcity(load / line.of(tariff.some_purchased))
+        return rounded_alike(self._sum(line.of(tariff.price), 1.0, over, fill, scarce))
 
-    def _sum(self, price: Number, busy: Number, over: Number, fill: Number, scarce: Number) -> Number:
+    def _sum(self, price: Number, busy: Number | float, over: Number, fill: Number, scarce: Number) -> Number:
         """The formula of the scheduling rules, of one line or of one of each row."""
         paid = busy * (over + self.args.free * (fill * fill) * (1.0 - over))
         found: Number = price * (paid + self.args.scarcity * scarce)
@@ -210,6 +209,18 @@ def clipped(value: Number, most: float) -> Number:
     if isinstance(value, float):
         return 0.0 if value < 0.0 else min(value, most)
     return np.minimum(np.maximum(value, 0.0), most)
+
+
+def instead(where: Any, value: float, other: Number) -> Number:
+    """`value` there, and elsewhere the other."""
+    if isinstance(other, float):
+        return value if where else other
+    return np.where(where, value, other)
+
+
+def at_most(most: float, value: Number) -> Number:
+    """`most` at most."""
+    return min(most, value) if isinstance(value, float) else np.minimum(most, value)
 
 
 def any_priced(lines: Lines, groups: list[Rows]) -> bool:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from idcsched.framework.building import BANDWIDTH
-from idcsched.framework.capacity import ceiling, shortfall
+from idcsched.framework.capacity import ceiling, headroom, shortfall
 from idcsched.framework.claiming import BANDWIDTH_RESOURCE, Claim
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE
-from idcsched.framework.normalize import DECIMALS, Scale, rounded
+from idcsched.framework.normalize import DECIMALS, Number, Scale, rounded_alike
 from idcsched.framework.plugin import Missing, Plugin, Reason, Verdict
 from idcsched.framework.ranking import line_headroom
 from idcsched.framework.snapshot import Reading
@@ -86,9 +86,8 @@ class NetworkFlow(Plugin):
     def needs(self, ctx: Cycle) -> list[tuple[str, float]]:
         return [(BANDWIDTH_RESOURCE, ctx.need)] if ctx.need else []
 
-    def score_again(self, ctx: Cycle, line: LineNow) -> float:
-        purchased = ctx.snapshot.lines.purchased.item(line.number)
-        return rounded((line.room - ctx.need) / purchased) if purchased > 0 else 0.0
+    def score_again(self, ctx: Cycle, line: LineNow[Number]) -> Number:
+        return rounded_alike(headroom(line.room - ctx.need, line.of(ctx.snapshot.lines.purchased)))
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
         need, lines, usage = round(ctx.request.bandwidth, DECIMALS), ctx.snapshot.lines, ctx.snapshot.usage

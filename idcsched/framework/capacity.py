@@ -5,11 +5,11 @@ One function each, called by whoever filters, scores, counts or claims.
 
 from dataclasses import dataclass
 from math import floor
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
-from .normalize import DECIMALS, Floats, rounded
+from .normalize import DECIMALS, Floats, Number, rounded_alike
 
 __all__ = [
     "DAYS_A_MONTH",
@@ -29,8 +29,6 @@ DAYS_A_MONTH = 30
 GB_A_MONTH = 162.0  # what 1 Mbps carries in 30 days where mean ÷ p95 is 0.5
 _FLAT_RATE_PAID = 0.9  # of a flat-rate line, the part of the purchased bandwidth that counts as its commit
 _SHOWN = 1000  # parts of a Mbps, GiB or core
-
-Number = TypeVar("Number", float, Floats)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +56,7 @@ def demand(used: Floats, pending: Floats, ordered: Floats, usage: Usage) -> tupl
 
 def room(purchased: Number, max_level: Number, used: Number, pending: Number) -> Number:
     """Mbps that may still be placed on a line: purchased × max_level − used − pending. May be negative."""
-    left: Number = purchased * max_level - used - pending
-    return rounded(left) if isinstance(left, float) else left.round(DECIMALS)
+    return rounded_alike(purchased * max_level - used - pending)
 
 
 def ceiling(purchased: float, max_level: float, used: float, usage: Usage) -> float:
@@ -68,15 +65,16 @@ def ceiling(purchased: float, max_level: float, used: float, usage: Usage) -> fl
     `used` NaN is not known and counts as nothing.
     """
     seen = 0.0 if np.isnan(used) or usage.count == "ordered" else used
-    return rounded(purchased * max_level - seen)
+    return rounded_alike(purchased * max_level - seen)
 
 
-def headroom(room_left: Floats, purchased: Floats) -> Floats:
+def headroom(room_left: Number, purchased: Number) -> Number:
     """The share of the purchased bandwidth that is left; 0 where nothing was purchased."""
+    if isinstance(purchased, float):
+        return room_left / purchased if purchased > 0 else 0.0
     if not purchased.size or purchased.min() > 0:
         return room_left / purchased
-    left: Floats = np.divide(room_left, purchased, out=np.zeros_like(room_left), where=purchased > 0)
-    return left
+    return np.divide(room_left, purchased, out=np.zeros_like(room_left), where=purchased > 0)
 
 
 def shortfall(need: float, free: float) -> dict[str, float]:

@@ -26,7 +26,7 @@ from .snapshot import Reading
 if TYPE_CHECKING:
     from .context import Cycle
 
-__all__ = ["best_of", "scored"]
+__all__ = ["FIRST_LOOK", "best_of", "promised_most", "scored"]
 
 LEAST_ROWS = 100
 """Of fewer it is as quick to score everybody."""
@@ -201,6 +201,12 @@ def _prospects(ctx: "Cycle") -> _Prospects | None:
     else:
         found = at_hand[0]
     return found if isinstance(found, _Prospects) else None
+
+
+def promised_most(ctx: "Cycle") -> tuple[Numbers, np.ndarray[Any, np.dtype[np.float32]]] | None:
+    """All rows, those that promise most first, and what each could reach at most; None where it is not worth it."""
+    found = None if ctx.size < LEAST_ROWS else _prospects(ctx)
+    return None if found is None else (found.rows, found.bounds)
 
 
 def _worked_out(ctx: "Cycle") -> _Prospects | str:

@@ -11,12 +11,11 @@ import msgspec
 import numpy as np
 
 from .claiming import Claim, claims_of
-from .decision import Answer, Decision, IdcBrief, Judgement, LineUse, RejectedCount, ScoreColumn, counted
+from .decision import Answer, Decision, IdcBrief, Judgement, LineUse, RejectedCount, counted
 from .errors import Template
 from .explain import summary_of
-from .labels import all_of
-from .lines import NO_LINE
-from .normalize import BY_ROW, DECIMALS, Scale
+from .lines import NO_LINE, LineChoice
+from .normalize import BY_ROW, DECIMALS, Number, Scale
 from .profile import Entry, Profile
 from .scoring import normalizes_itself
 from .standing import LineNow
@@ -31,6 +30,7 @@ __all__ = [
     "Place",
     "Rejections",
     "check_decided",
+    "needs_of",
     "numbered_needs",
     "place_of",
     "raw_again",
@@ -103,23 +103,29 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def stays_open(profile: Profile) -> bool:
-    """Whether all plugins of a profile say what an order changes of one IDC."""
+    """Whether all plugins of a profile say what an order changes of one IDC, and what else of a request they read."""
     if profile.one_by_one or profile.gatherers or profile.fallback or profile.pick.kind != "best":
         return False
     filters = [call for step in profile.steps for call in step.entries]
-    filters += [("pre_filter", entry) for entry in profile.narrowing]
-    asked = [entry.name for point, entry in filters if point not in entry.plugin.unmoved]
+    needing = [entry.name for point, entry in filters if not _stays(entry, point)]
     return (
         profile.weighed is not None
-        and len(set(asked)) == len(asked)
-        and all("needs" in entry.joined for point, entry in filters if point not in entry.plugin.unmoved)
+        and "machines" not in profile.reads
+        and len(set(needing)) == len(needing)
+        and all("needs" in entry.joined for point, entry in filters if not _stays(entry, point))
+        and all("pre_filter" in entry.plugin.unmoved for entry in profile.narrowing)
         and all(_scores_again(entry) for entry, _ in profile.weighed)
         and all("reserve" in entry.plugin.unmoved for entry in profile.reservers)
     )
 
 
+def _stays(entry: Entry, point: str) -> bool:
+    """Whether its word is the same whatever is taken, and for all questions that are alike."""
+    return point in entry.plugin.unmoved and point in entry.plugin.reads
+
+
 def _scores_again(entry: Entry) -> bool:
-    told = "score" in entry.plugin.unmoved or "score_again" in entry.joined
+    told = _stays(entry, "score") if entry.lasting else "score_again" in entry.joined
     return told and "pre_score" not in entry.joined and not normalizes_itself(entry)
 
 
@@ -135,64 +141,78 @@ def check_decided(decision: Decision) -> None:
         raise Closed
 
 
-def numbered_needs(decision: Decision) -> dict[str, tuple[int, float]]:
-    """Resource → by which judgement an IDC goes that has less left of it than this."""
-    found: dict[str, tuple[int, float]] = {}
-    ctx, judgements = decision.cycle, decision.judgements
+def needs_of(ctx: "Cycle") -> list[tuple[str, str, float]]:
+    """Which entries of the profile need how much of which resource; raises Closed where one can't say."""
+    found: list[tuple[str, str, float]] = []
     for entry in ctx.profile.entries:
         if "needs" not in entry.joined:
             continue
         ctx.entry = entry
         said = entry.plugin.needs(ctx)
-        needs = () if said is None else tuple(said)
-        numbers = [number for number, judgement in enumerate(judgements) if judgement.plugin == entry.name]
-        if said is None or len(numbers) < len(needs) or any(resource in found for resource, _ in needs):
+        if said is None:
             raise Closed
-        for number, (resource, need) in zip(numbers[len(numbers) - len(needs) :], needs, strict=True):
-            found[resource] = number, need
+        found += [(entry.name, resource, need) for resource, need in said]
     return found
 
 
-def scale_again(survivors: "Cycle", column: ScoreColumn) -> Scale | None:
-    """By which a scorer's raw values are scored that orders move; None: they move nothing of it."""
-    entry = column.entry
-    survivors.entry = entry
-    scale = entry.scale(entry.plugin.scale_for(survivors))
-    if column.left_out or scale.kind not in BY_ROW:
-        raise Closed
-    if not (column.complete or all_of(column.known if column.places is None else column.known.take(column.places))):
-        raise Closed
-    return None if "score" in entry.plugin.unmoved else scale
+def numbered_needs(decision: Decision) -> dict[str, int]:
+    """Resource → by which judgement an IDC goes that has less left of it than is needed."""
+    found: dict[str, int] = {}
+    numbers: dict[str, list[int]] = {}
+    for number, judgement in enumerate(decision.judgements):
+        numbers.setdefault(judgement.plugin, []).append(number)
+    for plugin, resource, _ in reversed(needs_of(decision.cycle)):  # they are its last
+        if resource in found or not numbers.get(plugin):
+            raise Closed
+        found[resource] = numbers[plugin].pop()
+    return found
 
 
-def slack(weight: float, scale: Scale | None) -> float:
+def scale_again(ctx: "Cycle", entry: Entry) -> Scale:
+    """By which a scorer's raw values are scored of which orders are told one by one."""
+    ctx.entry = entry
+    scale = entry.scale(entry.plugin.scale_for(ctx))
+    if scale.kind not in BY_ROW:
+        raise Closed
+    return scale
+
+
+def slack(weight: float, scale: Scale) -> float:
     """How much better a total may look by rounding where the raw value got no better."""
-    if scale is None:
-        return 0.0
     return weight * _ROUNDED * (1.0 + (100.0 / (scale.high - scale.low) if scale.kind == "fixed" else 1.0))
 
 
-def raw_again(ctx: "Cycle", entry: Entry, line: LineNow) -> float:
-    """The raw value of one IDC as its line stands now."""
+def raw_again(ctx: "Cycle", entry: Entry, line: LineNow[Number]) -> Number:
+    """The raw value of one IDC as its line stands now, or those of several, which need not be known."""
     ctx.entry = entry
     try:
         raw = entry.plugin.score_again(ctx, line)
     except Exception as error:  # who fails is asked in the ordinary way, where it is named
         raise Closed from error
-    if raw is None or raw - raw != 0.0:
+    if not (_is_known(raw) if type(line.number) is int else isinstance(raw, np.ndarray)):
         raise Closed
-    return raw
+    return raw  # type: ignore[return-value]
+
+
+def _is_known(raw: object) -> bool:
+    return isinstance(raw, float) and raw - raw == 0.0
 
 
 def place_of(ctx: "Cycle", position: int, line: int) -> Place:
     """The IDC at that position of the universe, on that line."""
-    alone, idcs, lines = ctx.narrowed(np.array([position], dtype=np.intp)), ctx.snapshot.idcs, ctx.snapshot.lines
-    row, used = int(alone.row_numbers[0]), () if line == NO_LINE else (line,)
+    idcs, lines, used = ctx.snapshot.idcs, ctx.snapshot.lines, () if line == NO_LINE else (line,)
+    alone = ctx.narrowed(np.array([position], dtype=np.intp), _only(line))
+    row: int = alone.row_numbers.item(0)
     return Place(
         IdcBrief(code=idcs.codes[row], name=idcs.names[row], region=idcs.regions[row]),
         tuple([LineUse(line=lines.codes[n], isp=lines.isps[n], bandwidth_mbps=ctx.need) for n in used]),
-        claims_of(alone if alone.lines.of(0) == used else alone.on_lines(used)),
+        claims_of(alone),
     )
+
+
+def _only(line: int) -> LineChoice:
+    yes = np.array([line != NO_LINE])
+    return LineChoice(groups=(np.array([line], dtype=np.intp),), has_line=yes, carrying=yes, known=yes)
 
 
 def rejections_of(judgements: tuple[Judgement, ...], lefts: Iterable[int], size: int) -> Rejections:

@@ -8,7 +8,7 @@ property-tested.
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import copysign
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,12 @@ __all__ = [
     "KINDS",
     "Floats",
     "NormalizerKind",
+    "Number",
     "Scale",
     "normalize",
     "normalize_one",
     "rounded",
+    "rounded_alike",
     "rounded_each",
     "sound_range",
     "within_bounds",
@@ -30,6 +32,7 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 NormalizerKind = Literal["fixed", "share", "min_max", "max_ratio", "none"]
+Number = TypeVar("Number", float, Floats)
 Better = Literal["more", "less"]
 
 BY_ROW: frozenset[NormalizerKind] = frozenset({"fixed", "none"})
@@ -98,6 +101,11 @@ def rounded(value: float) -> float:
     if -_WHOLE < scaled < _WHOLE:
         return round(scaled) / _UNIT or copysign(0.0, value)
     return scaled / _UNIT
+
+
+def rounded_alike(value: Number) -> Number:
+    """One value or many, rounded to DECIMALS."""
+    return rounded(value) if isinstance(value, float) else rounded_each(value)
 
 
 def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .errors import Template
 from .labels import Mask, Rows
-from .normalize import Floats, Scale
+from .normalize import Floats, Number, Scale
 from .outside import Query
 from .snapshot import Reading, Span
 
@@ -206,15 +206,18 @@ class Plugin:
         """By what its last verdicts keep an IDC: there is no less left of a resource than this. One pair a verdict.
 
         The resource is one of the stock, or `bandwidth_mbps`: what the line has left that the request would use.
-        Nothing else of its filter's word, nor how many verdicts it has, may hang on what is taken. After an order the
-        filter is then not asked again. None: that can't be said of this request.
+        Nothing else of its filter's word, nor how many verdicts it has, may hang on what is taken, nor on more of the
+        request's machines than of what they need anything. After an order the filter is then not asked again, nor for
+        a question that differs in its machines only. None: that can't be said of this request.
         """
 
-    def score_again(self, ctx: "Cycle", line: "LineNow") -> float | None:
+    def score_again(self, ctx: "Cycle", line: "LineNow[Number]") -> "Number | None":
         """The raw value of one IDC, to the last bit as `score` would give it now that somebody took of its line.
 
-        It must depend on nothing else that is taken, and never get better by it. None: that can't be told of this
-        request, or of one IDC alone.
+        `line` may stand for those of many IDCs, each number in it an array, and so is the raw value then. It must
+        depend on nothing else that is taken, and never get better by it. Where no bandwidth is needed, it must not hang
+        on who else is there whether `score` says anything at all. None: that can't be told of this request, or of one
+        IDC alone.
         """
 
     def note(self, ctx: "Cycle", position: int) -> Note | None:

@@ -4,19 +4,21 @@ A snapshot never changes; `Books` are what is written down beside one. Taking co
 there are.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Generic, Protocol
 
 import numpy as np
 
-from .capacity import room
+from .capacity import demand, room
 from .claiming import BANDWIDTH_RESOURCE, Claim
 from .facts import HeadcountFact
+from .labels import Rows
 from .lines import NO_LINE
-from .normalize import DECIMALS, Floats, rounded
-from .snapshot import Idcs, Lines, Snapshot
+from .normalize import DECIMALS, Floats, Number, rounded
+from .snapshot import Snapshot, sealed
 
-__all__ = ["Books", "LineNow", "Move", "Tenancy"]
+__all__ = ["Books", "LineNow", "Tenancy", "Watcher"]
 
 _ORDERED = "ordered"
 
@@ -32,113 +34,162 @@ class Tenancy:
     machines: int = 0
 
 
-class Move(NamedTuple):
-    """What of one resource of an IDC an order has left; of a line where `line` is one."""
+class Watcher(Protocol):
+    """Whoever is told what orders leave of what it needs."""
 
-    row: int
-    resource: str
-    line: int
-    left: float
+    def short_of(self, resource: str, row: int, line: int, books: "Books") -> None:
+        """There is less left than it needs, and was as much before; of a line where `line` is one."""
+
+    def line_taken(self, row: int, line: int, books: "Books") -> None:
+        """Somebody took of the line."""
 
 
-class _Line(NamedTuple):
-    pending: float
-    ordered: float
-    room: float
+class _Waiting:
+    """Who waits for less to be left of a resource than he needs, those first that need least."""
+
+    __slots__ = ("needs", "watchers")
+
+    def __init__(self) -> None:
+        self.needs: list[float] = []
+        self.watchers: list[Watcher] = []
+
+    def add(self, need: float, watcher: Watcher) -> None:
+        place = bisect_right(self.needs, need)
+        self.needs.insert(place, need)
+        self.watchers.insert(place, watcher)
 
 
 class Books:
-    """What is taken beyond what a snapshot knows of, by so many `orders`; `moves` says what of, one after the other.
+    """What is taken beyond what a snapshot knows of, by so many `orders`.
 
-    `given_back`: somebody has less than before, so that it is not true that nobody has got better.
+    `room` is what every line has left now, not to be written into. `given_back`: somebody has less than before, so that
+    it is not true that nobody has got better.
     """
 
-    __slots__ = ("_headcounts", "_left", "_lines", "_ordered", "_taken", "given_back", "moves", "orders", "snapshot")
+    __slots__ = (
+        "_headcounts",
+        "_left",
+        "_lines_written",
+        "_load",
+        "_ordered",
+        "_pending",
+        "_taken",
+        "_told_of_lines",
+        "_waiting",
+        "given_back",
+        "orders",
+        "room",
+        "snapshot",
+    )
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self.moves: list[Move] = []
         self.orders = 0
         self.given_back = False
+        lines = snapshot.lines
+        self.room, self._pending, self._ordered = lines.room, lines.pending, lines.ordered
+        self._lines_written = False
+        self._load: Floats | None = None
         self._left: dict[str, Floats] = {}
-        self._ordered = snapshot.usage.count == _ORDERED
-        self._lines: dict[int, _Line] = {}
-        self._taken: dict[tuple[str, int], float] = {}
+        self._taken: dict[str, Floats] = {}
         self._headcounts: list[HeadcountFact] = []
+        self._waiting: dict[str, _Waiting] = {}
+        self._told_of_lines: list[Watcher] = []
 
     def take(self, tenancy: Tenancy) -> None:
         """Ceilings are not checked. Raises KeyError for an IDC that is not there, ValueError for such a line."""
         row = self.snapshot.idcs.row_of[tenancy.idc]
         places = [(NO_LINE if claim.line is None else self._place(row, claim), claim) for claim in tenancy.claims]
         for line, claim in places:
-            left = self._take_stock(row, claim) if line == NO_LINE else self._take_bandwidth(line, claim.amount)
-            self.moves.append(Move(row, claim.resource, line, left))
-            self.given_back = self.given_back or claim.amount < 0
-            if claim.resource in self._left:
-                self._left[claim.resource][row if line == NO_LINE else line] = left
+            if line == NO_LINE:
+                self._take_stock(row, claim.resource, claim.amount)
+            else:
+                self._take_bandwidth(row, line, claim.amount)
+            if claim.amount < 0:
+                self.given_back = True
         if tenancy.machines:
             self._headcounts.append(_headcount(tenancy))
         self.orders += 1
 
-    def room(self, line: int) -> float:
-        """What may still be placed on the line; NaN where that is not known."""
-        found = self._lines.get(line)
-        return self.snapshot.lines.room.item(line) if found is None else found.room
+    def watch(self, watcher: Watcher, needs: dict[str, float], *, lines: bool) -> None:
+        """Tell whoever needs so much from now on; `lines`: also of every line that somebody takes of."""
+        for resource, need in needs.items():
+            self._waiting.setdefault(resource, _Waiting()).add(need, watcher)
+        if lines:
+            self._told_of_lines.append(watcher)
 
     def left(self, resource: str) -> Floats:
-        """What is left of the resource in every IDC, or of the bandwidth on every line; not to be written into."""
+        """What is left of the stock in every IDC, NaN where it is unlimited; not to be written into."""
         if resource not in self._left:
-            self._left[resource] = self._left_of(resource)
+            idcs = self.snapshot.idcs
+            taken = self._taken.get(resource, idcs.taken[resource])
+            self._left[resource] = (idcs.stock[resource] - taken).round(DECIMALS)
         return self._left[resource]
 
-    def load(self, line: int) -> float:
-        """What is used of the line and pending; where orders count, the larger of what is used and what is ordered."""
-        used, found = self.snapshot.lines.used.item(line), self._line(line)
-        if self._ordered:
-            return max(used, found.ordered)
-        return used + found.pending
+    @property
+    def load(self) -> Floats:
+        """What is used of every line and pending; where orders count, the larger of what is used and ordered."""
+        if self._load is None:
+            used, usage = self.snapshot.lines.used, self.snapshot.usage
+            self._load = np.add(*demand(used, self._pending, self._ordered, usage))
+        return self._load
 
     def close(self, derived: dict[Any, Any]) -> Snapshot:
         """The snapshot with all that is taken in it, and this known of it already; the books go on from there."""
-        snapshot = replace(
-            self.snapshot,
-            idcs=self._idcs(),
-            lines=self._lines_now(),
-            headcounts=(*self.snapshot.headcounts, *self._headcounts),
-            derived=derived,
-        )
-        self.snapshot, self._lines, self._taken, self._headcounts = snapshot, {}, {}, []
-        return snapshot
+        idcs, lines = self.snapshot.idcs, self.snapshot.lines
+        if self._taken:
+            idcs = replace(idcs, taken={**idcs.taken, **sealed(self._taken)})
+        if self._lines_written:
+            pending, ordered, room_left = sealed((self._pending, self._ordered, self.room))
+            lines = replace(lines, pending=pending, ordered=ordered, room=room_left)
+        headcounts = (*self.snapshot.headcounts, *self._headcounts)
+        self.snapshot = replace(self.snapshot, idcs=idcs, lines=lines, headcounts=headcounts, derived=derived)
+        self._lines_written, self._taken, self._headcounts = False, {}, []
+        return self.snapshot
 
-    def _left_of(self, resource: str) -> Floats:
-        if resource == BANDWIDTH_RESOURCE:
-            return self._lines_now().room.copy()
-        idcs = self._idcs()
-        return (idcs.stock[resource] - idcs.taken[resource]).round(DECIMALS)
-
-    def _line(self, line: int) -> _Line:
-        found = self._lines.get(line)
-        if found is not None:
-            return found
-        lines = self.snapshot.lines
-        return _Line(lines.pending.item(line), lines.ordered.item(line), lines.room.item(line))
-
-    def _take_bandwidth(self, line: int, amount: float) -> float:
-        lines, before = self.snapshot.lines, self._line(line)
-        pending, ordered = rounded(before.pending + amount), rounded(before.ordered + amount)
+    def _take_bandwidth(self, row: int, line: int, amount: float) -> None:
+        if not self._lines_written:
+            self._begin_lines()
+        lines, before = self.snapshot.lines, self.room.item(line)
+        pending, ordered = rounded(self._pending.item(line) + amount), rounded(self._ordered.item(line) + amount)
         used, counted = lines.used.item(line), pending
-        if self._ordered:
+        if self.snapshot.usage.count == _ORDERED:
             used, counted = max(used, ordered), 0.0  # used goes first: unknown stays unknown
         left = room(lines.purchased.item(line), lines.max_level.item(line), used, counted)
-        self._lines[line] = _Line(pending, ordered, left)
-        return left
+        self._pending[line], self._ordered[line], self.room[line] = pending, ordered, left
+        if self._load is not None:
+            self._load[line] = used + counted
+        self._tell(BANDWIDTH_RESOURCE, before, left, row, line)
+        for watcher in self._told_of_lines:
+            watcher.line_taken(row, line, self)
 
-    def _take_stock(self, row: int, claim: Claim) -> float:
-        """What is left; NaN: it is unlimited."""
-        key, idcs = (claim.resource, row), self.snapshot.idcs
-        held = self._taken[key] if key in self._taken else idcs.taken[claim.resource].item(row)
-        now = self._taken[key] = rounded(held + claim.amount)
-        return rounded(idcs.stock[claim.resource].item(row) - now)
+    def _begin_lines(self) -> None:
+        """What a snapshot shows is not written into."""
+        self.room, self._pending, self._ordered = self.room.copy(), self._pending.copy(), self._ordered.copy()
+        self._lines_written = True
+
+    def _take_stock(self, row: int, resource: str, amount: float) -> None:
+        idcs, column = self.snapshot.idcs, self._taken.get(resource)
+        if column is None:
+            column = self._taken[resource] = idcs.taken[resource].copy()
+        left, stock = self._left.get(resource), idcs.stock[resource].item(row)
+        before = stock - column.item(row)
+        taken = column[row] = rounded(column.item(row) + amount)
+        now = rounded(stock - taken)
+        if left is not None:
+            left[row] = now
+        self._tell(resource, rounded(before), now, row, NO_LINE)
+
+    def _tell(self, resource: str, before: float, left: float, row: int, line: int) -> None:
+        """Those for whom it was enough before, and is not any more."""
+        waiting = self._waiting.get(resource)
+        if waiting is None:
+            return
+        needs = waiting.needs
+        place = bisect_right(needs, left)
+        while place < len(needs) and needs[place] <= before:
+            waiting.watchers[place].short_of(resource, row, line, self)
+            place += 1
 
     def _place(self, row: int, claim: Claim) -> int:
         """Where the line stands among all lines."""
@@ -147,55 +198,31 @@ class Books:
         first = self.snapshot.lines.first
         return self.snapshot.lines.codes.index(claim.line, first.item(row), first.item(row + 1))
 
-    def _idcs(self) -> Idcs:
-        if not self._taken:
-            return self.snapshot.idcs
-        taken = dict(self.snapshot.idcs.taken)
-        for resource in {resource for resource, _ in self._taken}:
-            rows = {row: amount for (of, row), amount in self._taken.items() if of == resource}
-            taken[resource] = _written(taken[resource], list(rows), list(rows.values()))
-        return replace(self.snapshot.idcs, taken=taken)
 
-    def _lines_now(self) -> Lines:
-        lines, places = self.snapshot.lines, list(self._lines)
-        if not places:
-            return lines
-        pending, ordered, left = zip(*self._lines.values(), strict=True)
-        return replace(
-            lines,
-            pending=_written(lines.pending, places, pending),
-            ordered=_written(lines.ordered, places, ordered),
-            room=_written(lines.room, places, left),
-        )
-
-
-class LineNow:
-    """The line that a request would use in an IDC, as it stands now."""
+class LineNow(Generic[Number]):
+    """The line that a request would use in an IDC, as it stands now; or those of many IDCs, each number an array."""
 
     __slots__ = ("_books", "number")
 
-    def __init__(self, books: Books, number: int) -> None:
+    def __init__(self, books: Books, number: "int | Rows") -> None:
         self._books = books
         self.number = number
 
-    @property
-    def room(self) -> float:
-        """What may still be placed on it."""
-        return self._books.room(self.number)
+    def of(self, column: "np.ndarray[Any, Any]") -> Number:
+        """Its own of a column that has an entry for every line."""
+        number: Any = self.number
+        return column.item(number) if type(number) is int else column[number]  # type: ignore[no-any-return]
 
     @property
-    def load(self) -> float:
+    def room(self) -> Number:
+        """What may still be placed on it."""
+        return self.of(self._books.room)
+
+    @property
+    def load(self) -> Number:
         """What is used of it and pending."""
-        return self._books.load(self.number)
+        return self.of(self._books.load)
 
 
 def _headcount(tenancy: Tenancy) -> HeadcountFact:
     return HeadcountFact(idc=tenancy.idc, tenant=tenancy.tenant, business=tenancy.business, machines=tenancy.machines)
-
-
-def _written(column: Floats, places: list[int], values: "list[float] | tuple[float, ...]") -> Floats:
-    """A copy with these values in it."""
-    copy = column.copy()
-    copy[np.array(places, dtype=np.intp)] = values
-    copy.flags.writeable = False
-    return copy

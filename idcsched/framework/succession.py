@@ -1,22 +1,25 @@
 """Requests decided one after the other, each seeing what the ones before it took, or would have taken.
 
 The answers are those that deciding each on the snapshot with the takings laid over it would give, to the last bit.
-What is asked again and again without explanation is kept open (`open_question.py`).
+What questions that are alike have in common is told once (`alike.py`), and what is asked again and again without
+explanation is kept open (`open_question.py`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from .bringing_up import brought_up
-from .context import Clock
+from .alike import Alike
+from .context import Clock, Cycle
 from .cycle import decide
 from .decision import Decision
 from .errors import IdcschedError
-from .found import Closed, Found, stays_open
+from .found import Closed, Found, needs_of, stays_open
+from .memory import Moment
 from .open_question import OpenQuestion
 from .outside import Reply
 from .overlaying import laid_over, unmoved, unmoved_words
@@ -31,12 +34,9 @@ __all__ = ["Repeated", "Succession", "taken_by"]
 MOST_TAKEN = 200
 """After so many orders a picture of its own is made for those to come."""
 MOST_OPEN = 64
-"""So many questions are kept open; with more, each has to catch up with too much."""
-MOST_MISSES = 3
-"""So many times on end it is tried in vain to tell of single IDCs what orders change."""
-LEAST_TAKEN = 50
-"""Before so many orders it is not worth while to begin with a newer picture."""
-_asked = attrgetter(*[name for name in Request.__struct_fields__ if name != "request_id"])
+"""So many questions are kept open."""
+_of_all_alike = attrgetter(*[name for name in Request.__struct_fields__ if name not in ("request_id", "machines")])
+_encode = msgspec.msgpack.Encoder().encode
 
 
 class Repeated:
@@ -64,26 +64,18 @@ class Repeated:
         ]
 
 
-class _Older(NamedTuple):
-    """A picture on which everything may be remembered, and how much was taken until then."""
-
-    snapshot: Snapshot
-    moves: int
-    orders: int
-
-
 class Succession:
     """One picture for many requests. `profiles`: of these what orders do not move goes on being remembered."""
 
     def __init__(self, snapshot: Snapshot, profiles: Iterable[Profile] = ()) -> None:
         self._begun, self._taken = snapshot, list[Tenancy]()
         self._books = Books(snapshot)
-        self._older = _Older(snapshot, 0, 0)
+        self._first, self._moment = snapshot, Moment(0.0, 0.0)
         self._closed_at = 0
         self._keeping = unmoved_words(profiles)
+        self._alike: dict[Any, Alike | None] = {}
         self._open: dict[Any, OpenQuestion] = {}
-        self._came: dict[Any, int] = {}
-        self._misses: dict[Any, int] = {}
+        self._came: dict[Any, bool] = {}
         self._steady: dict[object, bool] = {}
 
     @property
@@ -136,34 +128,62 @@ class Succession:
         return steady
 
     def _found(self, request: Request, profile: Profile, known: dict[str, Any]) -> Found | None:
-        """The best, from an open question or from the older picture; None: it must be decided afresh."""
-        key = profile.token, msgspec.msgpack.encode((_asked(request), known["labels"]))
-        question, kind = self._open.get(key), (profile.token, request.isp)
-        if question is None and self._misses.get(kind, 0) >= MOST_MISSES:
-            return None
+        """The best, of an open question or from what is known of those that are alike; None: decide afresh."""
+        if not self._moment.covers(known["now"]):
+            self._moment = self._first.moment(known["now"])
+            self._alike, self._open, self._came = {}, {}, {}
+        about = profile.token, _encode((_of_all_alike(request), known["labels"]))
+        key = about, _encode(request.machines)
+        question = self._open.get(key)
         try:
-            found = self._of_older(key, request, profile, known) if question is None else question.best(known["now"])
+            if question is not None:
+                return question.best(self._books)
+            return self._not_open(key, about, request, profile, known)
         except (Closed, IdcschedError):  # who fails is named when it is decided afresh
-            self._open.pop(key, None)
-            self._missed(kind)
             return None
-        self._misses[kind] = 0
-        return found
 
-    def _of_older(self, key: Any, request: Request, profile: Profile, known: dict[str, Any]) -> Found | None:
+    def _not_open(
+        self, key: Any, about: Any, request: Request, profile: Profile, known: dict[str, Any]
+    ) -> Found | None:
         """What comes the second time is kept open: most come but once."""
-        decision = decide(request, self._older.snapshot, profile, **known)
-        came = self._came[key] = self._came.get(key, 0) + 1
-        if came == 1 or len(self._open) >= MOST_OPEN:
-            return brought_up(decision, self._books)
-        question = self._open[key] = OpenQuestion(decision, self._books, self._older.moves)
-        return question.best(known["now"])
+        ctx = Cycle(
+            request,
+            self._first,
+            profile,
+            now=known["now"],
+            rows=slice(0, 0),
+            labels=known["labels"] or request.labels or {},
+        )
+        needs = needs_of(ctx)
+        alike = self._alike_to(about, needs, request, profile, known)
+        if alike is None:
+            return None
+        ctx.rows, ctx.size = alike.rows, alike.size
+        wanted = {resource: need for _, resource, need in needs}
+        if self._came.get(key, False) and len(self._open) < MOST_OPEN:
+            self._came[key] = False  # once it could not be opened, it is not tried again
+            question = self._open[key] = OpenQuestion(alike, ctx, wanted, self._books)
+            return question.best(self._books)
+        self._came.setdefault(key, True)
+        return alike.best(ctx, wanted, self._books)
 
-    def _missed(self, kind: Any) -> None:
-        """Too much may have been taken since the older picture."""
-        self._misses[kind] = self._misses.get(kind, 0) + 1
-        if self._books.orders - self._older.orders >= LEAST_TAKEN:
-            self._older = _Older(self.snapshot, len(self._books.moves), self._books.orders)
+    def _alike_to(
+        self, about: Any, needs: Sequence[tuple[str, str, float]], request: Request, profile: Profile, known: Any
+    ) -> Alike | None:
+        """What is known of those that are alike and need something of the same; None: they are decided afresh."""
+        key = "alike", *about, *[(plugin, resource) for plugin, resource, _ in needs]
+        try:
+            return self._alike[key]
+        except KeyError:
+            pass
+        found: Alike | None = self._moment.recall(key)
+        if found is None:
+            decision = decide(request, self._first, profile, **known)
+            self._alike[key] = None  # unless it can be told
+            found = Alike(decision)
+            self._moment.remember(key, found, size=found.bytes)
+        own = self._alike[key] = copy(found)
+        return own
 
     def _repeated(self, found: Found, request: Request, profile: Profile, known: dict[str, Any]) -> Repeated:
         snapshot, taken = self.seen

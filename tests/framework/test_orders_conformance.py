@@ -35,7 +35,9 @@ def test_it_works(plugin: type[Plugin]) -> None:
 @pytest.mark.parametrize(
     ("plugin", "parts"),
     [
-        pytest.param(NetworkFlow, {"score_again": lambda self, ctx, line: 0.5}, id="a value of before"),
+        pytest.param(
+            NetworkFlow, {"score_again": lambda self, ctx, line: 0.5 + 0.0 * line.room}, id="a value of before"
+        ),
         pytest.param(
             NetworkFlow,
             {"score_again": lambda self, ctx, line: NetworkFlow.score_again(self, ctx, line) + 1e-3},
@@ -44,7 +46,11 @@ def test_it_works(plugin: type[Plugin]) -> None:
         pytest.param(
             NetworkFlow, {"needs": lambda self, ctx: [("bandwidth_mbps", ctx.need / 2)]}, id="less than is needed"
         ),
-        pytest.param(NetworkFlow, {"unmoved": ("reserve", "score")}, id="a score that orders move"),
+        pytest.param(
+            NetworkFlow,
+            {"reads": {"score": ("isp", "isp_match", "machines")}, "unmoved": ("reserve", "score")},
+            id="a score that orders move",
+        ),
         pytest.param(
             Resource,
             {"reads": {"filter": ("machines",)}, "unmoved": ("filter", "reserve", "score")},

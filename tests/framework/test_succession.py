@@ -1,6 +1,7 @@
 """One after the other on one picture: what is answered is what deciding each afresh would answer, byte for byte."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import cycle, islice
 from typing import Any
 
@@ -22,6 +23,7 @@ from idcsched.framework.spreading import solution_answer, solve, tenancies_of
 from idcsched.framework.standing import Tenancy
 from idcsched.framework.succession import Repeated, Succession, taken_by
 from idcsched.framework.testing import NOW, profile, request, snapshot, world
+from plugins.network_flow import NetworkFlow
 
 from .fleets import profiles, requests, worlds
 
@@ -134,6 +136,66 @@ def test_level_ones_are_told_apart_by_the_whole_ranking() -> None:
     both(alike, times(8, ORDER))
 
 
+def test_idcs_of_which_some_have_no_line() -> None:
+    """Where no bandwidth is needed they are as good as any; where it is, they are out."""
+    fleet = {**FLEET, "d": {"stock": {"cpu": 40}}}
+    small = {"region": "A", "explain": "none", "machines": [{"cpu": 2}]}
+    both(fleet, times(8, small, {**ORDER, "isp": "cu"}))
+    both({"d": {"stock": {"cpu": 9}}, "e": {}}, times(6, small))
+
+
+def test_nobody_is_scored_by_what_orders_move() -> None:
+    two = {"lines": {"ct": {"used_mbps": 0}, "cu": {"used_mbps": 50}}}
+    any_isp = {"region": "A", "explain": "none", "machines": [{"bandwidth_mbps": 200}]}
+    scored = ("cost", "cost", {"weight": 5, "normalizer": {"kind": "none"}})
+    costs = {"a": {**two, "metrics": {"cost_index": 1}}, "b": {**two, "metrics": {"cost_index": 2}}}
+    assert both(costs, times(8, any_isp), "network_flow", scored) == 8
+    known: Any = {"a": {"lines": {"ct": {}}, "stock": {"cpu": 5}, "metrics": {"cost_index": 1}}, "b": {}}
+    small = {"region": "A", "explain": "none", "machines": [{"cpu": 2}]}
+    both(known, times(8, small), "available", "resource", ("cost", "cost", {"weight": 5}))
+
+
+def test_who_lacks_one_thing_and_then_another() -> None:
+    """An IDC is counted where it is rejected first, which may be earlier than before."""
+    wide = {**ORDER, "machines": [{"bandwidth_mbps": 300}]}
+    orders = [ORDER] * 4 + [wide] * 4 + [ORDER] * 4
+    assert both(FLEET, [{**order, "request_id": f"o-{number}"} for number, order in enumerate(orders)]) >= 10
+
+
+def test_filters_that_reject_nobody() -> None:
+    fleet = {code: {**spec, "metrics": {"cpu_load": 0.2}} for code, spec in FLEET.items()}
+    assert both(fleet, times(8, ORDER)) >= 6
+
+
+def test_how_much_is_used_was_never_measured() -> None:
+    fleet: Any = {"a": {"lines": {"ct": {}, "cu": {}}}, "b": {"lines": {"ct": {}}}}
+    small = {"region": "A", "explain": "none", "machines": [{"cpu": 1}]}
+    both(fleet, times(4, small))
+    picture, policy = snapshot(replace(world(fleet), samples=())), profile(*POLICY)
+    asked = [request(picture, **each) for each in times(4, small)]
+    assert in_one_go(picture, policy, asked)[0] == afresh(picture, policy, asked)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param({"needs": lambda self, ctx: None}, id="what it needs"),
+        pytest.param({"score_again": lambda self, ctx, line: None}, id="what it scores"),
+        pytest.param({"score_again": lambda self, ctx, line: 0.5}, id="what many score"),
+        pytest.param({"score_again": lambda self, ctx, line: line.room[:1]}, id="what all of them score"),
+        pytest.param({"score_again": lambda self, ctx, line: line.there}, id="anything without failing"),
+    ],
+)
+def test_a_plugin_that_cannot_say(parts: dict[str, Any]) -> None:
+    flow = type("Variant", (NetworkFlow,), {"__doc__": "A variant.", "name": "variant", **parts})
+    policy = replace(profile(("variant", "variant", {"weight": 10}), plugins=[flow]), unknown_lines="reject")
+    picture = snapshot(world(FLEET))
+    asked = [request(picture, **each) for each in times(4, ORDER)]
+    answers, repeated = in_one_go(picture, policy, asked)
+    assert answers == afresh(picture, policy, asked)
+    assert repeated == 0
+
+
 def test_until_nothing_is_left() -> None:
     both({"a": {"lines": {"ct": {"used_mbps": 0}}}, "b": {"lines": {"ct": {"used_mbps": 300}}}}, times(20, ORDER))
 
@@ -221,6 +283,26 @@ def test_it_is_what_one_after_the_other_would_be(batch: tuple[World, Profile, li
     picture = snapshot(known)
     decoded = [request(picture, **each) for each in asked]
     assert in_one_go(picture, policy, decoded)[0] == afresh(picture, policy, decoded)
+
+
+def test_no_two_alike_until_nothing_is_left() -> None:
+    orders = [{**ORDER, "machines": [{"bandwidth_mbps": 90 + number}]} for number in range(25)]
+    both(FLEET, times(1, *orders))
+
+
+def test_more_are_looked_at_when_the_best_are_used_up() -> None:
+    """As soon as somebody has told who promises most, only those are scored."""
+    picture, policy = snapshot_of(150), default_profile()
+    large = [(6000.0 + number, number % 3) for number in range(60)]
+    asked = [
+        request(picture, region="cn", isp="ct", explain="none", machines=[{"bandwidth_mbps": mbps, "cpu": cpu}])
+        for mbps, cpu in large
+    ]
+    for each in asked[:3]:
+        solve(each, picture, policy, now=NOW)
+    answers, told = in_one_go(picture, policy, asked)
+    assert answers == afresh(picture, policy, asked)
+    assert told > 30
 
 
 @pytest.mark.parametrize("kinds", [3, 60])

@@ -1,0 +1,291 @@
+"""Questions that are alike in all but how many machines they are about, and how large these are.
+
+What neither orders nor the machines move is told once for all of them, from a decision on a picture of which everything
+is remembered. Of one of them, asked when so much has been taken, only the rest is worked out: who still has enough of
+what it needs (`Plugin.needs`), and of those who promised most what they score as their lines stand now
+(`Plugin.score_again`). Nobody has got better, so that who promised less then than the best has now can't be the best.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from .building import BANDWIDTH
+from .claiming import BANDWIDTH_RESOURCE
+from .contenders import FIRST_LOOK, promised_most
+from .context import Cycle, fresh
+from .decision import Decision, Judgement
+from .found import (
+    Closed,
+    Found,
+    check_decided,
+    numbered_needs,
+    place_of,
+    raw_again,
+    rejections_of,
+    scale_again,
+)
+from .labels import Mask, Rows, all_of
+from .lines import NO_LINE
+from .normalize import Floats, Scale, normalize, rounded_each
+from .profile import Entry
+from .scoring import SILENT, Whole, remembered_whole
+from .standing import Books, LineNow
+
+__all__ = ["Alike", "Needs"]
+
+Needs = Mapping[str, float]
+"""How much of which resource a question needs."""
+SECOND_TIME = 2
+_BYTES = 10_000
+_NOBODY = np.empty(0, dtype=np.bool_)
+
+
+class _Front(msgspec.Struct, frozen=True):
+    """Some of those whom nothing but orders rejects; what everybody else promises at most, and what theirs is of the
+    totals whatever is needed."""
+
+    positions: Rows
+    beyond: float
+    lasting: Floats
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """One judgement, that of a need where `resource` names one; `keep` None: it rejects nobody.
+
+    `goes_on`: the next one gives the same reason, and speaks for both.
+    """
+
+    keep: Mask | None
+    resource: str | None
+    goes_on: bool
+
+
+class Alike:
+    """What is the same for all of them; nothing in it changes but how many are looked at first, in each copy anew."""
+
+    def __init__(self, decision: Decision) -> None:
+        """Raises Closed where what was decided hangs on more than can be told of single IDCs."""
+        check_decided(decision)
+        ctx = decision.cycle
+        self.rows: slice = ctx.rows  # type: ignore[assignment]
+        self.size = ctx.size
+        self._tell_judgements(decision)
+        self._tell_lines(ctx)
+        self.weight = 0.0
+        self.scorers: list[tuple[Entry, float]] = []
+        self._wholes: list[tuple[Floats, float]] = []
+        self._tell_scorers(decision)
+        self._promised: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
+        self._fronts: dict[int, _Front] = {}
+        self._look, self._came = FIRST_LOOK, 0
+
+    @property
+    def bytes(self) -> int:
+        """Roughly how much of memory it holds alone."""
+        return 2 * self.size + _BYTES
+
+    def best(self, ctx: Cycle, needs: Needs, books: Books) -> Found | None:
+        """Who is the best now; None: several stand level, which only the whole ranking tells apart.
+
+        Raises Closed where nothing is left, or what is left hangs on more than can be told of single IDCs.
+        """
+        self._came += 1
+        if self._came <= SECOND_TIME and self._promised is None:
+            self._see_who_promises(ctx)
+        lines = self.lines_now(books)
+        alive, lefts = self._kept(needs, books, lines)
+        if lefts and not lefts[-1]:
+            raise Closed
+        scales, look = self.scales(ctx), self._look
+        while True:
+            front = self._front(look)
+            totals = self._totals(ctx, front, LineNow(books, lines[front.positions]), scales, alive)
+            place = int(totals.argmax())
+            score: float = totals.item(place)
+            if score > front.beyond:
+                break
+            look = self._look = 2 * look
+        if np.count_nonzero(totals == score) > 1:
+            return None
+        position: int = front.positions.item(place)
+        found = place_of(ctx, position, lines.item(position))
+        return Found(found, score, self.weight, rejections_of(self.judgements, lefts, self.size))
+
+    def lines_now(self, books: Books) -> Rows:
+        """The line that each row would use: of those of which it is known how much is used the one with most room."""
+        if self.planes is None:
+            return self._lines
+        rooms = np.where(self.planes == NO_LINE, -np.inf, books.room[self.planes])
+        chosen = np.take_along_axis(self.planes, rooms.argmax(axis=0)[np.newaxis], axis=0)[0]
+        lines: Rows = np.where(chosen == NO_LINE, self._lines, chosen)
+        return lines
+
+    def scales(self, ctx: Cycle) -> list[Scale]:
+        """By which those are scored who are asked again."""
+        return [scale_again(ctx, entry) for entry, _ in self.scorers]
+
+    def rejected_first(self, needs: Needs, books: Books, lines: Rows) -> tuple[Rows, list[int]]:
+        """By the judgement of which number each row goes first (as many as there are: none), and how many each leaves.
+
+        Those that go before anything is needed, go by none that could be told apart: −1.
+        """
+        alive, lefts = self._begun.copy(), self._begun_lefts.copy()
+        first = np.where(alive, len(self.judgements), -1)
+        for number, part in enumerate(self._parts, start=len(lefts)):
+            keep = self._keep(part, needs, books, lines)
+            if keep is not None:
+                first[alive & ~keep] = number
+                alive &= keep
+            lefts.append(int(np.count_nonzero(alive)))
+        return first, lefts
+
+    def totals_of_all(self, ctx: Cycle, scales: list[Scale], line: LineNow[Floats], alive: Mask) -> Floats:
+        """What each row scores now, −inf where it is not alive."""
+        everybody = np.arange(self.size)
+        return self._totals(ctx, _Front(everybody, -np.inf, self.lasting(everybody)), line, scales, alive)
+
+    def lasting(self, positions: Rows) -> Floats:
+        """What neither orders nor machines move of the totals."""
+        total = np.zeros(positions.size)
+        for scores, weight in self._wholes:
+            total += scores[positions] * weight
+        return total
+
+    def _tell_judgements(self, decision: Decision) -> None:
+        """Those before anything is needed have come to an end once and for all."""
+        judged, needing = decision.judgements, numbered_needs(decision)
+        self.number_of = needing
+        resource_of = {number: resource for resource, number in needing.items()}
+        self.judgements = tuple([Judgement(each.plugin, each.reason, _NOBODY, None) for each in judged])
+        first = min(resource_of, default=len(judged))
+        self._begun, self._begun_lefts = np.ones(self.size, dtype=np.bool_), list[int]()
+        for judgement in judged[:first]:
+            self._begun &= judgement.keep
+            self._begun_lefts.append(int(np.count_nonzero(self._begun)))
+        self._parts = [_part(judged, number, resource_of.get(number)) for number in range(first, len(judged))]
+        self._fixed = self._begun.copy()
+        for part in self._parts:
+            if part.keep is not None:
+                self._fixed &= part.keep
+
+    def _tell_lines(self, ctx: Cycle) -> None:
+        choice, snapshot = ctx.lines, ctx.snapshot
+        if not snapshot.lines.codes:
+            raise Closed
+        self._lines: Rows = choice.groups[0]
+        self._lineless = None if choice.complete else ~choice.has_line
+        self._known = None if choice.all_known else choice.known
+        wanted = ctx.line_policy().wanted
+        planes = [plane for isp in wanted or (None,) for plane in snapshot.planes(isp)]
+        self.planes: Rows | None = None
+        if len(planes) > 1:
+            key = "line planes", wanted, self.rows.start, self.rows.stop
+            size = 8 * len(planes) * self.size
+            self.planes = ctx.moment.recalled(key, lambda: _planes_known(ctx, planes), size=size)
+
+    def _tell_scorers(self, decision: Decision) -> None:
+        ctx, speaking = decision.cycle, {column.entry.name for column in decision.best.columns}
+        for entry, (_, weight) in ctx.profile.weighed or ():
+            if not entry.lasting:
+                if entry.name in speaking:
+                    self.scorers.append((entry, weight))
+                elif ctx.need:  # of another need it may speak
+                    raise Closed
+                else:
+                    continue
+            else:
+                whole = remembered_whole(ctx, entry, at_once=True)
+                if whole is SILENT:
+                    continue
+                if not isinstance(whole, Whole) or whole.scores is None:
+                    raise Closed
+                self._wholes.append((whole.scores, weight))
+            self.weight += weight
+
+    def _kept(self, needs: Needs, books: Books, lines: Rows) -> tuple[Mask, list[int]]:
+        """Who is rejected by nobody now, and how many each judgement leaves."""
+        alive, lefts, fewer = self._begun.copy(), self._begun_lefts.copy(), False
+        left = lefts[-1] if lefts else self.size
+        for part in self._parts:
+            keep = self._keep(part, needs, books, lines)
+            if keep is not None:
+                alive &= keep
+                fewer = True
+            if fewer and not part.goes_on:
+                left, fewer = int(np.count_nonzero(alive)), False
+            lefts.append(left)
+        return alive, lefts
+
+    def _keep(self, part: _Part, needs: Needs, books: Books, lines: Rows) -> Mask | None:
+        if part.resource is None:
+            return part.keep
+        return self._enough(part.resource, needs[part.resource], books, lines)
+
+    def _enough(self, resource: str, need: float, books: Books, lines: Rows) -> Mask:
+        """Who has as much left; where there is no line, nothing is lacking."""
+        left = books.room[lines] if resource == BANDWIDTH_RESOURCE else books.left(resource)[self.rows]
+        enough: Mask = ~(left < need)  # what is not known is no less
+        if resource == BANDWIDTH_RESOURCE and self._lineless is not None:
+            enough |= self._lineless
+        return enough
+
+    def _see_who_promises(self, ctx: Cycle) -> None:
+        """The first time everybody is looked at, unless it is known already who promises most."""
+        ctx.settle(self.rows)
+        self._promised, self._fronts = promised_most(ctx), {}
+
+    def _front(self, look: int) -> _Front:
+        """So many of those who promise most; all, where nobody has promised anything."""
+        found = self._fronts.get(look)
+        if found is None:
+            found = self._fronts[look] = self._front_of(look)
+        return found
+
+    def _front_of(self, look: int) -> _Front:
+        beyond = -np.inf
+        if self._promised is None:
+            positions = np.flatnonzero(self._fixed)
+        else:
+            rows, bounds = self._promised
+            places = np.flatnonzero(self._fixed[rows])
+            if places.size > look:
+                beyond = float(bounds[places[look]])
+            positions = rows[places[:look]].astype(np.intp)
+        return _Front(positions, beyond, self.lasting(positions))
+
+    def _totals(self, ctx: Cycle, front: _Front, line: LineNow[Floats], scales: list[Scale], alive: Mask) -> Floats:
+        """What those in front score now, −inf where they are not alive."""
+        living, totals = alive[front.positions], front.lasting.copy()
+        certain = self._known is None or all_of(self._known[front.positions] | ~living)
+        for (entry, weight), scale in zip(self.scorers, scales, strict=True):
+            raw = raw_again(ctx, entry, line)
+            finite = np.isfinite(raw)
+            if not (certain and raw.shape == totals.shape and (all_of(finite) or all_of(finite | ~living))):
+                raise Closed
+            totals += normalize(raw, scale) * weight
+        totals = rounded_each(totals)
+        np.copyto(totals, -np.inf, where=~living)
+        return totals
+
+
+def _part(judged: Sequence[Judgement], number: int, resource: str | None) -> _Part:
+    judgement, after = judged[number], judged[number + 1] if number + 1 < len(judged) else None
+    idle = resource is not None or judgement.idle or bool(judgement.keep.all())
+    goes_on = after is not None and after.reason is judgement.reason and after.plugin == judgement.plugin
+    return _Part(None if idle else judgement.keep, resource, goes_on)
+
+
+def _planes_known(ctx: Cycle, planes: list[Rows]) -> Rows:
+    """Of each row its lines of which it is known how much is used, by code, so far as there are any."""
+    column, known = ctx.snapshot.metrics.get(BANDWIDTH), ~np.isnan(ctx.snapshot.lines.room)
+    if column is None:
+        known = np.zeros_like(known)
+    else:
+        known &= fresh(column, column.values, column.at, ctx.now)
+    stacked = np.stack([ctx.take(plane) for plane in planes])
+    stacked[~known[stacked]] = NO_LINE
+    stacked.sort(axis=0)
+    return stacked
