@@ -6,6 +6,7 @@ from django.urls import get_resolver
 
 from idcsched.accounts.token_use import token_use
 from idcsched.api.throttling import sharing_start
+from idcsched.audit.lending import lending_start
 from idcsched.heap import here_for_good
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
@@ -25,6 +26,7 @@ def begin() -> None:
     _ = get_resolver().url_patterns  # the views, else loaded by the first request
     here_for_good()
     sys.setswitchinterval(SWITCH_AFTER)
+    lending_start()
     live.follow()
     recorder.start()
     token_use.start()

@@ -16,7 +16,6 @@ import django
 
 django.setup()
 
-import msgspec
 import psycopg2
 from django.conf import settings
 from django.core.management import call_command
@@ -25,6 +24,7 @@ from django.utils import timezone
 
 from idcsched.accounts.roles import Principal, Role
 from idcsched.accounts.services import tenant_create, token_issue, user_create
+from idcsched.framework.decoding import convert
 from idcsched.framework.request import Request
 from idcsched.inventory.services import idc_create, isp_create, region_create
 from idcsched.placement.services import placement_order
@@ -80,7 +80,7 @@ def dsn() -> dict[str, Any]:
 def ours(client: int) -> None:
     try:
         for number in range(EACH):
-            order = msgspec.convert({**ORDER, "request_id": f"{client}-{number}"}, Request)
+            order = convert({**ORDER, "request_id": f"{client}-{number}"}, Request)
             placement_order(request=order, principal=PORTAL, http_request_id=str(uuid4()))
     finally:
         connections.close_all()

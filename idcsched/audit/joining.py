@@ -17,6 +17,8 @@ from django.db import IntegrityError, OperationalError
 
 from idcsched.framework.errors import Conflict
 
+from .lending import Lending
+
 __all__ = ["Joining"]
 
 FAULTS = (IntegrityError, Conflict)
@@ -38,13 +40,15 @@ class _Waiting(Generic[Job]):
 
 
 class Joining(Generic[Job]):
-    """Calls `write` with the jobs of all threads that wait: in one of them, in a transaction of its connection's.
+    """Calls `write` with the jobs of all threads that wait: in one of them, in a transaction of its connection's,
+    or of one that they lend each other.
 
     `write` does all of them or none. Do not call it inside a transaction, whose locks the others would wait for.
     """
 
     def __init__(self, write: Callable[[Sequence[Job]], object], *, most: int) -> None:
         self._write, self._most = write, most
+        self._lending = Lending()
         self._forget()
         os.register_at_fork(after_in_child=self._forget)
 
@@ -71,7 +75,8 @@ class Joining(Generic[Job]):
         with self._lock:
             together = [self._queue.popleft() for _ in range(min(len(self._queue), self._most))]
         try:
-            self._try(together)
+            with self._lending.borrowed():
+                self._try(together)
         finally:
             for waiting in together:
                 waiting.done = True

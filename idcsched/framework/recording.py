@@ -4,6 +4,7 @@ Only what the decision could see is kept: the rows of the regions asked for and 
 `decide` on the unpacked inputs gives the same answer as on the whole snapshot, bit for bit.
 """
 
+import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -119,7 +120,14 @@ def seen_by(request: Request, snapshot: Snapshot) -> Seen:
 
 def pack(part: Inputs | Asked | Seen) -> bytes:
     packed = msgspec.msgpack.encode(part, enc_hook=_encode_array)
-    return zlib.compress(packed, level=1 if len(packed) > WORTH_PACKING else 0)
+    return zlib.compress(packed, level=1) if len(packed) > WORTH_PACKING else _in_one_block(packed)
+
+
+def _in_one_block(packed: bytes) -> bytes:
+    """As zlib writes what it does not compress, but without its working memory, and at once."""
+    size = len(packed)
+    block = struct.pack("<BHH", 1, size, size ^ 0xFFFF)
+    return b"\x78\x01" + block + packed + struct.pack(">I", zlib.adler32(packed))
 
 
 def unpack(data: bytes, world: bytes | None = None) -> Inputs:
