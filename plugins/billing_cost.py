@@ -179,14 +179,14 @@ def chosen_lines(ctx: Cycle, group: Rows) -> Chosen:
     tariff, lines = tariff_of(ctx.snapshot), ctx.snapshot.lines
     group = group if ctx.lines.complete else np.maximum(group, 0)
     return Chosen(
-        load=load_of(ctx.snapshot).take(group),
-        commit=tariff.commit.take(group),
-        some_commit=tariff.some_commit.take(group),
-        some_purchased=tariff.some_purchased.take(group),
-        price=tariff.price.take(group),
+        load=load_of(ctx.snapshot)[group],
+        commit=tariff.commit[group],
+        some_commit=tariff.some_commit[group],
+        some_purchased=tariff.some_purchased[group],
+        price=tariff.price[group],
         busy=busy_share(lines, group, hour_of_week_shape(ctx.request.shape)),
-        fixed=tariff.fixed.take(group) if tariff.special else None,
-        daily=tariff.daily.take(group) if tariff.special else None,
+        fixed=tariff.fixed[group] if tariff.special else None,
+        daily=tariff.daily[group] if tariff.special else None,
     )
 
 
@@ -225,7 +225,7 @@ def at_most(most: float, value: Number) -> Number:
 
 def any_priced(lines: Lines, groups: list[Rows]) -> bool:
     """Whether the price of any of these lines is known."""
-    return any(np.isfinite(lines.price.take(group[group != NO_LINE])).any() for group in groups)
+    return any(np.isfinite(lines.price[group[group != NO_LINE]]).any() for group in groups)
 
 
 def sum_of(bills: list[Bill], groups: list[Rows]) -> Floats:

@@ -111,7 +111,7 @@ class NetworkFlow(Plugin):
         if choice.known.all():
             return unseen
         for group in choice.groups if rooms.size else ():
-            reading = ctx.line_metric(BANDWIDTH, group).with_values(rooms.take(group))
+            reading = ctx.line_metric(BANDWIDTH, group).with_values(rooms[group])
             usable = ctx.usable(reading, among=choice.has_line)
             if ctx.entry.missing.filter != "pass":
                 unseen = np.where(choice.has_line & ~usable, group, unseen)

@@ -142,7 +142,7 @@ def busiest_hours(hourly: Floats | None, order: Sequence[int]) -> np.ndarray[Any
     bits, places = np.zeros((len(order), HOURS_A_WEEK // 8), dtype=np.uint8), np.array(order, dtype=np.intp)
     for start in range(0, places.size if hourly is not None else 0, _LINES_AT_ONCE):
         part = slice(start, start + _LINES_AT_ONCE)
-        bits[part] = np.packbits(_busiest(hourly.take(places[part], axis=0)), axis=1)  # type: ignore[union-attr]
+        bits[part] = np.packbits(_busiest(hourly[places[part]]), axis=1)  # type: ignore[index]
     return bits
 
 
@@ -182,7 +182,7 @@ def _metric(samples: Samples, order: Sequence[int]) -> MetricColumn:
     values, at = np.full((2, len(order)), np.nan)
     values[samples.subjects], at[samples.subjects] = samples.values, samples.at
     rows: Rows = np.array(order, dtype=np.intp)
-    return MetricColumn.of(samples.metric, values.take(rows), at.take(rows))
+    return MetricColumn.of(samples.metric, values[rows], at[rows])
 
 
 def times_shared(columns: Iterable[MetricColumn]) -> Iterator[MetricColumn]:

@@ -116,8 +116,8 @@ def _front(ctx: "Cycle", prospects: _Prospects, look: int, judgements: Sequence[
     rows, bounds = prospects.rows, prospects.bounds
     lasting = [judgement.keep for judgement in judgements if judgement.lasting and not judgement.idle]
     if lasting:
-        places = np.flatnonzero(np.logical_and.reduce(lasting).take(rows))
-        rows, bounds = rows.take(places[:look]), bounds.take(places[: look + 1])
+        places = np.flatnonzero(np.logical_and.reduce(lasting)[rows])
+        rows, bounds = rows[places[:look]], bounds[places[: look + 1]]
     else:
         rows, bounds = rows[:look], bounds[: look + 1]
     front = _Front(
@@ -138,7 +138,7 @@ def _attempted(ctx: "Cycle", front: _Front, alive: Mask, chance: str) -> Board |
     """
     errors: list[PluginError] = []
     noted, part = len(ctx.notes), ctx.remembering(front.positions, front.shelf)
-    living = alive.take(front.positions)
+    living = alive[front.positions]
     size = int(np.count_nonzero(living))
     try:
         columns = score_all(part, errors, known=front.columns)
@@ -221,7 +221,7 @@ def _worked_out(ctx: "Cycle") -> _Prospects | str:
         slack += entry.weight * _ROUNDING
     bounds = np.nextafter((total + slack).astype(np.float32), np.float32(np.inf))
     rows = np.argsort(-bounds, kind="stable").astype(np.int32)
-    return _Prospects(rows, bounds.take(rows))
+    return _Prospects(rows, bounds[rows])
 
 
 def _bound(ctx: "Cycle", entry: Entry) -> Floats | None:

@@ -110,7 +110,7 @@ class Cycle:
         other.request, other.snapshot, other.profile = self.request, self.snapshot, self.profile
         other.now, other.labels, other.entry, other.need = self.now, self.labels, self.entry, self.need
         start = self.rows.start if isinstance(self.rows, slice) else None
-        other.rows = self.row_numbers.take(positions) if start is None else positions + start
+        other.rows = self.row_numbers[positions] if start is None else positions + start
         other.size = int(positions.size)
         other.state, other.notes, other.replies = self.state.copy(), self.notes, self.replies
         other.clock, other.timings = self.clock, self.timings
@@ -247,7 +247,7 @@ class Cycle:
 
     def take(self, column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The part of a snapshot column (one entry an IDC) that belongs to these rows."""
-        return column[self.rows] if isinstance(self.rows, slice) else column.take(self.rows)
+        return column[self.rows]
 
     def matching(self, terms: Any) -> Mask:
         """Which of these rows one of the terms matches."""
@@ -270,8 +270,8 @@ class Cycle:
             known = np.zeros(self.size, dtype=np.bool_)
             return Reading(metric=code, values=nothing, at=nothing, known=known, lines=lines)
         there = lines >= 0
-        values = np.where(there, column.values.take(lines), np.nan)
-        at = np.where(there, column.at.take(lines), np.nan)
+        values = np.where(there, column.values[lines], np.nan)
+        at = np.where(there, column.at[lines], np.nan)
         return Reading(metric=code, values=values, at=at, known=fresh(column, values, at, self.now), lines=lines)
 
     def line_times(self, code: str, lines: Rows) -> Floats:
@@ -279,19 +279,19 @@ class Cycle:
         column = self.snapshot.metrics.get(code)
         if column is None or column.fact.scope != "line" or not column.at.size:
             return np.full(self.size, np.nan)
-        return np.where(lines >= 0, column.at.take(lines), np.nan)
+        return np.where(lines >= 0, column.at[lines], np.nan)
 
     def times(self, reading: Reading, places: Rows) -> list[float]:
         """When the values at these places of a reading were measured, NaN where that is not known; empty: none was."""
         times: list[float]
         if reading.at is not None:
-            times = reading.at.take(places).tolist()
+            times = reading.at[places].tolist()
             return times
         column = None if reading.lines is None else self.snapshot.metrics.get(reading.metric)
         if reading.lines is None or column is None or column.fact.scope != "line" or not column.at.size:
             return []
-        lines = reading.lines.take(places)
-        times = column.at.take(lines).tolist()
+        lines = reading.lines[places]
+        times = column.at[lines].tolist()
         return [at if line >= 0 else nan for at, line in zip(times, lines.tolist(), strict=True)]
 
     def metric_of(self, code: str, row: int) -> tuple[float | None, bool]:
@@ -371,9 +371,7 @@ class Cycle:
         """Put on record that values were missing or stale in some rows, and what was done about it."""
         if where.any():
             places = np.flatnonzero(where)
-            self.notes.append(
-                MissingNote(self.entry.name, self.row_numbers.take(places), reading.take(places), used_as)
-            )
+            self.notes.append(MissingNote(self.entry.name, self.row_numbers[places], reading.take(places), used_as))
 
 
 def fresh(column: MetricColumn, values: Floats, at: Floats, now: float) -> Mask:

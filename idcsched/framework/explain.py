@@ -4,7 +4,6 @@ Reasons are kept as codes and parameters; `say` renders a sentence's English tem
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import reduce
 from heapq import nsmallest
 from itertools import islice, repeat
 from math import inf, nan
@@ -39,7 +38,7 @@ from .labels import Mask, Rows
 from .normalize import rounded
 from .ranking import HASH
 from .showing import Showing
-from .telling import Say, Teller, say_english
+from .telling import Listing, Say, Teller, say_english
 
 __all__ = ["MOST_SHOWN", "Explain", "answer", "summary_of"]
 
@@ -142,8 +141,8 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     positions = board.ranking.head(places[-1] + 1)[places.start : places.stop]
     showing = Showing(board, positions, tell)
     told = [showing.scores(column) for column in board.columns]
-    names, totals = [column.entry.name for column in board.columns], board.ranking.totals.take(positions).tolist()
-    rows, codes = board.survivors.row_numbers.take(positions).tolist(), board.survivors.snapshot.idcs.codes
+    names, totals = [column.entry.name for column in board.columns], board.ranking.totals[positions].tolist()
+    rows, codes = board.survivors.row_numbers[positions].tolist(), board.survivors.snapshot.idcs.codes
     of_each: Iterable[tuple[Score, ...]] = zip(*told, strict=True) if told else repeat(())
     for place, row, total, lines, scores in zip(
         places, rows, totals, _lines(board, showing.where), of_each, strict=bool(told)
@@ -210,20 +209,18 @@ def summary_of(
     feasible: int, evaluated: int, not_visited: int, counts: list[tuple[RejectedCount, Judgement]], say: Say
 ) -> str:
     """One sentence: `3/4 IDCs fit: 1 untolerated taint`."""
-    totals = {"feasible": feasible, "evaluated": evaluated}
     if not evaluated:
         return say("no IDC in the region", {})
-    head = say("{feasible}/{evaluated} IDCs fit", totals)
     parts = [
         say("{count} {label}", {"count": count.count, "label": say(judgement.reason.label, {})})
         for count, judgement in counts
     ]
     if not_visited:
         parts.append(say("{count} not visited", {"count": not_visited}))
+    numbers = {"feasible": feasible, "evaluated": evaluated}
     if not parts:
-        return head
-    told = reduce(lambda before, part: say("{parts}, {part}", {"parts": before, "part": part}), parts)
-    return say("{head}: {parts}", {"head": head, "parts": told})
+        return say("{feasible}/{evaluated} IDCs fit", numbers)
+    return say("{feasible}/{evaluated} IDCs fit: {parts}", {**numbers, "parts": Listing(parts)})
 
 
 def rejections(decision: Decision, part: slice, tell: Teller) -> Iterator[Rejected]:

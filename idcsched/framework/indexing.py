@@ -38,7 +38,7 @@ def fact_columns(idcs: Idcs, lines: Lines, regions: Mapping[str, RegionFact]) ->
 
 
 def _planes(lines: Lines, chosen: Rows, size: int) -> tuple[Rows, ...]:
-    rows = lines.idc.take(chosen)
+    rows = lines.idc[chosen]
     before = np.arange(chosen.size) - np.searchsorted(rows, rows)
     planes = []
     for number in range(int(before.max(initial=-1)) + 1):
@@ -66,7 +66,7 @@ def _region_column(own: Sequence[str], regions: Mapping[str, RegionFact], size: 
 
 
 def _isp_column(lines: Lines, size: int) -> LabelColumn:
-    return LabelColumn(size, {isp: _distinct(lines.idc.take(own)) for isp, own in _places(lines.isps).items()})
+    return LabelColumn(size, {isp: _distinct(lines.idc[own]) for isp, own in _places(lines.isps).items()})
 
 
 def _distinct(rows: Rows) -> Rows:

@@ -64,10 +64,10 @@ class LineChoice(msgspec.Struct, kw_only=True):
 
     def take(self, positions: Rows) -> "LineChoice":
         return LineChoice(
-            groups=tuple([group.take(positions) for group in self.groups]),
-            has_line=self.has_line[: positions.size] if self.complete else self.has_line.take(positions),
-            carrying=lambda: self.carries.take(positions),
-            known=self.known[: positions.size] if self.all_known else self.known.take(positions),
+            groups=tuple([group[positions] for group in self.groups]),
+            has_line=self.has_line[: positions.size] if self.complete else self.has_line[positions],
+            carrying=lambda: self.carries[positions],
+            known=self.known[: positions.size] if self.all_known else self.known[positions],
             complete=self.complete,
             all_known=self.all_known,
             settled=self.settled,
@@ -103,7 +103,7 @@ class Settled(msgspec.Struct, frozen=True):
 
     def take(self, positions: Rows) -> "Settled":
         """The same of some of the rows."""
-        return Settled(self.choice.take(positions), self.room.take(positions))
+        return Settled(self.choice.take(positions), self.room[positions])
 
 
 def settle(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> Settled:
@@ -112,7 +112,7 @@ def settle(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePoli
     choice.complete, choice.all_known, choice.settled = bool(choice.has_line.all()), bool(choice.known.all()), True
     if not choice.known.any():
         return Settled(choice, np.full(choice.known.size, -np.inf))
-    least = reduce(np.minimum, [snapshot.lines.room.take(group) for group in choice.groups])
+    least = reduce(np.minimum, [snapshot.lines.room[group] for group in choice.groups])
     return Settled(choice, least if choice.all_known else np.where(choice.known, least, -np.inf))
 
 
@@ -179,9 +179,9 @@ def _best(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolic
 def _weighed(snapshot: Snapshot, plane: Rows, fresh: Mask, policy: LinePolicy, *, alone: bool) -> _Pick:
     """One plane's lines with what orders them: carrying first, then known, then the keys; `alone`: nothing need."""
     lines, there = snapshot.lines, plane != NO_LINE
-    room = lines.room.take(plane)
+    room = lines.room[plane]
     seen = ~np.isnan(room)
-    known = fresh.take(plane) & seen & there
+    known = fresh[plane] & seen & there
     usable = known | seen & there if policy.unknown == "last" else known
     carries = usable & (room >= policy.need)
     if policy.unknown == "pass" or not policy.need:
@@ -189,9 +189,7 @@ def _weighed(snapshot: Snapshot, plane: Rows, fresh: Mask, policy: LinePolicy, *
     if alone:
         return _Pick(plane, (), carries, known)
     roomiest = np.where(seen, room, -np.inf)
-    cheapest = (
-        np.zeros(plane.size) if policy.choice == "roomiest" else -np.nan_to_num(lines.price.take(plane), nan=np.inf)
-    )
+    cheapest = np.zeros(plane.size) if policy.choice == "roomiest" else -np.nan_to_num(lines.price[plane], nan=np.inf)
     return _Pick(plane, (cheapest, roomiest), carries, known)
 
 

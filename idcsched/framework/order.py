@@ -59,14 +59,14 @@ class Ranking:
     def _best(self, count: int) -> Rows:
         """At least the best `count`, in their order."""
         few = None if self.totals.size <= _SORTED_AT_ONCE or count >= self.size else self._down_to(count)
-        totals = -(self.totals if few is None else self.totals.take(few))
+        totals = -(self.totals if few is None else self.totals[few])
         order = totals.argsort(kind="stable")[: self.size]
-        ordered = totals.take(order)
+        ordered = totals[order]
         if not all_of(ordered[1:] != ordered[:-1]):
-            keys = [-(key if few is None else key.take(few)) for key in reversed(list(self.tie_keys.values()))]
-            hashes = self.hashes if few is None else self.hashes.take(few)
+            keys = [-(key if few is None else key[few]) for key in reversed(list(self.tie_keys.values()))]
+            hashes = self.hashes if few is None else self.hashes[few]
             order = np.lexsort((hashes, *keys, totals))[: self.size]
-        return order if few is None else few.take(order)
+        return order if few is None else few[order]
 
     def _down_to(self, count: int) -> Rows:
         """The best, and whoever stands level with the last of them."""

@@ -129,4 +129,4 @@ def line_headroom(ctx: "Cycle", need: float) -> Floats:
 
 def _sizes(lines: Lines, choice: LineChoice) -> list[tuple[Floats, Floats]]:
     """Of each row's chosen lines the room and what was purchased."""
-    return [(lines.room.take(group), lines.purchased.take(group)) for group in choice.groups]
+    return [(lines.room[group], lines.purchased[group]) for group in choice.groups]

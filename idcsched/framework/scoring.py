@@ -177,7 +177,7 @@ def column_of(ctx: "Cycle", entry: Entry, weights: Weights) -> ScoreColumn | Non
         return None
     if places is None or not isinstance(found, Whole):
         return _column(ctx, entry, weights)
-    scores = found.scores.take(places) if found.scores is not None else _scored(ctx, entry, found.reading, places)
+    scores = found.scores[places] if found.scores is not None else _scored(ctx, entry, found.reading, places)
     return ScoreColumn(
         entry=entry,
         reading=found.reading,

@@ -54,8 +54,8 @@ class IdcColumns(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, idcs: Idcs, rows: Rows) -> "IdcColumns":
         plain = (name for name in cls.__struct_fields__ if name not in ("stock", "taken"))
         return cls(
-            stock={name: column.take(rows) for name, column in idcs.stock.items()},
-            taken={name: column.take(rows) for name, column in idcs.taken.items()},
+            stock={name: column[rows] for name, column in idcs.stock.items()},
+            taken={name: column[rows] for name, column in idcs.taken.items()},
             **{name: _entries(getattr(idcs, name), rows) for name in plain},
         )
 
@@ -101,8 +101,8 @@ class LineColumns(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, lines: Lines, chosen: Rows, place: Rows) -> "LineColumns":
         plain = (name for name in cls.__struct_fields__ if name not in ("idc", "busy_bits"))
         return cls(
-            idc=place.take(lines.idc.take(chosen)),
-            busy_bits=lines.busy_bits.take(chosen, axis=0),
+            idc=place[lines.idc[chosen]],
+            busy_bits=lines.busy_bits[chosen],
             **{name: _entries(getattr(lines, name), chosen) for name in plain},
         )
 
@@ -147,8 +147,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, snapshot: Snapshot, rows: Rows) -> "Seen":
         place: Rows = np.full(snapshot.size, -1, dtype=np.intp)
         place[rows] = np.arange(rows.size)
-        lines = np.flatnonzero(place.take(snapshot.lines.idc) >= 0)
-        tainted = np.flatnonzero(place.take(snapshot.taints.idc) >= 0)
+        lines = np.flatnonzero(place[snapshot.lines.idc] >= 0)
+        tainted = np.flatnonzero(place[snapshot.taints.idc] >= 0)
         there = {code for code, row in snapshot.idcs.row_of.items() if place[row] >= 0}
         return cls(
             idcs=IdcColumns.of(snapshot.idcs, rows),
@@ -189,7 +189,7 @@ _PERHAPS = ("commit", "price_per_mbps", "price_per_gb", "percentile")
 def _entries(column: Any, rows: Rows) -> Any:
     """These entries of an array or a tuple."""
     if isinstance(column, np.ndarray):
-        return column.take(rows)
+        return column[rows]
     if rows.size > 1:  # an itemgetter of one gives no tuple
         return itemgetter(*rows.tolist())(column)
     return tuple(column[row] for row in rows.tolist())
@@ -207,11 +207,11 @@ def _matters(fact: AffinityFact, there: set[str]) -> bool:
 def _taints_of(taints: Taints, chosen: Rows, place: Rows) -> Taints:
     """Some taints, of IDCs that stand at these places."""
     return Taints(
-        idc=place.take(taints.idc.take(chosen)),
-        kind=taints.kind.take(chosen),
+        idc=place[taints.idc[chosen]],
+        kind=taints.kind[chosen],
         kinds=taints.kinds,
-        starts=taints.starts.take(chosen),
-        ends=taints.ends.take(chosen),
+        starts=taints.starts[chosen],
+        ends=taints.ends[chosen],
     )
 
 
@@ -232,6 +232,6 @@ def _taint_facts(taints: Taints, idcs: Sequence[str]) -> Iterator[TaintFact]:
 def _samples(snapshot: Snapshot, rows: Rows, lines: Rows) -> Iterator[Samples]:
     for column in snapshot.metrics.values():
         of = rows if column.fact.scope == "idc" else lines
-        values, at = column.values.take(of), column.at.take(of)
+        values, at = column.values[of], column.at[of]
         there = np.flatnonzero(~np.isnan(values))
         yield Samples(metric=column.fact, subjects=there.astype(np.int64), values=values[there], at=at[there])

@@ -29,7 +29,7 @@ class Showing:
         """One scorer's at each position; what was shown before of a row is not worked out again."""
         if column.places is None:
             return self._worked_out(column, self._positions)
-        places = column.places.take(self._positions)
+        places = column.places[self._positions]
         shown = column.shown
         if shown is None:
             return self._worked_out(column, places)
@@ -44,7 +44,7 @@ class Showing:
         return [_aged(score, age) for score, age in zip(found, ages, strict=True)] if ages else found
 
     def _worked_out(self, column: ScoreColumn, places: Rows) -> list[Score]:
-        values, scores = column.reading.values.take(places).tolist(), column.scores.take(self._positions).tolist()
+        values, scores = column.reading.values[places].tolist(), column.scores[self._positions].tolist()
         missing = _missing(column, places) or [None] * len(values)
         ages = self._ages_of(column.reading, places) or [None] * len(values)
         weight, nominal, left_out = column.weight, column.nominal_weight, column.left_out
@@ -99,10 +99,10 @@ def _missing(column: ScoreColumn, places: Rows) -> list[str | None]:
         return []
     if column.left_out:
         return [LEFT_OUT] * places.size
-    fresh = column.reading.known.take(places).tolist()
+    fresh = column.reading.known[places].tolist()
     if False not in fresh:
         return []
     policy = column.entry.missing.score
     stand_in = "worst" if policy == "last" else policy
-    used = column.known.take(places).tolist()
+    used = column.known[places].tolist()
     return [None if own else "last" if known else stand_in for own, known in zip(fresh, used, strict=True)]

@@ -119,7 +119,7 @@ class Lines:
 
     def busiest_of(self, lines: Rows) -> Mask:
         """The same of some lines."""
-        return hours_of(self.busy_bits.take(lines, axis=0))
+        return hours_of(self.busy_bits[lines])
 
 
 def hours_of(bits: np.ndarray[Any, np.dtype[np.uint8]]) -> Mask:
@@ -194,10 +194,10 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     def take(self, positions: Rows) -> "Reading":
         return Reading(
             metric=self.metric,
-            values=self.values.take(positions),
-            known=self.known.take(positions),
-            at=None if self.at is None else self.at.take(positions),
-            lines=None if self.lines is None else self.lines.take(positions),
+            values=self.values[positions],
+            known=self.known[positions],
+            at=None if self.at is None else self.at[positions],
+            lines=None if self.lines is None else self.lines[positions],
         )
 
 

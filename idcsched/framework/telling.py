@@ -8,7 +8,7 @@ import msgspec
 from .decision import Board, Judgement, PluginError, ScoreColumn
 from .errors import Template
 
-__all__ = ["PARTS", "Said", "Say", "Teller", "say_english"]
+__all__ = ["PARTS", "Listing", "Said", "Say", "Teller", "say_english"]
 
 Say = Callable[[Template, Mapping[str, Any]], str]
 
@@ -17,6 +17,15 @@ Said = Mapping[str, tuple[str, Mapping[str, Any]]]
 
 PARTS = frozenset({"head", "parts", "part", "label"})
 """The fields of the summary's templates that are filled with what was said before."""
+
+
+class Listing(tuple[str, ...]):
+    """Sentences in a row, as a part of another."""
+
+    __slots__ = ()
+
+    def __format__(self, _: str) -> str:
+        return ", ".join(self)
 
 
 def say_english(template: Template, params: Mapping[str, Any]) -> str:

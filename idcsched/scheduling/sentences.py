@@ -90,11 +90,19 @@ def _said(text: str, sentences: Sentences) -> str:
     if text not in sentences:
         return text
     made_of = convert(sentences[text], Sentence)
-    params = {name: _said(value, sentences) if name in PARTS else value for name, value in made_of.params.items()}
+    params = {name: _part(value, sentences) if name in PARTS else value for name, value in made_of.params.items()}
     try:
         return say(made_of.template, params)
     except (LookupError, TypeError, ValueError):  # JSON could not hold one of the numbers as it was
         return text
+
+
+def _part(value: Any, sentences: Sentences) -> str:
+    """What is said in it: one sentence, or several in a row."""
+    if isinstance(value, str):
+        return _said(value, sentences)
+    between = say("{parts}, {part}", {"parts": "", "part": ""})
+    return between.join(_said(text, sentences) for text in value)
 
 
 def _plain(value: Any) -> Any:

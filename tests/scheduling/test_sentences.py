@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from django.utils.translation import override
 
+from idcsched.framework.telling import Listing
 from idcsched.scheduling.sentences import Notebook, read, read_struct
 
 UNTOLERATED = "untolerated taint {taint}"
@@ -51,7 +52,15 @@ def test_parts_of_a_sentence_are_translated() -> None:
     part = notebook.say("{count} {label}", {"count": 2, "label": notebook.say("not enough bandwidth", {})})
     text = notebook.say("{head}: {parts}", {"head": "somebody's own", "parts": part})
     assert text == "somebody's own: 2 not enough bandwidth"
-    assert in_chinese({"summary": text}, notebook.sentences) == {"summary": "somebody's own：带宽不足 2 个"}
+    assert in_chinese({"summary": text}, notebook.sentences) == {"summary": "somebody's own: 带宽不足 2 个"}
+
+
+def test_sentences_in_a_row_are_translated() -> None:
+    notebook = Notebook()
+    parts = Listing(notebook.say("{count} {label}", {"count": n, "label": notebook.say("offline", {})}) for n in (1, 2))
+    text = notebook.say("{feasible}/{evaluated} IDCs fit: {parts}", {"feasible": 0, "evaluated": 3, "parts": parts})
+    assert text == "0/3 IDCs fit: 1 offline, 2 offline"
+    assert in_chinese({"summary": text}, notebook.sentences) == {"summary": "3 个机房中 0 个符合：离线 1 个，离线 2 个"}
 
 
 @pytest.mark.parametrize(
