@@ -8,14 +8,27 @@ no poll reads anything twice. SQLite has one writer at a time: there rows commit
 """
 
 import json
+from collections.abc import Callable
+from functools import cache
 from itertools import count
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from django.db import connection, transaction
 
 from .models import Topic
 
-__all__ = ["FeedReader", "Moment", "Moved", "commits_here", "mark", "tell_on_commit"]
+__all__ = [
+    "FeedReader",
+    "Moment",
+    "Moved",
+    "commits_begun",
+    "commits_here",
+    "heed_commits",
+    "heed_no_more",
+    "mark",
+    "tell_on_commit",
+]
 
 POSTGRESQL_START = "SELECT pg_current_snapshot()::text, pg_current_xact_id_if_assigned()::text::bigint"
 POSTGRESQL_NEWS = """
@@ -28,23 +41,60 @@ POSTGRESQL_MARK = "SELECT pg_current_xact_id()::text::bigint"
 SQLITE_START = "SELECT coalesce(max(id), 0) FROM audit_feedentry"
 SQLITE_NEWS = "SELECT id, topic, key, idcs FROM audit_feedentry WHERE id > %s ORDER BY id"
 
+Listener = Callable[[str], None]
+
 _commits = count(1)
-_committed = 0
+_begun = _told = 0
+_noting = Lock()
+_listeners: list[Listener] = []
 
 
-def tell_on_commit() -> None:
+def tell_on_commit(topic: str = "") -> None:
     """Let readers in this process know, once the running transaction commits, that there is news of its own."""
-    transaction.on_commit(_note_commit)
+    note = _noted(topic)
+    if all(hook is not note for _, hook, *_ in connection.run_on_commit):  # a transaction tells it once
+        transaction.on_commit(note, robust=True)
 
 
-def _note_commit() -> None:
-    global _committed  # noqa: PLW0603  # one number per process, which only grows
-    _committed = next(_commits)
+@cache
+def _noted(topic: str) -> Callable[[], None]:
+    def note() -> None:
+        global _begun, _told  # noqa: PLW0603  # numbers of the process, which only grow
+        with _noting:
+            _begun = number = next(_commits)
+        try:
+            for listener in tuple(_listeners):
+                listener(topic)
+        finally:
+            with _noting:
+                _told = max(_told, number)
+
+    return note
+
+
+def heed_commits(listener: Listener) -> None:
+    """Call it with the topic of each, in the thread that has committed and before that goes on.
+
+    Nobody knows of the news yet: what is done about them there, nobody else need wait for.
+    """
+    heed_no_more(listener)
+    _listeners.append(listener)
+
+
+def heed_no_more(listener: Listener) -> None:
+    """Call it no more, if it was called."""
+    if listener in _listeners:
+        _listeners.remove(listener)
 
 
 def commits_here() -> int:
-    """How often this process has committed news: a reader that remembers the figure knows when it must read again."""
-    return _committed
+    """How often this process has told of news that it committed: who remembers the figure knows when to read again."""
+    return _told
+
+
+def commits_begun() -> int:
+    """How often it has committed news, those counted of which it is just about to tell. What is read now shows all."""
+    return _begun
 
 
 class Moved(NamedTuple):

@@ -77,7 +77,7 @@ def _difference(
 def feed_append(*, topic: str, key: str = "") -> None:
     """Say that something of the topic moved: `key`, or, without one, anything of it. Seen once this commits."""
     FeedEntry.objects.create(topic=Topic(topic), key=key, xid=TransactionNumber())
-    tell_on_commit()
+    tell_on_commit(topic)
 
 
 def feed_extend(*, topic: str, keys: Iterable[str], idcs: Sequence[int] | None = None) -> None:
@@ -92,7 +92,7 @@ def feed_extend(*, topic: str, keys: Iterable[str], idcs: Sequence[int] | None =
     FeedEntry.objects.bulk_create(
         FeedEntry(topic=Topic(topic), key=key, idcs=where, xid=TransactionNumber()) for key in named
     )
-    tell_on_commit()
+    tell_on_commit(topic)
 
 
 def feed_prune(*, before: datetime) -> int:

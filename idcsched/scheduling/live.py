@@ -2,7 +2,7 @@
 
 The picture is immutable and replaced by swapping one reference. In a web process a thread reads the change feed four
 times a second and takes in what has moved, so that no question waits for a query; a change that this process itself
-has committed is taken in before its next question is answered, what it has taken for an order without a query. A
+has committed is taken in by the thread that has, before it goes on, what it has taken for an order without a query. A
 process that follows nothing, such as a command or a worker, asks the feed with every question instead. While the
 database is away the last picture goes on serving, up to a set age.
 """
@@ -23,7 +23,15 @@ from uuid_utils.compat import uuid7
 
 from idcsched.accounts.known_tokens import TokenTable, tokens_known
 from idcsched.accounts.models import Tenant
-from idcsched.audit.feed import FeedReader, Moment, Moved, commits_here
+from idcsched.audit.feed import (
+    FeedReader,
+    Moment,
+    Moved,
+    commits_begun,
+    commits_here,
+    heed_commits,
+    heed_no_more,
+)
 from idcsched.background import Background
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.decoding import convert
@@ -127,11 +135,13 @@ class Live:
     def follow(self) -> None:
         """From now on a thread keeps the picture; for processes that answer many questions."""
         self._following = True
+        heed_commits(self._take_in)
         self._thread.start()
 
     def stop(self) -> None:
         """Follow no more."""
         self._following = False
+        heed_no_more(self._take_in)
         self._thread.stop()
 
     @property
@@ -207,13 +217,24 @@ class Live:
     @property
     def _behind(self) -> bool:
         """Whether there is something that the next question is to know, and the picture does not show."""
-        return self._commits != commits_here() or self._seen_at <= self._wanted_at
+        return self._commits < commits_here() or self._seen_at <= self._wanted_at
 
-    def _caught_up(self) -> Picture:
-        """With what this process has committed; without it if the database fails meanwhile. Raises Unavailable."""
+    def _take_in(self, topic: str) -> None:
+        """This thread has committed news, and its client waits for it alone: those who ask meanwhile go on with what
+        they have. What takes long is left to the next question, so that many such changes in a row take it once.
+        """
+        if self._picture is not None and topic not in REBUILT_FOR:
+            self._caught_up(commits_begun())
+
+    def _caught_up(self, commits: int = 0) -> Picture:
+        """With what this process has told of, and so many of its commits; without if the database fails meanwhile.
+
+        Raises Unavailable.
+        """
         if self._lock.acquire(timeout=WAIT_FOR_LOOK):
             try:  # whoever held the lock may have seen all that was to be seen
-                return self._looked() if self._picture is None or self._behind else self._picture
+                behind = self._picture is None or self._behind or self._commits < commits
+                return self._looked() if behind or self._picture is None else self._picture
             except Error as error:
                 logger.warning("what this process committed could not be taken in: %s", error)
                 connection.close()
@@ -231,7 +252,7 @@ class Live:
 
     def _looked(self) -> Picture:
         """What has moved is taken in; what could not be is still on the list the next time."""
-        begun, commits = time.monotonic(), commits_here()
+        begun, commits = time.monotonic(), commits_begun()
         if begun - self._seen_at > FORGOTTEN_AFTER:
             self._reader = FeedReader()
         self._moved += self._reader.poll_entries()

@@ -7,7 +7,16 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from idcsched.audit.feed import POSTGRESQL_NEWS, FeedReader, _rows, commits_here, mark
+from idcsched.audit.feed import (
+    POSTGRESQL_NEWS,
+    FeedReader,
+    _rows,
+    commits_begun,
+    commits_here,
+    heed_commits,
+    heed_no_more,
+    mark,
+)
 from idcsched.audit.models import FeedEntry, Topic
 from idcsched.audit.services import IDCS_NAMED, feed_append, feed_extend, feed_prune
 
@@ -196,6 +205,41 @@ def test_a_commit_is_told_to_this_process_and_a_rollback_is_not():
     with transaction.atomic():
         feed_append(topic="taints")
         assert commits_here() == before, "not before others could see it"
+    assert commits_here() == before + 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_heeds_commits_is_called_before_the_commit_is_told_once_for_each_topic():
+    heard, before = [], commits_here()
+
+    def listener(topic):
+        heard.append((topic, commits_here() - before, commits_begun() - before))
+
+    heed_commits(listener)
+    heed_commits(listener)
+    try:
+        with transaction.atomic():
+            for topic in ("taints", "taints", "metrics", "taints"):
+                feed_append(topic=topic)
+            assert heard == []
+        assert heard == [("taints", 0, 1), ("metrics", 1, 2)]
+    finally:
+        heed_no_more(listener)
+    feed_append(topic="taints")
+    assert len(heard) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_listener_that_fails_keeps_nobody_from_knowing():
+    def listener(topic):
+        raise ValueError(topic)
+
+    before = commits_here()
+    heed_commits(listener)
+    try:
+        feed_append(topic="taints")
+    finally:
+        heed_no_more(listener)
     assert commits_here() == before + 1
 
 

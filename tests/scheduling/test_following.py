@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import token_issue, token_revoke, user_create, user_update
-from idcsched.audit.feed import Moved
+from idcsched.audit.feed import Moved, commits_begun
 from idcsched.audit.services import feed_append
 from idcsched.audit.statements import run_together
 from idcsched.framework.claiming import Claim
@@ -107,6 +107,34 @@ def test_what_this_process_commits_is_seen_by_its_next_question(live: Live, idc:
     for n in range(20):
         taint_create(idc=idc, key=f"k{n}")
         assert taints(live) == n + 1
+
+
+def test_who_commits_takes_it_in_and_no_question_waits_for_it(
+    live: Live, idc: Idc, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    def write() -> None:
+        taint_create(idc=idc, key="k")
+        connection.close()
+
+    writer = threading.Thread(target=write)
+    with live._lock:  # somebody looks already, and takes his time
+        writer.start()
+        soon(lambda: commits_begun() > live._commits)
+        with django_assert_num_queries(0):
+            assert taints(live) == 0, "the writer does not know yet that it is committed"
+        assert writer.is_alive()
+    writer.join(10)
+    with django_assert_num_queries(0):
+        assert taints(live) == 1
+
+
+def test_changes_of_the_inventory_are_left_to_the_next_question(live: Live, idc: Idc) -> None:
+    with live._lock:
+        before = live._picture
+        for partition in ("p1", "p2"):
+            idc = idc_update(idc=idc, changes={"partition": partition})
+        assert live._picture is before
+    assert live.current() is not before
 
 
 def test_what_this_process_rolls_back_is_never_seen(live: Live, idc: Idc) -> None:
