@@ -1,0 +1,46 @@
+"""PostgreSQL compresses the documents of decisions by LZ4, where it was built with it."""
+
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db]
+migration = import_module("idcsched.scheduling.migrations.0006_quicker_compression")
+
+
+def methods() -> set[str]:
+    """Of the documents; LZ4 is l, the server's default nothing."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT attcompression::text FROM pg_attribute"
+            " WHERE attrelid = 'scheduling_decision'::regclass AND attname = ANY (%s)",
+            [list(migration.DOCUMENTS)],
+        )
+        return {method for (method,) in cursor.fetchall()}
+
+
+def lz4_known() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(migration.KNOWN)
+        return bool(cursor.fetchone()[0])
+
+
+def test_it_works() -> None:
+    assert methods() == ({"l"} if lz4_known() else {""})
+
+
+def test_the_way_back() -> None:
+    with connection.schema_editor() as editor:
+        migration.compress_as_usual(apps, editor)
+    assert methods() == {""}
+
+
+@pytest.mark.parametrize("unknown", ["SELECT FALSE", "SELECT TRUE WHERE FALSE"])
+def test_a_server_that_does_not_know_it_is_left_alone(unknown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = methods()
+    monkeypatch.setattr(migration, "KNOWN", unknown)
+    with connection.schema_editor() as editor:
+        migration.compress_as_usual(apps, editor)  # which would undo it
+    assert methods() == before
