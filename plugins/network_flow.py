@@ -87,7 +87,10 @@ class NetworkFlow(Plugin):
         return [(BANDWIDTH_RESOURCE, ctx.need)] if ctx.need else []
 
     def score_again(self, ctx: Cycle, line: LineNow[Number]) -> Number:
-        return rounded_alike(headroom(line.room - ctx.need, line.of(ctx.snapshot.lines.purchased)))
+        lines, left = ctx.snapshot.lines, line.room - ctx.need
+        purchased = line.of(lines.purchased)
+        everywhere = ctx.snapshot.derive("all purchased", lambda: bool((lines.purchased > 0).all()))
+        return rounded_alike(left / purchased if everywhere else headroom(left, purchased))
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
         need, lines, usage = round(ctx.request.bandwidth, DECIMALS), ctx.snapshot.lines, ctx.snapshot.usage

@@ -145,10 +145,16 @@ class Alike:
     def totals_of_all(self, ctx: Cycle, scales: list[Scale], line: LineNow[Floats], alive: Mask) -> Floats:
         """What each row scores now, −inf where it is not alive."""
         everybody = np.arange(self.size)
-        return self._totals(ctx, _Front(everybody, -np.inf, self.lasting(everybody)), line, scales, alive)
+        return self._totals(ctx, _Front(everybody, -np.inf, self._lasting_of(everybody)), line, scales, alive)
 
-    def lasting(self, positions: Rows) -> Floats:
-        """What neither orders nor machines move of the totals."""
+    def lasting(self, position: int) -> float:
+        """What neither orders nor machines move of a total."""
+        total = 0.0
+        for scores, weight in self._wholes:
+            total += scores.item(position) * weight
+        return total
+
+    def _lasting_of(self, positions: Rows) -> Floats:
         total = np.zeros(positions.size)
         for scores, weight in self._wholes:
             total += scores[positions] * weight
@@ -254,7 +260,7 @@ class Alike:
             if places.size > look:
                 beyond = float(bounds[places[look]])
             positions = rows[places[:look]].astype(np.intp)
-        return _Front(positions, beyond, self.lasting(positions))
+        return _Front(positions, beyond, self._lasting_of(positions))
 
     def _totals(self, ctx: Cycle, front: _Front, line: LineNow[Floats], scales: list[Scale], alive: Mask) -> Floats:
         """What those in front score now, −inf where they are not alive."""

@@ -1,9 +1,9 @@
 """What a decision would take where it lands: claims on capacity, as values that the ledger honours."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from .context import Cycle
@@ -18,8 +18,7 @@ __all__ = ["BANDWIDTH_RESOURCE", "Claim", "claims_of", "picked", "pinned"]
 BANDWIDTH_RESOURCE = "bandwidth_mbps"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """So much of one thing: of a line, or, where `line` is None, of the IDC's stock.
 
     It may be honoured only if what is `counted` of it (what is pending, or all that is ordered) does not exceed
@@ -64,9 +63,8 @@ def claims_of(ctx: Cycle) -> tuple[Claim, ...]:
     for entry in ctx.profile.reservers:
         for claim in _claimed(ctx, entry):
             found.setdefault(claim.key, claim)
-    for claim in _needed(ctx):
-        found.setdefault(claim.key, claim)
-    return tuple(found[key] for key in sorted(found))
+    _claim_needed(ctx, found)
+    return tuple([found[key] for key in sorted(found)])
 
 
 def _claimed(ctx: Cycle, entry: Entry) -> list[Claim]:
@@ -77,13 +75,13 @@ def _claimed(ctx: Cycle, entry: Entry) -> list[Claim]:
         raise PluginFailed(entry.name, "reserve", f"{type(error).__name__}: {error}") from error
 
 
-def _needed(ctx: Cycle) -> list[Claim]:
-    need, codes = round(ctx.request.bandwidth, DECIMALS), ctx.snapshot.lines.codes
-    stock = ((name, round(ctx.request.need(name), DECIMALS)) for name in STOCK_RESOURCES)
-    return [
-        *(
-            Claim(resource=BANDWIDTH_RESOURCE, amount=need, line=codes[line])
-            for line in (ctx.lines.of(0) if need else ())
-        ),
-        *(Claim(resource=name, amount=amount) for name, amount in stock if amount),
-    ]
+def _claim_needed(ctx: Cycle, found: dict[tuple[str, str], Claim]) -> None:
+    """What the request needs and nobody has claimed."""
+    need, codes = round(ctx.need, DECIMALS), ctx.snapshot.lines.codes
+    for line in ctx.lines.of(0) if need else ():
+        code = codes[line]
+        if (code, BANDWIDTH_RESOURCE) not in found:
+            found[code, BANDWIDTH_RESOURCE] = Claim(resource=BANDWIDTH_RESOURCE, amount=need, line=code)
+    for name in STOCK_RESOURCES:
+        if ("", name) not in found and (amount := round(ctx.request.need(name), DECIMALS)):
+            found["", name] = Claim(resource=name, amount=amount)

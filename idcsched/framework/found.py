@@ -18,6 +18,7 @@ from .lines import NO_LINE, LineChoice
 from .normalize import BY_ROW, DECIMALS, Number, Scale
 from .profile import Entry, Profile
 from .scoring import normalizes_itself
+from .snapshot import sealed
 from .standing import LineNow
 from .telling import Said, say_english
 
@@ -40,6 +41,7 @@ __all__ = [
     "stays_open",
 ]
 
+_YES, _NO = sealed(np.ones(1, dtype=np.bool_)), sealed(np.zeros(1, dtype=np.bool_))
 _ROUNDED = 4e-6
 """More than a raw value and its score gain by being rounded."""
 
@@ -211,8 +213,8 @@ def place_of(ctx: "Cycle", position: int, line: int) -> Place:
 
 
 def _only(line: int) -> LineChoice:
-    yes = np.array([line != NO_LINE])
-    return LineChoice(groups=(np.array([line], dtype=np.intp),), has_line=yes, carrying=yes, known=yes)
+    there = _NO if line == NO_LINE else _YES
+    return LineChoice(groups=(np.array([line], dtype=np.intp),), has_line=there, carrying=there, known=there)
 
 
 def rejections_of(judgements: tuple[Judgement, ...], lefts: Iterable[int], size: int) -> Rejections:

@@ -21,6 +21,9 @@ from .standing import Books, LineNow
 
 __all__ = ["OpenQuestion"]
 
+IN_HEAP = 64
+"""So many are looked at; the others again when these have fallen behind."""
+
 
 class OpenQuestion:
     """One question as it stood when it was opened, brought up to date whenever it is asked."""
@@ -30,36 +33,32 @@ class OpenQuestion:
 
         Raises Closed where it hangs on more than can be told of single IDCs.
         """
-        lines, scales = alike.lines_now(books), alike.scales(ctx)
-        first, lefts = alike.rejected_first(needs, books, lines)
-        alive = first == len(alike.judgements)
-        totals = alike.totals_of_all(ctx, scales, LineNow(books, lines), alive)
         self._ctx, self._alike, self._needs = ctx, alike, needs
         self._start: int = ctx.rows.start  # type: ignore[union-attr]
-        self._first: list[int] = first.tolist()
+        self._lines = alike.lines_now(books).copy()
+        self._first, lefts = alike.rejected_first(needs, books, self._lines)
         self._rejected = [before - left for before, left in zip([alike.size, *lefts], lefts, strict=False)]
-        self._lines: list[int] = lines.tolist()
-        self._totals: list[float] = totals.tolist()
-        self._rooms: list[float] = books.room[lines].tolist()
-        self._lasting: list[float] = alike.lasting(np.arange(alike.size)).tolist()
-        self._scorers = [(entry, weight, scale) for (entry, weight), scale in zip(alike.scorers, scales, strict=True)]
+        self._nobody = len(alike.judgements)  # rejects those who are alive
+        self._scales = alike.scales(ctx)
+        self._scorers = [
+            (entry, weight, scale) for (entry, weight), scale in zip(alike.scorers, self._scales, strict=True)
+        ]
         self._slack = sum([slack(weight, scale) for _, weight, scale in self._scorers])
-        self._heap = [(-self._totals[place], place) for place in np.flatnonzero(alive).tolist()]
-        heapify(self._heap)
         self._places: dict[tuple[int, int], Place] = {}
         self._told_last: Rejections | None = None
-        self._watch(books)
+        self._look(books)
+        several = alike.planes is not None  # less left of one line need not be too little
+        watched = {name: need for name, need in needs.items() if not several or name != BANDWIDTH_RESOURCE}
+        books.watch(self, watched, lines=several)
 
     def best(self, books: Books) -> Found | None:
         """None: several stand level, which only the whole ranking tells apart. Raises Closed where nothing is left."""
-        place = self._first_of_all(books)
-        while (another := self._rival(self._totals[place], books)) is not None:
-            if another:
-                return None
-            place = self._first_of_all(books)
+        place = self._best_place(books)
+        if place < 0:
+            return None
         if self._told_last is None:
             self._told_last = self._rejections()
-        line = self._lines[place]
+        line: int = self._lines.item(place)
         found = self._places.get((place, line))
         if found is None:
             found = self._places[place, line] = place_of(self._ctx, place, line)
@@ -68,14 +67,14 @@ class OpenQuestion:
     def short_of(self, resource: str, row: int, line: int, books: Books) -> None:
         """There is less left than it needs."""
         place = row - self._start
-        if not 0 <= place < self._alike.size or line not in (NO_LINE, self._lines[place]):
+        if not 0 <= place < self._alike.size or line not in (NO_LINE, self._lines.item(place)):
             return
         self._reject(place, resource)
 
     def line_taken(self, row: int, line: int, books: Books) -> None:
         """Another line may be the one with the most room now, on which it may even score better."""
         place = row - self._start
-        if not 0 <= place < self._alike.size or line != self._lines[place]:
+        if not 0 <= place < self._alike.size or line != self._lines.item(place):
             return
         lines = [other for other in self._alike.planes[:, place].tolist() if other != NO_LINE]  # type: ignore[index]
         now = max(lines, key=books.room.item)  # of several the first by code
@@ -83,42 +82,71 @@ class OpenQuestion:
             self._reject(place, BANDWIDTH_RESOURCE)
         if now != line:
             self._lines[place] = now
-            self._expect_anything(place)
+            if self._scorers:  # it must be scored again before anybody can be said to be the best
+                self._totals[place], self._rooms[place] = np.inf, np.nan
+                heappush(self._heap, (-np.inf, place))
 
-    def _watch(self, books: Books) -> None:
-        """Where there are lines to choose from, less left of one of them need not be too little."""
-        several = self._alike.planes is not None
-        needs = {name: need for name, need in self._needs.items() if not several or name != BANDWIDTH_RESOURCE}
-        books.watch(self, needs, lines=several)
-
-    def _alive(self, place: int) -> bool:
-        return self._first[place] == len(self._alike.judgements)
+    def _look(self, books: Books) -> None:
+        """Those who score most now; nobody else scores more than what is `beyond`."""
+        alive = self._first == self._nobody
+        totals = self._alike.totals_of_all(self._ctx, self._scales, LineNow(books, self._lines), alive)
+        self._beyond = -np.inf
+        if np.count_nonzero(alive) > IN_HEAP:
+            behind = totals < np.partition(totals, -IN_HEAP)[-IN_HEAP]
+            self._beyond = float(totals.max(initial=-np.inf, where=behind)) + self._slack
+            alive &= ~behind
+        found = alive.nonzero()[0]
+        places, rooms = found.tolist(), books.room[self._lines[found]].tolist()
+        self._heap: list[tuple[float, int]] = list(zip((-totals[found]).tolist(), places, strict=True))
+        heapify(self._heap)
+        self._totals = dict(zip(places, totals[found].tolist(), strict=True))
+        self._rooms = dict(zip(places, rooms, strict=True))
 
     def _reject(self, place: int, resource: str) -> None:
         """By the judgement of that need, or by one before it that rejects it already."""
-        number, before = self._alike.number_of[resource], self._first[place]
+        number, before = self._alike.number_of[resource], self._first.item(place)
         if number < before:
-            if before < len(self._rejected):
+            if before < self._nobody:
                 self._rejected[before] -= 1
             self._rejected[number] += 1
             self._first[place], self._told_last = number, None
 
-    def _first_of_all(self, books: Books) -> int:
-        """Whoever stands first, all that changed of him being counted; raises Closed where nobody is left."""
-        heap, totals = self._heap, self._totals
+    def _best_place(self, books: Books) -> int:
+        """Whoever is the best; −1 where that can't be told, several being level. Raises Closed: nobody is left."""
+        place = self._first_of_heap(books)
+        if self._behind(place):
+            self._look(books)
+            place = self._first_of_heap(books)
+        while not self._behind(place):
+            level = self._rival(self._totals[place], books)
+            if level is not None:
+                return -1 if level else place
+            place = self._first_of_heap(books)
+        return -1
+
+    def _behind(self, place: int) -> bool:
+        """Whether somebody may be better who is not looked at."""
+        if place < 0 and self._beyond == -np.inf:
+            raise Closed
+        return place < 0 or self._totals[place] <= self._beyond
+
+    def _first_of_heap(self, books: Books) -> int:
+        """Whoever stands first there, all that changed of him being counted; −1: nobody is left."""
+        heap, totals, rooms, room = self._heap, self._totals, self._rooms, books.room
+        first, lines, nobody, moves = self._first, self._lines, self._nobody, bool(self._scorers)
         while heap:
             then, place = heap[0]
-            if then != -totals[place] or not self._alive(place):
+            if then != -totals[place] or first.item(place) != nobody:
                 heappop(heap)
-            elif self._unchanged(place, books):
-                return place
-            else:
+            elif moves and room.item(lines.item(place)) != rooms[place]:
                 self._score_again(place, books)
                 heapreplace(heap, (-totals[place], place))
-        raise Closed
+            else:
+                return place
+        return -1
 
     def _rival(self, most: float, books: Books) -> bool | None:
-        """Whether somebody stands level with the first, False: it must be looked at again who is it; None: nobody does.
+        """Whether somebody stands level with the first. None: it must be looked at again who is it.
 
         Who is behind in a heap is behind all that stand above him.
         """
@@ -128,29 +156,19 @@ class OpenQuestion:
                 continue
             then, place = heap[number]
             ahead += (2 * number + 1, 2 * number + 2)
-            if then != -self._totals[place] or not self._alive(place):
+            if then != -self._totals[place] or self._first.item(place) != self._nobody:
                 continue
-            if not self._unchanged(place, books):
+            if self._scorers and books.room.item(self._lines.item(place)) != self._rooms[place]:
                 self._score_again(place, books)
                 heappush(heap, (-self._totals[place], place))
-                return False
+                return None
             if -then == most:
                 return True
-        return None
-
-    def _expect_anything(self, place: int) -> None:
-        """It must be scored again before anybody else can be said to be the best."""
-        if self._scorers:
-            self._totals[place], self._rooms[place] = np.inf, np.nan
-            heappush(self._heap, (-np.inf, place))
-
-    def _unchanged(self, place: int, books: Books) -> bool:
-        """Whether nobody has taken of its line since it was scored."""
-        return not self._scorers or books.room.item(self._lines[place]) == self._rooms[place]
+        return False
 
     def _score_again(self, place: int, books: Books) -> None:
-        number = self._lines[place]
-        total, line, ctx = self._lasting[place], LineNow[float](books, number), self._ctx
+        line: LineNow[float] = LineNow(books, self._lines.item(place))
+        total, ctx = self._alike.lasting(place), self._ctx
         for entry, weight, scale in self._scorers:
             total += normalize_one(raw_again(ctx, entry, line), scale) * weight
         self._totals[place], self._rooms[place] = rounded(total), line.room

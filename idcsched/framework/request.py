@@ -209,7 +209,7 @@ class Request(_Body, frozen=True, kw_only=True):
 
     @property
     def machine_count(self) -> int:
-        return sum(1 if machine.count is None else machine.count for machine in self.machines or ())
+        return sum([1 if machine.count is None else machine.count for machine in self.machines or ()])
 
     @property
     def bandwidth(self) -> float:

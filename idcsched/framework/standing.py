@@ -5,9 +5,12 @@ there are.
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
+from operator import itemgetter, methodcaller
 from typing import Any, Generic, Protocol
 
+import msgspec
 import numpy as np
 
 from .capacity import demand, room
@@ -23,8 +26,7 @@ __all__ = ["Books", "LineNow", "Tenancy", "Watcher"]
 _ORDERED = "ordered"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tenancy:
+class Tenancy(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody takes of one IDC, and how many machines come to stand there for whom."""
 
     idc: str
@@ -67,12 +69,12 @@ class Books:
     """
 
     __slots__ = (
-        "_headcounts",
         "_left",
         "_lines_written",
         "_load",
         "_ordered",
         "_pending",
+        "_settled",
         "_taken",
         "_told_of_lines",
         "_waiting",
@@ -92,28 +94,32 @@ class Books:
         self._load: Floats | None = None
         self._left: dict[str, Floats] = {}
         self._taken: dict[str, Floats] = {}
-        self._headcounts: list[HeadcountFact] = []
+        self._settled: list[Tenancy] = []
         self._waiting: dict[str, _Waiting] = {}
         self._told_of_lines: list[Watcher] = []
 
     def take(self, tenancy: Tenancy) -> None:
         """Ceilings are not checked. Raises KeyError for an IDC that is not there, ValueError for such a line."""
         row = self.snapshot.idcs.row_of[tenancy.idc]
-        places = [(NO_LINE if claim.line is None else self._place(row, claim), claim) for claim in tenancy.claims]
-        for line, claim in places:
+        claims = tenancy.claims
+        places = [NO_LINE if claim.line is None else self._place(row, claim) for claim in claims]
+        for line, claim in zip(places, claims, strict=True):
+            amount = claim.amount
             if line == NO_LINE:
-                self._take_stock(row, claim.resource, claim.amount)
+                self._take_stock(row, claim.resource, amount)
             else:
-                self._take_bandwidth(row, line, claim.amount)
-            if claim.amount < 0:
+                self._take_bandwidth(row, line, amount)
+            if amount < 0:
                 self.given_back = True
         if tenancy.machines:
-            self._headcounts.append(_headcount(tenancy))
+            self._settled.append(tenancy)
         self.orders += 1
 
     def watch(self, watcher: Watcher, needs: dict[str, float], *, lines: bool) -> None:
         """Tell whoever needs so much from now on; `lines`: also of every line that somebody takes of."""
         for resource, need in needs.items():
+            if resource != BANDWIDTH_RESOURCE:
+                self.left(resource)  # from now on it is kept up to date
             self._waiting.setdefault(resource, _Waiting()).add(need, watcher)
         if lines:
             self._told_of_lines.append(watcher)
@@ -142,9 +148,9 @@ class Books:
         if self._lines_written:
             pending, ordered, room_left = sealed((self._pending, self._ordered, self.room))
             lines = replace(lines, pending=pending, ordered=ordered, room=room_left)
-        headcounts = (*self.snapshot.headcounts, *self._headcounts)
+        headcounts = (*self.snapshot.headcounts, *map(_headcount, self._settled))
         self.snapshot = replace(self.snapshot, idcs=idcs, lines=lines, headcounts=headcounts, derived=derived)
-        self._lines_written, self._taken, self._headcounts = False, {}, []
+        self._lines_written, self._taken, self._settled = False, {}, []
         return self.snapshot
 
     def _take_bandwidth(self, row: int, line: int, amount: float) -> None:
@@ -172,13 +178,12 @@ class Books:
         idcs, column = self.snapshot.idcs, self._taken.get(resource)
         if column is None:
             column = self._taken[resource] = idcs.taken[resource].copy()
-        left, stock = self._left.get(resource), idcs.stock[resource].item(row)
-        before = stock - column.item(row)
         taken = column[row] = rounded(column.item(row) + amount)
-        now = rounded(stock - taken)
-        if left is not None:
+        left = self._left.get(resource)
+        if left is not None:  # else nobody has asked what is left, let alone waits for less
+            before, now = left.item(row), rounded(idcs.stock[resource].item(row) - taken)
             left[row] = now
-        self._tell(resource, rounded(before), now, row, NO_LINE)
+            self._tell(resource, before, now, row, NO_LINE)
 
     def _tell(self, resource: str, before: float, left: float, row: int, line: int) -> None:
         """Those for whom it was enough before, and is not any more."""
@@ -200,23 +205,19 @@ class Books:
 
 
 class LineNow(Generic[Number]):
-    """The line that a request would use in an IDC, as it stands now; or those of many IDCs, each number an array."""
+    """The line that a request would use in an IDC, as it stands now; or those of many IDCs, each number an array.
 
-    __slots__ = ("_books", "number")
+    `of` gives its own of a column that has an entry for every line; `room` is what may still be placed on it.
+    """
+
+    __slots__ = ("_books", "number", "of", "room")
 
     def __init__(self, books: Books, number: "int | Rows") -> None:
         self._books = books
         self.number = number
-
-    def of(self, column: "np.ndarray[Any, Any]") -> Number:
-        """Its own of a column that has an entry for every line."""
-        number: Any = self.number
-        return column.item(number) if type(number) is int else column[number]  # type: ignore[no-any-return]
-
-    @property
-    def room(self) -> Number:
-        """What may still be placed on it."""
-        return self.of(self._books.room)
+        self.of: Callable[[np.ndarray[Any, Any]], Number]
+        self.of = methodcaller("item", number) if type(number) is int else itemgetter(number)
+        self.room: Number = self.of(books.room)
 
     @property
     def load(self) -> Number:

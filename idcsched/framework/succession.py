@@ -186,10 +186,10 @@ class Succession:
         return own
 
     def _repeated(self, found: Found, request: Request, profile: Profile, known: dict[str, Any]) -> Repeated:
-        snapshot, taken = self.seen
+        snapshot, taken, count = self._begun, self._taken, len(self._taken)  # the list only ever grows
 
         def decided() -> Decision:
-            return solve(request, laid_over(snapshot, taken), profile, **known).decision
+            return solve(request, laid_over(snapshot, taken[:count]), profile, **known).decision
 
         return Repeated(found, profile, request.machine_count, decided)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,7 +94,9 @@ def test_nobody_writes_into_it() -> None:
     "tenancy",
     [
         pytest.param(Tenancy(idc="nowhere", claims=(BANDWIDTH,)), id="an IDC that is not there"),
-        pytest.param(Tenancy(idc="b", claims=(replace(BANDWIDTH, line="cu"),)), id="a line that is not there"),
+        pytest.param(
+            Tenancy(idc="b", claims=(msgspec.structs.replace(BANDWIDTH, line="cu"),)), id="a line that is not there"
+        ),
     ],
 )
 def test_refusals(tenancy: Tenancy) -> None:

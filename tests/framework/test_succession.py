@@ -136,6 +136,31 @@ def test_level_ones_are_told_apart_by_the_whole_ranking() -> None:
     both(alike, times(8, ORDER))
 
 
+@pytest.mark.parametrize("used", [[100.0] * 80, [100.0] + [100.001] * 70 + [100.002] * 9, [100.0] + [100.001] * 9])
+def test_many_stand_level_or_nearly_so(used: list[float]) -> None:
+    """More than are looked at, nearer to each other than rounding tells apart."""
+    lines = [{"ct": {"used_mbps": mbps, "price_per_mbps": 20}} for mbps in used]
+    both({f"i-{number:02}": {"lines": line} for number, line in enumerate(lines)}, times(6, ORDER))
+
+
+def test_two_isps_of_one_idc() -> None:
+    """What is left of one line says nothing of the other."""
+    fleet = {"c": {"lines": {"ct": {"used_mbps": 0, "price_per_mbps": 9}, "cu": {"used_mbps": 0, "price_per_mbps": 9}}}}
+    both(fleet, times(12, ORDER, {**ORDER, "isp": "cu"}))
+
+
+@pytest.mark.parametrize(
+    "plugins",
+    [
+        pytest.param((("cost", "cost", {"weight": 5}),), id="a score that hangs on who else is there"),
+        pytest.param((("one", "resource"), ("another", "resource")), id="two filters by the same need"),
+    ],
+)
+def test_a_profile_of_which_single_idcs_tell_too_little(plugins: Sequence[Any]) -> None:
+    fleet = {code: {**spec, "metrics": {"cost_index": 1}} for code, spec in FLEET.items()}
+    assert both(fleet, times(4, ORDER), *POLICY[:2], *plugins) == 0
+
+
 def test_idcs_of_which_some_have_no_line() -> None:
     """Where no bandwidth is needed they are as good as any; where it is, they are out."""
     fleet = {**FLEET, "d": {"stock": {"cpu": 40}}}
@@ -290,10 +315,11 @@ def test_no_two_alike_until_nothing_is_left() -> None:
     both(FLEET, times(1, *orders))
 
 
-def test_more_are_looked_at_when_the_best_are_used_up() -> None:
+@pytest.mark.parametrize("step", [1, 0], ids=["no two alike", "one again and again"])
+def test_more_are_looked_at_when_the_best_are_used_up(step: int) -> None:
     """As soon as somebody has told who promises most, only those are scored."""
-    picture, policy = snapshot_of(130), default_profile()
-    large = [(12000.0 + number, number % 3) for number in range(110)]
+    picture, policy = snapshot_of(130 if step else 250), default_profile()
+    large = [(12000.0 + number, number % 3) for number in range(110)] if step else [(8000.0, 0)] * 200
     asked = [
         request(picture, region="cn", isp="ct", explain="none", machines=[{"bandwidth_mbps": mbps, "cpu": cpu}])
         for mbps, cpu in large
