@@ -3,7 +3,7 @@
 from csp.decorators import csp
 from django.conf import settings
 from django.urls import path, re_path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from .routing import Router, nothing_here
 from .views.bandwidth import BandwidthViewSet
@@ -15,6 +15,7 @@ from .views.deliveries import DeliveryViewSet
 from .views.inventory import IdcViewSet, IspViewSet, LineViewSet, RegionViewSet
 from .views.marks import AffinityViewSet, TaintViewSet
 from .views.metrics import MetricViewSet, SamplesView
+from .views.openapi_document import OpenApiDocumentView
 from .views.placements import PlacementViewSet
 from .views.profiles import ProfileViewSet
 from .views.providers import OutcomesView, ProviderKindsView, ProviderViewSet
@@ -59,7 +60,7 @@ urlpatterns = [
     path("plugins/", PluginsView.as_view(), name="plugins"),
     path("me/", MeView.as_view(), name="me"),
     path("status/", StatusView.as_view(), name="status"),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("schema/", OpenApiDocumentView.as_view(), name="schema"),
     path("docs/", browsable_docs, name="docs"),
     *router.urls,
     re_path("^(?P<path>.*)$", nothing_here),

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from django.core.management import call_command
 
+from idcsched.api.views.openapi_document import _document
 from idcsched.placement.documents import PlacementDocument
 from tests.api.conftest import Api
 
@@ -27,6 +28,25 @@ def test_it_is_served_without_a_token(anonymous: Api) -> None:
     schema = response.json()
     body = schema["paths"]["/api/v1/schedule/"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["$ref"].rpartition("/")[2] in schema["components"]["schemas"]
+
+
+def test_it_is_made_once_for_each_language_and_format(anonymous: Api) -> None:
+    """Anybody may ask for it, and it takes its time: whatever a stranger makes up beside, it is not made again."""
+    _document.cache_clear()
+    asked = [
+        "",
+        "?lang=en",
+        "?lang=zh-hans",
+        "?lang=en&format=json",
+        "?format=json",
+        "?lang=xx",
+        "?version=2",
+        "?lang=xy",
+    ]
+    said = [anonymous.raw("GET", f"/schema/{query}").content for query in asked]
+    assert _document.cache_info().misses == len(set(said)) == 3
+    assert said[0] == said[1] == said[5] == said[6] == said[7]
+    assert said[3] == said[4]
 
 
 EXEMPLARY = {
