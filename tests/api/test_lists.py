@@ -110,6 +110,7 @@ def test_what_means_nothing_is_refused(idcs: Api, subtests: pytest.Subtests) -> 
             assert idcs.refused("GET", path, status=400) == (code, [pointer])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("path", "found"),
     [
@@ -200,6 +201,7 @@ def thousands(world: Api) -> Api:  # noqa: F811
     return world
 
 
+@pytest.mark.no_cover
 def test_ten_thousand_take_as_many_queries_as_ten(
     thousands: Api, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:

@@ -63,6 +63,7 @@ def test_a_token_spares_nothing_outside_the_api(seed: Api, went_through: list[st
     assert went_through == ["/admin/login/"] * 2
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("secure", [False, True], ids=["http", "https"])
 def test_answers_are_the_same_in_every_header(secure: bool, seed: Api, user: Any, settings: Any) -> None:
     settings.SECURE_HSTS_SECONDS = 3600

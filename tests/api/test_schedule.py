@@ -94,6 +94,7 @@ def test_the_answer_is_on_record(seed: Api, portal: Api) -> None:
     }
 
 
+@pytest.mark.no_cover
 def test_without_affinity_the_tie_is_fair_over_many_requests(seed: Api, portal: Api) -> None:
     (affinity,) = seed.get("/affinities/?idc=d")["results"]
     seed.call("DELETE", f"/affinities/{affinity['id']}/", status=204)

@@ -54,6 +54,7 @@ def test_it_can_be_lifted(settings: Any, portal: Api) -> None:
     assert portal.get("/status/")["throttle"] == "off"
 
 
+@pytest.mark.no_cover
 def test_who_is_not_known_is_not_counted(limited: None, anonymous: Api) -> None:
     for _ in range(5):
         anonymous.call("GET", "/me/", status=401)

@@ -61,6 +61,7 @@ def check_history(policies: list[Profile], questions: list[tuple[World, float, d
         assert replayed(asked, picture, policy, now) == fresh
 
 
+@pytest.mark.no_cover
 @given(histories())
 @settings(max_examples=60, deadline=None)
 def test_it_works(history: Any) -> None:

@@ -301,6 +301,7 @@ def batches(draw: st.DrawFn) -> tuple[World, Profile, list[dict[str, Any]]]:
     return known, draw(profiles() | st.just(profile(*POLICY))), asked
 
 
+@pytest.mark.no_cover
 @given(batches())
 @settings(max_examples=300, deadline=None)
 def test_it_is_what_one_after_the_other_would_be(batch: tuple[World, Profile, list[dict[str, Any]]]) -> None:

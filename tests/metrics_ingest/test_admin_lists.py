@@ -60,6 +60,7 @@ def many(db: None) -> None:
         cursor.execute("ANALYZE")  # the planner would take the tables for empty as long as nobody has counted
 
 
+@pytest.mark.no_cover
 def test_it_works(client: Client, many: None, django_assert_max_num_queries: Callable[..., Any]) -> None:
     client.force_login(user_create(username="root", role="admin"))
     isp = Isp.objects.get(code="ct").pk
@@ -70,6 +71,7 @@ def test_it_works(client: Client, many: None, django_assert_max_num_queries: Cal
         assert len(answer.context["cl"].result_list) > 0, page
 
 
+@pytest.mark.no_cover
 def test_an_idc_is_found_by_typing(
     client: Client, many: None, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:

@@ -84,6 +84,7 @@ def everything(placement: Placement) -> Any:
     )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("what", ASKED)
 def test_it_works(order: Order, state: str, what: str) -> None:
