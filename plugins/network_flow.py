@@ -93,15 +93,13 @@ class NetworkFlow(Plugin):
         return rounded_alike(left / purchased if everywhere else headroom(left, purchased))
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
-        need, lines, usage = round(ctx.request.bandwidth, DECIMALS), ctx.snapshot.lines, ctx.snapshot.usage
+        need, lines, usage = round(ctx.need, DECIMALS), ctx.snapshot.lines, ctx.snapshot.usage
         return [
             Claim(
                 resource=BANDWIDTH_RESOURCE,
                 amount=need,
                 line=lines.codes[line],
-                ceiling=ceiling(
-                    float(lines.purchased[line]), float(lines.max_level[line]), float(lines.used[line]), usage
-                ),
+                ceiling=ceiling(lines.purchased.item(line), lines.max_level.item(line), lines.used.item(line), usage),
                 counted="ordered" if usage.count == "ordered" else "pending",
             )
             for line in (ctx.lines.of(0) if need else ())

@@ -8,6 +8,7 @@ Reserve claims what the machines need of the stock.
 """
 
 from functools import reduce
+from math import isnan
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -79,11 +80,11 @@ class Resource(Plugin):
         )
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
-        claims = []
+        claims, row, stocks = [], ctx.row_numbers.item(0), ctx.snapshot.idcs.stock
         for name in STOCK_RESOURCES:
             if need := round(ctx.request.need(name), DECIMALS):
-                stock = float(ctx.take(ctx.snapshot.idcs.stock[name])[0])
-                claims.append(Claim(resource=name, amount=need, ceiling=None if np.isnan(stock) else stock))
+                stock: float = stocks[name].item(row)
+                claims.append(Claim(resource=name, amount=need, ceiling=None if isnan(stock) else stock))
         return claims
 
     @staticmethod

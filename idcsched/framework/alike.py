@@ -38,8 +38,10 @@ __all__ = ["Alike", "Needs"]
 
 Needs = Mapping[str, float]
 """How much of which resource a question needs."""
-SECOND_TIME = 2
+WORTH_IT = 2
+"""When the second of them comes, it is worth while to find out who promises most."""
 _BYTES = 10_000
+_Promised = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 _NOBODY = np.empty(0, dtype=np.bool_)
 
 
@@ -78,7 +80,7 @@ class Alike:
         self.scorers: list[tuple[Entry, float]] = []
         self._wholes: list[tuple[Floats, float]] = []
         self._tell_scorers(decision)
-        self._promised: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
+        self._promised: _Promised | None = promised_most(ctx, worth_it=False)
         self._fronts: dict[int, _Front] = {}
         self._look, self._came = FIRST_LOOK, 0
 
@@ -87,14 +89,22 @@ class Alike:
         """Roughly how much of memory it holds alone."""
         return 2 * self.size + _BYTES
 
+    def own(self, ctx: Cycle) -> "Alike":
+        """A copy in which it is counted anew how many are to be looked at, for a question on the same picture."""
+        if self._promised is None:
+            self._see_who_promises(ctx, worth_it=False)
+        other: Alike = object.__new__(Alike)
+        other.__dict__.update(self.__dict__)
+        return other
+
     def best(self, ctx: Cycle, needs: Needs, books: Books) -> Found | None:
         """Who is the best now; None: several stand level, which only the whole ranking tells apart.
 
         Raises Closed where nothing is left, or what is left hangs on more than can be told of single IDCs.
         """
         self._came += 1
-        if self._came <= SECOND_TIME and self._promised is None:
-            self._see_who_promises(ctx)
+        if self._came == WORTH_IT and self._promised is None:
+            self._see_who_promises(ctx, worth_it=True)
         lines = self.lines_now(books)
         alive, lefts = self._kept(needs, books, lines)
         if lefts and not lefts[-1]:
@@ -135,10 +145,10 @@ class Alike:
         alive, lefts = self._begun.copy(), self._begun_lefts.copy()
         first = np.where(alive, len(self.judgements), -1)
         for number, part in enumerate(self._parts, start=len(lefts)):
-            keep = self._keep(part, needs, books, lines)
-            if keep is not None:
-                first[alive & ~keep] = number
-                alive &= keep
+            gone = self._gone(part, needs, books, lines)
+            if gone is not None:
+                first[alive & gone] = number
+                alive &= ~gone
             lefts.append(int(np.count_nonzero(alive)))
         return first, lefts
 
@@ -182,7 +192,7 @@ class Alike:
         if not snapshot.lines.codes:
             raise Closed
         self._lines: Rows = choice.groups[0]
-        self._lineless = None if choice.complete else ~choice.has_line
+        self._with_line = None if choice.complete else choice.has_line
         self._known = None if choice.all_known else choice.known
         wanted = ctx.line_policy().wanted
         planes = [plane for isp in wanted or (None,) for plane in snapshot.planes(isp)]
@@ -216,32 +226,37 @@ class Alike:
         alive, lefts, fewer = self._begun.copy(), self._begun_lefts.copy(), False
         left = lefts[-1] if lefts else self.size
         for part in self._parts:
-            keep = self._keep(part, needs, books, lines)
-            if keep is not None:
-                alive &= keep
+            if part.resource is not None:
+                np.greater(alive, self._short(part.resource, needs, books, lines), out=alive)
+                fewer = True
+            elif part.keep is not None:
+                alive &= part.keep
                 fewer = True
             if fewer and not part.goes_on:
                 left, fewer = int(np.count_nonzero(alive)), False
             lefts.append(left)
         return alive, lefts
 
-    def _keep(self, part: _Part, needs: Needs, books: Books, lines: Rows) -> Mask | None:
+    def _gone(self, part: _Part, needs: Needs, books: Books, lines: Rows) -> Mask | None:
+        """Whom the judgement rejects; None: nobody."""
         if part.resource is None:
-            return part.keep
-        return self._enough(part.resource, needs[part.resource], books, lines)
+            return None if part.keep is None else ~part.keep
+        return self._short(part.resource, needs, books, lines)
 
-    def _enough(self, resource: str, need: float, books: Books, lines: Rows) -> Mask:
-        """Who has as much left; where there is no line, nothing is lacking."""
-        left = books.room[lines] if resource == BANDWIDTH_RESOURCE else books.left(resource)[self.rows]
-        enough: Mask = ~(left < need)  # what is not known is no less
-        if resource == BANDWIDTH_RESOURCE and self._lineless is not None:
-            enough |= self._lineless
-        return enough
+    def _short(self, resource: str, needs: Needs, books: Books, lines: Rows) -> Mask:
+        """Who has less left than is needed: what is not known is no less, and where there is no line, nothing is."""
+        if resource != BANDWIDTH_RESOURCE:
+            short: Mask = books.left(resource)[self.rows] < needs[resource]
+            return short
+        short = books.room[lines] < needs[resource]
+        if self._with_line is not None:
+            short &= self._with_line
+        return short
 
-    def _see_who_promises(self, ctx: Cycle) -> None:
-        """The first time everybody is looked at, unless it is known already who promises most."""
+    def _see_who_promises(self, ctx: Cycle, *, worth_it: bool) -> None:
+        """Until then everybody is looked at."""
         ctx.settle(self.rows)
-        self._promised, self._fronts = promised_most(ctx), {}
+        self._promised, self._fronts = promised_most(ctx, worth_it=worth_it), {}
 
     def _front(self, look: int) -> _Front:
         """So many of those who promise most; all, where nobody has promised anything."""

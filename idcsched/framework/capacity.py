@@ -4,7 +4,7 @@ One function each, called by whoever filters, scores, counts or claims.
 """
 
 from dataclasses import dataclass
-from math import floor
+from math import floor, isnan
 from typing import Literal
 
 import numpy as np
@@ -64,7 +64,7 @@ def ceiling(purchased: float, max_level: float, used: float, usage: Usage) -> fl
 
     `used` NaN is not known and counts as nothing.
     """
-    seen = 0.0 if np.isnan(used) or usage.count == "ordered" else used
+    seen = 0.0 if isnan(used) or usage.count == "ordered" else used
     return rounded_alike(purchased * max_level - seen)
 
 

@@ -203,9 +203,13 @@ def _prospects(ctx: "Cycle") -> _Prospects | None:
     return found if isinstance(found, _Prospects) else None
 
 
-def promised_most(ctx: "Cycle") -> tuple[Numbers, np.ndarray[Any, np.dtype[np.float32]]] | None:
-    """All rows, those that promise most first, and what each could reach at most; None where it is not worth it."""
-    found = None if ctx.size < LEAST_ROWS else _prospects(ctx)
+def promised_most(ctx: "Cycle", *, worth_it: bool) -> tuple[Numbers, np.ndarray[Any, np.dtype[np.float32]]] | None:
+    """All rows, those that promise most first, and what each could reach at most.
+
+    None: it is not worth it, at least if it is not known already.
+    """
+    worth_it = worth_it or ctx.at_hand(ctx.profile.token, "prospects") is not None
+    found = _prospects(ctx) if worth_it and ctx.size >= LEAST_ROWS else None
     return None if found is None else (found.rows, found.bounds)
 
 

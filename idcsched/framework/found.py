@@ -133,9 +133,8 @@ def _scores_again(entry: Entry) -> bool:
 
 def check_decided(decision: Decision) -> None:
     """Raises Closed where it hangs on more than single IDCs."""
-    ctx, request = decision.cycle, decision.cycle.request
-    lists = request.only is not None or request.exclude is not None
-    if not ctx.remembers or lists or request.weights or request.fallback or request.spread:
+    ctx = decision.cycle
+    if not ctx.remembers:
         raise Closed
     if not decision.scheduled or decision.plugin_errors:
         raise Closed
@@ -150,10 +149,10 @@ def needs_of(ctx: "Cycle") -> list[tuple[str, str, float]]:
         if "needs" not in entry.joined:
             continue
         ctx.entry = entry
-        said = entry.plugin.needs(ctx)
-        if said is None:
-            raise Closed
-        found += [(entry.name, resource, need) for resource, need in said]
+        try:
+            found += [(entry.name, resource, need) for resource, need in entry.plugin.needs(ctx)]  # type: ignore[union-attr]
+        except Exception as error:  # who fails, or gives None, is asked in the ordinary way, where it is named
+            raise Closed from error
     return found
 
 

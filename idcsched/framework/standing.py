@@ -124,6 +124,10 @@ class Books:
         if lines:
             self._told_of_lines.append(watcher)
 
+    def forget_watchers(self) -> None:
+        """Nobody is told any more."""
+        self._waiting, self._told_of_lines = {}, []
+
     def left(self, resource: str) -> Floats:
         """What is left of the stock in every IDC, NaN where it is unlimited; not to be written into."""
         if resource not in self._left:

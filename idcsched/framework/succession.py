@@ -6,7 +6,6 @@ explanation is kept open (`open_question.py`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
@@ -35,6 +34,10 @@ MOST_TAKEN = 200
 """After so many orders a picture of its own is made for those to come."""
 MOST_OPEN = 64
 """So many questions are kept open."""
+MOST_MISSES = 3
+"""So many times on end it is tried in vain to tell of those that are alike what has changed."""
+_of_its_own = attrgetter("only", "exclude", "weights", "fallback", "spread", "hypothetical")
+_NOTHING = (None,) * 6
 _of_all_alike = attrgetter(*[name for name in Request.__struct_fields__ if name not in ("request_id", "machines")])
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -76,6 +79,7 @@ class Succession:
         self._alike: dict[Any, Alike | None] = {}
         self._open: dict[Any, OpenQuestion] = {}
         self._came: dict[Any, bool] = {}
+        self._misses: dict[Any, int] = {}
         self._steady: dict[object, bool] = {}
 
     @property
@@ -120,7 +124,7 @@ class Succession:
         return solve(request, self.snapshot, profile, **known, replies=replies, clock=clock)
 
     def _suits(self, request: Request, profile: Profile) -> bool:
-        if request.explain != "none" or request.spread is not None or self._books.given_back:
+        if request.explain != "none" or self._books.given_back or _of_its_own(request) != _NOTHING:
             return False
         steady = self._steady.get(profile.token)
         if steady is None:
@@ -131,7 +135,8 @@ class Succession:
         """The best, of an open question or from what is known of those that are alike; None: decide afresh."""
         if not self._moment.covers(known["now"]):
             self._moment = self._first.moment(known["now"])
-            self._alike, self._open, self._came = {}, {}, {}
+            self._alike, self._open, self._came, self._misses = {}, {}, {}, {}
+            self._books.forget_watchers()
         about = profile.token, _encode((_of_all_alike(request), known["labels"]))
         key = about, _encode(request.machines)
         question = self._open.get(key)
@@ -155,7 +160,8 @@ class Succession:
             labels=known["labels"] or request.labels or {},
         )
         needs = needs_of(ctx)
-        alike = self._alike_to(about, needs, request, profile, known)
+        kind = "alike", *about, *[(plugin, resource) for plugin, resource, _ in needs]
+        alike = self._alike_to(kind, ctx, known)
         if alike is None:
             return None
         ctx.rows, ctx.size = alike.rows, alike.size
@@ -165,24 +171,33 @@ class Succession:
             question = self._open[key] = OpenQuestion(alike, ctx, wanted, self._books)
             return question.best(self._books)
         self._came.setdefault(key, True)
-        return alike.best(ctx, wanted, self._books)
+        try:
+            found = alike.best(ctx, wanted, self._books)
+        except Closed:
+            self._missed(kind)
+            raise
+        self._misses.pop(kind, None)
+        return found
 
-    def _alike_to(
-        self, about: Any, needs: Sequence[tuple[str, str, float]], request: Request, profile: Profile, known: Any
-    ) -> Alike | None:
+    def _missed(self, kind: Any) -> None:
+        """It is not tried for ever."""
+        missed = self._misses[kind] = self._misses.get(kind, 0) + 1
+        if missed >= MOST_MISSES:
+            self._alike[kind] = None
+
+    def _alike_to(self, key: Any, ctx: Cycle, known: Mapping[str, Any]) -> Alike | None:
         """What is known of those that are alike and need something of the same; None: they are decided afresh."""
-        key = "alike", *about, *[(plugin, resource) for plugin, resource, _ in needs]
         try:
             return self._alike[key]
         except KeyError:
             pass
         found: Alike | None = self._moment.recall(key)
         if found is None:
-            decision = decide(request, self._first, profile, **known)
+            decision = decide(ctx.request, self._first, ctx.profile, **known)
             self._alike[key] = None  # unless it can be told
             found = Alike(decision)
             self._moment.remember(key, found, size=found.bytes)
-        own = self._alike[key] = copy(found)
+        own = self._alike[key] = found.own(ctx)
         return own
 
     def _repeated(self, found: Found, request: Request, profile: Profile, known: dict[str, Any]) -> Repeated:

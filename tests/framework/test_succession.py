@@ -205,6 +205,7 @@ def test_how_much_is_used_was_never_measured() -> None:
     "parts",
     [
         pytest.param({"needs": lambda self, ctx: None}, id="what it needs"),
+        pytest.param({"needs": lambda self, ctx: ctx.there}, id="what it needs without failing"),
         pytest.param({"score_again": lambda self, ctx, line: None}, id="what it scores"),
         pytest.param({"score_again": lambda self, ctx, line: 0.5}, id="what many score"),
         pytest.param({"score_again": lambda self, ctx, line: line.room[:1]}, id="what all of them score"),
@@ -219,6 +220,28 @@ def test_a_plugin_that_cannot_say(parts: dict[str, Any]) -> None:
     answers, repeated = in_one_go(picture, policy, asked)
     assert answers == afresh(picture, policy, asked)
     assert repeated == 0
+
+
+def test_several_regions_at_once() -> None:
+    fleet: Any = {**FLEET, "d": {"region": "B", "lines": {"ct": {"used_mbps": 0, "price_per_mbps": 20}}}}
+    assert both(fleet, times(4, {**ORDER, "region": ["A", "B"]})) == 0
+    assert both(fleet, times(4, {**ORDER, "region": "B"}, ORDER)) == 8
+
+
+def test_what_is_known_grows_old_meanwhile() -> None:
+    """What was told of the first ones holds no longer when samples are stale, or a window has opened."""
+    fleet: Any = {**FLEET, "b": {**FLEET["b"], "taints": [{"key": "k", "effect": "NoSchedule", "ends_at": NOW + 50}]}}
+    picture, policy = snapshot(world(fleet)), profile(*POLICY, "taint")
+    succession, over = Succession(picture, [policy]), picture
+    for number, later in enumerate([0, 1, 2, 60, 61, 62, 1e9, 1e9 + 1]):
+        asked = request(picture, **ORDER, request_id=f"o-{number}")
+        found = succession.solve(asked, policy, now=NOW + later)
+        expected = solve(asked, over, policy, now=NOW + later)
+        told = found.found.answer if isinstance(found, Repeated) else solution_answer(found, explain="none")
+        assert msgspec.json.encode(told) == msgspec.json.encode(solution_answer(expected, explain="none"))
+        taken = tenancies_of(expected, tenant="", business="")
+        succession.take(taken)
+        over = laid_over(over, taken)
 
 
 def test_until_nothing_is_left() -> None:
