@@ -4,11 +4,13 @@ import gc
 import sys
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from bench.fleet import NOW, default_profile, requests, snapshot_of
+from bench.rows.batch import REQUESTS, batch, shapes
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 
@@ -30,19 +32,22 @@ def ask_all(idcs: int) -> Callable[[], None]:
 
 
 def calls_a_decision(idcs: int) -> float:
-    count = 0
+    return calls_of(ask_all(idcs)) / ORDERS
+
+
+def calls_of(once: Callable[[], None]) -> int:
+    count, before = 0, sys.getprofile()
 
     def seen(_frame: Any, event: str, _argument: Any) -> None:
         nonlocal count
         count += event in ("call", "c_call")
 
-    once, before = ask_all(idcs), sys.getprofile()
     sys.setprofile(seen)
     try:
         once()
     finally:
         sys.setprofile(before)
-    return count / ORDERS
+    return count
 
 
 def test_it_works() -> None:
@@ -52,6 +57,27 @@ def test_it_works() -> None:
 @pytest.mark.parametrize("idcs", [1000, 4000])
 def test_no_call_is_made_for_each_candidate(idcs: int) -> None:
     assert calls_a_decision(idcs) < MOST_CALLS
+
+
+@pytest.mark.parametrize(("kinds", "most"), [(10, 230), (REQUESTS, 340)])
+def test_a_batch(kinds: int, most: int) -> None:
+    """A decision of its own takes five hundred and more."""
+    asked = shapes(kinds)
+    for _ in range(2):
+        batch(asked)
+    assert 50 < calls_of(partial(batch, asked)) / REQUESTS < most
+
+
+def test_a_batch_is_freed_as_soon_as_it_is_answered() -> None:
+    asked = shapes(10)
+    batch(asked)
+    gc.collect()
+    gc.disable()
+    try:
+        batch(asked)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_memory_of_a_decision_grows_with_columns_alone() -> None:
