@@ -46,7 +46,7 @@ def test_leftovers_of_a_killed_run_are_ended(tmp_path: Path) -> None:
             claim.note([child.process.pid])
         with claimed(tmp_path / "lock") as claim:
             assert claim.end_leftovers() == [child.process.pid]
-            assert child.process.wait(5) < 0
+            assert child.process.wait(30) < 0
     finally:
         stop(child)
 
