@@ -166,16 +166,10 @@ def _all_known(columns: list[ScoreColumn], living: Mask) -> bool:
 
 def _keep(part: "Cycle", front: _Front, columns: list[ScoreColumn]) -> None:
     """Remember what does not depend on the need, if that is all of what can be remembered at all."""
-    silent: dict[str, ScoreColumn | None] = {}
     given = {column.entry.name: column for column in columns}
-    for entry, _ in part.profile.weighed or ():
-        if not entry.lasting:
-            continue
-        whole = remembered_whole(part.whole, entry, at_once=True)
-        if whole is not SILENT and not (isinstance(whole, Whole) and whole.scores is not None):
-            return
-        silent[entry.name] = given.get(entry.name)
-    front.columns, front.lasting = silent, sum_of_lasting(part, columns)
+    weighed = [entry for entry, _ in part.profile.weighed or ()]
+    front.columns = {entry.name: given.get(entry.name) for entry in weighed if entry.lasting}
+    front.lasting = sum_of_lasting(part, columns)
 
 
 def _to_beat(ctx: "Cycle", board: Board, wanted: int) -> float:

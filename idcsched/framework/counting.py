@@ -110,10 +110,7 @@ def _found(rows: Rows, fits: int, refused: Decision | None, tell: Teller) -> Ite
         yield Fits(row=row, count=fits, limit=_limit(refused, int(first[place]), place, tell))
 
 
-def _limit(refused: Decision, number: int, place: int, tell: Teller) -> Limit | None:
-    """None: the search ended before it came to this IDC, so nobody rejected it."""
-    if number < 0:
-        return None
+def _limit(refused: Decision, number: int, place: int, tell: Teller) -> Limit:
     judgement = refused.judgements[number]
     reason, numbers = tell.reason(judgement, place)
     return Limit(plugin=judgement.plugin, code=judgement.reason.code, reason=reason, detail=numbers)

@@ -268,10 +268,6 @@ class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
         """The raw values of the survivors."""
         return self.reading if self.places is None else self.reading.take(self.places)
 
-    def place(self, position: int) -> int:
-        """Where the survivor at this position stands in `reading` and `known`."""
-        return position if self.places is None else int(self.places[position])
-
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):
     """Some of the survivors, scored and ranked. Its first `sure` places are those among all survivors.
@@ -354,12 +350,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def survivors(self) -> "Cycle":
-        """All of them, scored; so are `columns` and `ranking`."""
+        """All of them, scored; `ranking` has them in order."""
         return self.everybody.survivors
-
-    @property
-    def columns(self) -> tuple[ScoreColumn, ...]:
-        return self.everybody.columns
 
     @property
     def ranking(self) -> Ranking:

@@ -62,11 +62,6 @@ class Machine(_Body, frozen=True, kw_only=True):
         except OverflowError:
             raise Invalid("out_of_range", "a whole number must fit into 64 bits", "/params") from None
 
-    def total(self, resource: str) -> float:
-        """What all machines of this entry need together."""
-        each = getattr(self, resource)
-        return float(each) * (1 if self.count is None else self.count) if each else 0.0
-
 
 class Client(_Body, frozen=True, kw_only=True):
     """Where the traffic comes from."""

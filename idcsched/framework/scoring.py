@@ -266,8 +266,6 @@ def _scores(ctx: "Cycle", entry: Entry, raw: Floats, known: Mask, scale: Scale, 
     found = np.asarray(entry.plugin.normalize(ctx, values) if own else normalize(values, scale), dtype=np.float64)
     if own and (found.shape != values.shape or not within_bounds(found, "min_max")):
         raise ValueError("gave a score out of bounds")
-    if scale.kind not in BY_ROW and not within_bounds(found, scale.kind):
-        raise ValueError("gave a score out of bounds")
     if whole:
         return rounded_each(found) if own else found
     scores = np.full(ctx.size, _stand_in(found, entry, scale))

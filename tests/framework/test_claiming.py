@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 
 from idcsched.framework.claiming import Claim, claims_of, picked, pinned
+from idcsched.framework.context import Cycle
+from idcsched.framework.errors import PluginFailed
+from idcsched.framework.plugin import Plugin
 from idcsched.framework.testing import IdcSpec, decide_for, profile, world
 
 FLEET: dict[str, IdcSpec] = {
@@ -82,3 +85,19 @@ def test_pinned_to_a_line_that_is_too_full() -> None:
     fleet: dict[str, IdcSpec] = {"a": {"lines": {"ct": {"used_mbps": 0}, "cu": {"used_mbps": 700}}}}
     decision = decide_for(world(fleet), profile("network_flow"), **ASKED).decision
     assert pinned(picked(decision, 0), ("cu",)) is None
+
+
+class Clumsy(Plugin):
+    """Does not know what it needs."""
+
+    name = "clumsy"
+
+    def reserve(self, ctx: Cycle) -> list[Claim]:
+        raise ZeroDivisionError("no idea")
+
+
+def test_a_plugin_that_fails_to_claim_fails_the_order() -> None:
+    decision = decide_for(world(FLEET), profile(*BOTH, "clumsy", plugins=[Clumsy]), **ASKED).decision
+    with pytest.raises(PluginFailed) as failure:
+        claims_of(picked(decision, 0))
+    assert failure.value.params == {"plugin": "clumsy", "point": "reserve", "error": "ZeroDivisionError: no idea"}

@@ -164,6 +164,15 @@ def test_worlds_and_requests_may_be_ones_own() -> None:
             "the details of too_loud fill its sentence: TypeError",
             id="a detail that is no JSON",
         ),
+        pytest.param(
+            {
+                "filter": lambda _, ctx: Verdict(
+                    np.ones(ctx.size, dtype=np.bool_), TOO_LOUD, None, lambda i: {"a": object()}
+                )
+            },
+            "the figures of passing too_loud are JSON: TypeError",
+            id="a figure that is no JSON",
+        ),
     ],
 )
 def test_a_broken_law_is_named(methods: dict[str, Any], law: str) -> None:

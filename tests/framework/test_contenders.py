@@ -17,7 +17,7 @@ from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Reading, Snapshot
-from idcsched.framework.testing import check_plugin, profile, request, snapshot, world
+from idcsched.framework.testing import IdcSpec, check_plugin, profile, request, snapshot, world
 from tests.framework import fleets
 
 TOP = 2
@@ -64,7 +64,6 @@ def questions(draw: st.DrawFn) -> tuple[Snapshot, Profile, list[Request]]:
     return picture, draw(fleets.profiles()), [request(picture, **draw(fleets.requests(known))) for _ in range(2)]
 
 
-@pytest.mark.no_cover
 @given(questions())
 @settings(max_examples=150, deadline=None)
 def test_nobody_who_belongs_there_is_passed_over(given_: Any) -> None:
@@ -174,3 +173,52 @@ def test_a_value_that_is_missing_all_the_same_makes_everybody_scored(ten: Snapsh
 def test_a_promise_that_is_not_kept_is_caught() -> None:
     with pytest.raises(AssertionError, match=r"the values that it promises|promises no less than it gives"):
         check_plugin(Rare)
+
+
+class Late(Rare):
+    """Knows nothing of those that are looked at first."""
+
+    name = "late"
+
+    def score(self, ctx: Cycle) -> Reading:
+        values = ctx.row_numbers.astype(np.float64)
+        return Reading(metric="x", values=values, known=values >= 3)
+
+
+class Moody(Rare):
+    """Fails where an IDC is among those it is asked about that nothing may be placed in."""
+
+    name = "moody"
+
+    def score(self, ctx: Cycle) -> Reading:
+        if 0 in ctx.row_numbers:
+            raise ZeroDivisionError
+        return Reading(metric="x", values=np.ones(ctx.size), known=np.ones(ctx.size, dtype=np.bool_))
+
+
+class Unwilling(Late):
+    """Fails to promise."""
+
+    name = "unwilling"
+
+    def promise(self, ctx: Cycle) -> Reading:
+        raise ZeroDivisionError
+
+
+class Headstrong(Late):
+    """Has a scale of its own."""
+
+    name = "headstrong"
+
+    def normalize(self, ctx: Cycle, values: Any) -> Any:
+        return np.full(values.shape, 50.0)
+
+
+@pytest.mark.parametrize("kind", [Late, Moody, Unwilling, Headstrong])
+def test_who_does_not_keep_to_it_makes_everybody_scored(kind: type[Plugin]) -> None:
+    fleet: dict[str, IdcSpec] = {f"idc{number}": {"stock": {"cpu": float(number)}} for number in range(10)}
+    picture = snapshot(world(fleet))
+    entry = {"weight": 1, "normalizer": None if kind is Headstrong else {"kind": "none"}, "on_error": "fail"}
+    policy = profile("resource", (kind.name, kind.name, entry), plugins=[kind])
+    decision = twice(request(picture, machines=[{"cpu": 1}]), picture, policy)
+    assert decision.best.sure == decision.feasible == 9

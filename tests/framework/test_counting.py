@@ -109,3 +109,10 @@ def test_so_many_fit_and_not_one_more(known: Any, policy: Profile, at_most: int)
         assert each.count == 0 or alone(asked, each, picture, policy, each.count)
         assert (each.limit is None) == (each.count == at_most)
         assert each.limit is None or not alone(asked, each, picture, policy, each.count + 1)
+
+
+def test_nobody_is_looked_at_whom_the_search_does_not_reach() -> None:
+    """What the profile says of how many need be looked at does not hold where all are counted."""
+    fleet: dict[str, IdcSpec] = {f"idc{number}": {} for number in range(150)}
+    found = fits(fleet, profile("available", candidates_percent=10), at_most=3)
+    assert set(found.values()) == {(3, None)}

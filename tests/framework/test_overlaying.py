@@ -17,6 +17,7 @@ from idcsched.framework.facts import HeadcountFact, World
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.overlaying import Tenancy, laid_over, unmoved_words
 from idcsched.framework.profile import Profile
+from idcsched.framework.standing import Books
 from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot, world
 from plugins.tier import Tier
 
@@ -148,3 +149,9 @@ def check_row_of_orders(known: World, policy: Profile, orders: list[dict[str, An
         winner = decision.code(decision.ranking.picked)
         tenancy = Tenancy(idc=winner, claims=claims, tenant="t", machines=asked.machine_count)
         over, known = laid_over(over, [tenancy], keeping=unmoved_words([policy])), with_pending(known, tenancy)
+
+
+def test_only_bandwidth_is_a_lines() -> None:
+    books = Books(snapshot(world({"a": {}})))
+    with pytest.raises(ValueError, match="a line has no cpu"):
+        books.take(Tenancy(idc="a", claims=(Claim(resource="cpu", line="ct", amount=1),)))

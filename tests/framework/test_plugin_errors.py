@@ -7,6 +7,7 @@ import pytest
 
 from idcsched.framework.context import Cycle
 from idcsched.framework.errors import PluginFailed, Unavailable
+from idcsched.framework.explain import answer
 from idcsched.framework.plugin import Plugin, Reason, Universe, Verdict
 from idcsched.framework.testing import Outcome, decide_for, profile, world
 
@@ -259,3 +260,18 @@ def test_fixed_without_any_range_has_failed() -> None:
     (error,) = decide_for(world({"a": {"metrics": {"x": 3}}}), profile(fixed)).answer.plugin_errors
     assert (error.plugin, error.point) == ("x", "score")
     assert "needs low and high" in error.error
+
+
+class Shy(Plugin):
+    """Lets everybody pass, and can't say by what numbers."""
+
+    name = "shy"
+
+    def filter(self, ctx: Cycle) -> Verdict:
+        return Verdict(np.ones(ctx.size, dtype=np.bool_), NOPE, None, lambda i: _raise(ctx))
+
+
+def test_who_fails_to_tell_his_figures_is_named() -> None:
+    told = answer(decide_for(KNOWN, profile("shy", X, plugins=[Shy])).decision, explain="full")
+    assert told.result == "scheduled"
+    assert [(error.plugin, error.point) for error in told.plugin_errors] == [("shy", "figures")]

@@ -1,7 +1,7 @@
 """Warm = cold = replay, byte for byte: what the engine remembers never changes an answer."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -61,7 +61,6 @@ def check_history(policies: list[Profile], questions: list[tuple[World, float, d
         assert replayed(asked, picture, policy, now) == fresh
 
 
-@pytest.mark.no_cover
 @given(histories())
 @settings(max_examples=60, deadline=None)
 def test_it_works(history: Any) -> None:
@@ -183,3 +182,77 @@ def test_a_score_that_hangs_on_the_hour_is_caught() -> None:
 
     with pytest.raises(AssertionError, match="what is remembered of it stays true"):
         check_plugin(Ageing)
+
+
+def test_so_many_kinds_of_questions_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "MOST_SHELVES", 2)
+    moment = Moment(0.0, 1.0)
+    first = moment.shelf("a")
+    assert moment.shelf("a") is first
+    moment.shelf("b")
+    moment.shelf("c")
+    assert moment.shelf("a") is not first
+
+
+def test_forgetting_at_once_with_another_thread() -> None:
+    """It has taken the last one meanwhile."""
+    moment = Moment(0.0, 1.0)
+    moment.remember("a", 1, size=10)
+    moment._held.clear()
+    moment._forget_oldest()
+    assert moment.remember("b", 2, size=10) == 2
+
+
+class Curious(Plugin):
+    """Remembers by a field that it does not say that it reads."""
+
+    name = "curious"
+    worked_out: ClassVar[list[int | None]] = []
+
+    def filter(self, ctx: Cycle) -> None:
+        ctx.remembered("told", ("priority",), lambda: self.worked_out.append(ctx.request.priority))
+
+
+def test_a_part_is_remembered_by_whatever_it_reads() -> None:
+    picture, policy = snapshot(world({"a": {}, "b": {}})), profile("curious", plugins=[Curious])
+    for priority in (None, 5, None, 5):
+        decide(request(picture, priority=priority), picture, policy, now=NOW)
+    assert Curious.worked_out == [None, 5]
+
+
+def test_before_it_is_known_whom_it_is_about_nothing_is_kept() -> None:
+    picture, policy = snapshot(world({"a": {"lines": {"ct": {"used_mbps": 1}}}})), profile("network_flow")
+    ctx = Cycle(request(picture), picture, policy, now=NOW, rows=slice(0, 1), labels={})
+    ctx.shelve(None, "what", 1, size=1)
+    assert ctx.at_hand(None, "what") is None
+    assert [ctx.asked_again("what") for _ in range(2)] == [False, False]
+    assert ctx.lines.of(0) == (0,)
+
+
+def test_what_nobody_measures_is_missing_everywhere() -> None:
+    picture, policy = snapshot(world({"a": {}})), profile("available")
+    ctx = Cycle(request(picture), picture, policy, now=NOW, rows=slice(0, 1), labels={})
+    reading = ctx.line_metric("nothing", np.array([0]))
+    assert not reading.known.any()
+    assert np.isnan(reading.values).all()
+    assert np.isnan(ctx.line_times("nothing", np.array([0]))).all()
+
+
+class Choosy(Plugin):
+    """Can't judge whoever is offline, and need not."""
+
+    name = "choosy"
+    reads = {"score": ()}
+
+    def score(self, ctx: Cycle) -> Any:
+        if not ctx.take(ctx.snapshot.idcs.online).all():
+            raise ZeroDivisionError
+        return np.ones(ctx.size)
+
+
+def test_who_fails_about_all_is_asked_about_the_survivors() -> None:
+    picture = snapshot(world({"a": {}, "b": {"status": "offline"}}))
+    policy = profile("available", ("choosy", "choosy", {"weight": 1}), plugins=[Choosy])
+    for _ in range(3):
+        decision = decide(request(picture), picture, policy, now=NOW)
+        assert (decision.feasible, decision.plugin_errors) == (1, ())

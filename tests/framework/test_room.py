@@ -134,3 +134,15 @@ def test_room_of_a_line(line: LineSpec, usage: Usage, expected: float) -> None:
 )
 def test_monthly_price(charge_type: str, per_mbps: float | None, per_gb: float | None, expected: float | None) -> None:
     assert monthly_price(charge_type, per_mbps, per_gb) == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "purchased", "share"),
+    [
+        pytest.param(300.0, 600.0, 0.5, id="a share"),
+        pytest.param(300.0, 0.0, 0.0, id="nothing was purchased"),
+        pytest.param(-60.0, 600.0, -0.1, id="overfull"),
+    ],
+)
+def test_headroom_of_one_line(left: float, purchased: float, share: float) -> None:
+    assert headroom(left, purchased) == share

@@ -156,3 +156,12 @@ def test_shares_fit_and_keep_the_limits(case: Any) -> None:
     again = unpack(pack(inputs_of(asked, picture, now=NOW, reference="", labels={})))
     replayed = solve(again.request, again.snapshot(), ROOMY, now=NOW)
     assert solution_answer(replayed, explain="full") == solution_answer(found, explain="full")
+
+
+def test_an_idc_that_cannot_hold_the_next_machine_is_passed_over() -> None:
+    """The first machine fits everywhere, the second one not where it comes to stand second."""
+    fleet = {"a": idc(900, stock={"cpu": 1.0}), "b": idc(500, stock={"cpu": 1.0}), "c": idc(300, stock={"cpu": 9.0})}
+    picture = snapshot(world(fleet))
+    machines = [{"bandwidth_mbps": 100, "cpu": 1}, {"bandwidth_mbps": 100, "cpu": 9}]
+    found = solve(request(picture, machines=machines, spread={"max_per_idc": 1}), picture, ROOMY, now=NOW)
+    assert shares(found) == [("a", 1), ("c", 1)]
