@@ -193,11 +193,12 @@ def _universe(ctx: Cycle, errors: list[PluginError]) -> slice | Rows:
 
 def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> Sieve:
     """Every vectorised filter's word, in the order in which rejections are counted."""
-    sieve, steps = Sieve(ctx.size), ctx.profile.steps
-    if named := [*_request_lists(ctx), *_grouped(ctx)]:
-        sieve.add(named)
-    elif steps and steps[0].reads is not None and not without:
+    steps, named = ctx.profile.steps, [*_request_lists(ctx), *_grouped(ctx)]
+    if not named and steps and steps[0].reads is not None and not without:
         sieve, steps = _recalled(ctx, steps[0], _SIEVE, _begun_sieve, errors).copy(), steps[1:]
+    else:
+        sieve = Sieve(ctx.size)
+        sieve.add(named)
     for step in steps:
         if step.reads is None or without:
             sieve.add(_step(ctx, step, errors, without))
