@@ -165,7 +165,7 @@ def _all_known(columns: list[ScoreColumn], living: Mask) -> bool:
 
 
 def _keep(part: "Cycle", front: _Front, columns: list[ScoreColumn]) -> None:
-    """Remember what does not depend on the need, if that is all of what can be remembered at all."""
+    """Remember of the columns, and of the totals, what is the same whatever is needed."""
     given = {column.entry.name: column for column in columns}
     weighed = [entry for entry, _ in part.profile.weighed or ()]
     front.columns = {entry.name: given.get(entry.name) for entry in weighed if entry.lasting}

@@ -111,8 +111,15 @@ def test_so_many_fit_and_not_one_more(known: Any, policy: Profile, at_most: int)
         assert each.limit is None or not alone(asked, each, picture, policy, each.count + 1)
 
 
-def test_nobody_is_looked_at_whom_the_search_does_not_reach() -> None:
-    """What the profile says of how many need be looked at does not hold where all are counted."""
+def test_everybody_is_counted_however_few_the_profile_would_look_at() -> None:
+    class Roomy(Plugin):
+        """Holds whatever there is."""
+
+        name = "roomy"
+
+        def filter_one(self, ctx: Any, idc: Any) -> Rejection | None:
+            return None
+
     fleet: dict[str, IdcSpec] = {f"idc{number}": {} for number in range(150)}
-    found = fits(fleet, profile("available", candidates_percent=10), at_most=3)
+    found = fits(fleet, profile("roomy", plugins=[Roomy], candidates_percent=10), at_most=3)
     assert set(found.values()) == {(3, None)}
