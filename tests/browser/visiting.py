@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Request, Response
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Request, Response, expect
 
 from tests.e2e.installation import Installation, post
 
@@ -17,6 +17,8 @@ document.addEventListener("securitypolicyviolation", (event) => {
     console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
 });
 """
+PATIENCE = 30_000
+"""Milliseconds for what must come, on a machine that may be busy with other tests."""
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -94,7 +96,8 @@ def visiting(
     )
     try:
         context.add_init_script(VIOLATIONS)
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)  # it does not heed the context's
         credentials = json.loads((site.var / "demo-credentials.json").read_text(encoding="utf-8"))
         visitor = Visitor(context.new_page(), f"http://127.0.0.1:{site.environment['PORT']}", credentials)
         _watch(visitor)

@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 from uuid import uuid4
 
@@ -30,14 +31,13 @@ from idcsched.inventory.services import (
 )
 from idcsched.ledger.taking import Stay, taking
 from idcsched.scheduling import callers
-from idcsched.scheduling.live import Live
+from idcsched.scheduling.live import LOOK_EVERY, Live, Picture
 from metrics_ingest.services import Sample, samples_store
+from tests.e2e.installation import wait_for
 
 # An in-memory SQLite database can't be read by a second thread while the first one writes; there
 # `tests/e2e` shows the same with files.
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
-
-SOON = 5.0
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ class Elsewhere:
         self._written, self._end = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, args=(write, fail))
         self._thread.start()
-        assert self._written.wait(10)
+        assert self._written.wait(60)
 
     def _run(self, write: Callable[[], object], fail: bool) -> None:
         try:
@@ -71,24 +71,34 @@ class Elsewhere:
                 write()
                 connection.run_on_commit.clear()
                 self._written.set()
-                self._end.wait(30)
+                self._end.wait(120)
                 transaction.set_rollback(fail)
         finally:
             connection.close()
 
     def finish(self) -> None:
         self._end.set()
-        self._thread.join(10)
+        self._thread.join(60)
         assert not self._thread.is_alive()
 
 
-def soon(condition: Callable[[], Any], *, within: float = SOON) -> float:
-    """How long it took for the condition to hold."""
-    begun = monotonic()
-    while not condition():
-        assert monotonic() - begun < within, "it should have happened by now"
-        sleep(0.005)
-    return monotonic() - begun
+def soon(condition: Callable[[], Any]) -> None:
+    wait_for(condition, "it to show in the picture", seconds=5)
+
+
+@contextmanager
+def looking(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Picture]]:
+    """The pictures that the looks have led to which came to their end in the block."""
+    found: list[Picture] = []
+    looked = live._looked
+
+    def look() -> Picture:
+        found.append(looked())
+        return found[-1]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(live, "_looked", look)
+        yield found
 
 
 def taints(live: Live) -> int:
@@ -123,7 +133,7 @@ def test_who_commits_takes_it_in_and_no_question_waits_for_it(
         with django_assert_num_queries(0):
             assert taints(live) == 0, "the writer does not know yet that it is committed"
         assert writer.is_alive()
-    writer.join(10)
+    writer.join(60)
     with django_assert_num_queries(0):
         assert taints(live) == 1
 
@@ -174,12 +184,18 @@ def test_a_transaction_that_is_rolled_back_elsewhere_invents_nothing(live: Live,
     assert taints(live) == Taint.objects.count() == 1
 
 
-def test_a_change_elsewhere_is_in_force_within_half_a_second(live: Live, idc: Idc) -> None:
-    took = []
-    for n in range(10):
-        Elsewhere(lambda n=n: taint_create(idc=idc, key=f"k{n}")).finish()  # type: ignore[misc]
-        took.append(soon(lambda n=n: taints(live) == n + 1))  # type: ignore[misc]
-    assert sorted(took)[5] < 0.5, took  # the median: the machine may be busy
+def test_a_change_elsewhere_is_in_force_within_half_a_second(
+    live: Live, idc: Idc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look that is under way may miss it; the next one does not. How long that takes the machine is measured."""
+    assert 2 * LOOK_EVERY <= 0.5
+    for n in range(5):
+        elsewhere = Elsewhere(lambda n=n: taint_create(idc=idc, key=f"k{n}"))  # type: ignore[misc]
+        with looking(live, monkeypatch) as pictures:
+            elsewhere.finish()
+            before = len(pictures)
+            soon(lambda since=before: len(pictures) >= since + 2)  # type: ignore[misc]
+            assert len(pictures[before + 1].snapshot.taints.idc) == n + 1
 
 
 class TestTaking:
@@ -296,13 +312,18 @@ class TestCallers:
         assert self.asking(made[0]).username == "o"
         assert self.refused("idc_" + "x" * 40) == "token_invalid"
 
-    def test_one_revoked_elsewhere_is_refused_within_half_a_second(self, live: Live) -> None:
+    def test_one_revoked_elsewhere_is_refused_within_half_a_second(
+        self, live: Live, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         issued = token_issue(user=user_create(username="o", role="operator"), name="t")
         assert self.asking(issued.text).username == "o"
-        Elsewhere(lambda: token_revoke(token=issued.token)).finish()
-        took = soon(lambda: live.current().callers[issued.token.digest].row.revoked_at)
+        elsewhere = Elsewhere(lambda: token_revoke(token=issued.token))
+        with looking(live, monkeypatch) as pictures:
+            elsewhere.finish()
+            before = len(pictures)
+            soon(lambda: len(pictures) >= before + 2)
+        assert pictures[before + 1].callers[issued.token.digest].row.revoked_at
         assert self.refused(issued.text) == "token_revoked"
-        assert took < 1.0  # half a second, on a machine that has other things to do
 
     def test_one_that_expires_is_refused_at_that_very_moment(self, live: Live) -> None:
         ends = timezone.now() + timedelta(seconds=30)
@@ -357,9 +378,10 @@ class TestDatabaseAway:
 
 def test_a_change_that_could_not_be_taken_in_is_taken_in_later(live: Live, idc: Idc) -> None:
     """What the feed has told once it will not tell again."""
-    live._reader.poll()
-    live._moved = (Moved("taints", "a/k"),)
-    Taint.objects.create(idc=idc, key="k", effect="NoSchedule")  # past the feed
+    with live._lock:  # nobody looks meanwhile
+        live._reader.poll()
+        live._moved = (Moved("taints", "a/k"),)
+        Taint.objects.create(idc=idc, key="k", effect="NoSchedule")  # past the feed
     soon(lambda: taints(live) == 1)
 
 
