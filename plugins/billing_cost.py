@@ -7,7 +7,6 @@ it up is not free; the last room is dear. Arguments: `free` (0.25), the price of
 neutral. Where the request needs no bandwidth, or no survivor has a price, the scorer leaves the sum.
 """
 
-from dataclasses import dataclass
 from math import isnan
 from typing import Annotated, Any
 
@@ -15,16 +14,16 @@ import msgspec
 import numpy as np
 
 from idcsched.framework.building import BANDWIDTH
-from idcsched.framework.capacity import demand
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.lines import NO_LINE
 from idcsched.framework.normalize import Floats, Number, Scale, rounded_alike, rounded_each
 from idcsched.framework.plugin import Note, Plugin
-from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading, Snapshot
+from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading
 from idcsched.framework.standing import LineNow
 
 ALL_OF_IT = np.ones(())
+_SOME = 1e-9  # Mbps: next to nothing, to be divided by where there is none
 _ROUNDED = 1e-6  # more than a raw value loses by being rounded
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
 
@@ -88,12 +87,13 @@ class BillingCost(Plugin):
 
     def score(self, ctx: Cycle) -> Reading | None:
         need, choice, groups = ctx.need, ctx.lines, distinct_groups(ctx)
-        priced = choice.complete and tariff_of(ctx.snapshot).all_priced
-        if not need or not (priced or any_priced(ctx.snapshot.lines, groups)):
+        lines = ctx.snapshot.lines
+        priced = choice.complete and lines.all_priced
+        if not need or not (priced or any_priced(lines, groups)):
             return None
         reads = self.reads["promise"] if choice.settled else None
         chosen = ctx.remembered("chosen", reads, lambda: [chosen_lines(ctx, group) for group in groups])
-        bills = [self.bill(lines, need) for lines in chosen]
+        bills = [self.bill(of_group, need) for of_group in chosen]
         ctx.state[self] = bills[0]
         total = sum_of(bills, groups)
         if not (priced or choice.has_line.all()):
@@ -140,16 +140,16 @@ class BillingCost(Plugin):
 
         Where the commit is dearer than what goes beyond it, an order may make the next one cheaper.
         """
-        need, tariff = ctx.need, tariff_of(ctx.snapshot)
+        need, lines = ctx.need, ctx.snapshot.lines
         if ctx.request.shape is not None or self.args.free > 1.0:
             return None
-        load = line.load + need
-        over = over_commit(load, need, line.of(tariff.commit))
-        if tariff.special:
-            over = instead(line.of(tariff.fixed), 0.0, instead(line.of(tariff.daily), 1.0, over))
-        fill = at_most(1.0, load / line.of(tariff.some_commit))
-        scarce = scarcity(load / line.of(tariff.some_purchased))
-        return rounded_alike(self._sum(line.of(tariff.price), 1.0, over, fill, scarce))
+        load, commit = line.load + need, line.of(lines.paid)
+        over = over_commit(load, need, commit)
+        if lines.special:
+            over = instead(line.of(lines.flat_rate), 0.0, instead(line.of(lines.daily), 1.0, over))
+        fill = at_most(1.0, load / some(commit))
+        scarce = scarcity(load / some(line.of(lines.purchased)))
+        return rounded_alike(self._sum(line.of(lines.price), 1.0, over, fill, scarce))
 
     def _sum(self, price: Number, busy: Number | float, over: Number, fill: Number, scarce: Number) -> Number:
         """The formula of the scheduling rules, of one line or of one of each row."""
@@ -176,17 +176,18 @@ class BillingCost(Plugin):
 
 def chosen_lines(ctx: Cycle, group: Rows) -> Chosen:
     """The line that each row has in `group`; where it has none, the first that there is."""
-    tariff, lines = tariff_of(ctx.snapshot), ctx.snapshot.lines
+    lines = ctx.snapshot.lines
     group = group if ctx.lines.complete else np.maximum(group, 0)
+    commit = lines.paid[group]
     return Chosen(
-        load=load_of(ctx.snapshot)[group],
-        commit=tariff.commit[group],
-        some_commit=tariff.some_commit[group],
-        some_purchased=tariff.some_purchased[group],
-        price=tariff.price[group],
+        load=lines.load[group],
+        commit=commit,
+        some_commit=some(commit),
+        some_purchased=some(lines.purchased[group]),
+        price=lines.price[group],
         busy=busy_share(lines, group, hour_of_week_shape(ctx.request.shape)),
-        fixed=tariff.fixed[group] if tariff.special else None,
-        daily=tariff.daily[group] if tariff.special else None,
+        fixed=lines.flat_rate[group] if lines.special else None,
+        daily=lines.daily[group] if lines.special else None,
     )
 
 
@@ -209,6 +210,11 @@ def clipped(value: Number, most: float) -> Number:
     if isinstance(value, float):
         return 0.0 if value < 0.0 else min(value, most)
     return np.minimum(np.maximum(value, 0.0), most)
+
+
+def some(value: Number) -> Number:
+    """Never nought."""
+    return max(value, _SOME) if isinstance(value, float) else np.maximum(value, _SOME)
 
 
 def instead(where: Any, value: float, other: Number) -> Number:
@@ -236,48 +242,6 @@ def sum_of(bills: list[Bill], groups: list[Rows]) -> Floats:
     for bill, group in zip(bills, groups, strict=True):
         total += np.where(group != NO_LINE, bill.raw, 0.0)
     return total
-
-
-@dataclass(frozen=True, slots=True)
-class Tariff:
-    """Of every line what a bill is made of beside its load: what is paid anyway, and the price.
-
-    `special`: there are lines, `fixed` or billed by `daily` peaks, whose excess counts otherwise. `some_commit` and
-    `some_purchased` are never nought, to be divided by.
-    """
-
-    commit: Floats
-    some_commit: Floats
-    some_purchased: Floats
-    price: Floats
-    fixed: Mask
-    daily: Mask
-    special: bool
-    all_priced: bool
-
-
-def tariff_of(snapshot: Snapshot) -> Tariff:
-    """Worked out once for a snapshot."""
-    return snapshot.derive("tariff", lambda: tariff(snapshot.lines))
-
-
-def load_of(snapshot: Snapshot) -> Floats:
-    """Of every line the load now."""
-    lines, usage = snapshot.lines, snapshot.usage
-    return snapshot.derive("load", lambda: np.add(*demand(lines.used, lines.pending, lines.ordered, usage)))
-
-
-def tariff(lines: Lines) -> Tariff:
-    return Tariff(
-        commit=lines.paid,
-        some_commit=lines.some_paid,
-        some_purchased=lines.some_purchased,
-        price=lines.price,
-        fixed=lines.flat_rate,
-        daily=lines.daily,
-        special=bool(lines.flat_rate.any() or lines.daily.any()),
-        all_priced=lines.all_priced,
-    )
 
 
 def distinct_groups(ctx: Cycle) -> list[Rows]:

@@ -18,9 +18,9 @@ from idcsched.framework.capacity import shortfall
 from idcsched.framework.claiming import Claim
 from idcsched.framework.context import Cycle
 from idcsched.framework.facts import STOCK_RESOURCES
-from idcsched.framework.normalize import DECIMALS, Floats, Scale, rounded_each
+from idcsched.framework.normalize import DECIMALS, Floats, Scale
 from idcsched.framework.plugin import Detail, Figures, Missing, Plugin, Reason, Verdict
-from idcsched.framework.snapshot import Reading, Snapshot
+from idcsched.framework.snapshot import Reading
 
 LOADS = {"cpu": "cpu_load", "memory": "memory_load", "disk": "disk_load"}
 
@@ -118,21 +118,10 @@ class Resource(Plugin):
     def _stock_verdicts(self, ctx: Cycle) -> list[Verdict]:
         verdicts = []
         for name, need in self.needs(ctx):
-            free, most = _left(ctx.snapshot, name)
-            tell = _stock(name, ctx.take(free), need)
-            verdicts.append(Verdict(ctx.take(most) >= need, NOT_ENOUGH, detail=tell, figures=tell))
+            left = ctx.take(ctx.snapshot.idcs.left[name])
+            tell = _stock(name, left, need)
+            verdicts.append(Verdict(left >= need, NOT_ENOUGH, detail=tell, figures=tell))
         return verdicts
-
-
-def _left(snapshot: Snapshot, resource: str) -> tuple[Floats, Floats]:
-    """What is left of the stock in every IDC, NaN where it is unlimited, and what it holds at most."""
-    idcs = snapshot.idcs
-
-    def compute() -> tuple[Floats, Floats]:
-        free = rounded_each(idcs.stock[resource] - idcs.taken[resource])
-        return free, np.where(np.isnan(free), np.inf, free)
-
-    return snapshot.derive(("free", resource), compute)
 
 
 def _overload(resource: str, loads: Floats, limit: float) -> Detail:
@@ -149,12 +138,12 @@ def _load(resource: str, loads: Floats, limit: float) -> Figures:
     return lambda i: {"resource": resource, "value": None if np.isnan(loads[i]) else float(loads[i]), "limit": limit}
 
 
-def _stock(resource: str, free: Floats, need: float) -> Detail:
+def _stock(resource: str, left: Floats, need: float) -> Detail:
     """`free` is null where the stock is unlimited."""
 
     def figures(i: int) -> dict[str, Any]:
-        if np.isnan(free[i]):
+        if np.isinf(left[i]):
             return {"resource": resource, "need": need, "free": None, "short_by": 0.0}
-        return {"resource": resource, **shortfall(need, float(free[i]))}
+        return {"resource": resource, **shortfall(need, float(left[i]))}
 
     return figures

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .capacity import Usage, demand, monthly_price, paid_anyway, room, used_bandwidth
+from .capacity import Usage, demand, monthly_price, paid_anyway, room, stock_left, used_bandwidth
 from .facts import STOCK_RESOURCES, IdcFact, RegionFact, Samples, TaintFact, World
 from .indexing import fact_columns, planes_by_isp
 from .labels import Mask, Rows
@@ -26,7 +26,6 @@ __all__ = [
 
 BANDWIDTH = "bandwidth_mbps"
 BUSY_SHARE = 0.05
-_SOME = 1e-9  # Mbps: next to nothing
 _LINES_AT_ONCE = 1000  # whose hours are sorted: so much is in hand at a time
 
 
@@ -86,6 +85,8 @@ def _spans(regions: Sequence[RegionFact], places: Sequence[int]) -> dict[str, Sp
 
 
 def _idcs(facts: Sequence[IdcFact]) -> Idcs:
+    stock = {name: _floats(fact.stock.get(name) for fact in facts) for name in STOCK_RESOURCES}
+    taken = {name: _floats(fact.taken.get(name, 0.0) for fact in facts) for name in STOCK_RESOURCES}
     return Idcs(
         codes=tuple(fact.code for fact in facts),
         names=tuple(fact.name or fact.code for fact in facts),
@@ -98,8 +99,9 @@ def _idcs(facts: Sequence[IdcFact]) -> Idcs:
         online=np.array([fact.status == "online" for fact in facts], dtype=np.bool_),
         latitude=_floats(fact.latitude for fact in facts),
         longitude=_floats(fact.longitude for fact in facts),
-        stock={name: _floats(fact.stock.get(name) for fact in facts) for name in STOCK_RESOURCES},
-        taken={name: _floats(fact.taken.get(name, 0.0) for fact in facts) for name in STOCK_RESOURCES},
+        stock=stock,
+        taken=taken,
+        left={name: stock_left(stock[name], taken[name]) for name in STOCK_RESOURCES},
         hashes=np.array([code_hash(fact.code) for fact in facts], dtype=np.uint64),
         row_of={fact.code: row for row, fact in enumerate(facts)},
     )
@@ -122,15 +124,15 @@ def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColu
         price_per_gb=_floats(fact.price_per_gb for fact in facts),
         price=_floats(monthly_price(fact.charge_type, fact.price_per_mbps, fact.price_per_gb) for fact in facts),
         paid=_floats(paid_anyway(fact.charge_type, fact.commit_mbps, fact.purchased_mbps) for fact in facts),
-        some_paid=unknown,
-        some_purchased=unknown,
         all_priced=False,
+        special=False,
         flat_rate=np.array([fact.charge_type == "fixed" for fact in facts], dtype=np.bool_),
         daily=np.array([fact.charge_type.startswith("daily_") for fact in facts], dtype=np.bool_),
         percentile=_floats(fact.percentile_mbps for fact in facts),
         pending=_floats(fact.pending_mbps for fact in facts),
         ordered=_floats(fact.ordered_mbps for fact in facts),
         used=unknown,
+        load=unknown,
         room=unknown,
         busy_bits=busiest_hours(world.hourly, order),
     )
@@ -155,20 +157,20 @@ def _busiest(hourly: Floats) -> Mask:
 
 
 def lines_with_room(lines: Lines, bandwidth: MetricColumn | None, usage: Usage) -> Lines:
-    """The lines with `used` and `room` worked out from the bandwidth seen, the ledger and the limits."""
+    """The lines with `used`, `load` and `room` worked out from the bandwidth seen, the ledger and the limits."""
     latest = np.full(len(lines.codes), np.nan) if bandwidth is None else bandwidth.values
     used = used_bandwidth(latest, lines.percentile)
-    free = room(lines.purchased, lines.max_level, *demand(used, lines.pending, lines.ordered, usage))
-    return replace(lines, used=used, room=free)
+    counted, pending = demand(used, lines.pending, lines.ordered, usage)
+    free = room(lines.purchased, lines.max_level, counted, pending)
+    return replace(lines, used=used, load=counted + pending, room=free)
 
 
 def lines_with_prices(lines: Lines) -> Lines:
     """The lines with what else follows from what is purchased, paid for and billed."""
     return replace(
         lines,
-        some_paid=np.maximum(lines.paid, _SOME),
-        some_purchased=np.maximum(lines.purchased, _SOME),
         all_priced=bool(lines.price.size and np.isfinite(lines.price).all()),
+        special=bool(lines.flat_rate.any() or lines.daily.any()),
     )
 
 

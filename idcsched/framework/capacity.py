@@ -22,6 +22,7 @@ __all__ = [
     "paid_anyway",
     "room",
     "shortfall",
+    "stock_left",
     "used_bandwidth",
 ]
 
@@ -75,6 +76,13 @@ def headroom(room_left: Number, purchased: Number) -> Number:
     if not purchased.size or purchased.min() > 0:
         return room_left / purchased
     return np.divide(room_left, purchased, out=np.zeros_like(room_left), where=purchased > 0)
+
+
+def stock_left(stock: Floats, taken: Floats) -> Floats:
+    """What may still be sold; infinite where the stock is unlimited (NaN)."""
+    left = rounded_alike(stock - taken)
+    left[np.isnan(left)] = np.inf
+    return left
 
 
 def shortfall(need: float, free: float) -> dict[str, float]:

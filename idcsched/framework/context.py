@@ -272,7 +272,8 @@ class Cycle:
         there = lines >= 0
         values = np.where(there, column.values[lines], np.nan)
         at = np.where(there, column.at[lines], np.nan)
-        return Reading(metric=code, values=values, at=at, known=fresh(column, values, at, self.now), lines=lines)
+        known = fresh(column, values, at, self.now) & there
+        return Reading(metric=code, values=values, at=at, known=known, lines=lines)
 
     def line_times(self, code: str, lines: Rows) -> Floats:
         """When a line metric was measured, for these rows, each by the line given; NaN where it was not."""
@@ -376,6 +377,8 @@ class Cycle:
 
 def fresh(column: MetricColumn, values: Floats, at: Floats, now: float) -> Mask:
     """Which values are there and not older than the metric's max_age."""
+    if column.all_fresh(now):
+        return np.ones(values.size, dtype=np.bool_)
     if column.fact.max_age is None:
         return ~np.isnan(values)
     return at >= now - column.fact.max_age

@@ -94,16 +94,15 @@ def _ignored(taints: Taints, row: int, ignored: IgnoredTaint) -> Mask:
 def _metrics(snapshot: Snapshot, what_if: Hypothetical, now: float) -> dict[str, MetricColumn]:
     """The metrics with the supposed values in place, as of `now`."""
     columns = dict(snapshot.metrics)
-    copied: set[str] = set()
+    copied: dict[str, MetricColumn] = {}
     for pointer, scope, subject, code, value in _values(snapshot, what_if):
         column = columns.get(code)
         if column is None or column.fact.scope != scope:
             raise Invalid("unknown_metric", "there is no {scope} metric {name}", pointer, scope=scope, name=code)
         if code not in copied:
-            copied.add(code)
-            column = columns[code] = replace(column, values=column.values.copy(), at=column.at.copy())
+            column = columns[code] = copied[code] = replace(column, values=column.values.copy(), at=column.at.copy())
         column.values[subject], column.at[subject] = (np.nan, np.nan) if value is None else (value, now)
-    return columns
+    return columns | {code: MetricColumn.of(column.fact, column.values, column.at) for code, column in copied.items()}
 
 
 def _values(snapshot: Snapshot, what_if: Hypothetical) -> Iterator[tuple[str, str, int, str, float | None]]:

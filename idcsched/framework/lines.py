@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from .labels import Mask, Rows
+from .labels import Mask, Rows, all_of
 from .normalize import Floats
 from .snapshot import Snapshot
 
@@ -108,18 +108,25 @@ class Settled(msgspec.Struct, frozen=True):
 
 def settle(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> Settled:
     """What `choose_lines` chooses under a `settled` policy for any need."""
-    choice = choose_lines(snapshot, rows, fresh, msgspec.structs.replace(policy, need=0.0))
-    choice.complete, choice.all_known, choice.settled = bool(choice.has_line.all()), bool(choice.known.all()), True
-    if not choice.known.any():
-        return Settled(choice, np.full(choice.known.size, -np.inf))
-    least = reduce(np.minimum, [snapshot.lines.room[group] for group in choice.groups])
+    picks = _picks(snapshot, rows, fresh, msgspec.structs.replace(policy, need=0.0))
+    choice = _choice(picks)
+    choice.complete, choice.all_known, choice.settled = all_of(choice.has_line), all_of(choice.known), True
+    least = reduce(np.minimum, [pick.room for pick in picks])
     return Settled(choice, least if choice.all_known else np.where(choice.known, least, -np.inf))
 
 
 def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> LineChoice:
     """The lines that `rows` would use; `fresh` says of every line whether its use is known now."""
+    return _choice(_picks(snapshot, rows, fresh, policy))
+
+
+def _picks(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> "list[_Pick]":
+    """The best line of each group."""
     wants: Sequence[tuple[str, ...]] = [(isp,) for isp in policy.wanted] if policy.match == "all" else [policy.wanted]
-    picks = [_pick(snapshot, rows, fresh, policy, isps) for isps in wants]
+    return [_pick(snapshot, rows, fresh, policy, isps) for isps in wants]
+
+
+def _choice(picks: "list[_Pick]") -> LineChoice:
     return LineChoice(
         groups=tuple(pick.line for pick in picks),
         has_line=reduce(np.logical_and, [pick.line != NO_LINE for pick in picks]),
@@ -130,9 +137,10 @@ def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: Li
 
 @dataclass(slots=True)
 class _Pick:
-    """The best line so far of each row, while the planes go by."""
+    """The best line so far of each row, while the planes go by; `room` is what is left of it, if that is known."""
 
     line: Rows
+    room: Floats
     keys: tuple[Floats, ...]
     carries: Mask
     known: Mask
@@ -140,7 +148,7 @@ class _Pick:
     @classmethod
     def none(cls, size: int) -> "_Pick":
         nothing = np.zeros(size, dtype=np.bool_)
-        return cls(np.full(size, NO_LINE, dtype=np.intp), (), nothing, nothing.copy())
+        return cls(np.full(size, NO_LINE, dtype=np.intp), np.full(size, np.nan), (), nothing, nothing.copy())
 
     def replace(self, where: Mask, other: "_Pick") -> None:
         """Take over `other` in those rows; both have keys, or one is not to be compared any more."""
@@ -152,7 +160,7 @@ class _Pick:
         return (self.carries, self.known, *self.keys)
 
     def columns(self) -> tuple[Rows | Floats | Mask, ...]:
-        return (self.line, self.carries, self.known, *self.keys)
+        return (self.line, self.room, self.carries, self.known, *self.keys)
 
 
 def _pick(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy, isps: tuple[str, ...]) -> _Pick:
@@ -160,6 +168,7 @@ def _pick(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolic
     if isps and policy.bgp_substitutes and BGP not in isps:
         substitute = _best(snapshot, rows, fresh, policy, (BGP,))
         better = substitute.carries & ~own.carries | (own.line == NO_LINE)
+        own.line = own.line.copy()  # it is the snapshot's
         own.replace(better, substitute)
     return own
 
@@ -170,7 +179,8 @@ def _best(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolic
     if not planes:
         return _Pick.none(size)
     best, *others = [_weighed(snapshot, plane, fresh, policy, alone=len(planes) == 1) for plane in planes]
-    best.line = best.line.copy()  # it is the snapshot's, and may be written into
+    if others:
+        best.line = best.line.copy()  # it is the snapshot's
     for found in others:
         best.replace(_better(found, best), found)
     return best
@@ -181,16 +191,24 @@ def _weighed(snapshot: Snapshot, plane: Rows, fresh: Mask, policy: LinePolicy, *
     lines, there = snapshot.lines, plane != NO_LINE
     room = lines.room[plane]
     seen = ~np.isnan(room)
-    known = fresh[plane] & seen & there
-    usable = known | seen & there if policy.unknown == "last" else known
-    carries = usable & (room >= policy.need)
-    if policy.unknown == "pass" or not policy.need:
-        carries |= there & ~known if policy.need else there
+    seen &= there
+    known = seen if all_of(fresh) else seen & fresh[plane]
+    carries = _carries(room, there, seen, known, policy)
     if alone:
-        return _Pick(plane, (), carries, known)
+        return _Pick(plane, room, (), carries, known)
     roomiest = np.where(seen, room, -np.inf)
     cheapest = np.zeros(plane.size) if policy.choice == "roomiest" else -np.nan_to_num(lines.price[plane], nan=np.inf)
-    return _Pick(plane, (cheapest, roomiest), carries, known)
+    return _Pick(plane, room, (cheapest, roomiest), carries, known)
+
+
+def _carries(room: Floats, there: Mask, seen: Mask, known: Mask, policy: LinePolicy) -> Mask:
+    """Which lines can take the need, as far as it is known how much is used of them."""
+    if not policy.need:
+        return there
+    carries = (seen if policy.unknown == "last" else known) & (room >= policy.need)
+    if policy.unknown == "pass":
+        carries |= there & ~known
+    return carries
 
 
 def _better(new: _Pick, old: _Pick) -> Mask:

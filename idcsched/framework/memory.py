@@ -115,5 +115,9 @@ def moment_of(
 
 
 def _after(bounds: np.ndarray[Any, Any], now: float) -> float:
-    """The first of the times that is still to come."""
+    """The first of the times that is still to come; mostly all of them are over, or none is."""
+    if not bounds.size or bounds.max() <= now:
+        return np.inf
+    if (first := float(bounds.min())) > now:
+        return first
     return float(bounds[bounds > now].min(initial=np.inf))

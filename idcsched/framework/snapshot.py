@@ -61,7 +61,7 @@ def _parts_of(kind: Any) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idcs:
-    """One entry a row. NaN in `stock`: unlimited."""
+    """One entry a row. NaN in `stock`: unlimited; `left` is what is not taken of it, infinite where it is unlimited."""
 
     codes: tuple[str, ...]
     names: tuple[str, ...]
@@ -76,16 +76,17 @@ class Idcs:
     longitude: Floats
     stock: Mapping[str, Floats]
     taken: Mapping[str, Floats]
+    left: Mapping[str, Floats]
     hashes: np.ndarray[Any, np.dtype[np.uint64]]
     row_of: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
-    """One entry a line. `used` and `room` are NaN where the line's bandwidth was never seen, `price` (per billed
-    Mbps and month) where none is known. `paid` are the Mbps that are paid for whether they flow or not; all of what
-    flows on a `flat_rate` line is, and of what flows on a line billed by `daily` peaks nothing. `some_paid` and
-    `some_purchased` are never nought, to be divided by. `busy_bits` are the busiest hours of each line, an hour a bit.
+    """One entry a line. `used`, `load` (with what is pending) and `room` are NaN where the line's bandwidth was never
+    seen, `price` (per billed Mbps and month) where none is known. `paid` are the Mbps that are paid for whether they
+    flow or not; all of what flows on a `flat_rate` line is, and of what flows on a line billed by `daily` peaks
+    nothing; `special`: there are such lines. `busy_bits` are the busiest hours of each line, an hour a bit.
     """
 
     first: Rows
@@ -100,15 +101,15 @@ class Lines:
     price_per_gb: Floats
     price: Floats
     paid: Floats
-    some_paid: Floats
-    some_purchased: Floats
     all_priced: bool
+    special: bool
     flat_rate: Mask
     daily: Mask
     percentile: Floats
     pending: Floats
     ordered: Floats
     used: Floats
+    load: Floats
     room: Floats
     busy_bits: np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -153,17 +154,23 @@ class Taints:
 class MetricColumn:
     """The latest value of one metric for every IDC or line, with its time; NaN where there is none.
 
-    No value is older than `oldest`.
+    No value is older than `oldest`. `complete`: there is one everywhere.
     """
 
     fact: MetricFact
     values: Floats
     at: Floats
     oldest: float
+    complete: bool
 
     @classmethod
     def of(cls, fact: MetricFact, values: Floats, at: Floats) -> "MetricColumn":
-        return cls(fact, values, at, float(np.fmin.reduce(at, initial=np.inf)))
+        complete = not bool(np.isnan(values).any() or np.isnan(at).any())
+        return cls(fact, values, at, float(np.fmin.reduce(at, initial=np.inf)), complete)
+
+    def all_fresh(self, now: float) -> bool:
+        """Whether every value is there and not older than the metric's max_age; False: it is not known of all."""
+        return self.complete and (self.fact.max_age is None or self.oldest >= now - self.fact.max_age)
 
     def stale_from(self, now: float) -> float:
         """When the first of the values that are fresh now will not be any more."""

@@ -7,18 +7,19 @@ there are.
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from operator import itemgetter, methodcaller
 from typing import Any, Generic, Protocol
 
 import msgspec
 import numpy as np
 
-from .capacity import demand, room
+from .capacity import room
 from .claiming import BANDWIDTH_RESOURCE, Claim
 from .facts import HeadcountFact
 from .labels import Rows
 from .lines import NO_LINE
-from .normalize import DECIMALS, Floats, Number, rounded
+from .normalize import Floats, Number, rounded
 from .snapshot import Snapshot, sealed
 
 __all__ = ["Books", "LineNow", "Tenancy", "Watcher"]
@@ -64,14 +65,13 @@ class _Waiting:
 class Books:
     """What is taken beyond what a snapshot knows of, by so many `orders`.
 
-    `room` is what every line has left now, not to be written into. `given_back`: somebody has less than before, so that
-    it is not true that nobody has got better.
+    `room` is what every line has left now, and `load` what it carries, neither to be written into. `given_back`:
+    somebody has less than before, so that it is not true that nobody has got better.
     """
 
     __slots__ = (
         "_left",
         "_lines_written",
-        "_load",
         "_ordered",
         "_pending",
         "_settled",
@@ -79,6 +79,7 @@ class Books:
         "_told_of_lines",
         "_waiting",
         "given_back",
+        "load",
         "orders",
         "room",
         "snapshot",
@@ -89,9 +90,8 @@ class Books:
         self.orders = 0
         self.given_back = False
         lines = snapshot.lines
-        self.room, self._pending, self._ordered = lines.room, lines.pending, lines.ordered
+        self.room, self.load, self._pending, self._ordered = lines.room, lines.load, lines.pending, lines.ordered
         self._lines_written = False
-        self._load: Floats | None = None
         self._left: dict[str, Floats] = {}
         self._taken: dict[str, Floats] = {}
         self._settled: list[Tenancy] = []
@@ -118,8 +118,6 @@ class Books:
     def watch(self, watcher: Watcher, needs: dict[str, float], *, lines: bool) -> None:
         """Tell whoever needs so much from now on; `lines`: also of every line that somebody takes of."""
         for resource, need in needs.items():
-            if resource != BANDWIDTH_RESOURCE:
-                self.left(resource)  # from now on it is kept up to date
             self._waiting.setdefault(resource, _Waiting()).add(need, watcher)
         if lines:
             self._told_of_lines.append(watcher)
@@ -129,32 +127,22 @@ class Books:
         self._waiting, self._told_of_lines = {}, []
 
     def left(self, resource: str) -> Floats:
-        """What is left of the stock in every IDC, NaN where it is unlimited; not to be written into."""
-        if resource not in self._left:
-            idcs = self.snapshot.idcs
-            taken = self._taken.get(resource, idcs.taken[resource])
-            self._left[resource] = (idcs.stock[resource] - taken).round(DECIMALS)
-        return self._left[resource]
-
-    @property
-    def load(self) -> Floats:
-        """What is used of every line and pending; where orders count, the larger of what is used and ordered."""
-        if self._load is None:
-            used, usage = self.snapshot.lines.used, self.snapshot.usage
-            self._load = np.add(*demand(used, self._pending, self._ordered, usage))
-        return self._load
+        """What is left of the stock in every IDC, infinite where it is unlimited; not to be written into."""
+        left = self._left.get(resource)
+        return self.snapshot.idcs.left[resource] if left is None else left
 
     def close(self, derived: dict[Any, Any]) -> Snapshot:
         """The snapshot with all that is taken in it, and this known of it already; the books go on from there."""
         idcs, lines = self.snapshot.idcs, self.snapshot.lines
         if self._taken:
-            idcs = replace(idcs, taken={**idcs.taken, **sealed(self._taken)})
+            taken, left = sealed(self._taken), sealed(self._left)
+            idcs = replace(idcs, taken={**idcs.taken, **taken}, left={**idcs.left, **left})
         if self._lines_written:
-            pending, ordered, room_left = sealed((self._pending, self._ordered, self.room))
-            lines = replace(lines, pending=pending, ordered=ordered, room=room_left)
+            pending, ordered, load, room_left = sealed((self._pending, self._ordered, self.load, self.room))
+            lines = replace(lines, pending=pending, ordered=ordered, load=load, room=room_left)
         headcounts = (*self.snapshot.headcounts, *map(_headcount, self._settled))
         self.snapshot = replace(self.snapshot, idcs=idcs, lines=lines, headcounts=headcounts, derived=derived)
-        self._lines_written, self._taken, self._settled = False, {}, []
+        self._lines_written, self._taken, self._left, self._settled = False, {}, {}, []
         return self.snapshot
 
     def _take_bandwidth(self, row: int, line: int, amount: float) -> None:
@@ -167,26 +155,27 @@ class Books:
             used, counted = max(used, ordered), 0.0  # used goes first: unknown stays unknown
         left = room(lines.purchased.item(line), lines.max_level.item(line), used, counted)
         self._pending[line], self._ordered[line], self.room[line] = pending, ordered, left
-        if self._load is not None:
-            self._load[line] = used + counted
+        self.load[line] = used + counted
         self._tell(BANDWIDTH_RESOURCE, before, left, row, line)
         for watcher in self._told_of_lines:
             watcher.line_taken(row, line, self)
 
     def _begin_lines(self) -> None:
         """What a snapshot shows is not written into."""
-        self.room, self._pending, self._ordered = self.room.copy(), self._pending.copy(), self._ordered.copy()
+        self.room, self.load = self.room.copy(), self.load.copy()
+        self._pending, self._ordered = self._pending.copy(), self._ordered.copy()
         self._lines_written = True
 
     def _take_stock(self, row: int, resource: str, amount: float) -> None:
         idcs, column = self.snapshot.idcs, self._taken.get(resource)
         if column is None:
             column = self._taken[resource] = idcs.taken[resource].copy()
+            self._left[resource] = idcs.left[resource].copy()
         taken = column[row] = rounded(column.item(row) + amount)
-        left = self._left.get(resource)
-        if left is not None:  # else nobody has asked what is left, let alone waits for less
-            before, now = left.item(row), rounded(idcs.stock[resource].item(row) - taken)
-            left[row] = now
+        left = self._left[resource]
+        before = left.item(row)
+        if before != inf:
+            now = left[row] = rounded(idcs.stock[resource].item(row) - taken)
             self._tell(resource, before, now, row, NO_LINE)
 
     def _tell(self, resource: str, before: float, left: float, row: int, line: int) -> None:
@@ -225,7 +214,7 @@ class LineNow(Generic[Number]):
 
     @property
     def load(self) -> Number:
-        """What is used of it and pending."""
+        """What is used of it and pending; where orders count, the larger of what is used and ordered."""
         return self.of(self._books.load)
 
 

@@ -17,6 +17,7 @@ from uuid_utils.compat import uuid7
 
 from idcsched.audit.feed import Moved
 from idcsched.framework.building import BANDWIDTH, busiest_hours, lines_with_room, taint_columns, times_shared
+from idcsched.framework.capacity import stock_left
 from idcsched.framework.facts import HeadcountFact
 from idcsched.framework.normalize import Floats
 from idcsched.framework.overlaying import derived_of_inventory
@@ -170,7 +171,8 @@ def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
         else:
             position = place(idc, line)
             pending[position], ordered[position] = in_use, in_all
-    idcs_now: Idcs = sealed(replace(old.idcs, taken=taken))
+    left = {resource: stock_left(old.idcs.stock[resource], column) for resource, column in taken.items()}
+    idcs_now: Idcs = sealed(replace(old.idcs, taken=taken, left=left))
     return {
         "idcs": idcs_now,
         "lines": replace(lines, pending=pending, ordered=ordered),

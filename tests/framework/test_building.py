@@ -140,3 +140,14 @@ def test_hashes_of_codes_stay_the_same() -> None:
 def test_facts_that_name_what_is_not_there_are_refused(facts: World) -> None:
     with pytest.raises(KeyError):
         build_snapshot(facts, id="", built_at=0)
+
+
+def test_a_metric_is_complete_where_everybody_has_a_value() -> None:
+    measured = {"metrics": {"load": 1}}
+    assert snapshot(world({"a": measured, "b": measured})).metrics["load"].complete
+    assert not snapshot(world({"a": measured, "b": {}})).metrics["load"].complete
+
+
+def test_what_is_left_is_told_of_limited_stock_alone() -> None:
+    picture = snapshot(world({"a": {"stock": {"cpu": 8}, "taken": {"cpu": 3}}, "b": {"taken": {"cpu": 3}}}))
+    assert picture.idcs.left["cpu"].tolist() == [5, np.inf]

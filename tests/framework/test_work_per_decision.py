@@ -1,4 +1,4 @@
-"""How much Python runs for one warm decision: counted, not timed, so that a regression fails and noise does not."""
+"""How much Python runs for one decision: counted, not timed, so that a regression fails and noise does not."""
 
 import gc
 import sys
@@ -11,11 +11,14 @@ import pytest
 
 from bench.fleet import NOW, default_profile, requests, snapshot_of
 from bench.rows.batch import REQUESTS, batch, shapes
+from bench.rows.engine import cold
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 
 MOST_CALLS = 650
 MOST_BYTES_A_ROW = 300
+MOST_CALLS_COLD = 1530
+MOST_BYTES_A_ROW_COLD = 190
 ORDERS = 40
 
 
@@ -28,6 +31,18 @@ def ask_all(idcs: int) -> Callable[[], None]:
 
     for _ in range(3):  # what comes again is remembered, and told from memory from then on
         once()
+    return once
+
+
+def ask_all_anew(idcs: int) -> Callable[[], None]:
+    """Each of a picture that nobody has asked anything yet."""
+    picture, asked = snapshot_of(idcs), requests(ORDERS)
+
+    def once() -> None:
+        for request in asked:
+            cold(picture, request)
+
+    once()
     return once
 
 
@@ -59,6 +74,11 @@ def test_no_call_is_made_for_each_candidate(idcs: int) -> None:
     assert calls_a_decision(idcs) < MOST_CALLS
 
 
+@pytest.mark.parametrize("idcs", [1000, 4000])
+def test_the_first_decision_on_a_picture(idcs: int) -> None:
+    assert 500 < calls_of(ask_all_anew(idcs)) / ORDERS < MOST_CALLS_COLD
+
+
 @pytest.mark.parametrize(("kinds", "most"), [(10, 230), (REQUESTS, 340)])
 def test_a_batch(kinds: int, most: int) -> None:
     """A decision of its own takes five hundred and more."""
@@ -80,16 +100,17 @@ def test_a_batch_is_freed_as_soon_as_it_is_answered() -> None:
         gc.enable()
 
 
-def test_memory_of_a_decision_grows_with_columns_alone() -> None:
+@pytest.mark.parametrize(("ask", "most"), [(ask_all, MOST_BYTES_A_ROW), (ask_all_anew, MOST_BYTES_A_ROW_COLD)])
+def test_memory_of_a_decision_grows_with_columns_alone(ask: Callable[[int], Callable[[], None]], most: int) -> None:
     idcs = 4000
-    once = ask_all(idcs)
+    once = ask(idcs)
     tracemalloc.start()
     try:
         once()
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < MOST_BYTES_A_ROW * idcs
+    assert peak < most * idcs
 
 
 def test_a_decision_is_freed_as_soon_as_it_is_told() -> None:
