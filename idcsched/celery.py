@@ -1,14 +1,16 @@
 """The Celery app. Imported by `idcsched.apps` once Django knows its apps, never by `idcsched` itself."""
 
 import os
+import signal
 from functools import cache
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, heartbeat_sent, setup_logging, worker_init, worker_shutdown
+from celery.signals import beat_init, heartbeat_sent, setup_logging, worker_init, worker_ready, worker_shutdown
 from kombu.transport import TRANSPORT_ALIASES
 
 from idcsched.settings_checks import environment_required
+from idcsched.work.endings import COLD_SECONDS, end_within
 
 __all__ = ["app"]
 
@@ -39,6 +41,11 @@ def _live(sender: Any, **_: Any) -> None:
 @worker_shutdown.connect
 def _end(sender: Any, **_: Any) -> None:
     worker_pulse().stop(sender.hostname)
+
+
+@worker_ready.connect
+def _end_in_time(**_: Any) -> None:
+    end_within(COLD_SECONDS, told=signal.SIGQUIT)  # at SIGTERM it waits for what it is at
 
 
 @cache

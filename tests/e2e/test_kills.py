@@ -7,6 +7,7 @@ from time import sleep
 
 import pytest
 
+from idcsched.work.endings import COLD_SECONDS
 from tests.e2e.installation import Installation, wait_for
 from tests.e2e.running import command, made, started
 
@@ -22,8 +23,7 @@ def test_it_works(demo: Installation, victim: bytes, attempt: int) -> None:
         if victim in command(pid):
             os.kill(pid, signal.SIGKILL)
     for left in range(len(demo.processes()), 0, -1):
-        # A worker lets the run of a source that it is at come to its end, which nobody answers any more.
-        wait_for(lambda fewer=left: len(demo.processes()) < fewer, f"one of {left} to follow", seconds=60)
+        wait_for(lambda fewer=left: len(demo.processes()) < fewer, f"one of {left} to follow", seconds=2 * COLD_SECONDS)
     child.process.wait()
     if attempt == 7:
         with made(demo):
