@@ -131,8 +131,9 @@ class BillingCost(Plugin):
             over[lines.fixed] = 0.0
         if lines.daily is not None:
             over[lines.daily] = 1.0
-        fill = np.minimum(1.0, load / lines.some_commit)
-        scarce = scarcity(load / lines.some_purchased)
+        fill = at_most(1.0, load / lines.some_commit)
+        load /= lines.some_purchased
+        scarce = scarcity(load)
         return Bill(self._sum(lines.price, lines.busy, over, fill, scarce), lines.busy, over, fill, lines.commit)
 
     def score_again(self, ctx: Cycle, line: LineNow[Number]) -> Number | None:
@@ -149,12 +150,18 @@ class BillingCost(Plugin):
             over = instead(line.of(lines.flat_rate), 0.0, instead(line.of(lines.daily), 1.0, over))
         fill = at_most(1.0, load / some(commit))
         scarce = scarcity(load / some(line.of(lines.purchased)))
-        return rounded_alike(self._sum(line.of(lines.price), 1.0, over, fill, scarce))
+        return rounded_alike(self._sum(line.of(lines.price), ALL_OF_IT, over, fill, scarce))
 
-    def _sum(self, price: Number, busy: Number | float, over: Number, fill: Number, scarce: Number) -> Number:
+    def _sum(self, price: Number, busy: Floats, over: Number, fill: Number, scarce: Number) -> Number:
         """The formula of the scheduling rules, of one line or of one of each row."""
-        paid = busy * (over + self.args.free * (fill * fill) * (1.0 - over))
-        found: Number = price * (paid + self.args.scarcity * scarce)
+        paid = fill * fill
+        paid *= self.args.free
+        paid *= 1.0 - over
+        paid += over
+        if busy is not ALL_OF_IT:
+            paid *= busy
+        paid += self.args.scarcity * scarce
+        found: Number = price * paid
         return found
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
@@ -200,16 +207,20 @@ def over_commit(load: Number, need: float, commit: Number) -> Number:
 
 def scarcity(level: Number) -> Number:
     """How dear the last room is at that level of use."""
-    dear = clipped((level - SCARCE_FROM) / SCARCE_SPAN, SCARCE_MOST)
+    dear = level - SCARCE_FROM
+    dear /= SCARCE_SPAN
+    dear = clipped(dear, SCARCE_MOST)
     dear *= dear
     return dear
 
 
 def clipped(value: Number, most: float) -> Number:
-    """From nought to `most`."""
+    """From nought to `most`; of an array, in its place."""
     if isinstance(value, float):
         return 0.0 if value < 0.0 else min(value, most)
-    return np.minimum(np.maximum(value, 0.0), most)
+    np.maximum(value, 0.0, out=value)
+    np.minimum(value, most, out=value)
+    return value
 
 
 def some(value: Number) -> Number:
@@ -225,8 +236,8 @@ def instead(where: Any, value: float, other: Number) -> Number:
 
 
 def at_most(most: float, value: Number) -> Number:
-    """`most` at most."""
-    return min(most, value) if isinstance(value, float) else np.minimum(most, value)
+    """`most` at most; of an array, in its place."""
+    return min(most, value) if isinstance(value, float) else np.minimum(most, value, out=value)
 
 
 def any_priced(lines: Lines, groups: list[Rows]) -> bool:

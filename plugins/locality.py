@@ -47,7 +47,7 @@ class Locality(Plugin):
         if place is None:
             return None
         idcs = ctx.snapshot.idcs
-        km = great_circle_km(*place, ctx.take(idcs.latitude), ctx.take(idcs.longitude))
+        km = great_circle_km(*place, *map(ctx.take, (idcs.latitude, idcs.longitude, idcs.cos_latitude)))
         return Reading(metric="coordinates", values=km, known=~np.isnan(km))
 
 
@@ -64,10 +64,12 @@ def client_place(ctx: Cycle) -> tuple[float, float] | None:
     return region.latitude, region.longitude
 
 
-def great_circle_km(latitude: float, longitude: float, latitudes: Floats, longitudes: Floats) -> Floats:
-    """The haversine distance from one point to many."""
+def great_circle_km(
+    latitude: float, longitude: float, latitudes: Floats, longitudes: Floats, cos_latitudes: Floats
+) -> Floats:
+    """The haversine distance from one point to many, of whose latitudes the cosines are known."""
     phi, phis = np.radians(latitude), np.radians(latitudes)
     half_lat, half_long = (phis - phi) / 2, np.radians(longitudes - longitude) / 2
-    chord = np.sin(half_lat) ** 2 + np.cos(phi) * np.cos(phis) * np.sin(half_long) ** 2
+    chord = np.sin(half_lat) ** 2 + np.cos(phi) * cos_latitudes * np.sin(half_long) ** 2
     km: Floats = 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(chord.clip(0.0, 1.0)))
     return km

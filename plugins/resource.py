@@ -18,6 +18,7 @@ from idcsched.framework.capacity import shortfall
 from idcsched.framework.claiming import Claim
 from idcsched.framework.context import Cycle
 from idcsched.framework.facts import STOCK_RESOURCES
+from idcsched.framework.labels import all_of
 from idcsched.framework.normalize import DECIMALS, Floats, Scale
 from idcsched.framework.plugin import Detail, Figures, Missing, Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Reading
@@ -65,16 +66,14 @@ class Resource(Plugin):
         return [(name, need) for name in STOCK_RESOURCES if (need := ctx.request.need(name))]
 
     def score(self, ctx: Cycle) -> Reading | None:
+        if (of_all := self._of_everybody(ctx)) is not None:
+            return of_all
         readings = list(self._readings(ctx).values())
         if not readings:
             return None
-        loads = [reading.values for reading in readings]
-        raw = reduce(np.maximum, loads)
-        if self.args.strategy == "balanced":
-            raw = raw - reduce(np.minimum, loads)
         return Reading(
             metric=min(readings, key=lambda reading: int(np.count_nonzero(reading.known))).metric,
-            values=raw,
+            values=self._raw([reading.values for reading in readings]),
             at=reduce(np.minimum, [reading.at for reading in readings if reading.at is not None]),
             known=reduce(np.logical_and, [reading.known for reading in readings]),
         )
@@ -86,6 +85,23 @@ class Resource(Plugin):
                 stock: float = stocks[name].item(row)
                 claims.append(Claim(resource=name, amount=need, ceiling=None if isnan(stock) else stock))
         return claims
+
+    def _of_everybody(self, ctx: Cycle) -> Reading | None:
+        """Looked for once in a picture; None: not every load is known of every IDC."""
+        columns = [column for metric in self.metrics if (column := ctx.snapshot.metrics.get(metric)) is not None]
+        if len(columns) < len(LOADS) or not all(one.fact.scope == "idc" and one.all_fresh(ctx.now) for one in columns):
+            return None
+
+        def compute() -> tuple[Floats, Floats]:
+            return self._raw([column.values for column in columns]), reduce(np.minimum, [one.at for one in columns])
+
+        raw, at = ctx.snapshot.derive(("loads", self.args.strategy == "balanced"), compute)
+        known = np.ones(ctx.size, dtype=np.bool_)
+        return Reading(metric=self.metrics[0], values=ctx.take(raw), at=ctx.take(at), known=known)
+
+    def _raw(self, loads: list[Floats]) -> Floats:
+        highest = reduce(np.maximum, loads)
+        return highest - reduce(np.minimum, loads) if self.args.strategy == "balanced" else highest
 
     @staticmethod
     def _readings(ctx: Cycle) -> dict[str, Reading]:
@@ -105,9 +121,10 @@ class Resource(Plugin):
             if policy != "pass":
                 verdicts.append(Verdict(usable, UNKNOWN, lambda _, name=name: {"resource": name}))  # type: ignore[misc]
             limit = getattr(self.args, name)
+            over = reading.values > limit
             verdicts.append(
                 Verdict(
-                    ~(usable & (reading.values > limit)),
+                    ~over if all_of(usable) else ~(usable & over),
                     OVERLOADED,
                     detail=_overload(name, reading.values, limit),
                     figures=_load(name, reading.values, limit),

@@ -7,8 +7,8 @@ outside its window does not exist. No arguments, no metric.
 import numpy as np
 
 from idcsched.framework.context import Cycle
-from idcsched.framework.labels import Mask
-from idcsched.framework.matching import tolerated
+from idcsched.framework.labels import Rows
+from idcsched.framework.matching import HARD_EFFECTS, tolerated
 from idcsched.framework.normalize import Floats, Scale
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
@@ -26,14 +26,14 @@ class Taint(Plugin):
     def filter(self, ctx: Cycle) -> Verdict | None:
         taints = ctx.snapshot.taints
         against = self._untolerated(ctx, hard=True)
-        if not against.any():
+        if not against.size:
             return None
         keep = np.ones(ctx.snapshot.size, dtype=np.bool_)
         keep[taints.idc[against]] = False
         rows = ctx.row_numbers
 
         def detail(i: int) -> dict[str, str]:
-            first = np.flatnonzero(against & (taints.idc == rows[i]))[0]
+            first = against[taints.idc[against] == rows[i]][0]
             key, value, effect = taints.kinds[taints.kind[first]]
             return {"taint": f"{key}={value}:{effect}" if value else f"{key}:{effect}"}
 
@@ -41,12 +41,16 @@ class Taint(Plugin):
 
     def score(self, ctx: Cycle) -> Floats:
         soft = ctx.snapshot.taints.idc[self._untolerated(ctx, hard=False)]
-        counts = np.bincount(soft, minlength=ctx.snapshot.size).astype(np.float64)
-        return ctx.take(counts)
+        counts = np.bincount(soft, minlength=ctx.snapshot.size)
+        return ctx.take(counts).astype(np.float64)
 
     @staticmethod
-    def _untolerated(ctx: Cycle, *, hard: bool) -> Mask:
+    def _untolerated(ctx: Cycle, *, hard: bool) -> Rows:
+        """The numbers of those taints."""
         taints, tolerations = ctx.snapshot.taints, ctx.request.tolerations or ()
-        against = np.array([not tolerated(tolerations, *kind) for kind in taints.kinds], dtype=np.bool_)
-        against &= taints.hard() == hard
-        return against[taints.kind] & taints.in_force(ctx.now)
+        against = np.array(
+            [(kind[2] in HARD_EFFECTS) is hard and not tolerated(tolerations, *kind) for kind in taints.kinds],
+            dtype=np.bool_,
+        )
+        found: Rows = np.flatnonzero(against[taints.kind] & taints.in_force(ctx.now))
+        return found

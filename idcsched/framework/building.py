@@ -85,6 +85,7 @@ def _spans(regions: Sequence[RegionFact], places: Sequence[int]) -> dict[str, Sp
 
 
 def _idcs(facts: Sequence[IdcFact]) -> Idcs:
+    latitude = _floats(fact.latitude for fact in facts)
     stock = {name: _floats(fact.stock.get(name) for fact in facts) for name in STOCK_RESOURCES}
     taken = {name: _floats(fact.taken.get(name, 0.0) for fact in facts) for name in STOCK_RESOURCES}
     return Idcs(
@@ -97,8 +98,9 @@ def _idcs(facts: Sequence[IdcFact]) -> Idcs:
         providers=tuple(fact.provider for fact in facts),
         labels=tuple(fact.labels for fact in facts),
         online=np.array([fact.status == "online" for fact in facts], dtype=np.bool_),
-        latitude=_floats(fact.latitude for fact in facts),
+        latitude=latitude,
         longitude=_floats(fact.longitude for fact in facts),
+        cos_latitude=np.cos(np.radians(latitude)),
         stock=stock,
         taken=taken,
         left={name: stock_left(stock[name], taken[name]) for name in STOCK_RESOURCES},

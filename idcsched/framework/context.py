@@ -110,7 +110,7 @@ class Cycle:
         other.request, other.snapshot, other.profile = self.request, self.snapshot, self.profile
         other.now, other.labels, other.entry, other.need = self.now, self.labels, self.entry, self.need
         start = self.rows.start if isinstance(self.rows, slice) else None
-        other.rows = self.row_numbers[positions] if start is None else positions + start
+        other.rows = self.row_numbers[positions] if start is None else positions + start if start else positions
         other.size = int(positions.size)
         other.state, other.notes, other.replies = self.state.copy(), self.notes, self.replies
         other.clock, other.timings = self.clock, self.timings
@@ -194,17 +194,18 @@ class Cycle:
         self, token: object, what: str, reads: tuple[str, ...], compute: Callable[[], Any], size: int, errors: Sized
     ) -> tuple[Any, tuple[MissingNote, ...]]:
         found: tuple[Any, tuple[MissingNote, ...]] | None = None
-        if isinstance(self.rows, slice):
+        moment = self.moment if isinstance(self.rows, slice) else None
+        if moment is not None:
             key = self._key(token, what, reads)
-            found = self.moment.recall(key)
+            found = moment.recall(key)
         if found is None:
             noted, failed = len(self.notes), len(errors)
             found = (compute(), tuple(self.notes[noted:]))
             del self.notes[noted:]
             if len(errors) != failed:
                 return found
-            if isinstance(self.rows, slice):
-                self.moment.remember(key, found, size=size)
+            if moment is not None:
+                moment.remember(key, found, size=size)
         if self._shelf is not None and self.profile.covers(reads):
             self._shelf[token, what] = found
         return found
@@ -215,7 +216,7 @@ class Cycle:
 
     def _key(self, token: object, what: str, reads: tuple[str, ...]) -> tuple[Any, ...]:
         """Names all that it depends on; only for rows that are remembered."""
-        return (token, what, self.rows.start, self.rows.stop, *[self._asked_for(field) for field in reads])  # type: ignore[union-attr]
+        return (token, what, self.rows.start, self.rows.stop, *map(self._asked_for, reads))  # type: ignore[union-attr]
 
     def _asked_for(self, field: str) -> Any:
         """What the request says there, as part of a key."""

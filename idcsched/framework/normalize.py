@@ -73,7 +73,8 @@ def normalize(values: Floats, scale: Scale) -> Floats:
         return values
     if scale.kind in _SCALE_FREE and (most := float(np.abs(values).max())) > _HUGE:
         values = values / most
-    scores = rounded_each(KINDS[scale.kind](values, scale))
+    scores = KINDS[scale.kind](values, scale)  # it is nobody else's, and may be written into
+    rounded_in_place(scores)
     scores += 0.0  # a nought without a sign
     return scores
 
@@ -93,6 +94,13 @@ def rounded_each(values: Floats) -> Floats:
     np.rint(found, found)
     np.divide(found, _UNITS, found)
     return found
+
+
+def rounded_in_place(values: Floats) -> None:
+    """The same of values that nobody else sees."""
+    np.multiply(values, _UNITS, values)
+    np.rint(values, values)
+    np.divide(values, _UNITS, values)
 
 
 def rounded(value: float) -> float:

@@ -185,7 +185,7 @@ class Profile:
 
     def covers(self, reads: Iterable[str]) -> bool:
         """Whether questions that are alike in all that the profile reads are alike in these fields."""
-        return all(field in self.reads for field in reads)
+        return set(self.reads).issuperset(reads)
 
     def entry(self, name: str) -> Entry | None:
         return next((entry for entry in self.entries if entry.name == name), None)

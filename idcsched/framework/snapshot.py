@@ -17,7 +17,7 @@ import numpy as np
 from .capacity import Usage
 from .facts import AffinityFact, HeadcountFact, Ints, MetricFact, RegionFact
 from .labels import LabelColumn, Mask, Rows, rows_matching
-from .matching import FACT_PREFIX, HARD_EFFECTS, Term
+from .matching import FACT_PREFIX, Term
 from .memory import Moment, moment_of
 from .normalize import Floats
 
@@ -74,6 +74,7 @@ class Idcs:
     online: Mask
     latitude: Floats
     longitude: Floats
+    cos_latitude: Floats
     stock: Mapping[str, Floats]
     taken: Mapping[str, Floats]
     left: Mapping[str, Floats]
@@ -145,9 +146,6 @@ class Taints:
         """Key and value of each of that effect that is in force there, in order."""
         kinds = (self.kinds[kind] for kind in self.kind[(self.idc == row) & self.in_force(now)].tolist())
         return sorted((key, value) for key, value, kind_of in kinds if kind_of == effect)
-
-    def hard(self) -> Mask:
-        return np.array([effect in HARD_EFFECTS for _, _, effect in self.kinds], dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
