@@ -225,7 +225,9 @@ def clipped(value: Number, most: float) -> Number:
 
 def some(value: Number) -> Number:
     """Never nought."""
-    return max(value, _SOME) if isinstance(value, float) else np.maximum(value, _SOME)
+    if isinstance(value, float):
+        return max(_SOME, value)
+    return np.maximum(value, _SOME)
 
 
 def instead(where: Any, value: float, other: Number) -> Number:

@@ -89,8 +89,7 @@ class NetworkFlow(Plugin):
     def score_again(self, ctx: Cycle, line: LineNow[Number]) -> Number:
         lines, left = ctx.snapshot.lines, line.room - ctx.need
         purchased = line.of(lines.purchased)
-        everywhere = ctx.snapshot.derive("all purchased", lambda: bool((lines.purchased > 0).all()))
-        return rounded_alike(left / purchased if everywhere else headroom(left, purchased))
+        return rounded_alike(left / purchased if lines.all_purchased else headroom(left, purchased))
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
         need, lines, usage = round(ctx.need, DECIMALS), ctx.snapshot.lines, ctx.snapshot.usage

@@ -127,6 +127,7 @@ def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColu
         price=_floats(monthly_price(fact.charge_type, fact.price_per_mbps, fact.price_per_gb) for fact in facts),
         paid=_floats(paid_anyway(fact.charge_type, fact.commit_mbps, fact.purchased_mbps) for fact in facts),
         all_priced=False,
+        all_purchased=False,
         special=False,
         flat_rate=np.array([fact.charge_type == "fixed" for fact in facts], dtype=np.bool_),
         daily=np.array([fact.charge_type.startswith("daily_") for fact in facts], dtype=np.bool_),
@@ -172,6 +173,7 @@ def lines_with_prices(lines: Lines) -> Lines:
     return replace(
         lines,
         all_priced=bool(lines.price.size and np.isfinite(lines.price).all()),
+        all_purchased=bool((lines.purchased > 0).all()),
         special=bool(lines.flat_rate.any() or lines.daily.any()),
     )
 

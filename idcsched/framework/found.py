@@ -190,13 +190,11 @@ def raw_again(ctx: "Cycle", entry: Entry, line: LineNow[Number]) -> Number:
         raw = entry.plugin.score_again(ctx, line)
     except Exception as error:  # who fails is asked in the ordinary way, where it is named
         raise Closed from error
-    if not (_is_known(raw) if type(line.number) is int else isinstance(raw, np.ndarray)):
+    alone = type(line.number) is int
+    known = isinstance(raw, float) and raw - raw == 0.0 if alone else isinstance(raw, np.ndarray)
+    if not known:
         raise Closed
     return raw  # type: ignore[return-value]
-
-
-def _is_known(raw: object) -> bool:
-    return isinstance(raw, float) and raw - raw == 0.0
 
 
 def place_of(ctx: "Cycle", position: int, line: int) -> Place:

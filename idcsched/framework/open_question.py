@@ -45,6 +45,7 @@ class OpenQuestion:
         ]
         self._slack = sum([slack(weight, scale) for _, weight, scale in self._scorers])
         self._places: dict[tuple[int, int], Place] = {}
+        self._lasting: dict[int, float] = {}
         self._told_last: Rejections | None = None
         self._look(books)
         several = alike.planes is not None  # less left of one line need not be too little
@@ -168,7 +169,9 @@ class OpenQuestion:
 
     def _score_again(self, place: int, books: Books) -> None:
         line: LineNow[float] = LineNow(books, self._lines.item(place))
-        total, ctx = self._alike.lasting(place), self._ctx
+        total, ctx = self._lasting.get(place), self._ctx
+        if total is None:  # who is the best once is it again
+            total = self._lasting[place] = self._alike.lasting(place)
         for entry, weight, scale in self._scorers:
             total += normalize_one(raw_again(ctx, entry, line), scale) * weight
         self._totals[place], self._rooms[place] = rounded(total), line.room

@@ -9,7 +9,7 @@ from .standing import Books, Tenancy
 
 __all__ = ["Tenancy", "Words", "derived_of_inventory", "laid_over", "unmoved", "unmoved_words"]
 
-_OF_INVENTORY = frozenset({"label", "numbers", "all purchased", "bills"})
+_OF_INVENTORY = frozenset({"label", "numbers", "bills"})
 _UNMOVED = _OF_INVENTORY | {"affinity"}
 
 Words = frozenset[tuple[Any, Any]]

@@ -118,10 +118,9 @@ def line_headroom(ctx: "Cycle", need: float) -> Floats:
     if not lines.purchased.size:
         return np.full(ctx.size, np.nan)
     everybody = choice.complete or choice.has_line.all()
-    purchased = ctx.snapshot.derive("all purchased", lambda: bool((lines.purchased > 0).all()))
     reads = ("isp", "isp_match") if choice.settled else None
     sizes = ctx.recalled(None, "sizes", reads, lambda: _sizes(lines, choice), size=16 * ctx.size)
-    lefts = [(room - need) / bought if purchased else headroom(room - need, bought) for room, bought in sizes]
+    lefts = [(room - need) / bought if lines.all_purchased else headroom(room - need, bought) for room, bought in sizes]
     if not everybody:
         lefts = [np.where(group == NO_LINE, np.nan, left) for group, left in zip(choice.groups, lefts, strict=True)]
     return rounded_each(lefts[0] if len(lefts) == 1 else np.minimum.reduce(lefts))

@@ -103,6 +103,7 @@ class Lines:
     price: Floats
     paid: Floats
     all_priced: bool
+    all_purchased: bool
     special: bool
     flat_rate: Mask
     daily: Mask

@@ -79,7 +79,7 @@ def test_the_first_decision_on_a_picture(idcs: int) -> None:
     assert 500 < calls_of(ask_all_anew(idcs)) / ORDERS < MOST_CALLS_COLD
 
 
-@pytest.mark.parametrize(("kinds", "most"), [(10, 230), (REQUESTS, 340)])
+@pytest.mark.parametrize(("kinds", "most"), [(10, 205), (REQUESTS, 320)])
 def test_a_batch(kinds: int, most: int) -> None:
     """A decision of its own takes five hundred and more."""
     asked = shapes(kinds)
