@@ -118,8 +118,10 @@ def _servers(others: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield "\n## Which server\n"
     yield (
         "Recommendations over 1,000 IDCs, each put on record, by one worker process with so many threads. What "
-        "installations run (`make run`, the Dockerfile, docker-compose.yml) is granian with four: a thread that waits "
-        "for the database must not keep the others from answering.\n"
+        "installations run (`make run`, the Dockerfile, docker-compose.yml) is granian by its own interface, RSGI: the "
+        "thread that receives requests answers recommendations itself, and what waits for the database is answered by "
+        "others (`WEB_THREADS`). A WSGI server answers all in the same threads; one alone would be as quick as long as "
+        "nobody waits, and four share the interpreter's lock.\n"
     )
     yield "| server | recommendations a second | MB |\n|---|--:|--:|"
     for figures in others:

@@ -25,6 +25,11 @@ IDCS, ROUNDS = 1000, 5
 APPLICATION = "idcsched.wsgi:application"
 
 
+def granian_wsgi(port: int, *, threads: int) -> list[str]:
+    listening = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
+    return ["granian", *listening, "--blocking-threads", str(threads), APPLICATION]
+
+
 def gunicorn(port: int, *, threads: int) -> list[str]:
     sized = ["--workers", "1", "--worker-class", "gthread", "--threads", str(threads)]
     return ["gunicorn", "--bind", f"127.0.0.1:{port}", *sized, APPLICATION]
@@ -35,7 +40,8 @@ def waitress(port: int, *, threads: int) -> list[str]:
 
 
 SERVERS: dict[str, Callable[[int], list[str]]] = {
-    **{f"granian, threads: {threads}": partial(granian, threads=threads) for threads in (1, 2, 4, 8)},
+    "granian (RSGI)": granian,
+    **{f"granian (WSGI), threads: {threads}": partial(granian_wsgi, threads=threads) for threads in (1, 2, 4, 8)},
     **{f"gunicorn (gthread), threads: {threads}": partial(gunicorn, threads=threads) for threads in (1, 4)},
     "waitress, threads: 4": partial(waitress, threads=4),
 }

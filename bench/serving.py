@@ -25,7 +25,6 @@ CONNECTIONS = 16
 SECONDS = 3
 PATIENCE = ["--timeout", f"{10 * SECONDS}s"]  # a slow answer counts as one answer less, not as a failure
 REQUESTS = 400
-THREADS = 4
 STORE = "from bench.stored_fleet import store; print(store({count}))"
 DRF_BODIES = [
     {"request_id": f"order-{number}", "region": "all", "isp": "ct", "tier": "edge", "count": number + 1,
@@ -87,11 +86,10 @@ class Server:
         return float(found[1])
 
 
-def granian(port: int, *, workers: int = 1, threads: int = THREADS) -> list[str]:
+def granian(port: int, *, workers: int = 1) -> list[str]:
     """The command of the server that installations run."""
-    listening = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
-    sized = ["--workers", str(workers), "--blocking-threads", str(threads)]
-    return ["granian", *listening, *sized, "idcsched.wsgi:application"]
+    listening = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
+    return ["granian", *listening, "--workers", str(workers), "idcsched.rsgi:application"]
 
 
 @contextmanager

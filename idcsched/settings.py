@@ -74,7 +74,8 @@ SECURE_SSL = read(
     help="Everybody comes by HTTPS: plain HTTP is redirected, cookies are secure, browsers are told to stay (HSTS).",
 )
 PORT = read("PORT", integer(1, 65535), default=8000, help="The port that `make run` listens on, on 127.0.0.1.")
-WEB_WORKERS = read("WEB_WORKERS", integer(1, 64), default=1, help="Web server processes, of four threads each.")
+WEB_WORKERS = read("WEB_WORKERS", integer(1, 64), default=1, help="Web server processes.")
+WEB_THREADS = read("WEB_THREADS", integer(1, 64), default=4, help="Threads of each that may wait for the database.")
 THROTTLE = read(
     "THROTTLE",
     environment.rate,

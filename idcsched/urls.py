@@ -12,7 +12,7 @@ from idcsched.demo.views import measurements
 urlpatterns = [
     path("api/v1/", include("idcsched.api.urls")),  # first, since it is asked most
     path("", RedirectView.as_view(url="/api/v1/docs/")),
-    path("health/live/", health.live),
+    path("health/live/", health.live, name="live"),
     path("health/ready/", health.ready),
     path("metrics", exposition.metrics),
     path("admin/", admin.site.urls),

@@ -1,4 +1,4 @@
-"""What a web server serves: `granian --interface wsgi idcsched.wsgi:application`."""
+"""What any WSGI server serves, and what is behind `rsgi.py`."""
 
 import os
 

@@ -72,8 +72,8 @@ def ingesting() -> Iterator[Ingesting]:
 
 
 def _web(port: int) -> list[str]:
-    options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--blocking-threads", "4", "--no-ws"]
-    return [sys.executable, "-m", "granian", *options, "idcsched.wsgi:application"]
+    options = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
+    return [sys.executable, "-m", "granian", *options, "idcsched.rsgi:application"]
 
 
 def _wait(port: int) -> None:

@@ -56,6 +56,7 @@ def reserving() -> Iterator[Reserving]:
             "VAR_DIR": str(folder),
             "DJANGO_SETTINGS_MODULE": "idcsched.settings",
             "THROTTLE": "off",
+            "WEB_THREADS": "8",
         }
         command = [sys.executable, "-m", "bench.peers.reserving"]
         with subprocess.Popen(
@@ -66,9 +67,9 @@ def reserving() -> Iterator[Reserving]:
                 word, token = program.stdout.readline().split()
                 if word != "ready":
                     raise RuntimeError("our side did not start")
-                listening = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
-                web = ["-m", "granian", *listening, "--workers", "2", "--blocking-threads", "8"]
-                command = [sys.executable, *web, "idcsched.wsgi:application"]
+                listening = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
+                web = ["-m", "granian", *listening, "--workers", "2"]
+                command = [sys.executable, *web, "idcsched.rsgi:application"]
                 child = start("web", command, log=folder / "web.log", environment=environment)
                 try:
                     server = Server(f"http://127.0.0.1:{port}", token, folder, child.process.pid)

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db import DatabaseError
 
+from idcsched.at_once import may_wait
 from idcsched.background import Background
 
 from .services import token_touch
@@ -48,6 +49,7 @@ class TokenUse:
             self._noted.clear()
         self._noted[token_id] = self._due[token_id] = now
         if not self._thread.running:
+            may_wait()
             self._write()
 
     def _write(self) -> None:

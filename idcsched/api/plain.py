@@ -10,6 +10,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.request import Request
 
+from idcsched.at_once import may_wait
+
 from .authentication import BearerAuthentication
 from .idempotency import Idempotent
 
@@ -26,6 +28,7 @@ class PlainPost(Idempotent):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not _plain(request):
+            may_wait()
             return super().dispatch(request, *args, **kwargs)
         self.request = asked = Request(request, authenticators=self.bearers)
         try:

@@ -39,18 +39,9 @@ class Supervisor:
         self._folder, self._logs = folder, logs
         self._commands = {
             "web": [
-                *(sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)),
-                *(
-                    "--workers",
-                    str(workers),
-                    "--blocking-threads",
-                    "4",
-                    "--no-ws",
-                    "--workers-kill-timeout",
-                    "8",
-                    "--respawn-failed-workers",
-                ),
-                "idcsched.wsgi:application",
+                *(sys.executable, "-m", "granian", "--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port)),
+                *("--workers", str(workers), "--workers-kill-timeout", "8", "--respawn-failed-workers", "--no-ws"),
+                "idcsched.rsgi:application",
             ],
             "worker": [*CELERY, "worker", "--concurrency", "3", "--without-gossip", "--without-mingle"],
             "beat": [*CELERY, "beat", "--pidfile="],

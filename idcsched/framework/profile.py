@@ -18,7 +18,7 @@ from .errors import FieldError, Invalid, PluginBroken
 from .matching import Term, empty_selector
 from .normalize import NormalizerKind, Scale, sound_range
 from .plugin import POINTS, Missing, OnMissingFilter, OnMissingScore, Plugin
-from .registry import Registry
+from .registry import Registry, plugin_is_built_in
 from .remembering import Step, promised_by, read_by, steps_of
 
 __all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "compile_profile"]
@@ -164,6 +164,8 @@ class Profile:
     bgp_substitutes: bool = False
     overridable: frozenset[str] = frozenset({"*"})
     candidates_percent: float | None = None
+    built_in: bool = False
+    """Whether all its plugins come with this scheduler and ask nobody outside: their word takes no time to speak of."""
     one_by_one: bool = False
     """Whether a plugin thinks in one IDC at a time, so that not all need to be looked at."""
     steps: tuple[Step, ...] = ()
@@ -214,6 +216,7 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
     flow = next((entry for entry in everything if entry.plugin.name == "network_flow"), None)
     pre_filters = _joining(sorted(everything, key=lambda entry: not entry.plugin.narrows), "pre_filter")
     filters = _joining(everything, "filter")
+    gatherers = _joining(entries, "gather")
     reads = read_by(everything)
     tie_breakers = _TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers
     return Profile(
@@ -229,7 +232,7 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         reads_of=attrgetter(*[field for field in reads if field != LABELS]),
         promises=promised_by(scorers, _entries_of(tie_breakers, everything)),
         filters_one=filters_one,
-        gatherers=_joining(entries, "gather"),
+        gatherers=gatherers,
         post_filters=_joining(entries, "post_filter"),
         reservers=_joining(entries, "reserve"),
         permitters=_joining(entries, "permit"),
@@ -241,6 +244,7 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         bgp_substitutes=bool(body.bgp_substitutes),
         overridable=frozenset(("*",) if body.overridable is None else body.overridable),
         candidates_percent=body.candidates_percent,
+        built_in=not gatherers and all(plugin_is_built_in(type(entry.plugin)) for entry in everything),
         one_by_one=bool(filters_one) or any(not entry.plugin.joins("score") for entry in scorers),
         unknown_lines=flow.missing.filter if flow else "pass",
     )

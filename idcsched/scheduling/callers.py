@@ -6,6 +6,7 @@ from idcsched.accounts.known_tokens import token_digest
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
 from idcsched.accounts.services import token_authenticate
+from idcsched.at_once import may_wait
 from idcsched.inventory.scope import scoped
 
 from .live import live
@@ -22,6 +23,7 @@ def caller(*, text: str, address: str, now: datetime) -> Principal:
     known = live.current().callers.get(token_digest(text)) if live.following else None
     if known is not None:
         return known.principal_for(address=address, now=now)
+    may_wait()
     return scoped(token_authenticate(text=text, address=address, now=now))
 
 

@@ -23,6 +23,7 @@ from uuid_utils.compat import uuid7
 
 from idcsched.accounts.known_tokens import TokenTable, tokens_known
 from idcsched.accounts.models import Tenant
+from idcsched.at_once import may_wait
 from idcsched.audit.feed import (
     FeedReader,
     Moment,
@@ -151,12 +152,14 @@ class Live:
     def current(self) -> Picture:
         """The picture as of now or, where a thread keeps it, as of a moment ago; raises Unavailable."""
         if not self._following:
+            may_wait()
             with self._lock:
                 return self._looked()
         if not self._thread.running:  # the first question after a fork
             self._thread.start()
         picture = self._picture
         if picture is None or self._behind:
+            may_wait()
             picture = self._caught_up()
         if self.lag_seconds > settings.SNAPSHOT_MAX_AGE:
             raise Unavailable(

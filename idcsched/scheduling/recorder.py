@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError, connection
 from prometheus_client import Counter, Gauge
 
+from idcsched.at_once import may_wait
 from idcsched.background import Background
 
 from .models import Decision
@@ -63,6 +64,7 @@ class Recorder:
     def hand_in(self, record: DecisionRecord) -> None:
         """Have it recorded soon; where no thread runs, now. Raises nothing in the first case."""
         if not self._thread.running:
+            may_wait()
             decisions_record(records=[record])
         elif self._taken + record.size <= self._room:
             self._taken += record.size

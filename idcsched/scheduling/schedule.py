@@ -14,6 +14,7 @@ from django.utils.encoding import force_bytes
 from uuid_utils import uuid7
 
 from idcsched.accounts.roles import Principal
+from idcsched.at_once import answering_at_once, may_wait
 from idcsched.framework.context import Clock
 from idcsched.framework.cycle import queries
 from idcsched.framework.decision import Answer, Decision
@@ -48,6 +49,8 @@ __all__ = [
     "tenant_of",
 ]
 
+BRIEF = 20
+"""So many candidates are told of in a moment."""
 COMMIT_SALT = "idcsched.scheduling.commit"
 
 
@@ -64,6 +67,13 @@ class _Question:
     lag_seconds: float
     lagging: bool
     reference: str
+
+    @property
+    def short(self) -> bool:
+        """Whether it is answered in a moment: one decision by plugins that are known to ask nobody, told in brief."""
+        request, profile = self.request, self.profile
+        told_in_brief = request.explain != "full" and (request.top or 5) <= BRIEF
+        return told_in_brief and request.spread is None and profile.built_in and not profile.one_by_one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,10 +126,12 @@ def make(
     _check_meant(request)
     seen = behind(picture or live.current(), request.priority)
     question = _question(request, tenant, http_request_id, policy, seen)
+    if not question.short:
+        may_wait()
     with instruments.Attempt(question.profile.code) as attempt:
         replies = _replies(question, after)
         notebook = Notebook()
-        with Turn() if request.explain != "full" else nullcontext():  # telling all of them takes long
+        with nullcontext() if request.explain == "full" or answering_at_once() else Turn():
             solution = _solved(question, replies, attempt.clock, after)
             told = _told(solution, request, attempt, notebook)
         scheduled = _answered(question, told, started=started)

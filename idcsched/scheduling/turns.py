@@ -4,7 +4,7 @@ NumPy lets go of the interpreter's lock in every loop over more than five hundre
 Where another thread wants it, it is gone then, and this one sleeps until it comes back: four threads that decide at
 once decide less than one. So one decides at a time, and the next waits where it wants nothing. What waits for others,
 an extender or the database, stays outside of a turn, and so does what computes for long and would keep the others
-waiting.
+waiting, and the thread that receives all requests and waits for nobody.
 """
 
 import threading

@@ -24,9 +24,9 @@ def serving(site: Installation) -> Iterator[Installation]:
 @contextmanager
 def served(site: Installation) -> Iterator[Installation]:
     """The same of whatever is there already."""
-    options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", site.environment["PORT"]]
-    command = [sys.executable, "-m", "granian", *options, "--blocking-threads", "4", "--no-ws"]
-    web = site.start("web", *command, "idcsched.wsgi:application")
+    options = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", site.environment["PORT"]]
+    command = [sys.executable, "-m", "granian", *options, "--no-ws"]
+    web = site.start("web", *command, "idcsched.rsgi:application")
     try:
         wait_for(lambda: not web.running or _answers(site), "the web server", seconds=60)
         assert web.running, web.last_words()

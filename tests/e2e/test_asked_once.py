@@ -120,8 +120,8 @@ def test_of_many_at_once_one_works(installation: Installation) -> None:
         except OSError:
             return False
 
-    serve = ("--interface", "wsgi", "--port", str(port), "--workers", "2", "--blocking-threads", "4")
-    server = installation.start("web", sys.executable, "-m", "granian", *serve, "idcsched.wsgi:application")
+    serve = ("--interface", "rsgi", "--port", str(port), "--workers", "2")
+    server = installation.start("web", sys.executable, "-m", "granian", *serve, "idcsched.rsgi:application")
     try:
         wait_for(is_up, "the server")
         with ThreadPoolExecutor(16) as pool:

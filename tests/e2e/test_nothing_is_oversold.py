@@ -73,6 +73,7 @@ class Town:
     """The web processes and the sweepers of one installation, any of which may die."""
 
     def __init__(self, installation: Installation, *, webs: int) -> None:
+        installation.environment["WEB_THREADS"] = "8"
         self.installation, self.ports = installation, [free_port() for _ in range(webs)]
         self.webs = {port: self._web(port) for port in self.ports}
         self.sweepers = [self._sweeper() for _ in range(2)]
@@ -97,9 +98,8 @@ class Town:
         stop(*self.webs.values(), *self.sweepers)
 
     def _web(self, port: int) -> Child:
-        listening = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
-        threads = ["--workers", "1", "--blocking-threads", "8"]
-        command = [sys.executable, "-m", "granian", *listening, *threads, "idcsched.wsgi:application"]
+        listening = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
+        command = [sys.executable, "-m", "granian", *listening, "--workers", "1", "idcsched.rsgi:application"]
         return self.installation.start(f"web-{port}", *command)
 
     def _sweeper(self) -> Child:

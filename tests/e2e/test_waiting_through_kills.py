@@ -108,11 +108,11 @@ class Town:
         return post(f"http://127.0.0.1:{self.port}/api/v1/{path}/", dict(body), token)
 
     def _started(self) -> list[Child]:
-        listening = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(self.port), "--no-ws"]
-        web = [sys.executable, "-m", "granian", *listening, "--workers", "1", "--blocking-threads", "4"]
+        listening = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", str(self.port), "--no-ws"]
+        web = [sys.executable, "-m", "granian", *listening, "--workers", "1"]
         quiet = ("--concurrency", "2", "--without-gossip", "--without-mingle", "--loglevel", "WARNING")
         children = [
-            self.installation.start("web", *web, "idcsched.wsgi:application"),
+            self.installation.start("web", *web, "idcsched.rsgi:application"),
             self.installation.start("worker", *CELERY, "worker", *quiet),
             self.installation.start("beat", *CELERY, "beat", "--pidfile=", "--loglevel", "WARNING"),
         ]

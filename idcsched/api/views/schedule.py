@@ -13,6 +13,7 @@ from idcsched.api.permissions import principal_of_request
 from idcsched.api.plain import PlainPost
 from idcsched.api.resources import struct_response
 from idcsched.api.views.placements import ordered_response
+from idcsched.at_once import may_wait
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.request import Request
 from idcsched.placement.documents import PlacementDocument
@@ -47,6 +48,7 @@ class ScheduleView(PlainPost):
         principal, http_request_id = principal_of_request(request), request_id_of(request)
         if asked.action in (None, "recommend"):
             return struct_response(schedule(request=asked, principal=principal, http_request_id=http_request_id))
+        may_wait()
         with caller_origin(request):
             placement = placement_order(request=asked, principal=principal, http_request_id=http_request_id)
         done = placement.state == State.RESERVED and placement.action == Action.RESERVE
