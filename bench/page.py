@@ -15,6 +15,7 @@ from .growth import AXES
 from .plot import plot
 from .row import Row, all_rows
 from .soak import LONGEST_P99, MOST_GROWTH
+from .timeline import LITTLE, STRETCH
 
 __all__ = ["PAGE", "page", "plots"]
 
@@ -23,6 +24,15 @@ RESULTS = Path("bench/results")
 MEASURED, SOAKED, GROWN, SERVED, MACHINE = "bench.json", "soak.json", "growth.json", "servers.json", "machine.json"
 PLOTS = Path("docs/growth")
 THOUSAND = 1000
+TAKEN = {"stolen": "was stolen by the host of this machine", "others": "went to programs that have no part in it"}
+SOAKED_HOW = f"""\
+Requests are due at even intervals, whatever became of those before, and an answer's time counts from when its request
+was due, not from when it was sent: one that waits behind a slow one, for a connection or for the client itself is late
+by that, too, and so is one that still waited to be sent when the time was over. Of every stretch of {STRETCH:g} seconds
+is kept what Linux says of the processors (`/proc/stat`): a stretch is undisturbed where less than {LITTLE:.0%} of their
+time was stolen (the host ran others meanwhile, and nothing went on here) or went to programs other than this one, its
+servers and their database. What is asked is asked of all answers; the undisturbed ones stand beside them.
+`var/soak.json` has the stretches one by one."""
 INTRODUCTION = """\
 # Performance
 
@@ -137,10 +147,29 @@ def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
         f"changed: {changes}."
     )
     yield f"\n- failures: {len(soaked['failures'])} of {soaked['answers']:,} answers"
+    yield f"- requests that were due and not even sent when the time was over: {soaked['unanswered']:,}"
     yield f"- asked of it: no failure, {LONGEST_P99:g} ms at the 99th percentile, under {MOST_GROWTH:g} MB a minute"
-    yield f"- answered within {soaked['p50_ms']:g} ms at the median, {soaked['p99_ms']:g} ms at the 99th percentile"
+    met = "met" if soaked["p99_ms"] < LONGEST_P99 else "**not met**"
+    yield (
+        f"- answered within {soaked['p50_ms']:g} ms at the median, {soaked['p99_ms']:g} ms at the 99th percentile "
+        f"({met}), {soaked['worst_ms']:g} ms at the worst"
+    )
+    yield from _disturbed(soaked["timeline"])
     yield f"- memory: {soaked['memory_mb']:g} MB, growing by {soaked['growth_mb_a_minute']:g} MB a minute"
     yield f"- replayed to the same answer: {soaked['replayed'] - soaked['replayed_otherwise']} of {soaked['replayed']}"
+    yield f"\n{SOAKED_HOW}"
+
+
+def _disturbed(timeline: Mapping[str, Any]) -> Iterator[str]:
+    """What was taken away from it, and how it did where nothing was."""
+    if timeline["undisturbed"] is None:
+        yield "- the machine does not tell what was taken away from it meanwhile"
+        return
+    shares = [f"{timeline[name]:.1%} {how}" for name, how in TAKEN.items()]
+    calm = f"{timeline['undisturbed']:.0%} of the stretches of {STRETCH:g} seconds were undisturbed"
+    p99 = timeline["undisturbed_p99_ms"]
+    yield f"- of the processors' time meanwhile {' and '.join(shares)}; {timeline['idle']:.1%} nobody wanted"
+    yield f"- {calm}" + ("" if p99 is None else f": {p99:g} ms at the 99th percentile in these")
 
 
 def _take() -> None:

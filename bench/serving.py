@@ -16,6 +16,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from bench.asked import requests
+from bench.processes import family, resident
 from idcsched.demo.processes import start, stop
 from tests.servers import Unavailable, debian, free_port, postgresql
 
@@ -54,7 +55,7 @@ class Server:
 
     def memory(self) -> float:
         """What it and its workers hold, in MB."""
-        return sum(_resident(pid) for pid in _family(self.process)) / 1e6
+        return sum(resident(pid) for pid in family(self.process)) / 1e6
 
     def schedule(self) -> float:
         """Recommendations a second, authenticated, over the whole fleet."""
@@ -141,19 +142,6 @@ def _manage(environment: Mapping[str, str], *command: str) -> str:
     return subprocess.run(
         [sys.executable, "manage.py", *command], env=environment, capture_output=True, text=True, check=True
     ).stdout
-
-
-def _family(parent: int) -> Iterator[int]:
-    """A process and all that it has started, and so on."""
-    yield parent
-    for file in Path(f"/proc/{parent}/task").glob("*/children"):
-        for child in file.read_text().split():
-            yield from _family(int(child))
-
-
-def _resident(pid: int) -> int:
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _wrk() -> str:

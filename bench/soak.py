@@ -12,17 +12,18 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import count, cycle
+from itertools import count, cycle, takewhile
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from bench.asked import requests
 from bench.calling import Api, Failed
 from bench.serving import Server, granian, served
+from bench.timeline import STRETCH, Answer, Mark, Timeline, percentile_ms, spent, timeline
 
 __all__ = ["Report", "soak"]
 
@@ -39,21 +40,26 @@ SAMPLES = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What came of it. Latencies count from when a request was due, so that waiting behind a slow one counts, too."""
+    """What came of it. Latencies count from when a request was due, so that waiting behind a slow one counts, too, and
+    so does what the client itself was late. `unanswered` were due and not sent yet when it ended; they count with what
+    they had waited.
+    """
 
     minutes: float
     maximum: float
     rate: float
     answers: int
+    unanswered: int
     changes: dict[str, int]
     failures: list[str]
-    p50_ms: float
-    p99_ms: float
-    worst_ms: float
+    p50_ms: float | None
+    p99_ms: float | None
+    worst_ms: float | None
     memory_mb: float
     growth_mb_a_minute: float
     replayed: int
     replayed_otherwise: int
+    timeline: Timeline
 
     @property
     def met(self) -> bool:
@@ -64,22 +70,44 @@ class Report:
         found = {
             "there were failures": bool(self.failures),
             "nothing was answered": self.answers == 0,
-            "answers came late": self.p99_ms >= LONGEST_P99,
+            self._late(): self.p99_ms is None or self.p99_ms >= LONGEST_P99,
             "memory grows": self.growth_mb_a_minute >= MOST_GROWTH,
             "decisions do not replay": self.replayed_otherwise > 0 or self.replayed == 0,
         }
         return [what for what, so in found.items() if so]
+
+    def _late(self) -> str:
+        """With what was taken away from it meanwhile: that is no excuse, and has to be known."""
+        taken = {"stolen by the host": self.timeline.stolen, "spent on other programs": self.timeline.others}
+        told = [f"{share:.1%} {how}" for how, share in taken.items() if share]
+        return "answers came late" + (f" (of the processors' time {' and '.join(told)})" if told else "")
 
 
 @dataclass(slots=True)
 class Log:
     """What the threads see."""
 
-    latencies: list[float] = field(default_factory=list)
+    begun: float = field(default_factory=monotonic)
+    marks: list[Mark] = field(default_factory=lambda: [Mark(0.0, spent())])
+    latencies: list[Answer] = field(default_factory=list)
+    waiting: list[Answer] = field(default_factory=list)
+    """When it ended, for their turn: they count, or the worst would be left out."""
     decisions: list[str] = field(default_factory=list)
     changes: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     memory: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def now(self) -> float:
+        """Seconds since it was begun."""
+        return monotonic() - self.begun
+
+    def mark(self) -> None:
+        """Here one stretch ends, and another begins."""
+        self.marks.append(Mark(self.now, spent()))
+
+
+Run: TypeAlias = Callable[[Server, Log, Event], None]
 
 
 def soak(seconds: float, *, settling: float = SETTLING, share: float = SHARE, workers: int = 1) -> Report:
@@ -88,11 +116,13 @@ def soak(seconds: float, *, settling: float = SETTLING, share: float = SHARE, wo
         maximum = server.schedule()
         log, stop = Log(), Event()
         rate = maximum * share
-        runs = [_samples, _taints, _profiles, _memory, *(partial(_portal, rate, number) for number in range(PORTALS))]
+        portals = [partial(_portal, rate, number) for number in range(PORTALS)]
+        runs: list[Run] = [_samples, _taints, _profiles, _memory, _stretches, *portals]
         with ThreadPoolExecutor(len(runs)) as pool:
             going = [pool.submit(run, server, log, stop) for run in runs]
             wait(going, seconds, return_when=FIRST_EXCEPTION)
             stop.set()
+        log.mark()
         for each in going:
             each.result()
         sleep(2)  # what was recorded behind the last answers is there by now
@@ -102,16 +132,23 @@ def soak(seconds: float, *, settling: float = SETTLING, share: float = SHARE, wo
 
 def _portal(rate: float, number: int, server: Server, log: Log, stop: Event) -> None:
     """One of the portals, which ask in turns: each request when it is due, or at once where that has passed."""
-    asked, begun = cycle(requests(400, seed=number)), monotonic()
+    asked = cycle(requests(400, seed=number))
     with closing(Api(server.address, server.token)) as api:
         for turn in count(number, PORTALS):
-            due = begun + turn / rate
-            if stop.wait(max(0.0, due - monotonic())):
+            due = turn / rate
+            if stop.wait(max(0.0, due - log.now)):
+                log.waiting += _overdue(log.now, turn, rate)
                 return
             answer = _tried(log, lambda: api.call("POST", "/schedule/", next(asked)))
-            log.latencies.append(monotonic() - due)
+            log.latencies.append(Answer(due, log.now - due))
             if answer is not None:
                 log.decisions.append(answer["decision_id"])
+
+
+def _overdue(now: float, turn: int, rate: float) -> list[Answer]:
+    """The requests from this turn on that were due already: each has waited so long at least."""
+    dues = takewhile(lambda due: due < now, (each / rate for each in count(turn, PORTALS)))
+    return [Answer(due, now - due) for due in dues]
 
 
 def _samples(server: Server, log: Log, stop: Event) -> None:
@@ -153,9 +190,13 @@ def _profiles(server: Server, log: Log, stop: Event) -> None:
 
 def _memory(server: Server, log: Log, stop: Event) -> None:
     """What the web server's processes hold, in MB."""
-    begun = monotonic()
     while not stop.wait(1.0):
-        log.memory.append((monotonic() - begun, server.memory()))
+        log.memory.append((log.now, server.memory()))
+
+
+def _stretches(server: Server, log: Log, stop: Event) -> None:
+    while not stop.wait(STRETCH):
+        log.mark()
 
 
 def _again_and_again(
@@ -186,7 +227,8 @@ def _replayed(server: Server, log: Log) -> list[bool]:
 
 
 def _report(log: Log, seconds: float, maximum: float, rate: float, settling: float, identical: list[bool]) -> Report:
-    latencies = np.array(log.latencies or [np.nan]) * 1000
+    due = log.latencies + log.waiting
+    took = np.array([answer.took for answer in due])
     settled = np.array([sample for sample in log.memory if sample[0] >= settling] or [(0.0, np.nan)])
     slope = np.polyfit(settled[:, 0], settled[:, 1], 1)[0] * 60 if len(settled) > 1 else np.nan
     return Report(
@@ -194,20 +236,26 @@ def _report(log: Log, seconds: float, maximum: float, rate: float, settling: flo
         maximum=round(maximum, 1),
         rate=round(rate, 1),
         answers=len(log.decisions),
+        unanswered=len(log.waiting),
         changes=log.changes,
         failures=log.failures[:20],
-        p50_ms=round(float(np.percentile(latencies, 50)), 2),
-        p99_ms=round(float(np.percentile(latencies, 99)), 2),
-        worst_ms=round(float(latencies.max()), 2),
+        p50_ms=percentile_ms(took, 50),
+        p99_ms=percentile_ms(took, 99),
+        worst_ms=percentile_ms(took, 100),
         memory_mb=round(float(settled[-1, 1]), 1),
         growth_mb_a_minute=round(float(slope), 3),
         replayed=len(identical),
         replayed_otherwise=identical.count(False),
+        timeline=timeline(log.marks, due),
     )
 
 
 def _lines(report: Report) -> Iterator[str]:
-    for name, value in asdict(report).items():
+    told = asdict(report)
+    whole = told.pop("timeline")
+    for stretch in whole.pop("stretches"):
+        yield "  ".join(f"{name} {'-' if value is None else value}" for name, value in stretch.items())
+    for name, value in (told | whole).items():
         yield f"{name.replace('_', ' '):<22}{value}"
     yield "as required" if report.met else f"NOT MET: {', '.join(report.wrong())}"
 
