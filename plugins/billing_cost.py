@@ -16,7 +16,7 @@ import numpy as np
 from idcsched.framework.building import BANDWIDTH
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Mask, Rows
-from idcsched.framework.lines import NO_LINE
+from idcsched.framework.lines import NO_LINE, LineChoice
 from idcsched.framework.normalize import Floats, Number, Scale, rounded_alike, rounded_each
 from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading
@@ -86,8 +86,8 @@ class BillingCost(Plugin):
         return ctx.snapshot.derive("bills", lambda: Scale(kind="fixed", better="less", low=0.0, high=high))
 
     def score(self, ctx: Cycle) -> Reading | None:
-        need, choice, groups = ctx.need, ctx.lines, distinct_groups(ctx)
-        lines = ctx.snapshot.lines
+        need, choice, lines = ctx.need, ctx.lines, ctx.snapshot.lines
+        groups = distinct_groups(choice)
         priced = choice.complete and lines.all_priced
         if not need or not (priced or any_priced(lines, groups)):
             return None
@@ -103,7 +103,7 @@ class BillingCost(Plugin):
 
     def promise(self, ctx: Cycle) -> Reading | None:
         """Nothing bills less than the very first Mbps, where the need has no say in which line is chosen."""
-        groups = distinct_groups(ctx)
+        groups = distinct_groups(ctx.lines)
         if not ctx.line_policy().settled or not ctx.snapshot.lines.codes:
             return None
         least = sum_of([self._first_mbps(chosen_lines(ctx, group)) for group in groups], groups)
@@ -166,10 +166,10 @@ class BillingCost(Plugin):
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
         bill: Bill | None = ctx.state.get(self)
-        if bill is None or len(ctx.lines.of(position)) != 1:
+        if bill is None or isnan(raw := bill.raw.item(position)):
             return None
-        raw = bill.raw.item(position)
-        if isnan(raw):
+        choice = ctx.lines
+        if not (choice.complete and len(choice.groups) == 1) and len(choice.of(position)) != 1:
             return None
         numbers: dict[str, Any] = {
             "busy": 100.0 if bill.busy is ALL_OF_IT else 100 * bill.busy.item(position),
@@ -257,13 +257,13 @@ def sum_of(bills: list[Bill], groups: list[Rows]) -> Floats:
     return total
 
 
-def distinct_groups(ctx: Cycle) -> list[Rows]:
+def distinct_groups(choice: LineChoice) -> list[Rows]:
     """The chosen lines, a line that serves several ISPs only once."""
-    if len(ctx.lines.groups) == 1:
-        return list(ctx.lines.groups)
+    if len(choice.groups) == 1:
+        return list(choice.groups)
     groups: list[Rows] = []
-    for group in ctx.lines.groups:
-        again = np.logical_or.reduce([group == other for other in groups]) if groups else np.zeros(ctx.size, np.bool_)
+    for group in choice.groups:
+        again = np.logical_or.reduce([group == other for other in groups]) if groups else np.zeros(group.size, np.bool_)
         groups.append(np.where(again, NO_LINE, group))
     return groups
 

@@ -52,7 +52,8 @@ class NetworkFlow(Plugin):
         need = ctx.need
         if not need:
             return None
-        choice, verdicts, enough = ctx.lines, [], ctx.lines.carries
+        choice, verdicts = ctx.lines, []
+        enough = choice.carries
         if not choice.complete:
             verdicts.append(Verdict(choice.has_line, NO_LINE_AT_ALL, lambda i: {"need": need}))
             enough = enough | ~choice.has_line

@@ -6,9 +6,10 @@ A pure function: the same inputs give the same decision, bit for bit, today and 
 Filters give dense masks over the rows in question, which are combined once; scorers see the survivors.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
 import msgspec
@@ -193,7 +194,7 @@ def _universe(ctx: Cycle, errors: list[PluginError]) -> slice | Rows:
 
 def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> Sieve:
     """Every vectorised filter's word, in the order in which rejections are counted."""
-    steps, named = ctx.profile.steps, [*_request_lists(ctx), *_grouped(ctx)]
+    steps, named = ctx.profile.steps, list(_named(ctx))
     if not named and steps and steps[0].reads is not None and not without:
         sieve, steps = _recalled(ctx, steps[0], _SIEVE, _begun_sieve, errors).copy(), steps[1:]
     else:
@@ -209,6 +210,10 @@ def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = f
 
 def _recalled(ctx: Cycle, step: Step, what: str, judge: Callable[..., T], errors: list[PluginError]) -> T:
     """What remembered filters have come to."""
+    known = ctx.at_hand(step.token, what)
+    if known is not None and not known[1]:
+        found: T = known[0]
+        return found
     size = _BYTES_A_ROW * ctx.size
     return ctx.recalled(step.token, what, step.reads, partial(judge, ctx, step, errors), size=size, errors=errors)
 
@@ -235,8 +240,16 @@ def _remembered_step(ctx: Cycle, step: Step, errors: list[PluginError]) -> list[
     return [msgspec.structs.replace(judgement, idle=bool(judgement.keep.all()), lasting=True) for judgement in found]
 
 
+def _named(ctx: Cycle) -> Iterable[Judgement]:
+    """What the request itself keeps out, before all else."""
+    request = ctx.request
+    if request.only is None and request.exclude is None and not _fallback(ctx):
+        return ()
+    return chain(_request_lists(ctx), _grouped(ctx))
+
+
 def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
-    """`only` and `exclude`, before all else."""
+    """`only` and `exclude`."""
     for field, codes in (("only", ctx.request.only), ("exclude", ctx.request.exclude)):
         if codes is None:
             continue
@@ -277,14 +290,15 @@ def _asked(ctx: Cycle, entry: Entry, point: str) -> Universe | tuple[Verdict, ..
     verdicts = (found,) if isinstance(found, Verdict) else () if found is None else found
     if not isinstance(verdicts, tuple):
         raise TypeError(f"gave {type(found).__name__}, not Verdict")
-    for verdict in verdicts:
-        _check_mask(verdict.keep, ctx.size)
+    _check_masks(verdicts, ctx.size)
     return verdicts
 
 
-def _check_mask(keep: Mask, size: int) -> None:
-    if keep.dtype.char != "?" or keep.shape != (size,):
-        raise ValueError(f"gave a mask of {keep.dtype}{keep.shape} for {size} rows")
+def _check_masks(verdicts: tuple[Verdict, ...], size: int) -> None:
+    for verdict in verdicts:
+        keep = verdict.keep
+        if keep.dtype.char != "?" or keep.shape != (size,):
+            raise ValueError(f"gave a mask of {keep.dtype}{keep.shape} for {size} rows")
 
 
 class _Search(msgspec.Struct):

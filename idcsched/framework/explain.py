@@ -77,7 +77,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         picked=decision.cycle.profile.pick.kind,
         fallback_group=_fallback_group(decision),
         stale=stale[:MOST_SHOWN] if told else None,
-        hints=tuple(Hint(plugin=plugin, hint=say(note.sentence, note.params)) for plugin, note in decision.hints)
+        hints=tuple([Hint(plugin=plugin, hint=say(note.sentence, note.params)) for plugin, note in decision.hints])
         or msgspec.UNSET,
         plugin_errors=(*decision.plugin_errors, *dict.fromkeys(tell.errors)),
         truncated=len(stale) > MOST_SHOWN or (full and _overlong(decision)) or msgspec.UNSET,
@@ -106,10 +106,10 @@ def _idc(board: Board, position: int) -> IdcBrief | None:
 def _lines(board: Board, positions: Sequence[int]) -> list[tuple[LineUse, ...]]:
     """The lines that those at the positions would use."""
     ctx = board.survivors
-    codes, isps, need, of = ctx.snapshot.lines.codes, ctx.snapshot.lines.isps, ctx.need, ctx.lines.of
+    codes, isps, need = ctx.snapshot.lines.codes, ctx.snapshot.lines.isps, ctx.need
     return [
-        tuple([LineUse(line=codes[line], isp=isps[line], bandwidth_mbps=need) for line in of(position)])
-        for position in positions
+        tuple([LineUse(line=codes[line], isp=isps[line], bandwidth_mbps=need) for line in lines])
+        for lines in ctx.lines.of_each(positions)
     ]
 
 
@@ -168,8 +168,8 @@ def _passed(decision: Decision, row: int, tell: Teller) -> Iterator[Passed]:
 def _tie(board: Board) -> Tie | None:
     """Who stands level with the first, and the first tie-breaker that tells it from the second."""
     ranking = board.ranking
-    best = ranking.head(2)
-    if best.size <= 1 or ranking.totals.item(best.item(0)) != ranking.totals.item(best.item(1)):
+    best, total = ranking.head(2), ranking.totals.item
+    if best.size <= 1 or total(best.item(0)) != total(best.item(1)):
         return None
     level = int(np.count_nonzero(ranking.totals == ranking.totals[best[0]]))
     tied = [int(position) for position in ranking.head(level)[:level]]

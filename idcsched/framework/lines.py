@@ -80,6 +80,13 @@ class LineChoice(msgspec.Struct, kw_only=True):
             return () if line == NO_LINE else (line,)
         return tuple(dict.fromkeys(int(group[position]) for group in self.groups if group[position] != NO_LINE))
 
+    def of_each(self, positions: Sequence[int]) -> list[tuple[int, ...]]:
+        """The distinct lines of several rows."""
+        if len(self.groups) > 1:
+            return [self.of(position) for position in positions]
+        line = self.groups[0].item
+        return [() if (one := line(position)) == NO_LINE else (one,) for position in positions]
+
 
 class Settled(msgspec.Struct, frozen=True):
     """Lines chosen whatever the need; `room` is what the fullest of a row's lines has left, −inf where not known."""

@@ -7,6 +7,7 @@ property-tested.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import copysign
 from typing import Literal, TypeVar
 
@@ -40,8 +41,10 @@ BY_ROW: frozenset[NormalizerKind] = frozenset({"fixed", "none"})
 DECIMALS = 6
 _UNIT = 10.0**DECIMALS
 _UNITS = np.array(_UNIT)  # as an array it need not be made one each time
+_NOUGHT = np.zeros(())
 _WHOLE = 2.0**53  # from here on a float has no decimals to round
 _TOP = 100.0
+_TOPS = np.array(_TOP)
 _HUGE = 1e150  # beyond this, sums and differences of values may overflow
 _SCALE_FREE = frozenset({"share", "min_max", "max_ratio"})
 
@@ -75,7 +78,7 @@ def normalize(values: Floats, scale: Scale) -> Floats:
         values = values / most
     scores = KINDS[scale.kind](values, scale)  # it is nobody else's, and may be written into
     rounded_in_place(scores)
-    scores += 0.0  # a nought without a sign
+    scores += _NOUGHT  # without a sign
     return scores
 
 
@@ -127,12 +130,19 @@ def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
 
 
 def _fixed(values: Floats, scale: Scale) -> Floats:
-    scores = np.maximum(values, scale.low)
-    np.minimum(scores, scale.high, out=scores)
+    low, high, factor = _limits(scale.low, scale.high)
+    scores = np.maximum(values, low)
+    np.minimum(scores, high, out=scores)
     if scale.low:
-        scores -= scale.low
-    scores *= _TOP / (scale.high - scale.low)
+        scores -= low
+    scores *= factor
     return _turned(scores, scale)
+
+
+@lru_cache(maxsize=256)
+def _limits(low: float, high: float) -> tuple[Floats, Floats, Floats]:
+    """The range, and what of a score one of it makes, as arrays."""
+    return np.array(low), np.array(high), np.array(_TOP / (high - low))
 
 
 def _share(values: Floats, scale: Scale) -> Floats:
@@ -166,7 +176,7 @@ def _none(values: Floats, scale: Scale) -> Floats:
 
 
 def _turned(scores: Floats, scale: Scale) -> Floats:
-    return scores if scale.better == "more" else np.subtract(_TOP, scores, out=scores)
+    return scores if scale.better == "more" else np.subtract(_TOPS, scores, scores)
 
 
 KINDS: dict[NormalizerKind, Callable[[Floats, Scale], Floats]] = {

@@ -12,6 +12,7 @@ from .normalize import Floats
 __all__ = ["Ranking"]
 
 _SORTED_AT_ONCE = 256
+_NOBODY: Rows = np.empty(0, dtype=np.intp)
 
 
 class Ranking:
@@ -34,7 +35,7 @@ class Ranking:
         self.picked = -1
         self._hashes_of = hashes_of
         self._tie_keys_of = tie_keys_of
-        self._sorted: Rows = np.empty(0, dtype=np.intp)
+        self._sorted = _NOBODY
 
     def head(self, count: int) -> Rows:
         """At least the best `count`, or all that there are."""

@@ -88,7 +88,8 @@ def _read(ctx: "Cycle", entry: Entry) -> tuple[Reading | None, bool]:
     if not isinstance(raw, Reading):
         values = np.asarray(raw, dtype=np.float64)
         raw = Reading(metric="", values=values, known=np.ones(values.shape, np.bool_))
-    if raw.values.shape != (ctx.size,) or raw.known.shape != (ctx.size,):
+    shape = (ctx.size,)
+    if raw.values.shape != shape or raw.known.shape != shape:
         raise ValueError(f"gave {raw.values.shape} values for {ctx.size} candidates")
     complete = all_of(raw.known)
     if not all_of(np.isfinite(raw.values if complete else raw.values[raw.known])):
@@ -260,14 +261,15 @@ def _scores(ctx: "Cycle", entry: Entry, raw: Floats, known: Mask, scale: Scale, 
 
     `whole`: all of them are known already.
     """
-    whole = whole or all_of(known)
+    own, whole = normalizes_itself(entry), whole or all_of(known)
+    if whole and not own:
+        return normalize(raw, scale)
     values = raw if whole else raw[known]
-    own = normalizes_itself(entry)
     found = np.asarray(entry.plugin.normalize(ctx, values) if own else normalize(values, scale), dtype=np.float64)
     if own and (found.shape != values.shape or not within_bounds(found, "min_max")):
         raise ValueError("gave a score out of bounds")
     if whole:
-        return rounded_each(found) if own else found
+        return rounded_each(found)
     scores = np.full(ctx.size, _stand_in(found, entry, scale))
     scores[known] = found
     return rounded_each(scores)

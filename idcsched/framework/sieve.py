@@ -1,7 +1,6 @@
 """Who is left while one filter judges after the other, and how many each of them leaves."""
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
 import numpy as np
 
@@ -27,14 +26,13 @@ class Sieve:
         self.left: list[int] = []
 
     def add(self, judgements: Sequence[Judgement]) -> None:
-        alive, left, counted = self.alive, self.left, True
-        for judgement, after in zip_longest(judgements, judgements[1:]):
+        alive, left, to_count = self.alive, self.left, False
+        for judgement, after in zip(judgements, (*judgements[1:], None), strict=False):
             if not judgement.idle:
                 alive &= judgement.keep
-                counted = False
-            goes_on = after is not None and after.reason is judgement.reason and after.plugin == judgement.plugin
-            if not counted and not goes_on:
-                self.count, counted = int(np.count_nonzero(alive)), True
+                to_count = True
+            if to_count and (after is None or after.reason is not judgement.reason or after.plugin != judgement.plugin):
+                self.count, to_count = int(np.count_nonzero(alive)), False
             left.append(self.count)
         self.judgements += judgements
 
