@@ -16,6 +16,8 @@ from http import HTTPStatus
 from io import BytesIO
 from typing import Any, Final, NamedTuple
 
+from prometheus_client import Gauge
+
 from idcsched.at_once import Waits, nobody_waits
 from idcsched.environs import Environ, environ_of
 
@@ -33,6 +35,12 @@ READ_WITHIN: Final = 60.0
 """Seconds that a larger body may take to arrive."""
 WHOLE: Final = 1024 * 1024
 """Bytes of an answer that is sent in one piece."""
+
+in_threads = Gauge(
+    "idcsched_requests_in_threads",
+    "Requests that a thread answers which may wait, or that wait for such a thread.",
+    multiprocess_mode="livesum",
+)
 
 
 class _Answer(NamedTuple):
@@ -89,8 +97,9 @@ class Reception:
         answer = self._answer_at_once(environ) if self._at_once(environ) else None
         if answer is None:
             environ["wsgi.input"] = BytesIO(body)
-            loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(self._pool, self._answer, environ, _Pieces(protocol, loop))
+            with in_threads.track_inprogress():
+                loop = asyncio.get_running_loop()
+                answer = await loop.run_in_executor(self._pool, self._answer, environ, _Pieces(protocol, loop))
         if answer.body is not None:
             protocol.response_bytes(*answer)
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from http.client import HTTPConnection
 from time import monotonic, sleep
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
@@ -107,6 +108,12 @@ def test_while_all_that_may_wait_does_others_are_answered(site: Installation, to
         assert not any(each.done() for each in waiting)
         database.rollback()
         assert [each.result()[0] for each in waiting] == [201] * len(regions)
+
+
+def test_those_in_threads_are_counted(site: Installation) -> None:
+    """At the moment it is the one that asks for it."""
+    with urlopen(f"http://127.0.0.1:{site.environment['PORT']}/metrics", timeout=60) as response:
+        assert "\nidcsched_requests_in_threads 1.0\n" in response.read().decode()
 
 
 def test_what_was_changed_just_now_is_known(site: Installation, token: str) -> None:
