@@ -27,8 +27,8 @@ TIERS: Mapping[str, list[str]] = {
     "quick": ["-m", "not long", "--timeout", "300"],
     "long": ["-m", "long or hypothesis", "--timeout", "900"],
 }
-PARALLEL = ["--numprocesses", "auto", "--dist", "loadgroup"]
-ALONE = ["--last-failed", "--last-failed-no-failures", "none", "--numprocesses", "0", "--no-cov"]
+PARALLEL = ["--numprocesses", "auto", "--dist", "loadscope", "--no-loadscope-reorder"]  # as tests.together says
+ALONE = ["--last-failed", "--last-failed-no-failures", "none", "--numprocesses", "0"]
 # A leg has its own database; and without bytecode each worker, and each process that a test starts, compiles all anew.
 NOT_INHERITED = {"DATABASE_URL", "PYTHONDONTWRITEBYTECODE"}
 REPORTS = Path("var/tests")
@@ -114,7 +114,9 @@ def _run(leg: Leg, options: list[str]) -> tuple[int, float]:
     status = _pytest(leg, leg.report, chosen)
     if status == SOME_FAILED and 0 < len(_failures(_suite(leg.report))) <= MOST_AGAIN:
         print("What has failed, once more, alone ...", flush=True)
-        status = _pytest(leg, _again(leg.report), [*chosen, *ALONE])
+        # Not `--no-cov`: pytest-cov fails with it whatever is marked `no_cover`.
+        alone = [*(option for option in chosen if option not in COVERAGE), *ALONE]
+        status = _pytest(leg, _again(leg.report), alone)
         return status, monotonic() - begun
     return (0 if status == NOTHING_TO_RUN else status), monotonic() - begun
 

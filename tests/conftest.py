@@ -1,8 +1,9 @@
 """What all tests share. Which database they run on, DATABASE_URL decides; `python -m tests` runs them on both."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -13,8 +14,10 @@ from hypothesis import settings as hypothesis_settings
 from redis import Redis
 
 from idcsched.scheduling.live import live
+from tests.measured import measure_once, measured
 from tests.servers import Unavailable, postgresql
 from tests.servers import redis as redis_servers
+from tests.together import Together, dearest_first
 
 hypothesis_settings.register_profile("quick", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.register_profile("long", parent=hypothesis_settings.get_profile("quick"), max_examples=2000)
@@ -39,8 +42,22 @@ def pytest_configure() -> None:
     settings.WHITENOISE_AUTOREFRESH = True
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
+    return Together(config, log)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    with measured(item):
+        return (yield)
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is about the other database, and with `--database-only` what is about none."""
+    """Bring them in order; leave out what is about the other database, with `--database-only` what is about none."""
+    items.sort(key=lambda item: dearest_first(item, uses_database=_uses_database(item)))
+    measure_once(items)
     others = set(VENDORS.values()) - {VENDORS[settings.DATABASES["default"]["ENGINE"]]}
     database_only = config.getoption("--database-only")
     kept, left_out = [], []

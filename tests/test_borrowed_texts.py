@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import django
@@ -24,6 +25,7 @@ def used(pattern: str) -> Iterator[Path]:
     yield from sorted(files)
 
 
+@cache
 def said() -> set[str]:
     """Every text of the library's templates and modules."""
     found = {text for file in used("**/*.html") for text in template_texts(file)}

@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -215,7 +216,12 @@ def huge(exchange: Exchange, size: int = 200 * 1024 * 1024) -> None:
 
 def zipped_bomb(exchange: Exchange) -> None:
     """100 MB in a tenth of one, whatever was accepted."""
-    raw_reply(gzip.compress(b" " * (100 * 1024 * 1024), 9), Content_Encoding="gzip")(exchange)
+    raw_reply(_zipped(), Content_Encoding="gzip")(exchange)
+
+
+@cache
+def _zipped() -> bytes:
+    return gzip.compress(b" " * (100 * 1024 * 1024), 9)
 
 
 def redirect(location: str) -> Behaviour:

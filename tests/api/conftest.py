@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from idcsched.accounts.models import Tenant, User
 from idcsched.accounts.services import tenant_create, token_issue, user_create
 from idcsched.audit.services import feed_append
 from metrics_ingest.models import Latest
+from tests.keeping import Kept
 
 SEED = json.loads((Path(__file__).parents[2] / "fixtures" / "seed-example.json").read_text())
+SEEDED: Kept[str] = Kept()
 
 
 @cache
@@ -68,6 +70,10 @@ class Api:
         return problem["code"], [error["pointer"] for error in problem["errors"]]
 
 
+def speaking(token: str) -> Api:
+    return Api(Client(SERVER_NAME="localhost", headers={"authorization": f"Bearer {token}"}))
+
+
 @pytest.fixture
 def tenant(db: None) -> Tenant:
     return tenant_create(code="live-cn")
@@ -89,8 +95,7 @@ def api(user: Callable[[str], User]) -> Callable[..., Api]:
     """`api("portal")`: somebody of that role."""
 
     def make(role: str = "admin", **token: Any) -> Api:
-        text = token_issue(user=user(role), name="test", **token).text
-        return Api(Client(SERVER_NAME="localhost", headers={"authorization": f"Bearer {text}"}))
+        return speaking(token_issue(user=user(role), name="test", **token).text)
 
     return make
 
@@ -101,8 +106,9 @@ def anonymous(db: None) -> Api:
 
 
 @pytest.fixture
-def admin(api: Callable[..., Api]) -> Api:
-    return api("admin")
+def admin(request: pytest.FixtureRequest, api: Callable[..., Api]) -> Api:
+    """Where there is the seed example, the one who wrote it."""
+    return request.getfixturevalue("seeded") if "seed" in request.fixturenames else api("admin")
 
 
 @pytest.fixture
@@ -111,13 +117,36 @@ def portal(api: Callable[..., Api]) -> Api:
 
 
 @pytest.fixture
-def seed(admin: Api) -> Api:
-    """The seed example, written through the API as a portal's administrator would."""
-    for resource in ("regions", "isps", "idcs", "metrics", "taints", "affinities", "profiles", "samples"):
-        documents = SEED.get(resource)
-        if documents:
-            admin.call("POST", f"/{resource}/", documents, status=200 if resource == "samples" else 201)
-    return admin
+def seed(seeded: Api) -> Api:
+    """The seed example, written through the API as a portal's administrator would; its samples are of now."""
+    seeded.call("POST", "/samples/", SEED["samples"], status=200)
+    return seeded
+
+
+@pytest.fixture
+def seeded(request: pytest.FixtureRequest, user: Callable[[str], User]) -> Api:
+    """The seed example without its samples. It takes a while: each process asks for it once."""
+    return speaking(SEEDED.write(partial(_seed, user)) if _rolls_back(request) else _seed(user))
+
+
+@pytest.fixture(autouse=True)
+def seeded_first(request: pytest.FixtureRequest) -> None:
+    if "seed" in request.fixturenames:
+        request.getfixturevalue("seeded")
+
+
+def _rolls_back(request: pytest.FixtureRequest) -> bool:
+    marker = request.node.get_closest_marker("django_db")
+    return "transactional_db" not in request.fixturenames and not (marker and marker.kwargs.get("transaction"))
+
+
+def _seed(user: Callable[[str], User]) -> str:
+    """Returns the token that it was written with."""
+    token = token_issue(user=user("admin"), name="test").text
+    for resource in ("regions", "isps", "idcs", "metrics", "taints", "affinities", "profiles"):
+        if documents := SEED.get(resource):
+            speaking(token).call("POST", f"/{resource}/", documents, status=201)
+    return token
 
 
 @pytest.fixture

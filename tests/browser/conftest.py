@@ -11,13 +11,6 @@ from tests.e2e.installation import Installation
 from tests.servers import Unavailable, chromium, free_port
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process does them all: they share a browser and a server."""
-    for item in items:
-        if item.path.is_relative_to(__file__.removesuffix("/conftest.py")):
-            item.add_marker(pytest.mark.xdist_group("browser"))
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     try:

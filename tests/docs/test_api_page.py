@@ -8,7 +8,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.api.conftest import Api, admin, anonymous, api, portal, seed, tenant, user  # noqa: F401 - fixtures
+from tests.api.conftest import (  # noqa: F401 - fixtures
+    Api,
+    admin,
+    anonymous,
+    api,
+    portal,
+    seed,
+    seeded,
+    seeded_first,
+    tenant,
+    user,
+)
 from tests.docs.pages import page
 
 PAGE = page("api.md")

@@ -11,7 +11,6 @@ from tests.servers import free_port
 
 
 @pytest.mark.long
-@pytest.mark.xdist_group("make run")
 def test_it_works(tmp_path: Path) -> None:
     installation = Installation(tmp_path, source=cloned(tmp_path / "clone"), PORT=str(free_port()))
     begun = monotonic()

@@ -13,7 +13,6 @@ from tests.e2e.running import command, made, started
 
 
 @pytest.mark.long
-@pytest.mark.xdist_group("make run")
 @pytest.mark.parametrize("victim", [b"make", b"demo_run"], ids=["make", "the supervisor"])
 @pytest.mark.parametrize("attempt", range(8))
 def test_it_works(demo: Installation, victim: bytes, attempt: int) -> None:

@@ -15,8 +15,6 @@ from tests.e2e.installation import Installation, post, wait_for
 from tests.e2e.running import command, ended, made, said, supervisor
 from tests.servers import free_port
 
-pytestmark = pytest.mark.xdist_group("make run")  # one after the other: each is a whole system
-
 RUNS = """
 from metrics_ingest.models import Run
 print(*Run.objects.exclude(state="running").values_list("state", flat=True))

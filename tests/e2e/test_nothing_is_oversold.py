@@ -28,7 +28,7 @@ from tests.e2e.installation import Installation, wait_for
 from tests.servers import free_port
 from tests.servers.postgresql import FAST, running
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("crowd")]
+pytestmark = pytest.mark.long
 
 IDCS, FEWER = 20, 5
 LIMITS = {"bandwidth_mbps": 900.0, "cpu": 20.0}

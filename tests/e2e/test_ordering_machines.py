@@ -12,7 +12,7 @@ from tests.e2e.running import made
 from tests.outbound.peers import Peer
 from tests.placement.receiving import received, receiver, signature_fits
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("make run"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
 ORDER = {
     "request_id": "order-8812",

@@ -5,12 +5,8 @@ import re
 from typing import Any
 from urllib.request import Request, urlopen
 
-import pytest
-
 from tests.e2e.installation import Installation, post, wait_for
 from tests.e2e.running import made
-
-pytestmark = pytest.mark.xdist_group("make run")
 
 ASKED = {"region": "A", "profile": "seed-example"}
 REQUESTS = 40

@@ -1,10 +1,10 @@
 """Lists in the admin over 10,000 IDCs: a bounded number of queries, whatever is searched, filtered and ordered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -36,9 +36,16 @@ PAGES = [
 ]
 
 
-@pytest.fixture
-def many(db: None) -> None:
-    """10,000 IDCs of 100 regions, each with a line, a taint, a value, and a change of each."""
+@pytest.fixture(scope="module")
+def many(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """10,000 IDCs of 100 regions, each with a line, a taint, a value, and a change of each: for all tests here."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        _write_many()
+        yield
+        transaction.set_rollback(True)
+
+
+def _write_many() -> None:
     regions = Region.objects.bulk_create(Region(code=f"r-{number}") for number in range(100))
     isp = Isp.objects.create(code="ct")
     idcs = Idc.objects.bulk_create(
@@ -61,7 +68,7 @@ def many(db: None) -> None:
 
 
 @pytest.mark.no_cover
-def test_it_works(client: Client, many: None, django_assert_max_num_queries: Callable[..., Any]) -> None:
+def test_it_works(many: None, client: Client, django_assert_max_num_queries: Callable[..., Any]) -> None:
     client.force_login(user_create(username="root", role="admin"))
     isp = Isp.objects.get(code="ct").pk
     for page in (page.format(isp=isp) for page in PAGES):
@@ -73,7 +80,7 @@ def test_it_works(client: Client, many: None, django_assert_max_num_queries: Cal
 
 @pytest.mark.no_cover
 def test_an_idc_is_found_by_typing(
-    client: Client, many: None, django_assert_max_num_queries: Callable[..., Any]
+    many: None, client: Client, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
     """What the autocompletion of forms asks."""
     client.force_login(user_create(username="olga", role="operator"))

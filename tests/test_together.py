@@ -1,0 +1,44 @@
+"""Tests that share something are done by one process; all others are handed out one by one."""
+
+import re
+
+import pytest
+
+from tests.architecture.repository import ROOT
+from tests.together import TOGETHER, Together
+
+BEGINNINGS = [beginning for group in TOGETHER for beginning in group]
+
+
+def scope(test: str) -> str:
+    return Together.__new__(Together)._split_scope(test)
+
+
+def test_it_works() -> None:
+    system = {scope(f"tests/e2e/{file}.py::test_it_works") for file in ("test_make_run", "test_kills")}
+    assert len(system) == 1
+    assert scope("tests/browser/test_pages.py::test_it_works") == scope("tests/browser/test_languages.py::test_a[b]")
+    assert scope("tests/browser/test_pages.py::test_it_works") not in system
+
+
+def test_others_are_on_their_own() -> None:
+    assert scope("tests/api/test_lists.py::test_a") != scope("tests/api/test_lists.py::test_b")
+    assert scope("tests/api/test_lists.py::test_a[1]") != scope("tests/api/test_lists.py::test_a[2]")
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_what_is_done_together_is_there(beginning: str) -> None:
+    assert (ROOT / beginning).exists()
+
+
+def test_a_test_is_in_one_group_at_most() -> None:
+    assert not [(a, b) for a in BEGINNINGS for b in BEGINNINGS if a != b and b.startswith(a)]
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_who_commits_for_real_stays_out(beginning: str) -> None:
+    """The migrations' own rows are gone after such a test, and a group may be done before others."""
+    named = ROOT / beginning
+    files = [named] if named.is_file() else [*named.glob("test_*.py")]
+    assert files
+    assert not [file for file in files if re.search(r"transaction=True|transactional_db", file.read_text())]
