@@ -6,10 +6,17 @@ thread that may wait that does nothing. In one that may not it raises `Waits`, a
 """
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
-__all__ = ["Waits", "answering_at_once", "may_wait", "nobody_waits"]
+__all__ = ["Waits", "answering_at_once", "give_way", "may_wait", "nobody_waits"]
+
+MOMENT: Final = 0.0002
+"""Seconds for which who gives way looks elsewhere."""
+PATIENCE: Final = 0.001
+"""Seconds for which one gives way, so that one gets on where answers never end."""
 
 
 class Waits(BaseException):
@@ -21,6 +28,8 @@ class _Here(threading.local):
 
 
 _here = _Here()
+_answering = threading.Event()
+"""Set while an answer is given at once."""
 
 
 def answering_at_once() -> bool:
@@ -38,7 +47,20 @@ def may_wait() -> None:
 def nobody_waits() -> Iterator[None]:
     """What is done inside, by this thread, is done at once or not at all."""
     _here.at_once = True
+    _answering.set()
     try:
         yield
     finally:
+        _answering.clear()
         _here.at_once = False
+
+
+def give_way() -> None:
+    """Between two pieces of work that nobody waits for: let an answer that is being given come to its end first.
+
+    Whoever answers lets go of the interpreter's lock several times, and would wait each time for what is done here.
+    """
+    if _answering.is_set() and not _here.at_once:
+        until = time.monotonic() + PATIENCE
+        while _answering.is_set() and time.monotonic() < until:
+            time.sleep(MOMENT)

@@ -1,10 +1,11 @@
 """Where nobody is to wait, whatever may wait says so instead."""
 
 import threading
+from time import monotonic
 
 import pytest
 
-from idcsched.at_once import Waits, answering_at_once, may_wait, nobody_waits
+from idcsched.at_once import PATIENCE, Waits, answering_at_once, give_way, may_wait, nobody_waits
 
 
 def test_it_works() -> None:
@@ -34,3 +35,26 @@ def test_other_threads_may_wait_meanwhile() -> None:
         other.start()
         other.join()
     assert found == [False]
+
+
+def test_who_gives_way_waits_for_the_answer_that_is_being_given() -> None:
+    waited: list[float] = []
+
+    def work() -> None:
+        begun = monotonic()
+        give_way()
+        waited.append(monotonic() - begun)
+
+    with nobody_waits():
+        give_way()  # to oneself: that would be for ever
+        other = threading.Thread(target=work)
+        other.start()
+        other.join()
+    assert waited[0] >= PATIENCE, "and no longer than that, or it would not be over"
+
+
+def test_where_nothing_is_answered_nobody_gives_way() -> None:
+    begun = monotonic()
+    for _ in range(1000):
+        give_way()
+    assert monotonic() - begun < 1000 * PATIENCE

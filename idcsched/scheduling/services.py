@@ -8,6 +8,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
+from idcsched.at_once import give_way
 from idcsched.audit.context import origin
 from idcsched.audit.services import change_record, feed_append
 from idcsched.audit.statements import insertion
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 DEFAULT_PROFILE = "default"
+PIECE = 40
+"""Records that are written by one statement."""
 
 
 @write()
@@ -106,10 +109,13 @@ def profile_delete(*, profile: Profile) -> None:
 
 
 def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
-    """Keep answers that were given, in one statement; one that is kept already stays as it is. Says how many."""
+    """Keep answers that were given, in one transaction; one that is kept already stays as it is. Says how many."""
     codes = {record.tenant for record in records if record.tenant}
     tenants = dict(Tenant.objects.filter(code__in=codes).values_list("code", "pk")) if codes else {}
-    rows = [record.row(tenants, pictures) for record in records]
+    rows = []
+    for record in records:
+        give_way()
+        rows.append(record.row(tenants, pictures))
     try:
         return _stored(rows)
     except IntegrityError:  # a database that was emptied or restored has none of the pictures that this process stored
@@ -120,7 +126,9 @@ def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
 def _stored(rows: Sequence[DecisionRow]) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
         pictures.store(row.picture for row in rows if row.picture)
-        cursor.execute(*insertion(rows, into=Decision, unless_there=True))
+        for start in range(0, len(rows), PIECE):  # the driver puts a statement together without letting anybody else on
+            give_way()
+            cursor.execute(*insertion(rows[start : start + PIECE], into=Decision, unless_there=True))
     return len(rows)
 
 
