@@ -23,6 +23,7 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
     ("tests/demo/test_live_sources.py",),
     ("tests/demo/test_loaded_data.py",),
     ("tests/demo/test_measuring.py",),
+    ("tests/e2e/test_at_once.py",),
     ("tests/e2e/test_unsized_bodies.py",),
     ("tests/metrics_ingest/test_admin_lists.py",),
     ("tests/metrics_ingest/test_prometheus_collector.py",),
@@ -30,6 +31,7 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
     ("tests/scheduling/test_recommend_command.py",),
     ("tests/third_party/test_broken_plugins.py",),
     ("tests/third_party/test_installing_a_plugin.py",),
+    ("tests/test_reception.py",),
 )
 """Beginnings of the names of tests, a group a line. Whoever commits for real stays out: a group is done where its first
 test is, and what the migrations wrote is gone after such a test."""
