@@ -82,8 +82,11 @@ class Recorder:
                 waiting.set(len(self._queue))
 
     def settle(self, decision_id: str | None = None) -> None:
-        """What this process has decided is on record; so is that decision, whoever made it, if it is that young."""
-        if self._queue:
+        """What this process has decided is on record; so is that decision, whoever made it, if it is that young.
+
+        Inside a transaction only what was before: whoever flushes then waits for it, and must not be waited for.
+        """
+        if self._queue and not connection.in_atomic_block:
             self.flush()
         if decision_id is not None and self._thread.running:
             made = _made_at(decision_id)

@@ -7,9 +7,12 @@ from time import sleep
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
+from idcsched.api import idempotency
 from idcsched.api.views import decisions
+from idcsched.background import Background
+from idcsched.placement import committing
 from idcsched.scheduling import callers, schedule
 from idcsched.scheduling import recorder as recording
 from idcsched.scheduling.live import Live
@@ -97,6 +100,33 @@ def test_all_are_recorded_in_the_order_of_the_answers(seed: Api, portal: Api, re
 def test_the_list_has_what_this_process_has_answered(seed: Api, portal: Api, recorder: Recorder) -> None:
     portal.schedule(**ASKED, request_id="order-1")
     assert [found["request_id"] for found in portal.get("/decisions/")["results"]] == ["order-1"]
+
+
+def test_an_order_with_a_key_waits_for_records_before_its_transaction_and_not_inside(
+    seed: Api, portal: Api, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inside it would wait for the recorder's thread, which on SQLite waits for the transaction."""
+    flushed_inside: list[bool] = []
+    flush = recorder.flush
+
+    def noted() -> None:
+        flushed_inside.append(connection.in_atomic_block)
+        flush()
+
+    recorder.stop()  # nobody else writes
+    monkeypatch.setattr(Background, "running", True)  # so that who hands in does not write either
+    monkeypatch.setattr(recorder, "flush", noted)
+    for module in (idempotency, committing):
+        monkeypatch.setattr(module, "recorder", recorder)
+    token = portal.schedule(**ASKED)["commit_token"]
+    portal.schedule(**ASKED)
+    assert recorder.waiting == 2
+    portal.post("/placements/", {"commit_token": token}, idempotency_key="once", status=201)
+    assert flushed_inside == [False]
+    with transaction.atomic():
+        portal.schedule(**ASKED)
+        recorder.settle()
+    assert recorder.waiting == 1
 
 
 def test_one_that_another_process_is_about_to_record_is_waited_for(
