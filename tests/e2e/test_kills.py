@@ -18,12 +18,16 @@ from tests.e2e.running import command, made, started
 def test_it_works(demo: Installation, victim: bytes, attempt: int) -> None:
     child = started(demo)
     sleep(random.uniform(0, 6))
-    for pid in demo.processes():
-        if victim in command(pid):
-            os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: running(demo, victim), "somebody to kill")  # nobody may be there yet
+    for pid in running(demo, victim):
+        os.kill(pid, signal.SIGKILL)
     for left in range(len(demo.processes()), 0, -1):
         wait_for(lambda fewer=left: len(demo.processes()) < fewer, f"one of {left} to follow", seconds=2 * COLD_SECONDS)
     child.process.wait()
     if attempt == 7:
         with made(demo):
             pass
+
+
+def running(demo: Installation, victim: bytes) -> list[int]:
+    return [pid for pid in demo.processes() if victim in command(pid)]
