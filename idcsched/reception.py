@@ -12,10 +12,12 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any, Final, NamedTuple
 
+from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]  # public, but not by the checker's rules
 from prometheus_client import Gauge
 
 from idcsched.at_once import Waits, nobody_waits
@@ -68,16 +70,17 @@ class Reception:
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         environ = environ_of(scope)
         length = _length(environ)
-        if length is None or length > SMALL:
-            async with self._large:
-                await self._received(environ, protocol)
-        else:
-            await self._answered(environ, await protocol() if length else b"", protocol)
+        with suppress(ProtocolClosed):  # whoever asked has gone away
+            if length is None or length > SMALL:
+                async with self._large:
+                    await self._received(environ, length or 0, protocol)
+            else:
+                await self._answered(environ, await protocol() if length else b"", protocol)
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._pool.shutdown(wait=False)
 
-    async def _received(self, environ: Environ, protocol: Any) -> None:
+    async def _received(self, environ: Environ, length: int, protocol: Any) -> None:
         """A body that is large, or of which nobody says how long it is, is read up to a length, and for a while."""
         body = bytearray()
         try:
@@ -88,6 +91,8 @@ class Reception:
                         break
         except TimeoutError:
             protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, [("connection", "close")])
+            return
+        if len(body) < min(length, self._most):  # it broke off, and there is nobody to be answered
             return
         environ.setdefault("CONTENT_LENGTH", str(len(body)))
         await self._answered(environ, bytes(body[: self._most + 1]), protocol)

@@ -12,15 +12,13 @@ from django.conf import settings
 from django.urls import reverse
 
 from idcsched.environs import Environ
-from idcsched.inventory.transfer.reading import MAX_BYTES
+from idcsched.inventory.transfer.reading import FORM_BYTES, MAX_BYTES
 from idcsched.reception import Reception
 
 __all__ = ["application"]
 
 SCHEDULE: Final = reverse("schedule")
 LIVE: Final = reverse("live")
-FORM_BYTES: Final = 1024 * 1024
-"""What a form may have beside the file that it brings."""
 
 
 def at_once(environ: Environ) -> bool:

@@ -28,14 +28,13 @@ from idcsched.wording import explained
 from . import services
 from .importing import Missing
 from .models import Import, State
-from .reading import MAX_BYTES
+from .reading import FORM_BYTES, MAX_BYTES
 from .sheets import SHEETS
 
 __all__ = ["ImportAdmin"]
 
 KEY = re.compile(r"[0-9]{1,18}")
 PER_PAGE = 100
-FORM_BYTES = 64 * 1024
 """What a form has beside its file."""
 LABELS = {
     State.CHECKED: "warning",

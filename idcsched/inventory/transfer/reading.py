@@ -16,9 +16,11 @@ from .documents import read_document
 from .entries import Contents, Entry, Fault, faults_of, values_of
 from .sheets import SHEETS, Column, Sheet, sheet_of
 
-__all__ = ["MAX_BYTES", "MAX_ROWS", "read_files"]
+__all__ = ["FORM_BYTES", "MAX_BYTES", "MAX_ROWS", "read_files"]
 
 MAX_BYTES = 20 * 1024 * 1024
+FORM_BYTES = 64 * 1024
+"""What a form may have beside the file that it brings."""
 MAX_ROWS = 200_000
 MAX_FAULTS = 100
 CELL = 1024 * 1024
