@@ -7,8 +7,7 @@ thread that may wait that does nothing. In one that may not it raises `Waits`, a
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Final
 
 __all__ = ["Waits", "answering_at_once", "give_way", "may_wait", "nobody_waits"]
@@ -28,8 +27,8 @@ class _Here(threading.local):
 
 
 _here = _Here()
-_answering = threading.Event()
-"""Set while an answer is given at once."""
+_answering: list[None] = []
+"""Holds something while an answer is given at once."""
 
 
 def answering_at_once() -> bool:
@@ -43,16 +42,24 @@ def may_wait() -> None:
         raise Waits
 
 
-@contextmanager
-def nobody_waits() -> Iterator[None]:
-    """What is done inside, by this thread, is done at once or not at all."""
-    _here.at_once = True
-    _answering.set()
-    try:
-        yield
-    finally:
-        _answering.clear()
+class _NobodyWaits:
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        _here.at_once = True
+        _answering.append(None)
+
+    def __exit__(self, *_: object) -> None:
+        _answering.pop()
         _here.at_once = False
+
+
+_nobody_waits: Final = _NobodyWaits()
+
+
+def nobody_waits() -> AbstractContextManager[None]:
+    """What is done inside, by this thread, is done at once or not at all."""
+    return _nobody_waits
 
 
 def give_way() -> None:
@@ -60,7 +67,7 @@ def give_way() -> None:
 
     Whoever answers lets go of the interpreter's lock several times, and would wait each time for what is done here.
     """
-    if _answering.is_set() and not _here.at_once:
+    if _answering and not _here.at_once:
         until = time.monotonic() + PATIENCE
-        while _answering.is_set() and time.monotonic() < until:
+        while _answering and time.monotonic() < until:
             time.sleep(MOMENT)

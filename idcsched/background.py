@@ -35,7 +35,7 @@ class Background:
 
     @property
     def running(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
+        return self._thread is not None  # asked with every answer: whether it is alive would take a lock
 
     def start(self) -> None:
         """Start the thread, where there is none in this process."""
@@ -61,6 +61,9 @@ class Background:
                 self._tried(self._last)
         finally:
             connection.close()
+            with self._lock:
+                if self._thread is threading.current_thread():
+                    self._thread = None
 
     def _tried(self, work: Callable[[], object]) -> None:
         try:

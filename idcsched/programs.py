@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
 from io import BytesIO
+from itertools import product
 from typing import Final, TypeAlias, cast
 
 from django.conf import settings
@@ -29,6 +30,7 @@ TOKENS_FOR: Final = "/api/"
 HOSTS: Final = 100
 """So many are remembered: a server that answers to any could be told of ever more."""
 VARY: Final = ("Accept-Language",)
+KEPT_HEADER: Final = HEADER.lower()
 Answering: TypeAlias = Callable[[HttpRequest], HttpResponseBase]
 Headers: TypeAlias = dict[str, tuple[str, str]]
 """As Django keeps them: by their names in lower case, with their names as they are sent."""
@@ -48,7 +50,11 @@ class Programs:
         self._common = CommonMiddleware(self._view)
         self._answered = cast("Answering", convert_exception_to_response(self._where_the_host_is_allowed))
         self._hosts: set[str] = set()
-        self._always = {secure: _always(secure=secure) for secure in (False, True)}
+        languages = [code for code, _ in settings.LANGUAGES]
+        self._always = {
+            (secure, language): _always(secure=secure, language=language)
+            for secure, language in product((False, True), languages)
+        }
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         secure = request.is_secure()
@@ -61,7 +67,7 @@ class Programs:
         response = self._answered(request)
         if response.status_code == HTTPStatus.NOT_FOUND:  # perhaps for want of the closing slash
             response = self._common.process_response(request, response)
-        _complete(response, {**self._always[secure], "content-language": ("Content-Language", language)}, name)
+        _complete(response, self._always[secure, language], name)
         return response
 
     def _where_the_host_is_allowed(self, request: HttpRequest) -> HttpResponseBase:
@@ -80,7 +86,7 @@ def _behind(get_response: Answering) -> Answering:
     return getattr(get_response, "__wrapped__", get_response)
 
 
-def _always(*, secure: bool) -> Headers:
+def _always(*, secure: bool, language: str) -> Headers:
     """What is put on every answer; Django's middlewares are asked once."""
     scheme = "https" if secure else "http"
     request = WSGIRequest({"REQUEST_METHOD": "GET", "wsgi.url_scheme": scheme, "wsgi.input": BytesIO()})
@@ -89,6 +95,7 @@ def _always(*, secure: bool) -> Headers:
         middleware(lambda _: response).process_response(request, response)
     del response.headers["Content-Type"]
     response.headers["Vary"] = VARY[0]
+    response.headers["Content-Language"] = language
     return _kept(response)
 
 
@@ -100,7 +107,7 @@ def _complete(response: HttpResponseBase, headers: Headers, request_id: str) -> 
         kept.setdefault("content-length", ("Content-Length", str(len(response.content))))
     for name, said in headers.items():
         kept.setdefault(name, said)
-    kept[HEADER.lower()] = (HEADER, request_id)
+    kept[KEPT_HEADER] = (HEADER, request_id)
     if varies:
         patch_vary_headers(response, VARY)
 

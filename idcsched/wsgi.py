@@ -2,10 +2,11 @@
 
 import os
 
+import django
 from django.conf import settings
-from django.core.wsgi import get_wsgi_application
 from granian.utils.proxies import wrap_wsgi_with_proxy_headers
 
+from idcsched.handler import Handler
 from idcsched.settings_checks import environment_required
 from idcsched.unsized_bodies import UnsizedBodies
 
@@ -17,7 +18,8 @@ if settings.WEB_WORKERS > 1:  # each process tells the figures of all; the Prome
     FIGURES = settings.VAR_DIR / "prometheus"
     FIGURES.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(FIGURES))
-application = UnsizedBodies(get_wsgi_application(), most=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+django.setup(set_prefix=False)
+application = UnsizedBodies(Handler(), most=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 environment_required()
 
 from idcsched import serving  # noqa: E402  # what it imports needs Django's apps, and the Prometheus client the folder

@@ -5,9 +5,10 @@ of it; and every exception ends in the same handler. The short way leaves out wh
 negotiating a form, looking for a session, keeping the answer under an `Idempotency-Key`.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponseBase
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
 from idcsched.at_once import may_wait
@@ -17,20 +18,29 @@ from .idempotency import Idempotent
 
 __all__ = ["PlainPost"]
 
-ANY_FORM = frozenset({"*/*", "application/json", ""})
+ANY_FORM: Final = frozenset({"*/*", "application/json", ""})
+NEGOTIATOR: Final = DefaultContentNegotiation()
+"""Asked of nothing here, and the same for everybody."""
+
+
+class PlainRequest(Request):
+    """What DRF looks for in vain before it asks Django's request, and a plain one is asked for, is at hand."""
+
+    def __init__(self, request: HttpRequest, authenticator: BearerAuthentication) -> None:
+        super().__init__(request, authenticators=(authenticator,), negotiator=NEGOTIATOR)
+        self.META, self.method = request.META, request.method
 
 
 class PlainPost(Idempotent):
     """A view whose plain POSTs take the short way; all others take the ordinary one."""
 
     bearer = BearerAuthentication()
-    bearers = (bearer,)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not _plain(request):
             may_wait()
             return super().dispatch(request, *args, **kwargs)
-        self.request = asked = Request(request, authenticators=self.bearers)
+        self.request = asked = PlainRequest(request, self.bearer)
         try:
             if found := self.bearer.authenticate(asked):
                 asked.user, asked.auth = found  # DRF finds out the same, by way of more

@@ -25,6 +25,7 @@ from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid
 
 from .conditions import Conditional, if_match_check
+from .encoded import Encoded
 from .idempotency import Idempotent
 from .origin import caller_origin
 from .parameters import refuse_unknown_parameters
@@ -308,12 +309,12 @@ class Resource(ReadOnlyResource):
 
 def encoded(answer: Any) -> HttpResponse:
     """Structs, or anything made of them, as JSON."""
-    return HttpResponse(_encoder.encode(answer), content_type="application/json")
+    return Encoded(_encoder.encode(answer))
 
 
 def struct_response(answer: msgspec.Struct, status: int = status.HTTP_200_OK) -> HttpResponse:
     """A struct as JSON, encoded once."""
-    return HttpResponse(_encoder.encode(answer), status=status, content_type="application/json")
+    return Encoded(_encoder.encode(answer), status)
 
 
 def _no_such_field() -> ErrorDetail:

@@ -1,7 +1,6 @@
 """What is kept of a decision: the answer as it was given, what was asked, and what it was decided on."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -50,8 +49,7 @@ class DecisionRow(msgspec.Struct, kw_only=True):
         return self.picture.pk if self.picture else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionRecord:
+class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a decision's row is made of. Cheap to make; the row is worked out where nobody waits for it."""
 
     scheduled: Scheduled

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -54,8 +53,7 @@ BRIEF = 20
 COMMIT_SALT = "idcsched.scheduling.commit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
+class _Question(msgspec.Struct, frozen=True, kw_only=True):
     """A request with all that it is decided on."""
 
     request: Request
@@ -76,8 +74,7 @@ class _Question:
         return told_in_brief and request.spread is None and profile.built_in and not profile.one_by_one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class Made(msgspec.Struct, frozen=True, kw_only=True):
     """A decision with the answer that tells it, the picture that it was made on, and the record that is to be kept."""
 
     picture: Picture

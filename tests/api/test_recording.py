@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from time import sleep
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from msgspec.structs import replace
 
 from idcsched.api import idempotency
 from idcsched.api.views import decisions

@@ -7,17 +7,17 @@ from types import CodeType, FrameType
 from typing import Any
 
 import pytest
-from django.core.handlers.wsgi import WSGIHandler
 from django.test import RequestFactory
 
 from idcsched.accounts.token_use import TokenUse
+from idcsched.handler import Handler
 from idcsched.scheduling.callers import caller
 from idcsched.scheduling.recorder import Recorder
 from idcsched.scheduling.schedule import make
 from tests.api.conftest import Api
 
 ASKED = '{"request_id": "order-8812", "region": "A", "profile": "seed-example"}'
-MOST_CALLS = 410
+MOST_CALLS = 310
 ELSEWHERE = frozenset(each.__code__ for each in (make, caller, TokenUse.note, Recorder.hand_in))
 """What is counted elsewhere, or asks the database only where no thread does it beforehand."""
 
@@ -38,7 +38,7 @@ class Calls:
             self.count += 1
 
 
-def answered(handler: WSGIHandler, headers: dict[str, Any]) -> int:
+def answered(handler: Handler, headers: dict[str, Any]) -> int:
     """How many calls lie between Django's request and its response."""
     factory = RequestFactory(**headers)
     request = factory.post("/api/v1/schedule/", ASKED, content_type="application/json")
@@ -54,7 +54,7 @@ def answered(handler: WSGIHandler, headers: dict[str, Any]) -> int:
 
 @pytest.fixture
 def count(seed: Api, portal: Api) -> Callable[..., int]:
-    handler = WSGIHandler()
+    handler = Handler()
 
     def counted(**headers: str) -> int:
         sent = {**portal.client.defaults, **headers}
