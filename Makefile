@@ -20,7 +20,7 @@ test-long: .dev ## the tests that take long
 bench: .dev ## side-by-side measurements: a table of ratios, and var/bench.json
 	@exec $(bin)/python -m bench
 
-soak: .dev ## ten minutes at half of the maximum load while everything changes: what came of it, and var/soak.json
+soak: .dev ## ten undisturbed minutes at half of the maximum load while everything changes, and var/soak.json
 	@exec $(bin)/python -m bench.soak
 
 screenshots: .dev ## pictures of the main pages, into var/screenshots: wide and narrow, light and dark

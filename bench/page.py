@@ -14,8 +14,8 @@ from typing import Any
 from .growth import AXES
 from .plot import plot
 from .row import Row, all_rows
-from .soak import LONGEST_P99, MOST_GROWTH
-from .timeline import LITTLE, STRETCH
+from .soak import LONGEST, LONGEST_P99, MOST_GROWTH
+from .timeline import LEFT, LITTLE, STRETCH
 
 __all__ = ["PAGE", "page", "plots"]
 
@@ -28,11 +28,16 @@ TAKEN = {"stolen": "was stolen by the host of this machine", "others": "went to 
 SOAKED_HOW = f"""\
 Requests are due at even intervals, whatever became of those before, and an answer's time counts from when its request
 was due, not from when it was sent: one that waits behind a slow one, for a connection or for the client itself is late
-by that, too, and so is one that still waited to be sent when the time was over. Of every stretch of {STRETCH:g} seconds
-is kept what Linux says of the processors (`/proc/stat`): a stretch is undisturbed where less than {LITTLE:.0%} of their
-time was stolen (the host ran others meanwhile, and nothing went on here) or went to programs other than this one, its
-servers and their database. What is asked is asked of all answers; the undisturbed ones stand beside them.
-`var/soak.json` has the stretches one by one."""
+by that, too, and so is one that still waited to be sent when the time was over.
+
+Of every stretch of {STRETCH:g} seconds is kept what Linux says of the processors (`/proc/stat`): it is disturbed where
+{LITTLE:.0%} of their time or more was stolen (the host ran others meanwhile, and nothing went on here), or so much went
+to programs other than this one, its servers and their database. What waits to be sent when a disturbed stretch ends is
+dropped, and the load starts afresh; if something that was due in it is still not answered {LEFT:g} seconds into the
+next one, that one does not count, either. No other backlog is an excuse: where nothing was taken away, it is our own,
+and what was due then counts even if it was dropped later. The run goes on until as many minutes as wanted were
+undisturbed, at the longest for {LONGEST:g} times as many; answers are judged in these, everything else in all of the
+time. The maximum is measured undisturbed, too. `var/soak.json` has the stretches one by one."""
 INTRODUCTION = """\
 # Performance
 
@@ -43,7 +48,7 @@ answers are never cached, and the garbage collector stays on.
 
     make bench                            # all rows, about fifteen minutes; figures in var/bench.json
     .venv/bin/python -m bench engine      # the rows with that word in their names
-    make soak                             # ten minutes at half of what the web server can take
+    make soak                             # ten undisturbed minutes at half of what the web server can take
     .venv/bin/python -m bench.growth      # what a decision costs as things grow in number
     .venv/bin/python -m bench.servers     # web servers and threads
 
@@ -146,30 +151,40 @@ def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
         f"record with their inputs, half of the {soaked['maximum']:,.0f} that the server took at the most; meanwhile "
         f"changed: {changes}."
     )
-    yield f"\n- failures: {len(soaked['failures'])} of {soaked['answers']:,} answers"
-    yield f"- requests that were due and not even sent when the time was over: {soaked['unanswered']:,}"
-    yield f"- asked of it: no failure, {LONGEST_P99:g} ms at the 99th percentile, under {MOST_GROWTH:g} MB a minute"
-    met = "met" if soaked["p99_ms"] < LONGEST_P99 else "**not met**"
-    yield (
-        f"- answered within {soaked['p50_ms']:g} ms at the median, {soaked['p99_ms']:g} ms at the 99th percentile "
-        f"({met}), {soaked['worst_ms']:g} ms at the worst"
-    )
-    yield from _disturbed(soaked["timeline"])
+    yield f"\n- asked of it: no failure, {LONGEST_P99:g} ms at the 99th percentile, under {MOST_GROWTH:g} MB a minute"
+    yield f"- failures: {soaked['failed']:,} of {soaked['answers']:,} answers"
+    yield from _late(soaked, soaked["timeline"])
     yield f"- memory: {soaked['memory_mb']:g} MB, growing by {soaked['growth_mb_a_minute']:g} MB a minute"
     yield f"- replayed to the same answer: {soaked['replayed'] - soaked['replayed_otherwise']} of {soaked['replayed']}"
     yield f"\n{SOAKED_HOW}"
 
 
-def _disturbed(timeline: Mapping[str, Any]) -> Iterator[str]:
-    """What was taken away from it, and how it did where nothing was."""
-    if timeline["undisturbed"] is None:
-        yield "- the machine does not tell what was taken away from it meanwhile"
-        return
-    shares = [f"{timeline[name]:.1%} {how}" for name, how in TAKEN.items()]
-    calm = f"{timeline['undisturbed']:.0%} of the stretches of {STRETCH:g} seconds were undisturbed"
-    p99 = timeline["undisturbed_p99_ms"]
-    yield f"- of the processors' time meanwhile {' and '.join(shares)}; {timeline['idle']:.1%} nobody wanted"
-    yield f"- {calm}" + ("" if p99 is None else f": {p99:g} ms at the 99th percentile in these")
+def _late(soaked: Mapping[str, Any], timeline: Mapping[str, Any]) -> Iterator[str]:
+    """How soon it answered where nothing was taken away, how soon in all, and what was taken."""
+    if timeline["stolen"] is None:
+        yield "- whether answers come in time is **not judged**: the machine does not tell what was taken away"
+    else:
+        p99 = timeline["undisturbed_p99_ms"]
+        judged = soaked["enough"] and soaked["maximum_measured"] == "undisturbed"
+        met = "**not judged**" if not judged else "met" if p99 < LONGEST_P99 else "**not met**"
+        calm = f"undisturbed: {timeline['undisturbed_minutes']:g} minutes of the {soaked['wanted_minutes']:g} wanted"
+        yield f"- {calm}" + ("" if p99 is None else f"; {_quick(timeline, 'undisturbed_')}") + f" ({met})"
+        shares = [f"{timeline[name]:.1%} {how}" for name, how in TAKEN.items()]
+        yield f"- of the processors' time {' and '.join(shares)}; {timeline['idle']:.1%} nobody wanted"
+        yield (
+            f"- stretches of {STRETCH:g} seconds: {len(timeline['stretches'])}, of which {timeline['disturbed']} were "
+            f"disturbed and {timeline['left']} began with what such a one had left"
+        )
+    yield f"- in all of the time: {_quick(soaked)}"
+    yield (
+        f"- requests that were due and not sent: {soaked['dropped']:,} dropped behind disturbed stretches, "
+        f"{soaked['unanswered']:,} waiting when it was over"
+    )
+
+
+def _quick(figures: Mapping[str, Any], which: str = "") -> str:
+    p50, p99, worst = (figures[f"{which}{name}_ms"] for name in ("p50", "p99", "worst"))
+    return f"{p50:g} ms at the median, {p99:g} ms at the 99th percentile, {worst:g} ms at the worst"
 
 
 def _take() -> None:

@@ -1,4 +1,4 @@
-"""What a run was like from one stretch of time to the next, and what was taken away from it meanwhile.
+"""What a run was like from one stretch of time to the next, what was taken away from it meanwhile, and what counts.
 
 On a shared machine the host runs others on our processors now and then: *stolen* time, as Linux counts it, in which
 nothing goes on here. What else runs on the machine takes its share, too. Answers come late for both; stretches in
@@ -6,27 +6,46 @@ which next to nothing was taken tell of us alone.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench.processes import family, worked
 
-__all__ = ["LITTLE", "STRETCH", "Answer", "Mark", "Spent", "Stretch", "Timeline", "percentile_ms", "spent", "timeline"]
+__all__ = [
+    "LEFT",
+    "LITTLE",
+    "STRETCH",
+    "Answer",
+    "Mark",
+    "Spent",
+    "State",
+    "Stretch",
+    "Timeline",
+    "percentile_ms",
+    "spent",
+    "state",
+    "timeline",
+]
 
 STRETCH = 10.0  # seconds
-LITTLE = 0.02
-"""A share of the processors' time; a machine at rest has daemons of its own."""
+LITTLE = 0.01
+"""A share of the processors' time: so much may be stolen, and so much go to others; a machine has its daemons."""
+LEFT = STRETCH / 100
+"""Seconds into a stretch. What holds it up for less does not show in its 99th percentile."""
 STAT = Path("/proc/stat")
 IDLE, WAITING, STOLEN = 3, 4, 7  # where they stand in it
 COUNTED = 8  # the columns after that are counted among the first already
 
 Seconds: TypeAlias = NDArray[np.float64]
+State: TypeAlias = Literal["undisturbed", "disturbed", "left", "unknown"]
+"""Of a stretch. `left`: nothing was taken in it, yet it began with what a disturbed one had left. `unknown`: the
+machine does not tell."""
 
 
 class Spent(NamedTuple):
@@ -47,7 +66,7 @@ class Mark(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """When it was due, and how long after that it was there, in seconds."""
+    """When it was due, and how long after that it was there, or was waited for in vain, in seconds."""
 
     due: float
     took: float
@@ -55,11 +74,12 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """The answers that were due in it, and what shares of the processors' time were stolen, spent on what does not
-    belong to the run, and idle."""
+    """The requests that were due in it, answered or not, and what shares of the processors' time were stolen, spent on
+    what does not belong to the run, and idle: None where the machine does not tell."""
 
     begins_s: float
-    answers: int
+    state: State
+    due: int
     p50_ms: float | None
     p99_ms: float | None
     worst_ms: float | None
@@ -67,24 +87,22 @@ class Stretch:
     others: float | None
     idle: float | None
 
-    @property
-    def undisturbed(self) -> bool:
-        """Whether it is known that next to nothing was taken."""
-        return self.stolen is not None and self.others is not None and self.stolen + self.others < LITTLE
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """All stretches, and the same shares over all of them. `undisturbed`: how many of them are. These are None where
-    the machine does not tell. `undisturbed_p99_ms` is over all the answers that were due in such stretches.
-    """
+    """All stretches, the same shares over all of them, how many were disturbed or began with what such a one had left,
+    and what came of the requests that were due in the undisturbed ones."""
 
     stretches: Sequence[Stretch]
     stolen: float | None
     others: float | None
     idle: float | None
-    undisturbed: float | None
+    disturbed: int
+    left: int
+    undisturbed_minutes: float
+    undisturbed_p50_ms: float | None
     undisturbed_p99_ms: float | None
+    undisturbed_worst_ms: float | None
 
 
 def spent(file: Path = STAT) -> Spent | None:
@@ -99,21 +117,40 @@ def spent(file: Path = STAT) -> Spent | None:
     return Spent(total=sum(ticks), idle=ticks[IDLE] + ticks[WAITING], stolen=ticks[STOLEN], ours=ours)
 
 
-def timeline(marks: Sequence[Mark], answers: Sequence[Answer]) -> Timeline:
-    """One stretch from each mark to the next; a short rest at the end belongs to the one before it."""
-    if len(marks) > 2 and marks[-1].at - marks[-2].at < STRETCH / 2:
-        marks = [*marks[:-2], marks[-1]]
+def state(begin: Mark, end: Mark, before: State | None, answers: Iterable[Answer]) -> State:
+    """Of the stretch between, which came after one that was so; `answers`: at least those that came in it.
+
+    Only what was taken away is an excuse, and what that has left for the first stretch behind it. A backlog that arises
+    where nothing was taken is our own, in its stretch and in all that follow.
+    """
+    taken = _shares(begin, end)
+    stolen, others = taken["stolen"], taken["others"]
+    if stolen is None or others is None:
+        return "unknown"
+    if max(stolen, others) >= LITTLE:
+        return "disturbed"
+    late = (due < begin.at and due + took > begin.at + LEFT for due, took in answers)
+    return "left" if before == "disturbed" and any(late) else "undisturbed"
+
+
+def timeline(marks: Sequence[Mark], states: Sequence[State], answers: Sequence[Answer]) -> Timeline:
+    """One stretch, of each state, from each mark to the next; what was due after the last one is left out."""
     due, took = np.array(answers, dtype=float).reshape(-1, 2).T
     ends = list(pairwise(marks))
     pieces = [took[(due >= begin.at) & (due < end.at)] for begin, end in ends]
-    found = [_stretch(begin, end, piece) for (begin, end), piece in zip(ends, pieces, strict=True)]
-    calm = [piece for stretch, piece in zip(found, pieces, strict=True) if stretch.undisturbed]
-    told = all(stretch.stolen is not None for stretch in found)
+    found = [_stretch(*ends, so, piece) for ends, so, piece in zip(ends, states, pieces, strict=True)]
+    calm = [so == "undisturbed" for so in states]
+    quick = np.concatenate([took[:0], *(piece for piece, counts in zip(pieces, calm, strict=True) if counts)])
+    lasted = sum(end.at - begin.at for (begin, end), counts in zip(ends, calm, strict=True) if counts)
     return Timeline(
         stretches=found,
         **_shares(marks[0], marks[-1]),
-        undisturbed=round(len(calm) / len(found), 3) if told else None,
-        undisturbed_p99_ms=percentile_ms(np.concatenate(calm), 99) if calm else None,
+        disturbed=list(states).count("disturbed"),
+        left=list(states).count("left"),
+        undisturbed_minutes=round(lasted / 60, 2),
+        undisturbed_p50_ms=percentile_ms(quick, 50),
+        undisturbed_p99_ms=percentile_ms(quick, 99),
+        undisturbed_worst_ms=percentile_ms(quick, 100),
     )
 
 
@@ -122,10 +159,11 @@ def percentile_ms(took: Seconds, which: float) -> float | None:
     return round(float(np.percentile(took, which)) * 1000, 2) if len(took) else None
 
 
-def _stretch(begin: Mark, end: Mark, took: Seconds) -> Stretch:
+def _stretch(begin: Mark, end: Mark, so: State, took: Seconds) -> Stretch:
     return Stretch(
         begins_s=round(begin.at, 1),
-        answers=len(took),
+        state=so,
+        due=len(took),
         p50_ms=percentile_ms(took, 50),
         p99_ms=percentile_ms(took, 99),
         worst_ms=percentile_ms(took, 100),
