@@ -42,7 +42,7 @@ class NetworkFlow(Plugin):
     """Keeps IDCs whose chosen line (with `all`: each) can carry Σ count × bandwidth; scores the headroom left."""
 
     name = "network_flow"
-    reads = {"promise": ("isp", "isp_match")}
+    reads = {"promise": ("isp", "isp_match"), "needs": ("isp", "isp_match")}
     unmoved = ("reserve",)
     scale = Scale(kind="fixed", low=0.0, high=1.0)
     missing = Missing(filter="reject", score="worst")

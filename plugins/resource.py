@@ -49,7 +49,7 @@ class Resource(Plugin):
     """One overload or one scarce resource is enough to be out."""
 
     name = "resource"
-    reads = {"score": ()}
+    reads = {"score": (), "needs": ()}
     unmoved = ("loads", "score", "reserve")
     Args = ResourceArgs
     missing = Missing(filter="pass", score="worst")

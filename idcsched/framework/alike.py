@@ -6,7 +6,7 @@ what it needs (`Plugin.needs`), and of those who promised most what they score a
 (`Plugin.score_again`). Nobody has got better, so that who promised less then than the best has now can't be the best.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -16,23 +16,15 @@ from .building import BANDWIDTH
 from .claiming import BANDWIDTH_RESOURCE
 from .contenders import FIRST_LOOK, promised_most
 from .context import Cycle, fresh
-from .decision import Decision, Judgement
-from .found import (
-    Closed,
-    Found,
-    check_decided,
-    numbered_needs,
-    place_of,
-    raw_again,
-    rejections_of,
-    scale_again,
-)
+from .decision import Decision
+from .found import Found, check_decided, place_of, raw_again, rejections_of, scale_again
 from .labels import Mask, Rows, all_of
 from .lines import NO_LINE
 from .normalize import Floats, Scale, normalize, rounded_each
 from .profile import Entry
 from .scoring import SILENT, Whole, remembered_whole
 from .standing import Books, LineNow
+from .thresholds import Closed, Part, Thresholds
 
 __all__ = ["Alike", "Needs"]
 
@@ -42,7 +34,6 @@ WORTH_IT = 2
 """When the second of them comes, it is worth while to find out who promises most."""
 _BYTES = 10_000
 _Promised = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
-_NOBODY = np.empty(0, dtype=np.bool_)
 
 
 class _Front(msgspec.Struct, frozen=True):
@@ -54,17 +45,6 @@ class _Front(msgspec.Struct, frozen=True):
     lasting: Floats
 
 
-class _Part(msgspec.Struct, frozen=True):
-    """One judgement, that of a need where `resource` names one; `keep` None: it rejects nobody.
-
-    `goes_on`: the next one gives the same reason, and speaks for both.
-    """
-
-    keep: Mask | None
-    resource: str | None
-    goes_on: bool
-
-
 class Alike:
     """What is the same for all of them; nothing in it changes but how many are looked at first, in each copy anew."""
 
@@ -74,7 +54,7 @@ class Alike:
         ctx = decision.cycle
         self.rows: slice = ctx.rows  # type: ignore[assignment]
         self.size = ctx.size
-        self._tell_judgements(decision)
+        self.thresholds = Thresholds(ctx, decision.judgements)
         self._tell_lines(ctx)
         self.weight = 0.0
         self.scorers: list[tuple[Entry, float]] = []
@@ -106,7 +86,7 @@ class Alike:
         if self._came == WORTH_IT and self._promised is None:
             self._see_who_promises(ctx, worth_it=True)
         lines = self.lines_now(books)
-        alive, lefts = self._kept(needs, books, lines)
+        alive, lefts = self.thresholds.kept(lambda resource: self._short(resource, needs, books, lines))
         if lefts and not lefts[-1]:
             raise Closed
         scales, look = self.scales(ctx), self._look
@@ -122,7 +102,7 @@ class Alike:
             return None
         position: int = front.positions.item(place)
         found = place_of(ctx, position, lines.item(position))
-        return Found(found, score, self.weight, rejections_of(self.judgements, lefts, self.size))
+        return Found(found, score, self.weight, rejections_of(self.thresholds.reasons, lefts, self.size))
 
     def lines_now(self, books: Books) -> Rows:
         """The line that each row would use: of those of which it is known how much is used the one with most room."""
@@ -142,9 +122,10 @@ class Alike:
 
         Those that go before anything is needed, go by none that could be told apart: −1.
         """
-        alive, lefts = self._begun.copy(), self._begun_lefts.copy()
-        first = np.where(alive, len(self.judgements), -1)
-        for number, part in enumerate(self._parts, start=len(lefts)):
+        thresholds = self.thresholds
+        alive, lefts = thresholds.begun.copy(), thresholds.begun_lefts.copy()
+        first = np.where(alive, len(thresholds.reasons), -1)
+        for number, part in enumerate(thresholds.parts, start=len(lefts)):
             gone = self._gone(part, needs, books, lines)
             if gone is not None:
                 first[alive & gone] = number
@@ -169,23 +150,6 @@ class Alike:
         for scores, weight in self._wholes:
             total += scores[positions] * weight
         return total
-
-    def _tell_judgements(self, decision: Decision) -> None:
-        """Those before anything is needed have come to an end once and for all."""
-        judged, needing = decision.judgements, numbered_needs(decision)
-        self.number_of = needing
-        resource_of = {number: resource for resource, number in needing.items()}
-        self.judgements = tuple([Judgement(each.plugin, each.reason, _NOBODY, None) for each in judged])
-        first = min(resource_of, default=len(judged))
-        self._begun, self._begun_lefts = np.ones(self.size, dtype=np.bool_), list[int]()
-        for judgement in judged[:first]:
-            self._begun &= judgement.keep
-            self._begun_lefts.append(int(np.count_nonzero(self._begun)))
-        self._parts = [_part(judged, number, resource_of.get(number)) for number in range(first, len(judged))]
-        self._fixed = self._begun.copy()
-        for part in self._parts:
-            if part.keep is not None:
-                self._fixed &= part.keep
 
     def _tell_lines(self, ctx: Cycle) -> None:
         choice, snapshot = ctx.lines, ctx.snapshot
@@ -221,23 +185,7 @@ class Alike:
                 self._wholes.append((whole.scores, weight))
             self.weight += weight
 
-    def _kept(self, needs: Needs, books: Books, lines: Rows) -> tuple[Mask, list[int]]:
-        """Who is rejected by nobody now, and how many each judgement leaves."""
-        alive, lefts, fewer = self._begun.copy(), self._begun_lefts.copy(), False
-        left = lefts[-1] if lefts else self.size
-        for part in self._parts:
-            if part.resource is not None:
-                np.greater(alive, self._short(part.resource, needs, books, lines), out=alive)
-                fewer = True
-            elif part.keep is not None:
-                alive &= part.keep
-                fewer = True
-            if fewer and not part.goes_on:
-                left, fewer = int(np.count_nonzero(alive)), False
-            lefts.append(left)
-        return alive, lefts
-
-    def _gone(self, part: _Part, needs: Needs, books: Books, lines: Rows) -> Mask | None:
+    def _gone(self, part: Part, needs: Needs, books: Books, lines: Rows) -> Mask | None:
         """Whom the judgement rejects; None: nobody."""
         if part.resource is None:
             return None if part.keep is None else ~part.keep
@@ -268,10 +216,10 @@ class Alike:
     def _front_of(self, look: int) -> _Front:
         beyond = -np.inf
         if self._promised is None:
-            positions = np.flatnonzero(self._fixed)
+            positions = np.flatnonzero(self.thresholds.fixed)
         else:
             rows, bounds = self._promised
-            places = np.flatnonzero(self._fixed[rows])
+            places = np.flatnonzero(self.thresholds.fixed[rows])
             if places.size > look:
                 beyond = float(bounds[places[look]])
             positions = rows[places[:look]].astype(np.intp)
@@ -290,13 +238,6 @@ class Alike:
         totals = rounded_each(totals)
         np.copyto(totals, -np.inf, where=~living)
         return totals
-
-
-def _part(judged: Sequence[Judgement], number: int, resource: str | None) -> _Part:
-    judgement, after = judged[number], judged[number + 1] if number + 1 < len(judged) else None
-    idle = resource is not None or judgement.idle or bool(judgement.keep.all())
-    goes_on = after is not None and after.reason is judgement.reason and after.plugin == judgement.plugin
-    return _Part(None if idle else judgement.keep, resource, goes_on)
 
 
 def _planes_known(ctx: Cycle, planes: list[Rows]) -> Rows:

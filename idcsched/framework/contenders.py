@@ -6,14 +6,14 @@ place that anybody looks at has reached cannot be among the best. What comes of 
 give, only sooner.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from .decision import Board, Judgement, PluginError, ScoreColumn
+from .decision import Board, PluginError, ScoreColumn
 from .errors import PluginFailed
 from .labels import Mask, Rows, all_of
 from .normalize import BY_ROW, Floats, normalize
@@ -73,27 +73,30 @@ def scored(ctx: "Cycle", alive: Mask, chance: str, errors: list[PluginError]) ->
     return Board(survivors=part, columns=tuple(columns), ranking=ranking, sure=part.size)
 
 
-def best_of(ctx: "Cycle", alive: Mask, feasible: int, chance: str, judgements: Sequence[Judgement]) -> Board | None:
-    """The best of those alive, at least as many as are told in short; None: all must be scored to know them."""
+def best_of(ctx: "Cycle", alive: Mask, feasible: int, chance: str, lasting: Callable[[], Mask | None]) -> Board | None:
+    """The best of those alive, at least as many as are told in short; None: all must be scored to know them.
+
+    `lasting`: whom nothing remembered rejects; None: it rejects nobody.
+    """
     wanted = min(max(HEAD, ctx.request.top or 0), feasible)
     if ctx.size < LEAST_ROWS or wanted >= feasible:
         return None
     prospects = _prospects(ctx)
     if prospects is None:
         return None
-    front = ctx.at_hand(None, "front") or _front(ctx, prospects, FIRST_LOOK, judgements)
+    front = ctx.at_hand(None, "front") or _front(ctx, prospects, FIRST_LOOK, lasting)
     while True:
         board = _attempted(ctx, front, alive, chance)
         if board is None:
             return None
         to_beat = _to_beat(ctx, board, wanted)
         if to_beat > front.beyond:
-            _eased(ctx, front, to_beat, prospects, judgements)
+            _eased(ctx, front, to_beat, prospects, lasting)
             return board
         look = _next_look(front, prospects, to_beat)
         if 2 * look > ctx.size:
             return None
-        front = _front(ctx, prospects, look, judgements)
+        front = _front(ctx, prospects, look, lasting)
 
 
 def _next_look(front: _Front, prospects: _Prospects, to_beat: float) -> int:
@@ -104,19 +107,21 @@ def _next_look(front: _Front, prospects: _Prospects, to_beat: float) -> int:
     return 1 << (look - 1).bit_length()
 
 
-def _eased(ctx: "Cycle", front: _Front, to_beat: float, prospects: _Prospects, judgements: Sequence[Judgement]) -> None:
+def _eased(
+    ctx: "Cycle", front: _Front, to_beat: float, prospects: _Prospects, lasting: Callable[[], Mask | None]
+) -> None:
     """Look at half as many next time, if that would have done for a while."""
     front.easy = front.easy + 1 if to_beat > front.half else 0
     if front.easy >= EASY_LOOKS and front.positions.size > FIRST_LOOK:
-        _front(ctx, prospects, front.positions.size // 2, judgements)
+        _front(ctx, prospects, front.positions.size // 2, lasting)
 
 
-def _front(ctx: "Cycle", prospects: _Prospects, look: int, judgements: Sequence[Judgement]) -> _Front:
+def _front(ctx: "Cycle", prospects: _Prospects, look: int, lasting: Callable[[], Mask | None]) -> _Front:
     """The front of so many, for all questions that are alike."""
     rows, bounds = prospects.rows, prospects.bounds
-    lasting = [judgement.keep for judgement in judgements if judgement.lasting and not judgement.idle]
-    if lasting:
-        places = np.flatnonzero(np.logical_and.reduce(lasting)[rows])
+    kept = lasting()
+    if kept is not None:
+        places = np.flatnonzero(kept[rows])
         rows, bounds = rows[places[:look]], bounds[places[: look + 1]]
     else:
         rows, bounds = rows[:look], bounds[: look + 1]

@@ -6,7 +6,7 @@ A pure function: the same inputs give the same decision, bit for bit, today and 
 Filters give dense masks over the rows in question, which are combined once; scorers see the survivors.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import chain
@@ -18,9 +18,10 @@ import numpy as np
 from .contenders import best_of, scored
 from .context import Clock, Cycle
 from .decision import Decision, Judgement, PluginError
-from .errors import Invalid, PluginFailed, Template
+from .errors import PluginFailed
 from .hypothetical import suppose
 from .labels import Mask, Rows
+from .naming import check_names
 from .one_by_one import visit as visit_one_by_one
 from .outside import Query, Reply
 from .plugin import Note, Reason, Universe, Verdict
@@ -30,11 +31,11 @@ from .remembering import Step
 from .request import Request
 from .sieve import Sieve
 from .snapshot import Snapshot
+from .thresholds import learn, sifted
 
 __all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
 
 EXCLUDED = Reason("excluded", "excluded by the request", "excluded by the request's `{field}`")
-_NO_REGION = "there is no region {name}"
 _BYTES_A_ROW = 16  # about what a remembered verdict holds: a mask, and the figures behind it
 _STEP, _SIEVE = "step", "sieve"
 T = TypeVar("T")
@@ -66,16 +67,17 @@ def decide(
     ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies=known)
     ctx.clock = clock
     chance = request.request_id or reference
-    sieve = _judged(ctx, errors)
+    sieve = _sieved(ctx, errors)
     search = _searched(ctx, sieve, chance, errors)
     everybody = partial(scored, ctx, search.alive, chance, errors)
     all_matter = request.explain == "full" or profile.one_by_one
-    few = None if all_matter else best_of(ctx, search.alive, search.feasible, chance, sieve.judgements)
+    few = None if all_matter else best_of(ctx, search.alive, search.feasible, chance, sieve.lasting)
     return Decision(
         cycle=ctx,
         feasible=search.feasible,
-        judgements=tuple(sieve.judgements),
-        left=tuple(sieve.left),
+        reasons=sieve.reasons,
+        left=sieve.left,
+        judge=sieve.judgements,
         visited=search.visited,
         groups=search.groups,
         group_index=search.group_index,
@@ -148,38 +150,12 @@ def _begun(
     """The cycle with the rows that the request is about; raises Invalid for names that do not exist."""
     if request.hypothetical is not None:
         snapshot = suppose(snapshot, request.hypothetical, now=now)
-    _check_names(request, snapshot, profile)
+    check_names(request, snapshot, profile)
     known_labels = labels or request.labels or {}
     ctx = Cycle(request, snapshot, profile, now=now, rows=slice(0, snapshot.size), labels=known_labels)
     ctx.settle(_universe(ctx, errors))
     ctx.replies = replies
     return ctx
-
-
-def _check_names(request: Request, snapshot: Snapshot, profile: Profile) -> None:
-    """That every name in the request means something; raises Invalid with the field's pointer."""
-    _check_known("region", request.region, snapshot.spans, "unknown_region", _NO_REGION)
-    _check_known("isp", request.isp, snapshot.isps, "unknown_isp", "there is no ISP {name}")
-    if request.only or request.exclude:
-        _check_known("only", request.only, snapshot.idcs.row_of, "unknown_idc", "there is no IDC {name}")
-        _check_known("exclude", request.exclude, snapshot.idcs.row_of, "unknown_idc", "there is no IDC {name}")
-    client = request.client.region if request.client else None
-    if client is not None and client not in snapshot.regions:
-        raise Invalid("unknown_region", _NO_REGION, "/client/region", name=client)
-    if request.weights:
-        profile.check_weights(request.weights)
-
-
-def _check_known(
-    field: str, said: str | tuple[str, ...] | None, known: Mapping[str, Any], code: str, detail: Template
-) -> None:
-    if isinstance(said, str):
-        if said not in known:
-            raise Invalid(code, detail, f"/{field}", name=said)
-        return
-    for position, name in enumerate(said or ()):
-        if name not in known:
-            raise Invalid(code, detail, f"/{field}/{position}", name=name)
 
 
 def _universe(ctx: Cycle, errors: list[PluginError]) -> slice | Rows:
@@ -190,6 +166,30 @@ def _universe(ctx: Cycle, errors: list[PluginError]) -> slice | Rows:
             return found.rows()
     row_of = ctx.snapshot.idcs.row_of
     return np.array(sorted({row_of[code] for code in ctx.request.only or ()}), dtype=np.intp)
+
+
+def _sieved(ctx: Cycle, errors: list[PluginError]) -> Sieve:
+    """What the vectorised filters come to; from the third time on they are not asked where they go by need."""
+    plain = ctx.profile.by_need and ctx.request.explain != "full" and not _names_somebody(ctx)
+    if not (plain and ctx.asked_again("by need")):
+        return _judged(ctx, errors)
+    known = sifted(ctx, partial(_judged_after_all, ctx))
+    if known is not None:
+        return known
+    noted, failed = len(ctx.notes), len(errors)
+    sieve = _judged(ctx, errors)
+    if len(errors) == failed:
+        learn(ctx, sieve.reasons, ctx.notes[noted:])
+    return sieve
+
+
+def _judged_after_all(ctx: Cycle) -> Sequence[Judgement]:
+    """What filters would have said; all else is told of the decision already."""
+    noted, timed = len(ctx.notes), len(ctx.timings)
+    try:
+        return _judged(ctx, []).reasons
+    finally:
+        del ctx.notes[noted:], ctx.timings[timed:]
 
 
 def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> Sieve:
@@ -242,10 +242,11 @@ def _remembered_step(ctx: Cycle, step: Step, errors: list[PluginError]) -> list[
 
 def _named(ctx: Cycle) -> Iterable[Judgement]:
     """What the request itself keeps out, before all else."""
-    request = ctx.request
-    if request.only is None and request.exclude is None and not _fallback(ctx):
-        return ()
-    return chain(_request_lists(ctx), _grouped(ctx))
+    return chain(_request_lists(ctx), _grouped(ctx)) if _names_somebody(ctx) else ()
+
+
+def _names_somebody(ctx: Cycle) -> bool:
+    return bool(ctx.request.only is not None or ctx.request.exclude is not None or _fallback(ctx))
 
 
 def _request_lists(ctx: Cycle) -> Iterator[Judgement]:

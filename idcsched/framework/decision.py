@@ -309,9 +309,11 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     cycle: "Cycle"
     feasible: int
-    judgements: tuple[Judgement, ...]
-    left: tuple[int, ...]
-    """How many of all rows each judgement leaves of what the ones before it have left; see `sieve.Sieve`."""
+    reasons: Sequence[Judgement]
+    """The judgements as far as they are counted; their masks may be missing."""
+    left: Sequence[int]
+    """How many of all rows each of them leaves of what the ones before it have left; see `sieve.Sieve`."""
+    judge: Callable[[], Sequence[Judgement]]
     visited: Mask | None
     """Who was looked at; None: everybody was."""
     groups: Rows | None
@@ -323,6 +325,11 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     hints: tuple[tuple[str, Note], ...] = ()
     timings: tuple[Timing, ...] = ()
 
+    @cached_property
+    def judgements(self) -> Sequence[Judgement]:
+        """Every filter's word, in the order in which rejections are counted."""
+        return self.judge()
+
     @property
     def not_visited(self) -> int:
         return 0 if self.visited is None else self.visited.size - int(np.count_nonzero(self.visited))
@@ -332,7 +339,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """How many of those that were looked at each plugin and reason was the first to reject; the most first."""
         if self.visited is not None:
             return self.rejected_of(self.visited)
-        return counted(self.judgements, self.left, self.cycle.size)
+        return counted(self.reasons, self.left, self.cycle.size)
 
     def rejected_of(self, among: Mask) -> "list[tuple[RejectedCount, Judgement]]":
         """The same of these rows alone."""

@@ -21,18 +21,16 @@ from .scoring import normalizes_itself
 from .snapshot import sealed
 from .standing import LineNow
 from .telling import Said, say_english
+from .thresholds import Closed
 
 if TYPE_CHECKING:
     from .context import Cycle
 
 __all__ = [
-    "Closed",
     "Found",
     "Place",
     "Rejections",
     "check_decided",
-    "needs_of",
-    "numbered_needs",
     "place_of",
     "raw_again",
     "rejections_of",
@@ -44,10 +42,6 @@ __all__ = [
 _YES, _NO = sealed(np.ones(1, dtype=np.bool_)), sealed(np.zeros(1, dtype=np.bool_))
 _ROUNDED = 4e-6
 """More than a raw value and its score gain by being rounded."""
-
-
-class Closed(Exception):  # nothing failed: it is to be decided afresh
-    """What has changed can't be told of single IDCs."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -140,33 +134,6 @@ def check_decided(decision: Decision) -> None:
         raise Closed
     if not ctx.line_policy().settled or len(ctx.lines.groups) != 1:
         raise Closed
-
-
-def needs_of(ctx: "Cycle") -> list[tuple[str, str, float]]:
-    """Which entries of the profile need how much of which resource; raises Closed where one can't say."""
-    found: list[tuple[str, str, float]] = []
-    for entry in ctx.profile.entries:
-        if "needs" not in entry.joined:
-            continue
-        ctx.entry = entry
-        try:
-            found += [(entry.name, resource, need) for resource, need in entry.plugin.needs(ctx)]  # type: ignore[union-attr]
-        except Exception as error:  # who fails, or gives None, is asked in the ordinary way, where it is named
-            raise Closed from error
-    return found
-
-
-def numbered_needs(decision: Decision) -> dict[str, int]:
-    """Resource → by which judgement an IDC goes that has less left of it than is needed."""
-    found: dict[str, int] = {}
-    numbers: dict[str, list[int]] = {}
-    for number, judgement in enumerate(decision.judgements):
-        numbers.setdefault(judgement.plugin, []).append(number)
-    for plugin, resource, _ in reversed(needs_of(decision.cycle)):  # they are its last
-        if resource in found or not numbers.get(plugin):
-            raise Closed
-        found[resource] = numbers[plugin].pop()
-    return found
 
 
 def scale_again(ctx: "Cycle", entry: Entry) -> Scale:

@@ -14,10 +14,11 @@ import numpy as np
 from .alike import Alike, Needs
 from .claiming import BANDWIDTH_RESOURCE
 from .context import Cycle
-from .found import Closed, Found, Place, Rejections, place_of, raw_again, rejections_of, slack
+from .found import Found, Place, Rejections, place_of, raw_again, rejections_of, slack
 from .lines import NO_LINE
 from .normalize import normalize_one, rounded
 from .standing import Books, LineNow
+from .thresholds import Closed
 
 __all__ = ["OpenQuestion"]
 
@@ -38,7 +39,7 @@ class OpenQuestion:
         self._lines = alike.lines_now(books).copy()
         self._first, lefts = alike.rejected_first(needs, books, self._lines)
         self._rejected = [before - left for before, left in zip([alike.size, *lefts], lefts, strict=False)]
-        self._nobody = len(alike.judgements)  # rejects those who are alive
+        self._nobody = len(alike.thresholds.reasons)  # rejects those who are alive
         self._scales = alike.scales(ctx)
         self._scorers = [
             (entry, weight, scale) for (entry, weight), scale in zip(alike.scorers, self._scales, strict=True)
@@ -105,7 +106,7 @@ class OpenQuestion:
 
     def _reject(self, place: int, resource: str) -> None:
         """By the judgement of that need, or by one before it that rejects it already."""
-        number, before = self._alike.number_of[resource], self._first.item(place)
+        number, before = self._alike.thresholds.number_of[resource], self._first.item(place)
         if number < before:
             if before < self._nobody:
                 self._rejected[before] -= 1
@@ -179,4 +180,4 @@ class OpenQuestion:
     def _rejections(self) -> Rejections:
         size = self._alike.size
         lefts = [size - gone for gone in accumulate(self._rejected)]
-        return rejections_of(self._alike.judgements, lefts, size)
+        return rejections_of(self._alike.thresholds.reasons, lefts, size)

@@ -155,7 +155,8 @@ class Plugin:
 
     The engine then remembers the word and asks again only when one of them, or what is known, is another. `labels`
     are the request's labels, its tenant's among them. A point that is not named is asked each time. Where `score` is
-    named, a raw value must depend on its own row alone, and not on who else is left.
+    named, a raw value must depend on its own row alone, and not on who else is left. `needs` stands for a filter that
+    is not named: what its word depends on besides what is needed.
     """
 
     unmoved: ClassVar[tuple[str, ...]] = ()

@@ -19,7 +19,7 @@ from .matching import Term, empty_selector
 from .normalize import NormalizerKind, Scale, sound_range
 from .plugin import POINTS, Missing, OnMissingFilter, OnMissingScore, Plugin
 from .registry import Registry, plugin_is_built_in
-from .remembering import Step, promised_by, read_by, steps_of
+from .remembering import Step, promised_by, read_by, steps_of, told_by_need
 
 __all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "compile_profile"]
 
@@ -170,6 +170,10 @@ class Profile:
     """Whether a plugin thinks in one IDC at a time, so that not all need to be looked at."""
     steps: tuple[Step, ...] = ()
     """The vectorised filters in their order, those together whose words are remembered together."""
+    needing: tuple[Entry, ...] = ()
+    """Those that say how much of which resource an IDC must have left."""
+    by_need: bool = False
+    """Whether of questions that are alike in all that is read of them, filters tell apart no more than their needs."""
     unknown_lines: OnMissingFilter = "pass"
     """What a line of unknown use means to whoever filters by bandwidth."""
     narrowing: tuple[Entry, ...] = ()
@@ -219,18 +223,21 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
     gatherers = _joining(entries, "gather")
     reads = read_by(everything)
     tie_breakers = _TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers
+    steps = steps_of(pre_filters, filters)
     return Profile(
         code=code,
         revision=revision,
         entries=everything,
         pre_filters=pre_filters,
         filters=filters,
-        steps=steps_of(pre_filters, filters),
+        steps=steps,
+        needing=_joining(everything, "needs"),
+        by_need=told_by_need(steps) and not body.fallback and not filters_one and not gatherers,
         narrowing=tuple(entry for entry in pre_filters if entry.plugin.narrows),
         weighed=_weighed(scorers),
         reads=reads,
         reads_of=attrgetter(*[field for field in reads if field != LABELS]),
-        promises=promised_by(scorers, _entries_of(tie_breakers, everything)),
+        promises=promised_by(scorers, tie_breakers, everything),
         filters_one=filters_one,
         gatherers=gatherers,
         post_filters=_joining(entries, "post_filter"),
@@ -263,13 +270,6 @@ def _entries(body: ProfileBody, registry: Registry) -> list[Entry]:
     if errors:
         raise Invalid.of(errors)
     return entries
-
-
-def _entries_of(names: Iterable[str], entries: tuple[Entry, ...]) -> Iterator[Entry]:
-    """Each name is an entry's or, where no entry has it, a plugin's."""
-    for name in names:
-        named = [entry for entry in entries if entry.name == name]
-        yield from named[:1] or [entry for entry in entries if entry.plugin.name == name][:1]
 
 
 def _weighed(scorers: tuple[Entry, ...]) -> tuple[tuple[Entry, tuple[float, float]], ...] | None:

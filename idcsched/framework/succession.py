@@ -17,7 +17,7 @@ from .context import Clock, Cycle
 from .cycle import decide
 from .decision import Decision
 from .errors import IdcschedError
-from .found import Closed, Found, needs_of, stays_open
+from .found import Found, stays_open
 from .memory import Moment
 from .open_question import OpenQuestion
 from .outside import Reply
@@ -27,6 +27,7 @@ from .request import Request
 from .snapshot import Snapshot
 from .spreading import Solution, solve, tenancies_of
 from .standing import Books, Tenancy
+from .thresholds import Closed, needs_of
 
 __all__ = ["Repeated", "Succession", "taken_by"]
 

@@ -44,6 +44,7 @@ idcs = st.fixed_dictionaries(
         ),
         "lines": st.dictionaries(st.sampled_from(["ct", "cu", "bgp"]), lines, max_size=3),
         "taints": st.lists(taints, max_size=2, unique=True),
+        "stock": st.fixed_dictionaries({}, optional={"cpu": st.sampled_from([4.0, 20.0, 100.0])}),
     }
 )
 

@@ -46,5 +46,5 @@ def test_what_is_remembered_of_one_is_not_bent_by_who_goes_on_from_there() -> No
     begun = sieved(judgement("yyyn"))
     gone_on = begun.copy()
     gone_on.add([judgement("nyyy", reason=FAR)])
-    assert (begun.alive.tolist(), begun.count, begun.left, len(begun.judgements)) == ([True] * 3 + [False], 3, [3], 1)
+    assert (begun.alive.tolist(), begun.count, begun.left, len(begun.judgements())) == ([True] * 3 + [False], 3, [3], 1)
     assert (gone_on.count, gone_on.left) == (2, [3, 2])

@@ -15,7 +15,7 @@ from bench.rows.engine import cold
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 
-MOST_CALLS = 620
+MOST_CALLS = 570
 MOST_BYTES_A_ROW = 300
 MOST_CALLS_COLD = 1460
 MOST_BYTES_A_ROW_COLD = 200

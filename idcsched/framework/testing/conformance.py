@@ -23,7 +23,7 @@ from idcsched.framework.snapshot import Snapshot
 from .builders import NOW, Outcome, decide_for, profile, snapshot
 from .orders import told_otherwise
 from .samples import SAMPLE_REQUESTS, bare_world, sample_world
-from .watching import Seen, watched
+from .watching import NEEDS, Seen, watched
 
 __all__ = ["check_plugin"]
 
@@ -35,6 +35,7 @@ POLICIES: tuple[Any, ...] = (
 )
 _UNKNOWN = "no_such_argument"
 _A_LITTLE = 0.25
+_MANY = {"machines": [{"count": 3, "bandwidth_mbps": 100, "cpu": 8, "memory_gib": 16, "disk_gib": 50}]}
 
 
 def check_plugin(
@@ -158,7 +159,7 @@ def _check_reads(
     for asked in requests:
         _decide(spied_on, _policy(spied_on, args, None), service, snapshot(known), asked)
     for point, read in seen.items():
-        undeclared = sorted(read - set(plugin.reads[point]))
+        undeclared = sorted(read - set(plugin.reads[point]) - ({"machines"} if point == NEEDS else set()))
         _law(plugin, not undeclared, f"its `reads` name what {point} reads of the request: {', '.join(undeclared)}")
 
 
@@ -169,9 +170,10 @@ def _check_memory(
     requests: Iterable[Mapping[str, Any]],
     service: _Service | None,
 ) -> None:
-    """Who asked before, and a moment ago, makes no difference."""
+    """Who asked before, and a moment ago, makes no difference, nor does what they needed."""
     asked_often = snapshot(known)
-    for asked, later in product(requests, (0.0, _A_LITTLE)):
+    needing_more = [{**asked, **_MANY} for asked in requests]
+    for asked, later in product((*requests, *needing_more), (0.0, _A_LITTLE, 2 * _A_LITTLE)):
         question = {**asked, "now": asked.get("now", NOW) + later}
         remembering, _ = _decide(plugin, policy, service, asked_often, question)
         fresh, _ = _decide(plugin, policy, service, snapshot(known), question)

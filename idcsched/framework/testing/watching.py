@@ -6,7 +6,9 @@ from typing import Any
 from idcsched.framework.context import Cycle
 from idcsched.framework.plugin import Plugin
 
-__all__ = ["Seen", "watched"]
+__all__ = ["NEEDS", "Seen", "watched"]
+
+NEEDS = "needs"
 
 Seen = dict[str, set[str]]
 """Point → the fields of the request that were read there."""
@@ -48,8 +50,17 @@ class _WatchedCycle:
 
 def watched(plugin: type[Plugin], seen: Seen) -> type[Plugin]:
     """The same plugin; what it reads of the request at the points that its `reads` name is put down in `seen`."""
-    methods = {point: _watched_method(getattr(plugin, point), seen.setdefault(point, set())) for point in plugin.reads}
+    methods = {
+        method: _watched_method(getattr(plugin, method), seen.setdefault(point, set()))
+        for point in plugin.reads
+        for method in (_filters_by_need(plugin) if point == NEEDS else (point,))
+    }
     return type(plugin.__name__, (plugin,), {**methods, "__module__": plugin.__module__, "__doc__": plugin.__doc__})
+
+
+def _filters_by_need(plugin: type[Plugin]) -> list[str]:
+    """The filters of which `reads` says only what they depend on besides what is needed."""
+    return [method for method in ("pre_filter", "filter") if plugin.joins(method) and method not in plugin.reads]
 
 
 def _watched_method(method: Callable[..., Any], read: set[str]) -> Callable[..., Any]:
