@@ -7,6 +7,7 @@ bandwidth is not filtered; an IDC without a line scores the worst. Reserve claim
 to what is not used of purchased × level.
 """
 
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,6 @@ class NetworkFlow(Plugin):
     @staticmethod
     def _shortfall(ctx: Cycle, i: int, need: float) -> dict[str, Any]:
         """How far the tightest of the row's lines is off."""
-        lines = ctx.snapshot.lines
-        seen = [line for line in ctx.lines.of(i) if not np.isnan(lines.room[line])]
-        room, line = min((float(lines.room[line]), lines.codes[line]) for line in seen)
+        codes, left = ctx.snapshot.lines.codes, ctx.snapshot.lines.room.item
+        room, line = min([(room, codes[line]) for line in ctx.lines.of(i) if not isnan(room := left(line))])
         return {"line": line, **shortfall(need, room)}

@@ -8,7 +8,7 @@ Reserve claims what the machines need of the stock.
 """
 
 from functools import reduce
-from math import isnan
+from math import isinf, isnan
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -152,15 +152,21 @@ def _overload(resource: str, loads: Floats, limit: float) -> Detail:
 
 def _load(resource: str, loads: Floats, limit: float) -> Figures:
     """What an IDC was let pass by; `value` is null where its load is not known."""
-    return lambda i: {"resource": resource, "value": None if np.isnan(loads[i]) else float(loads[i]), "limit": limit}
+
+    def figures(i: int) -> dict[str, Any]:
+        value: float = loads.item(i)
+        return {"resource": resource, "value": None if isnan(value) else value, "limit": limit}
+
+    return figures
 
 
 def _stock(resource: str, left: Floats, need: float) -> Detail:
     """`free` is null where the stock is unlimited."""
 
     def figures(i: int) -> dict[str, Any]:
-        if np.isinf(left[i]):
+        free: float = left.item(i)
+        if isinf(free):
             return {"resource": resource, "need": need, "free": None, "short_by": 0.0}
-        return {"resource": resource, **shortfall(need, float(left[i]))}
+        return {"resource": resource, **shortfall(need, free)}
 
     return figures

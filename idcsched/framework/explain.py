@@ -144,8 +144,10 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     names, totals = [column.entry.name for column in board.columns], board.ranking.totals[positions].tolist()
     rows, codes = board.survivors.row_numbers[positions].tolist(), board.survivors.snapshot.idcs.codes
     of_each: Iterable[tuple[Score, ...]] = zip(*told, strict=True) if told else repeat(())
-    for place, row, total, lines, scores in zip(
-        places, rows, totals, _lines(board, showing.where), of_each, strict=bool(told)
+    figured = [judgement for judgement in decision.judgements if judgement.figures] if full else []
+    judged = np.searchsorted(decision.cycle.row_numbers, rows).tolist() if full else rows
+    for place, row, position, total, lines, scores in zip(
+        places, rows, judged, totals, _lines(board, showing.where), of_each, strict=bool(told)
     ):
         yield Candidate(
             rank=place + 1,
@@ -153,16 +155,14 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
             lines=lines,
             score=total,
             scores=dict(zip(names, scores, strict=True)),
-            filters=(tuple(_passed(decision, row, tell)) if full else ()) or msgspec.UNSET,
+            filters=_passed(figured, position, tell) or msgspec.UNSET,
         )
 
 
-def _passed(decision: Decision, row: int, tell: Teller) -> Iterator[Passed]:
-    """The filters with numbers to tell of why they let a survivor pass."""
-    judged = int(np.searchsorted(decision.cycle.row_numbers, row))
-    for judgement in decision.judgements:
-        if figures := tell.figures(judgement, judged):
-            yield Passed(plugin=judgement.plugin, figures=dict(figures))
+def _passed(figured: Sequence[Judgement], position: int, tell: Teller) -> tuple[Passed, ...]:
+    """The filters with numbers to tell of why they let an IDC pass."""
+    told = [(judgement.plugin, tell.figures(judgement, position)) for judgement in figured]
+    return tuple([Passed(plugin=plugin, figures=dict(figures)) for plugin, figures in told if figures])
 
 
 def _tie(board: Board) -> Tie | None:
@@ -225,12 +225,14 @@ def summary_of(
 
 def rejections(decision: Decision, part: slice, tell: Teller) -> Iterator[Rejected]:
     """That part of the rejections, in the order of the snapshot."""
-    first = first_rejections(decision)
-    for position in np.flatnonzero(first >= 0)[part].tolist():
-        judgement = decision.judgements[first[position]]
+    first, ctx = first_rejections(decision), decision.cycle
+    positions = np.flatnonzero(first >= 0)[part]
+    rows, codes = ctx.row_numbers[positions].tolist(), ctx.snapshot.idcs.codes
+    for position, number, row in zip(positions.tolist(), first[positions].tolist(), rows, strict=True):
+        judgement = decision.judgements[number]
         reason, numbers = tell.reason(judgement, position)
         yield Rejected(
-            idc=_universe_code(decision, position),
+            idc=codes[row],
             plugin=judgement.plugin,
             code=judgement.reason.code,
             reason=reason,
