@@ -1,7 +1,8 @@
 """Writing a batch on PostgreSQL: binary COPY into temporary tables, then one statement for each table.
 
 The temporary tables live as long as the session and are empty between transactions. What is held already is looked
-up row by row, in subqueries: so the plan never hangs on what the planner believes about a table without statistics.
+up row by row, each by its whole key, in a way that leaves the planner no choice: it may believe whatever it likes of a
+table that it counted while it was nearly empty.
 """
 
 import struct
@@ -47,24 +48,20 @@ class Scope(NamedTuple):
 
     lines: bool
     key: str
-    same: str
     where: str
 
 
 SCOPES: Final = (
-    Scope(
-        lines=True,
-        key="line_id",
-        same="held.line_id = staged.line_id",
-        where="WHERE line_id IS NOT NULL",
-    ),
-    Scope(
-        lines=False,
-        key="idc_id",
-        same="held.idc_id = staged.idc_id AND held.line_id IS NULL",
-        where="WHERE line_id IS NULL",
-    ),
+    Scope(lines=True, key="line_id", where="WHERE line_id IS NOT NULL"),
+    Scope(lines=False, key="idc_id", where="WHERE line_id IS NULL"),
 )
+
+BY_KEY: Final = "SET LOCAL enable_sort = off; SET LOCAL enable_incremental_sort = off; SET LOCAL jit = off;"
+"""Before a look-up, which asks for an order that the unique index alone has: any other way would have to sort.
+
+It says BETWEEN where it means "the same as": what is equal needs no order.
+"""
+AS_EVER: Final = "SET LOCAL enable_sort = DEFAULT; SET LOCAL enable_incremental_sort = DEFAULT; SET LOCAL jit = DEFAULT"
 
 STAGED: Final = {
     "staged_latest": "place, metric_id, idc_id, value, at",
@@ -88,9 +85,12 @@ NEWER_SQL: Final = """
     SELECT place, (extract(epoch FROM there) * 1000000)::bigint
     FROM (
         SELECT staged.place, staged.at, (
-            SELECT held.at FROM {table} AS held WHERE held.metric_id = staged.metric_id AND {same}
+            SELECT held.at FROM {table} AS held {where}
+            AND held.metric_id BETWEEN staged.metric_id AND staged.metric_id
+            AND held.{key} BETWEEN staged.{key} AND staged.{key}
+            ORDER BY held.metric_id, held.{key} LIMIT 1
         ) AS there
-        FROM staged_latest AS staged
+        FROM staged_latest AS staged OFFSET 0 -- else it looks twice
     ) AS compared
     WHERE there > at
 """
@@ -98,8 +98,11 @@ DAYS_SQL: Final = """
     INSERT INTO {table} (metric_id, idc_id, line_id, day, "values")
     SELECT staged.metric_id, staged.idc_id, staged.line_id, staged.day, overlay(
         coalesce((
-            SELECT held."values" FROM {table} AS held
-            WHERE held.metric_id = staged.metric_id AND {same} AND held.day = staged.day
+            SELECT held."values" FROM {table} AS held {where}
+            AND held.metric_id = staged.metric_id
+            AND held.{key} BETWEEN staged.{key} AND staged.{key}
+            AND held.day BETWEEN staged.day AND staged.day
+            ORDER BY held.{key}, held.day LIMIT 1
         ), %s)
         PLACING staged.bits FROM staged.place
     )
@@ -119,9 +122,10 @@ def latest_write(batch: Batch) -> Integers:
                 _copy(cursor, "staged_latest", [_latest_rows(batch, rows, scope)], scope)
                 cursor.execute(_said(LATEST_SQL, Latest, scope))
                 if cursor.rowcount < rows.size:  # some were not written: perhaps there are newer ones
-                    cursor.execute(_said(NEWER_SQL, Latest, scope))
+                    cursor.execute(BY_KEY + _said(NEWER_SQL, Latest, scope))
                     for place, at in cursor.fetchall():
                         newest[place] = at
+                    cursor.execute(AS_EVER)
     return newest
 
 
@@ -133,7 +137,7 @@ def days_write(runs: Runs) -> None:
             for turn in range(int(runs.turn[mine].max(initial=-1)) + 1):
                 rows = np.flatnonzero(mine & (runs.turn == turn))
                 _copy(cursor, "staged_runs", _run_rows(runs, rows, scope), scope)
-                cursor.execute(_said(DAYS_SQL, SampleDay, scope), [EMPTY_DAY])
+                cursor.execute(f"{BY_KEY}{_said(DAYS_SQL, SampleDay, scope)};{AS_EVER}", [EMPTY_DAY])
 
 
 def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
@@ -198,4 +202,4 @@ def _copy(cursor: Any, table: str, rows: Sequence[bytes], scope: Scope) -> None:
 
 def _said(sql: str, model: type[Model], scope: Scope) -> str:
     table = connection.ops.quote_name(model._meta.db_table)
-    return sql.format(table=table, key=scope.key, same=scope.same, where=scope.where)
+    return sql.format(table=table, key=scope.key, where=scope.where)

@@ -201,30 +201,12 @@ def test_ten_thousand_take_few_statements_and_little_time(idc, now, django_asser
     assert Latest.objects.count() == SampleDay.objects.count() == 10_000
 
 
-def fleet(idc: Idc, count: int) -> list[Idc]:
-    return Idc.objects.bulk_create(Idc(code=f"i-{number}", region=idc.region) for number in range(count))
-
-
 def test_lines_are_looked_up_only_where_samples_name_some(sample, now, idc):
     of_idc = Sample(idc=idc.code, metric="cpu_load", value=0.5, at=now)
     for samples, expected in (([of_idc, sample], 1), ([of_idc], 0)):
         with CaptureQueriesContext(connection) as queries:
             samples_store(samples=samples, now=now)
         assert sum('FROM "inventory_line"' in query["sql"] for query in queries) == expected
-
-
-@pytest.mark.postgresql
-def test_what_is_held_of_an_idc_is_found_without_reading_the_others(now, idc):
-    """Also where the server has never counted the rows, as on the first day."""
-    idcs = fleet(idc, 300)
-    for _ in range(2):  # the second time there is something to be found
-        samples_store(samples=[Sample(idc=one.code, metric="cpu_load", value=0.5, at=now) for one in idcs], now=now)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT sum(idx_tup_fetch + seq_tup_read) FROM pg_stat_xact_user_tables"
-            " WHERE relname LIKE 'metrics_ingest%'"
-        )
-        assert cursor.fetchone()[0] < 10 * len(idcs)
 
 
 def test_values_say_what_they_are_about(sample, now):
