@@ -15,6 +15,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import count, cycle, takewhile
+from math import inf
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
@@ -28,7 +29,7 @@ from bench.course import Course, Measured, at_the_most
 from bench.serving import Server, granian, served
 from bench.timeline import STRETCH, Answer, Mark, State, Timeline, percentile_ms, spent, timeline
 
-__all__ = ["Report", "soak"]
+__all__ = ["Report", "main", "soak"]
 
 RESULT = Path("var/soak.json")
 IDCS = 1000
@@ -137,9 +138,11 @@ def soak(
     """Run it all until so many seconds were undisturbed, at the longest for `longest` in all; memory counts from when
     it has settled."""
     with served(IDCS, record=True, command=partial(granian, workers=workers)) as server:
+        print("Measuring what the server takes at the most ...", flush=True)
         maximum = at_the_most(server.schedule, lambda: Mark(monotonic(), spent()), tries)
         rate = maximum.figure * share
         course = Course(wanted=seconds, longest=longest, marks=[Mark(0.0, spent())])
+        print(f"Asking {rate:.0f} times a second until {seconds / 60:g} minutes were undisturbed ...", flush=True)
         log, stop = Log(course, monotonic()), Event()
         portals = [partial(_portal, rate, number) for number in range(PORTALS)]
         runs: list[Run] = [_samples, _taints, _profiles, _memory, _stretches, *portals]
@@ -312,17 +315,18 @@ def _lines(report: Report) -> Iterator[str]:
         yield "as required"
 
 
-def _minutes(text: str) -> float:
-    if not 0 < (minutes := float(text)) < float("inf"):
+def minutes(text: str) -> float:
+    """For how long; argparse names it so where it is no number."""
+    if not 0 < (found := float(text)) < inf:
         raise argparse.ArgumentTypeError(f"{text} minutes are no time")
-    return minutes
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.soak", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--minutes", type=_minutes, default=10.0, help="undisturbed (default: %(default)s)")
+    parser.add_argument("--minutes", type=minutes, default=10.0, help="undisturbed (default: %(default)s)")
     parser.add_argument(
-        "--longest", type=_minutes, metavar="MINUTES", help=f"in all (default: {LONGEST:g} times as many)"
+        "--longest", type=minutes, metavar="MINUTES", help=f"in all (default: {LONGEST:g} times as many)"
     )
     parser.add_argument("--workers", type=int, default=1, help="of the web server (default: %(default)s)")
     options = parser.parse_args(arguments)
