@@ -86,7 +86,8 @@ class _Index:
                     self._functions[_home(module.name, child.name), child.name] = found
             elif isinstance(child, ast.AnnAssign) and _is_template(child.annotation):
                 self.attributes.add(_last_name(child.target))
-            self._declare(module, child, inside=isinstance(child, ast.ClassDef))
+            if not isinstance(child, ast.expr):  # nothing is declared inside of one
+                self._declare(module, child, inside=isinstance(child, ast.ClassDef))
 
     def signature(self, module: str, name: str) -> _Signature | None:
         """Of the function or class that this module means by the name; None: it takes no message id."""
@@ -216,8 +217,7 @@ def message_ids(root: Path) -> dict[str, MessageId]:
     """All message ids of the packages in a folder, but for their tests, by text; raises UnclearMessage."""
     modules = [
         _Module(file.relative_to(root).as_posix(), ast.parse(file.read_text(encoding="utf-8")))
-        for file in sorted(root.glob("*/**/*.py"))
-        if _is_source(file.relative_to(root), root)
+        for file in _source(root, "*.py")
     ]
     index = _Index(modules)
     readers = {module.name: _Reader(module, index) for module in modules}
@@ -235,8 +235,8 @@ def _in_templates(root: Path) -> dict[str, dict[str, set[str]]]:
         file.relative_to(root).as_posix(): {
             text: {"python-format"} if PERCENT_FIELD.search(text) else set() for text in template_texts(file)
         }
-        for file in sorted(root.glob("*/**/templates/**/*.html"))
-        if _is_source(file.relative_to(root), root)
+        for file in _source(root, "*.html")
+        if "templates" in file.relative_to(root).parts
     }
 
 
@@ -251,9 +251,11 @@ def _merged(found: Mapping[str, Mapping[str, set[str]]]) -> dict[str, MessageId]
     }
 
 
-def _is_source(file: Path, root: Path) -> bool:
-    package = file.parts[0]
-    return package != "tests" and "migrations" not in file.parts and (root / package / "__init__.py").is_file()
+def _source(root: Path, pattern: str) -> list[Path]:
+    """The files of the packages; other folders, which may hold a whole interpreter, are not looked into."""
+    packages = (file.parent for file in root.glob("*/__init__.py") if file.parent.name != "tests")
+    files = (file for package in packages for file in package.rglob(pattern))
+    return sorted(file for file in files if "migrations" not in file.relative_to(root).parts)
 
 
 def _function_signature(function: Function, *, bound: bool) -> _Signature:
