@@ -40,10 +40,6 @@ def entries() -> list[polib.POEntry]:
     return list(read(po_file(LOCALE)))
 
 
-def named(entry: polib.POEntry) -> str:
-    return str(entry.msgid)[:60]
-
-
 def fields(entry: polib.POEntry, text: str) -> list[tuple[str, str, str]]:
     """What is filled into a text, with how it is formatted."""
     if "python-brace-format" in entry.flags:
@@ -59,6 +55,7 @@ def test_it_works() -> None:
         )
 
 
+@pytest.mark.no_cover
 def test_the_catalogue_holds_exactly_what_the_source_says() -> None:
     file = po_file(LOCALE)
     assert str(updated(read(file), LOCALE)) == file.read_text(encoding="utf-8"), RUN
@@ -69,17 +66,35 @@ def test_the_compiled_catalogue_is_in_step() -> None:
     assert read(file).to_binary() == file.with_suffix(".mo").read_bytes(), RUN
 
 
-@pytest.mark.parametrize("entry", entries(), ids=named)
-def test_every_text_is_translated(entry: polib.POEntry) -> None:
-    assert entry.msgstr
-    assert "fuzzy" not in entry.flags
-    assert CHINESE.search(entry.msgstr) or entry.msgid in SAME_IN_CHINESE
-    assert entry.msgstr == entry.msgstr.strip() or entry.msgid != entry.msgid.strip()
+def is_translated(entry: polib.POEntry) -> bool:
+    in_chinese = CHINESE.search(entry.msgstr) or (entry.msgstr and entry.msgid in SAME_IN_CHINESE)
+    padded = entry.msgstr != entry.msgstr.strip() and entry.msgid == entry.msgid.strip()
+    return bool(in_chinese) and not padded and "fuzzy" not in entry.flags
 
 
-@pytest.mark.parametrize("entry", [entry for entry in entries() if entry.flags], ids=named)
-def test_translations_have_the_same_fields(entry: polib.POEntry) -> None:
-    assert fields(entry, entry.msgstr) == fields(entry, entry.msgid) != []
+def test_every_text_is_translated() -> None:
+    assert not [entry.msgid for entry in entries() if not is_translated(entry)]
+
+
+@pytest.mark.parametrize(
+    ("translation", "flags"),
+    [
+        pytest.param("", [], id="not at all"),
+        pytest.param("enough", [], id="not into Chinese"),
+        pytest.param("足够 ", [], id="with a blank that is not in the text"),
+        pytest.param("足够", ["fuzzy"], id="by a guess"),
+    ],
+)
+def test_what_is_not_translated_is_found(translation: str, flags: list[str]) -> None:
+    assert is_translated(polib.POEntry(msgid="enough", msgstr="足够"))
+    assert not is_translated(polib.POEntry(msgid="enough", msgstr=translation, flags=flags))
+
+
+def test_translations_have_the_same_fields() -> None:
+    filled_in = [entry for entry in entries() if entry.flags]
+    assert len(filled_in) > 100
+    assert not [entry.msgid for entry in filled_in if not fields(entry, entry.msgid)]
+    assert not [entry.msgid for entry in filled_in if fields(entry, entry.msgstr) != fields(entry, entry.msgid)]
 
 
 def _shown() -> Iterator[tuple[str, Any]]:
@@ -97,10 +112,15 @@ def _shown() -> Iterator[tuple[str, Any]]:
                 yield constraint.name, constraint.violation_error_message
 
 
-@pytest.mark.parametrize(("place", "text"), [pytest.param(*shown, id=shown[0]) for shown in _shown()])
-def test_the_admin_speaks_chinese(place: str, text: Any) -> None:
+def test_the_admin_speaks_chinese() -> None:
+    shown = dict(_shown())
+    assert len(shown) > 400
     with override(LANGUAGE):
-        assert CHINESE.search(str(text)) or str(text) in SAME_IN_CHINESE, f"{place} is shown as {text}"
+        assert not {
+            place: str(text)
+            for place, text in shown.items()
+            if not CHINESE.search(str(text)) and str(text) not in SAME_IN_CHINESE
+        }
 
 
 @pytest.mark.parametrize(
@@ -262,6 +282,7 @@ def test_a_text_without_a_translation_is_said_in_english() -> None:
         assert say("a third party's {thing}", {"thing": "reason"}) == "a third party's reason"
 
 
+@pytest.mark.no_cover
 def test_the_command_keeps_what_is_translated(settings: Any, tmp_path: Path) -> None:
     settings.LOCALE_PATHS = [tmp_path]
     file = po_file(LOCALE)
@@ -280,6 +301,7 @@ def test_the_command_keeps_what_is_translated(settings: Any, tmp_path: Path) -> 
     assert re.search(r"^zh_Hans: 1 of \d+ texts are translated\.$", said.getvalue(), re.MULTILINE)
 
 
+@pytest.mark.no_cover
 def test_the_command_starts_a_language_that_is_new(settings: Any, tmp_path: Path) -> None:
     settings.LOCALE_PATHS = [tmp_path]
     settings.LANGUAGES = [("en", "English"), ("ja", "Japanese")]
