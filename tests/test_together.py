@@ -26,6 +26,29 @@ def test_others_are_on_their_own() -> None:
     assert scope("tests/api/test_lists.py::test_a[1]") != scope("tests/api/test_lists.py::test_a[2]")
 
 
+class Node:
+    """A process that is given no more."""
+
+    shutting_down = True
+
+
+def test_what_is_done_is_forgotten_once_all_of_it_is() -> None:
+    """Until then the group is still to be handed to somebody else, should its process die."""
+    node, group = Node(), ["tests/browser/test_a.py::test_a", "tests/browser/test_b.py::test_b"]
+    tests = [*group, "tests/api/test_lists.py::test_a"]
+    together = Together.__new__(Together)
+    together.registered_collections = {node: tests}
+    together.assigned_work = {node: {}}
+    for test in tests:
+        together.assigned_work[node].setdefault(scope(test), {})[test] = False
+
+    left = []
+    for number in range(len(tests)):
+        together.mark_test_complete(node, number)
+        left.append([*together.assigned_work[node]])
+    assert left == [[scope(group[0]), scope(tests[2])], [scope(tests[2])], []]
+
+
 @pytest.mark.parametrize("beginning", BEGINNINGS)
 def test_what_is_done_together_is_there(beginning: str) -> None:
     assert (ROOT / beginning).exists()

@@ -2,6 +2,7 @@
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 __all__ = ["TOGETHER", "Together", "dearest_first"]
 
@@ -24,6 +25,7 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
     ("tests/demo/test_loaded_data.py",),
     ("tests/demo/test_measuring.py",),
     ("tests/e2e/test_at_once.py",),
+    ("tests/e2e/test_installing.py",),
     ("tests/e2e/test_unsized_bodies.py",),
     ("tests/metrics_ingest/test_admin_lists.py",),
     ("tests/metrics_ingest/test_prometheus_collector.py",),
@@ -54,6 +56,13 @@ class Together(LoadScopeScheduling):
 
     The marker `xdist_group` is not used: pytest 9.2 and later do not tell xdist 3.8 of it.
     """
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """Forget what is done: after each test xdist counts all that the process was ever given, one by one."""
+        super().mark_test_complete(node, item_index, duration)
+        scope = self._split_scope(self.registered_collections[node][item_index])
+        if all(self.assigned_work[node][scope].values()):
+            del self.assigned_work[node][scope]
 
     def _split_scope(self, nodeid: str) -> str:
         return next((group[0] for group in TOGETHER if nodeid.startswith(group)), nodeid)

@@ -14,14 +14,32 @@ from tests.servers import scratch_folder
 PYTHON = Path(sys.base_prefix, "bin", "python3")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A project that needs nothing, so that setting it up takes no network."""
-    (tmp_path / "requirements").mkdir()
-    shutil.copy(ROOT / "requirements" / "install.sh", tmp_path / "requirements")
+def project(folder: Path) -> Path:
+    """One that needs nothing, so that setting it up takes no network."""
+    (folder / "requirements").mkdir()
+    shutil.copy(ROOT / "requirements" / "install.sh", folder / "requirements")
     for lock in ("base.lock", "dev.lock"):
-        (tmp_path / "requirements" / lock).write_text("", encoding="utf-8")
-    return tmp_path
+        (folder / "requirements" / lock).write_text("", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A project that was never set up."""
+    return project(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A project, and what setting it up for the first time has come to."""
+    folder = project(tmp_path_factory.mktemp("first"))
+    return folder, install(folder)
+
+
+@pytest.fixture
+def folder(first: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path) -> Path:
+    """A copy of it as it was then: setting up takes seconds."""
+    return shutil.copytree(first[0], tmp_path / "copy", symlinks=True)
 
 
 def install(folder: Path, python: Path | str = PYTHON, wanted: str = "base") -> subprocess.CompletedProcess[str]:
@@ -42,32 +60,31 @@ def fake_python(folder: Path, script: str) -> Path:
     return program
 
 
-def test_it_works(folder: Path) -> None:
-    first, second = install(folder), install(folder)
-    assert (first.returncode, second.returncode) == (0, 0), first.stderr
-    assert [line.split()[0] for line in first.stdout.splitlines()] == ["Creating", "Installing"]
-    assert second.stdout == ""
+def test_it_works(first: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    folder, done = first
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["Creating", "Installing"]
+    again = install(folder)
+    assert (again.returncode, again.stdout) == (0, "")
 
 
 def test_what_tests_need_is_enough_for_running(folder: Path) -> None:
-    install(folder, wanted="dev")
+    (folder / ".venv" / "installed-base").unlink()
+    assert install(folder, wanted="dev").stdout.startswith("Installing")
     assert install(folder, wanted="base").stdout == ""
 
 
 def test_a_change_of_the_lock_installs_anew(folder: Path) -> None:
-    install(folder)
     (folder / "requirements" / "base.lock").write_text("# changed\n", encoding="utf-8")
     assert install(folder).stdout.startswith("Installing")
 
 
 def test_a_set_up_that_was_cut_short_is_done_again(folder: Path) -> None:
-    install(folder)
     (folder / ".venv" / "installed-base").unlink()
     assert install(folder).stdout.startswith("Installing")
 
 
 def test_what_was_made_with_another_python_is_made_anew(folder: Path) -> None:
-    install(folder)
     (folder / ".venv" / "interpreter").write_text("1 3.11.0 /elsewhere\n", encoding="ascii")
     (folder / ".venv" / "installed-base").unlink()
     assert install(folder).stdout.startswith("Creating")
@@ -80,21 +97,21 @@ def test_dependencies_that_cannot_be_installed_are_said_with_the_log(folder: Pat
     assert done.stderr.splitlines()[-1].endswith("(the whole output is in var/setup.log)")
 
 
-def test_no_python_is_one_line(folder: Path) -> None:
-    assert_refused(install(folder, "python-that-is-not-there"), "there is no python-that-is-not-there here")
+def test_no_python_is_one_line(bare: Path) -> None:
+    assert_refused(install(bare, "python-that-is-not-there"), "there is no python-that-is-not-there here")
 
 
-def test_an_old_python_is_one_line(folder: Path) -> None:
-    assert_refused(install(folder, fake_python(folder, "echo 0 3.10.13 /usr abc")), "is 3.10.13")
+def test_an_old_python_is_one_line(bare: Path) -> None:
+    assert_refused(install(bare, fake_python(bare, "echo 0 3.10.13 /usr abc")), "is 3.10.13")
 
 
-def test_a_broken_python_is_one_line(folder: Path) -> None:
-    assert_refused(install(folder, fake_python(folder, "exit 127")), "does not start")
+def test_a_broken_python_is_one_line(bare: Path) -> None:
+    assert_refused(install(bare, fake_python(bare, "exit 127")), "does not start")
 
 
-def test_a_python_without_venv_is_one_line(folder: Path) -> None:
-    python = fake_python(folder, f'[ "$1" = -m ] && exit 1; exec {PYTHON} "$@"')
-    assert_refused(install(folder, python), "no working venv module")
+def test_a_python_without_venv_is_one_line(bare: Path) -> None:
+    python = fake_python(bare, f'[ "$1" = -m ] && exit 1; exec {PYTHON} "$@"')
+    assert_refused(install(bare, python), "no working venv module")
 
 
 def test_a_folder_that_cannot_be_written_is_one_line() -> None:
