@@ -19,6 +19,7 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
     # They share what takes seconds to make: a browser and its site, a server, an installation, the loaded demo.
     ("tests/browser/",),
     ("tests/api/test_generated_client.py",),
+    ("tests/api/test_openapi.py",),
     ("tests/architecture/test_import_contracts.py",),
     ("tests/demo/test_answers.py",),
     ("tests/demo/test_live_sources.py",),

@@ -65,6 +65,7 @@ def test_old_decisions_expire_by_worker_and_beat(installation: Installation) -> 
     assert not installation.processes()
 
 
+@pytest.mark.long
 def test_a_worker_that_comes_late_finds_its_work(installation: Installation) -> None:
     installation.python(TWO_DECISIONS)
     installation.python("from idcsched.scheduling.tasks import decisions_expire; decisions_expire.delay()")

@@ -55,11 +55,8 @@ def test_its_sources_are_measured_from_the_first_run_on(demo: Installation) -> N
     assert set(demo.python(RUNS).split()) == {"succeeded"}
 
 
-@pytest.mark.parametrize(
-    "number",
-    [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long)],
-    ids=lambda number: number.name,
-)
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_a_signal_stops_everything(demo: Installation, number: signal.Signals) -> None:
     with made(demo) as run:
         os.kill(supervisor(demo), number)
