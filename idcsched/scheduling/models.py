@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.models import Tenant
-from idcsched.columns import CodeField
+from idcsched.columns import CodeField, WholeDocumentField
 
 __all__ = ["Decision", "Profile", "ProfileRevision"]
 
@@ -93,8 +93,8 @@ class Decision(models.Model):
     profile = models.CharField(_("profile"), max_length=63)
     profile_revision = models.PositiveIntegerField(_("profile revision"))
     request = models.JSONField(_("request"))
-    answer = models.JSONField(_("answer"))
-    sentences = models.JSONField(
+    answer = WholeDocumentField(_("answer"))
+    sentences = WholeDocumentField(
         _("sentences"), default=dict, help_text=_("What each English sentence of the answer was made of.")
     )
     placement = models.UUIDField(
