@@ -144,6 +144,32 @@ def test_everybody_is_scored(profile_fields: dict[str, Any], request_fields: dic
     assert decision.best.sure == decision.feasible
 
 
+class Sinking(Plugin):
+    """The later in the snapshot the worse, and all worse than they promise where bandwidth is needed."""
+
+    name = "sinking"
+    reads = {"promise": ()}
+
+    def score(self, ctx: Cycle) -> np.ndarray[Any, Any]:
+        return 100.0 - ctx.row_numbers - (5.0 if ctx.need else 0.0)
+
+    def promise(self, ctx: Cycle) -> Reading:
+        return Reading(metric="x", values=100.0 - ctx.row_numbers, known=np.ones(ctx.size, dtype=np.bool_))
+
+
+def test_who_looked_at_many_looks_at_fewer_again_when_fewer_have_done_for_a_while() -> None:
+    picture = snapshot(world({f"idc{number:02}": {} for number in range(40)}))
+    policy = profile(("sinking", "sinking", {"weight": 1, "normalizer": {"kind": "none"}}), plugins=[Sinking])
+    easy, hard = request(picture), request(picture, machines=[{"bandwidth_mbps": 1}])
+
+    def looked_at(asked: Request) -> int:
+        return decide(asked, picture, policy, now=NOW).best.survivors.size
+
+    assert [looked_at(one) for one in (easy, easy, hard)] == [40, TOP, 8]
+    assert {looked_at(easy) for _ in range(contenders.EASY_LOOKS)} == {8}
+    assert looked_at(easy) == 4
+
+
 class Rare(Plugin):
     """Promises what it does not keep."""
 

@@ -127,6 +127,28 @@ def test_what_they_would_have_said_can_be_had_afterwards(watched: Watched) -> No
     assert told(known) == told(fresh)
 
 
+@pytest.mark.parametrize(
+    ("missing", "question"),
+    [
+        pytest.param("pass", {"isp": ["ct", "cu"]}, id="the need has a say in which line is chosen"),
+        pytest.param("reject", {"isp": ["ct", "cu"], "isp_match": "all"}, id="several lines are"),
+    ],
+)
+def test_they_are_asked_where_more_than_one_line_is_at_stake(missing: str, question: dict[str, Any]) -> None:
+    lines: dict[str, Any] = {code: {"purchased_mbps": 1000, "used_mbps": 100} for code in ("ct", "cu")}
+    picture, asked = snapshot(world({"a": {"lines": lines}, "b": {"lines": lines}})), list[int]()
+
+    class Flow(NetworkFlow):
+        def pre_filter(self, ctx: Cycle) -> Any:
+            asked.append(ctx.size)
+            return super().pre_filter(ctx)
+
+    policy = profile(("network_flow", "network_flow", {"weight": 1, "on_missing": {"filter": missing}}), plugins=[Flow])
+    for _ in range(4):
+        assert decide(request(picture, **machines(1), **question), picture, policy, now=NOW).scheduled
+    assert len(asked) == 4
+
+
 def test_a_value_that_grows_stale_is_noticed(watched: Watched) -> None:
     used = MetricFact(code="bandwidth_mbps", scope="line", max_age=600)
     picture = snapshot(world(FLEET, metrics=[used]))
