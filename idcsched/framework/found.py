@@ -4,7 +4,7 @@ What an order changes of one IDC, plugins say of one alone (`Plugin.needs`, `Plu
 what deciding afresh would give, to the last bit; `Closed` says that this can't be told.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -53,13 +53,25 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Rejections(msgspec.Struct, frozen=True):
-    """How many were rejected for what, and how that is said."""
+    """How many were rejected for what, and how that is said in English."""
 
     evaluated: int
     feasible: int
     counts: list[tuple[RejectedCount, Judgement]]
     summary: str
-    sentences: Said
+
+    @property
+    def sentences(self) -> Said:
+        """What the summary is made of."""
+        found: dict[str, tuple[str, Mapping[str, Any]]] = {}
+
+        def say(template: Template, params: Mapping[str, Any]) -> str:
+            text = say_english(template, params)
+            found[text] = (template, params)
+            return text
+
+        summary_of(self.feasible, self.evaluated, 0, self.counts, say)
+        return found
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -181,15 +193,7 @@ def _only(line: int) -> LineChoice:
     return LineChoice(groups=(np.array([line], dtype=np.intp),), has_line=there, carrying=there, known=there)
 
 
-def rejections_of(judgements: tuple[Judgement, ...], lefts: Iterable[int], size: int) -> Rejections:
+def rejections_of(judgements: Sequence[Judgement], lefts: Sequence[int], size: int) -> Rejections:
     """Of so many IDCs, each judgement leaving so many of what the ones before it have left."""
-    sentences: dict[str, tuple[str, Mapping[str, Any]]] = {}
-
-    def say(template: Template, params: Mapping[str, Any]) -> str:
-        text = say_english(template, params)
-        sentences[text] = (template, params)
-        return text
-
-    found = tuple(lefts)
-    feasible, counts = found[-1] if found else size, counted(judgements, found, size)
-    return Rejections(size, feasible, counts, summary_of(feasible, size, 0, counts, say), sentences)
+    feasible, counts = lefts[-1] if lefts else size, counted(judgements, lefts, size)
+    return Rejections(size, feasible, counts, summary_of(feasible, size, 0, counts, say_english))
