@@ -3,13 +3,15 @@
 import os
 import random
 import signal
+from contextlib import suppress
+from pathlib import Path
 from time import sleep
 
 import pytest
 
 from idcsched.work.endings import COLD_SECONDS
 from tests.e2e.installation import Installation, wait_for
-from tests.e2e.running import command, made, started
+from tests.e2e.running import command, made, said, started
 
 
 @pytest.mark.long
@@ -22,11 +24,24 @@ def test_it_works(demo: Installation, victim: bytes, attempt: int) -> None:
     for pid in running(demo, victim):
         os.kill(pid, signal.SIGKILL)
     for left in range(len(demo.processes()), 0, -1):
-        wait_for(lambda fewer=left: len(demo.processes()) < fewer, f"one of {left} to follow", seconds=2 * COLD_SECONDS)
+        try:
+            wait_for(lambda fewer=left: len(demo.processes()) < fewer, "one to follow", seconds=2 * COLD_SECONDS)
+        except AssertionError as late:
+            late.add_note("\n".join(map(at, demo.processes())) + f"\n{said(child)}")
+            raise
     child.process.wait()
     if attempt == 7:
         with made(demo):
             pass
+
+
+def at(pid: int) -> str:
+    """What a process is, and what it waits for."""
+    told = [" ".join(word.decode() for word in command(pid))]
+    for name in ("status", "wchan", "syscall"):
+        with suppress(OSError):
+            told.append(Path(f"/proc/{pid}/{name}").read_text(encoding="ascii", errors="replace"))
+    return "\n".join(told)
 
 
 def running(demo: Installation, victim: bytes) -> list[int]:
