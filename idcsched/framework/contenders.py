@@ -34,7 +34,7 @@ FIRST_LOOK = 32
 EASY_LOOKS = 16
 """So often in a row half of the front must have been enough before no more is looked at."""
 _BYTES_A_ROW = 8
-_BYTES_OF_FRONT = 200
+_BYTES_OF_FRONT = 500
 _ROUNDING = 1e-5
 """More than scores and totals, times their weights, gain by being rounded."""
 
@@ -81,39 +81,47 @@ def best_of(ctx: "Cycle", alive: Mask, feasible: int, chance: str, lasting: Call
     wanted = min(max(HEAD, ctx.request.top or 0), feasible)
     if ctx.size < LEAST_ROWS or wanted >= feasible:
         return None
-    prospects = _prospects(ctx)
-    if prospects is None:
-        return None
-    front = ctx.at_hand(None, "front") or _front(ctx, prospects, FIRST_LOOK, lasting)
-    while True:
+    front = _front_at_hand(ctx, lasting)
+    while front is not None:
         board = _attempted(ctx, front, alive, chance)
         if board is None:
             return None
         to_beat = _to_beat(ctx, board, wanted)
         if to_beat > front.beyond:
-            _eased(ctx, front, to_beat, prospects, lasting)
+            _eased(ctx, front, to_beat, lasting)
             return board
-        look = _next_look(front, prospects, to_beat)
-        if 2 * look > ctx.size:
-            return None
-        front = _front(ctx, prospects, look, lasting)
+        front = _wider(ctx, front, to_beat, lasting)
+    return None
 
 
-def _next_look(front: _Front, prospects: _Prospects, to_beat: float) -> int:
-    """Twice as many at least; a power of two, so that fronts are met again."""
+def _front_at_hand(ctx: "Cycle", lasting: Callable[[], Mask | None]) -> _Front | None:
+    """That of those who have asked the same, or else the first; None: it is not known what anybody promises."""
+    front: _Front | None = None if ctx.request.weights else ctx.at_hand(None, "front")
+    if front is not None:
+        return front
+    prospects = _prospects(ctx)
+    return None if prospects is None else _front(ctx, prospects, FIRST_LOOK, lasting)
+
+
+def _wider(ctx: "Cycle", front: _Front, to_beat: float, lasting: Callable[[], Mask | None]) -> _Front | None:
+    """Twice as many at least; a power of two, so that fronts are met again. None: it is as quick to score everybody."""
+    prospects = _prospects(ctx)
+    if prospects is None:
+        return None
     look = 2 * front.positions.size
     if np.isfinite(to_beat):
         look = max(look, int(np.count_nonzero(prospects.bounds >= to_beat)) // 2)
-    return 1 << (look - 1).bit_length()
+    look = 1 << (look - 1).bit_length()
+    return None if 2 * look > ctx.size else _front(ctx, prospects, look, lasting)
 
 
-def _eased(
-    ctx: "Cycle", front: _Front, to_beat: float, prospects: _Prospects, lasting: Callable[[], Mask | None]
-) -> None:
+def _eased(ctx: "Cycle", front: _Front, to_beat: float, lasting: Callable[[], Mask | None]) -> None:
     """Look at half as many next time, if that would have done for a while."""
     front.easy = front.easy + 1 if to_beat > front.half else 0
     if front.easy >= EASY_LOOKS and front.positions.size > FIRST_LOOK:
-        _front(ctx, prospects, front.positions.size // 2, lasting)
+        prospects = _prospects(ctx)
+        if prospects is not None:
+            _front(ctx, prospects, front.positions.size // 2, lasting)
 
 
 def _front(ctx: "Cycle", prospects: _Prospects, look: int, lasting: Callable[[], Mask | None]) -> _Front:
@@ -171,7 +179,7 @@ def _all_known(columns: list[ScoreColumn], living: Mask) -> bool:
 
 def _keep(part: "Cycle", front: _Front, columns: list[ScoreColumn]) -> None:
     """Remember of the columns, and of the totals, what is the same whatever is needed."""
-    given = {column.entry.name: column for column in columns}
+    given = {column.entry.name: column.alone() for column in columns if column.entry.lasting}
     weighed = [entry for entry, _ in part.profile.weighed or ()]
     front.columns = {entry.name: given.get(entry.name) for entry in weighed if entry.lasting}
     front.lasting = sum_of_lasting(part, columns)

@@ -180,7 +180,7 @@ class Cycle:
     def shelve(self, token: object, what: str, value: Any, *, size: int) -> None:
         """Keep at hand for questions that are alike in everything that is ever read; of about so many bytes."""
         if self._shelf is not None:
-            self._shelf[token, what] = self.moment.remember((token, what, id(self._shelf)), value, size=size)
+            self.moment.shelve(self._shelf, (token, what), value, size=size)
 
     def asked_again(self, what: str) -> bool:
         """Whether somebody has asked so before, questions being alike in everything that is ever read."""

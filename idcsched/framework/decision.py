@@ -268,6 +268,13 @@ class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
         """The raw values of the survivors."""
         return self.reading if self.places is None else self.reading.take(self.places)
 
+    def alone(self) -> "ScoreColumn":
+        """The same with nothing in it about other rows."""
+        if self.places is None:
+            return self
+        shown: dict[int, Score] | None = None if self.shown is None else {}
+        return msgspec.structs.replace(self, reading=self.raw, known=self.known[self.places], places=None, shown=shown)
+
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):
     """Some of the survivors, scored and ranked. Its first `sure` places are those among all survivors.

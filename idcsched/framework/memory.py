@@ -5,7 +5,9 @@ time in which nothing of the kind happens, so that whatever is remembered in it 
 Forgetting is always safe: what is worked out again is the same, byte for byte.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -21,24 +23,31 @@ T = TypeVar("T")
 
 MOST_BYTES = 16_000_000
 MOST_BYTES_A_ROW = 2400
-"""So much is remembered of one moment, whichever is more; beyond it the oldest goes first."""
+"""So much is remembered of one moment, whichever is more."""
 MOST_SHELVES = 2000
 _CAREFUL = 1e-3  # seconds: a moment ends a little before anything could change
+Shelf = dict[Any, Any]
+"""What questions that are alike find without naming all that it depends on."""
 
 
 class Moment:
-    """From `since` to before `until` nothing that is known changes."""
+    """From `since` to before `until` nothing that is known changes.
 
-    __slots__ = ("_asked", "_bytes", "_held", "_most", "_shelves", "since", "until")
+    What is worked out of all rows is remembered by all that it depends on, and goes when nobody has wanted it for the
+    longest time. The gist of it, which is all that one more question of the same kind needs, stands on a shelf, and
+    goes only when there are too many.
+    """
+
+    __slots__ = ("_asked", "_bytes", "_gists", "_gists_bytes", "_held", "_most", "_shelves", "since", "until")
 
     def __init__(self, since: float, until: float, *, rows: int = 0) -> None:
         self.since = since
         self.until = until
         self._most = max(MOST_BYTES, MOST_BYTES_A_ROW * rows)
-        self._held: dict[Any, tuple[Any, int]] = {}
-        self._shelves: dict[Any, dict[Any, Any]] = {}
-        self._asked: set[Any] = set()
+        self._held: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
         self._bytes = 0
+        self._asked: set[Any] = set()
+        self._begin_shelves()
 
     def covers(self, now: float) -> bool:
         return self.since <= now < self.until
@@ -46,15 +55,18 @@ class Moment:
     def recall(self, key: Any) -> Any:
         """What was remembered under the key, or None."""
         found = self._held.get(key)
-        return None if found is None else found[0]
+        if found is None:
+            return None
+        with suppress(KeyError):  # another thread forgets it
+            self._held.move_to_end(key)
+        return found[0]
 
     def remember(self, key: Any, value: T, *, size: int) -> T:
         """Keep `value`, of about so many bytes; the key must name all that it depends on but for the moment."""
         before = self._held.get(key)
         self._held[key] = (value, size)
         self._bytes += size - (before[1] if before else 0)
-        while self._bytes > self._most and len(self._held) > 1:
-            self._forget_oldest()
+        self._make_room()
         return value
 
     def asked_again(self, key: Any) -> bool:
@@ -76,26 +88,58 @@ class Moment:
         kept._asked = self._asked  # what comes again comes again there, too
         return kept
 
-    def shelf(self, key: Any) -> dict[Any, Any]:
-        """Where questions that are alike find what is remembered for them without naming all that it depends on."""
+    def shelf(self, key: Any) -> Shelf:
+        """Of questions that are alike."""
         found = self._shelves.get(key)
         if found is None:
             if len(self._shelves) >= MOST_SHELVES:
-                self._shelves = {}
+                self._begin_shelves()
             found = self._shelves[key] = {}
         return found
+
+    def shelve(self, shelf: Shelf, word: Any, value: Any, *, size: int) -> None:
+        """Keep a gist of about so many bytes on the shelf; all of them take half of the memory at the most."""
+        place = id(shelf), word
+        before = self._gists.get(place)
+        shelf[word] = value
+        self._gists[place] = shelf, size
+        self._gists_bytes += size - (before[1] if before else 0)
+        while self._gists_bytes > self._most // 2 and len(self._gists) > 1:
+            self._forget_gist()
+        self._make_room()
 
     def recalled(self, key: Any, compute: Callable[[], T], *, size: int) -> T:
         found: T | None = self.recall(key)
         return self.remember(key, compute(), size=size) if found is None else found
 
+    def _begin_shelves(self) -> None:
+        self._shelves: dict[Any, Shelf] = {}
+        self._gists: dict[tuple[int, Any], tuple[Shelf, int]] = {}
+        self._gists_bytes = 0
+
+    def _make_room(self) -> None:
+        while self._bytes + self._gists_bytes > self._most and len(self._held) > 1:
+            self._forget_oldest()
+
     def _forget_oldest(self) -> None:
         try:
-            _, size = self._held.pop(next(iter(self._held)))
+            key, (value, size) = self._held.popitem(last=False)
+            shelves = list(self._shelves.values())
         except (KeyError, RuntimeError, StopIteration):  # another thread forgets too
             return
         self._bytes -= size
-        self._shelves = {}  # what is forgotten is not to be found there either
+        for shelf in shelves:  # what is forgotten is not to be found there either
+            if shelf.get(key[:2]) is value:
+                shelf.pop(key[:2], None)
+
+    def _forget_gist(self) -> None:
+        try:
+            place = next(iter(self._gists))
+            shelf, size = self._gists.pop(place)
+        except (KeyError, RuntimeError, StopIteration):  # another thread forgets too
+            return
+        self._gists_bytes -= size
+        shelf.pop(place[1], None)
 
 
 def moment_of(

@@ -27,13 +27,14 @@ class Showing:
 
     def scores(self, column: ScoreColumn) -> list[Score]:
         """One scorer's at each position; what was shown before of a row is not worked out again."""
-        if column.places is None:
-            return self._worked_out(column, self._positions)
-        places = column.places[self._positions]
+        places, where = self._positions, self.where
+        if column.places is not None:
+            places = column.places[places]
         shown = column.shown
         if shown is None:
             return self._worked_out(column, places)
-        where = places.tolist()
+        if column.places is not None:
+            where = places.tolist()
         try:
             found = [shown[place] for place in where]
         except KeyError:

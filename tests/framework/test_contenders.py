@@ -1,5 +1,6 @@
 """The best are found without scoring everybody, and are the very same, byte for byte."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bench.fleet import NOW, default_profile, profile_of, requests, snapshot_of
-from idcsched.framework import contenders
+from idcsched.framework import contenders, memory
 from idcsched.framework.context import Cycle
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
@@ -35,6 +36,11 @@ def shrink(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contenders, "HEAD", TOP)
 
 
+def forget_beyond(monkeypatch: pytest.MonkeyPatch, most_bytes: int) -> None:
+    monkeypatch.setattr(memory, "MOST_BYTES", most_bytes)
+    monkeypatch.setattr(memory, "MOST_BYTES_A_ROW", 0)
+
+
 def told(asked: Request, picture: Snapshot, policy: Profile) -> bytes:
     return msgspec.json.encode(answer(decide(asked, picture, policy, now=NOW), top=TOP))
 
@@ -57,6 +63,22 @@ def test_it_works() -> None:
     assert short >= 60, "nearly all of the second time"
 
 
+def test_more_kinds_of_questions_than_columns_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it is known who can win, what everybody promises need not be worked out again."""
+    promised, work_out = list[Request](), contenders._worked_out
+    monkeypatch.setattr(contenders, "_worked_out", lambda ctx: (promised.append(ctx.request), work_out(ctx))[1])
+    monkeypatch.setattr(contenders, "FIRST_LOOK", 8)
+    forget_beyond(monkeypatch, 700_000)
+    picture, policy, asked = replace(snapshot_of(1000), derived={}), default_profile(), requests(60)
+    for one in asked * 3:
+        decide(one, picture, policy, now=NOW)
+    assert promised
+    del promised[:]
+    for one in asked:
+        decide(one, picture, policy, now=NOW)
+    assert not promised
+
+
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[Snapshot, Profile, list[Request]]:
     known = draw(fleets.worlds(least=3))
@@ -64,12 +86,13 @@ def questions(draw: st.DrawFn) -> tuple[Snapshot, Profile, list[Request]]:
     return picture, draw(fleets.profiles()), [request(picture, **draw(fleets.requests(known))) for _ in range(2)]
 
 
-@given(questions())
+@given(questions(), st.sampled_from([memory.MOST_BYTES, 20_000, 0]))
 @settings(max_examples=150, deadline=None)
-def test_nobody_who_belongs_there_is_passed_over(given_: Any) -> None:
+def test_nobody_who_belongs_there_is_passed_over(given_: Any, most_bytes: int) -> None:
     picture, policy, asked = given_
     with pytest.MonkeyPatch.context() as monkeypatch:
         shrink(monkeypatch)
+        forget_beyond(monkeypatch, most_bytes)
         for one in asked * 3:
             assert told(one, picture, policy) == told_of_all(one, picture, policy)
 

@@ -144,6 +144,53 @@ def test_the_oldest_is_forgotten_first(monkeypatch: Any) -> None:
     assert [moment.recall(number) for number in range(4)] == [None, None, 2, 3]
 
 
+def test_what_somebody_wants_is_not_the_oldest(monkeypatch: Any) -> None:
+    monkeypatch.setattr(memory, "MOST_BYTES", 100)
+    moment = Moment(0.0, 1.0)
+    for number in range(4):
+        moment.remember(number, number, size=40)
+        moment.recall(0)
+    assert [moment.recall(number) for number in range(4)] == [0, None, None, 3]
+
+
+def columns(*names: str) -> dict[tuple[str, str], object]:
+    return {(name, "score"): object() for name in names}
+
+
+def test_a_shelf_loses_what_is_forgotten_and_nothing_else(monkeypatch: Any) -> None:
+    monkeypatch.setattr(memory, "MOST_BYTES", 100)
+    moment, found = Moment(0.0, 1.0), columns("a", "b", "c")
+    shelves = [moment.shelf(number) for number in range(2)]
+    for word, column in found.items():
+        moment.remember((*word, 0, 9), column, size=40)
+        shelves[0][word] = column
+    shelves[1]["a", "score"] = "another one's"
+    moment.remember("more", 1, size=40)
+    assert set(shelves[0]) == {("c", "score")}
+    assert shelves[1] == {("a", "score"): "another one's"}
+
+
+def test_columns_go_before_gists_do(monkeypatch: Any) -> None:
+    monkeypatch.setattr(memory, "MOST_BYTES", 100)
+    moment = Moment(0.0, 1.0)
+    shelf = moment.shelf("question")
+    for number in range(4):
+        moment.remember((number, "score"), number, size=30)
+        moment.shelve(shelf, ("gist", number), number, size=20)
+    assert list(shelf) == [("gist", 2), ("gist", 3)], "no more than half of the memory"
+    assert [moment.recall((number, "score")) for number in range(4)] == [None, None, 2, 3]
+
+
+def test_a_gist_that_is_written_anew_counts_once(monkeypatch: Any) -> None:
+    monkeypatch.setattr(memory, "MOST_BYTES", 100)
+    moment = Moment(0.0, 1.0)
+    shelf = moment.shelf("question")
+    for number in range(4):
+        moment.shelve(shelf, "gist", number, size=20)
+    moment.shelve(shelf, "other", 1, size=30)
+    assert shelf == {"gist": 3, "other": 1}
+
+
 def test_what_failed_is_asked_again_and_named_again() -> None:
     class Broken(Plugin):
         """Fails."""
@@ -198,8 +245,11 @@ def test_forgetting_at_once_with_another_thread() -> None:
     """It has taken the last one meanwhile."""
     moment = Moment(0.0, 1.0)
     moment.remember("a", 1, size=10)
+    moment.shelve(moment.shelf("question"), "gist", 1, size=10)
     moment._held.clear()
+    moment._gists.clear()
     moment._forget_oldest()
+    moment._forget_gist()
     assert moment.remember("b", 2, size=10) == 2
 
 
