@@ -148,8 +148,8 @@ def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
     yield "\n## Under load for a while\n"
     yield (
         f"{soaked['minutes']:g} minutes at {soaked['rate']:,.0f} recommendations a second over 1,000 IDCs, all on "
-        f"record with their inputs, half of the {soaked['maximum']:,.0f} that the server took at the most; meanwhile "
-        f"changed: {changes}."
+        f"record with their inputs, half of the {soaked['maximum']:,.0f} that the server took at the most. "
+        f"All the while, as when that was measured, data changed: {changes}."
     )
     yield f"\n- asked of it: no failure, {LONGEST_P99:g} ms at the 99th percentile, under {MOST_GROWTH:g} MB a minute"
     yield f"- failures: {soaked['failed']:,} of {soaked['answers']:,} answers"

@@ -1,5 +1,7 @@
 """`python -m bench.soak [--minutes N]`: half of what the web server can take, while the data of decisions change.
 
+They change while it is measured what it can take, too.
+
 It goes on until so many minutes were undisturbed: on a shared machine, others take the processors at times. Prints what
 came of it and writes var/soak.json. What is required: no failure, memory that does not grow and recorded decisions that
 replay to the same answers, all of the time; and answers in time where nothing was taken away. The exit status is 1 if
@@ -9,12 +11,12 @@ any of that is not so, and 2 if too little was undisturbed to say so of the answ
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import count, cycle, takewhile
+from itertools import count, cycle, islice, product, takewhile
 from math import inf
 from pathlib import Path
 from threading import Event
@@ -23,11 +25,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bench.asked import requests
+from bench.asked import ISPS, requests
 from bench.calling import Api, Failed
 from bench.course import Course, Measured, at_the_most
 from bench.serving import Server, granian, served
 from bench.timeline import STRETCH, Answer, Mark, State, Timeline, percentile_ms, spent, timeline
+from idcsched.framework.building import BANDWIDTH
 
 __all__ = ["Report", "main", "soak"]
 
@@ -40,6 +43,7 @@ REPLAYED = 50
 MOST_GROWTH = 1.0  # MB a minute
 LONGEST_P99 = 50.0  # ms
 SAMPLES = 500
+LOADS = ("cpu_load", "memory_load", "disk_load")
 LONGEST = 3.0  # times what is wanted
 TRIES = 60  # to measure the maximum undisturbed: three minutes
 TOLD = 20  # failures, of which each is written down
@@ -106,8 +110,9 @@ class Report:
 class Log:
     """What the threads see."""
 
-    course: Course
-    begun: float
+    course: Course = field(default_factory=lambda: Course(wanted=0.0, longest=0.0, marks=[]))
+    begun: float = field(default_factory=monotonic)
+    over: Event = field(default_factory=Event)
     latencies: list[Answer] = field(default_factory=list)
     waiting: list[Answer] = field(default_factory=list)
     """When it ended, for their turn: they count, or the worst would be left out."""
@@ -138,23 +143,34 @@ def soak(
     """Run it all until so many seconds were undisturbed, at the longest for `longest` in all; memory counts from when
     it has settled."""
     with served(IDCS, record=True, command=partial(granian, workers=workers)) as server:
-        print("Measuring what the server takes at the most ...", flush=True)
-        maximum = at_the_most(server.schedule, lambda: Mark(monotonic(), spent()), tries)
+        print("Measuring what the server takes at the most while everything changes ...", flush=True)
+        with _going(server, Log(), CHANGES) as trial:
+            maximum = at_the_most(server.schedule, lambda: Mark(monotonic(), spent()), tries)
         rate = maximum.figure * share
         course = Course(wanted=seconds, longest=longest, marks=[Mark(0.0, spent())])
         print(f"Asking {rate:.0f} times a second until {seconds / 60:g} minutes were undisturbed ...", flush=True)
-        log, stop = Log(course, monotonic()), Event()
         portals = [partial(_portal, rate, number) for number in range(PORTALS)]
-        runs: list[Run] = [_samples, _taints, _profiles, _memory, _stretches, *portals]
-        with ThreadPoolExecutor(len(runs)) as pool:
-            going = [pool.submit(run, server, log, stop) for run in runs]
-            wait(going, return_when=FIRST_EXCEPTION)
-            stop.set()
-        for each in going:
-            each.result()
+        with _going(server, Log(course), [*CHANGES, _memory, _stretches, *portals]) as log:
+            log.over.wait()
+        log.failures += trial.failures
         sleep(2)  # what was recorded behind the last answers is there by now
         otherwise = _replayed(server, log)
     return _report(log, maximum, rate, settling, otherwise)
+
+
+@contextmanager
+def _going(server: Server, log: Log, runs: Sequence[Run]) -> Iterator[Log]:
+    """All of them beside what is done meanwhile; when one of them ends, all do."""
+    with ThreadPoolExecutor(len(runs)) as pool:
+        going = [pool.submit(run, server, log, log.over) for run in runs]
+        for each in going:
+            each.add_done_callback(lambda _: log.over.set())
+        try:
+            yield log
+        finally:
+            log.over.set()
+    for each in going:
+        each.result()
 
 
 def _stretches(server: Server, log: Log, stop: Event) -> None:
@@ -194,18 +210,24 @@ def _overdue(now: float, turn: int, rate: float) -> list[Answer]:
 
 
 def _samples(server: Server, log: Log, stop: Event) -> None:
-    random = np.random.default_rng(3)
+    """Everything that was measured when it began is measured again and again, a part of it each second."""
+    random, measured = np.random.default_rng(3), cycle(_measured())
 
     def push(api: Api) -> None:
-        idcs = random.choice(IDCS, SAMPLES, replace=False)
-        values = random.uniform(0.1, 0.85, SAMPLES)
-        body = [
-            {"idc": f"idc-{idc:05d}", "metric": "cpu_load", "value": round(float(value), 3)}
-            for idc, value in zip(idcs, values, strict=True)
-        ]
+        body = [what | {"value": round(random.uniform(*between), 3)} for what, between in islice(measured, SAMPLES)]
         api.call("POST", "/samples/", body)
 
     _again_and_again(server, log, stop, "samples", 1.0, push)
+
+
+def _measured() -> Iterator[tuple[dict[str, Any], tuple[float, float]]]:
+    """What is measured of the fleet, and between which bounds."""
+    idcs = [f"idc-{number:05d}" for number in range(IDCS)]
+    loads = ({"idc": idc, "metric": load} for idc, load in product(idcs, LOADS))
+    flows = ({"idc": idc, "line": isp, "metric": BANDWIDTH} for idc, isp in product(idcs, ISPS))
+    for load, flow in zip(loads, flows, strict=True):
+        yield load, (0.1, 0.85)
+        yield flow, (100.0, 900.0)
 
 
 def _taints(server: Server, log: Log, stop: Event) -> None:
@@ -244,6 +266,9 @@ def _again_and_again(
         while not stop.wait(pause):
             _tried(log, partial(change, api))
             log.changes[what] += 1
+
+
+CHANGES: tuple[Run, ...] = (_samples, _taints, _profiles)
 
 
 def _tried(log: Log, call: Callable[[], Any]) -> Any:

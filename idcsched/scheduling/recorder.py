@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 ROOM = 60_000
 """IDCs of which waiting records may tell: some ten thousand summaries, or thirty full explanations of two thousand."""
 BATCH = 200
-FLUSH_EVERY = 0.25
+FLUSH_EVERY = 0.1
 AWAITED_FOR = 2.0
 """Seconds after a decision within which whoever asks for it is made to wait until it is on record."""
 LOOK_AGAIN = 0.05
