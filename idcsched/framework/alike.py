@@ -216,10 +216,10 @@ class Alike:
     def _front_of(self, look: int) -> _Front:
         beyond = -np.inf
         if self._promised is None:
-            positions = np.flatnonzero(self.thresholds.fixed)
+            positions = np.flatnonzero(self.thresholds.fixed())
         else:
             rows, bounds = self._promised
-            places = np.flatnonzero(self.thresholds.fixed[rows])
+            places = np.flatnonzero(self.thresholds.fixed()[rows])
             if places.size > look:
                 beyond = float(bounds[places[look]])
             positions = rows[places[:look]].astype(np.intp)

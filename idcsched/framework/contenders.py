@@ -34,7 +34,7 @@ FIRST_LOOK = 32
 EASY_LOOKS = 16
 """So often in a row half of the front must have been enough before no more is looked at."""
 _BYTES_A_ROW = 8
-_BYTES_OF_FRONT = 500
+_BYTES_OF_FRONT = 300
 _ROUNDING = 1e-5
 """More than scores and totals, times their weights, gain by being rounded."""
 

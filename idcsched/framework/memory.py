@@ -22,7 +22,7 @@ __all__ = ["MOST_BYTES", "Moment", "moment_of"]
 T = TypeVar("T")
 
 MOST_BYTES = 16_000_000
-MOST_BYTES_A_ROW = 2400
+MOST_BYTES_A_ROW = 3200
 """So much is remembered of one moment, whichever is more."""
 MOST_SHELVES = 2000
 _CAREFUL = 1e-3  # seconds: a moment ends a little before anything could change

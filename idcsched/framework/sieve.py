@@ -25,7 +25,7 @@ class Sieve:
         self.left: list[int] = []
         self.reasons: Sequence[Judgement] = ()
         self._judge: Callable[[], Sequence[Judgement]] | None = None
-        self._lasting: Mask | None = None
+        self._lasting: Callable[[], Mask] | None = None
 
     @classmethod
     def known(
@@ -33,7 +33,7 @@ class Sieve:
         alive: Mask,
         left: list[int],
         reasons: Sequence[Judgement],
-        lasting: Mask,
+        lasting: Callable[[], Mask],
         judge: Callable[[], Sequence[Judgement]],
     ) -> "Sieve":
         """One of which it is known who is left before anybody is asked; `judge` asks."""
@@ -68,7 +68,7 @@ class Sieve:
 
     def lasting(self) -> Mask | None:
         """Whom nothing rejects that is remembered for all questions that are alike; None: it rejects nobody."""
-        if self._judge is not None:
-            return self._lasting
+        if self._lasting is not None:
+            return self._lasting()
         lasting = [judgement.keep for judgement in self.reasons if judgement.lasting and not judgement.idle]
         return np.logical_and.reduce(lasting) if lasting else None

@@ -47,10 +47,9 @@ class Thresholds:
 
     `reasons`: the judgements without their masks; `number_of`: resource → which of them keeps by it. `begun`: who is
     left before anything is needed, by as many judgements as `begun_lefts` has entries; `parts` are the others.
-    `fixed`: whom nothing but a need rejects.
     """
 
-    __slots__ = ("begun", "begun_lefts", "fixed", "number_of", "parts", "reasons", "size")
+    __slots__ = ("begun", "begun_lefts", "number_of", "parts", "reasons", "size")
 
     def __init__(self, ctx: "Cycle", judged: Sequence[Judgement]) -> None:
         """Raises Closed where it can't be told which judgement is that of which need."""
@@ -64,10 +63,12 @@ class Thresholds:
             self.begun &= judgement.keep
             self.begun_lefts.append(int(np.count_nonzero(self.begun)))
         self.parts = [_part(judged, number, resource_of.get(number)) for number in range(first, len(judged))]
-        self.fixed = self.begun.copy()
-        for part in self.parts:
-            if part.keep is not None:
-                self.fixed &= part.keep
+
+    def fixed(self) -> Mask:
+        """Whom nothing but a need rejects."""
+        keeps = [part.keep for part in self.parts if part.keep is not None]
+        found: Mask = np.logical_and.reduce([self.begun, *keeps])
+        return found
 
     def kept(self, short: Callable[[str], Mask]) -> tuple[Mask, list[int]]:
         """Who is rejected by nobody, and how many each judgement leaves; `short`: who has too little of a resource."""
@@ -132,7 +133,7 @@ def learn(ctx: "Cycle", judged: Sequence[Judgement], notes: Sequence[MissingNote
         known = _known(ctx, Thresholds(ctx, judged), needs, tuple(notes))
     except Closed:
         return
-    ctx.shelve(ctx.profile.token, _named(needs), known, size=2 * ctx.size + _BYTES)
+    ctx.shelve(ctx.profile.token, _named(needs), known, size=ctx.size + _BYTES)
 
 
 def _named(needs: Iterable[str]) -> str:
