@@ -81,7 +81,7 @@ class Resource(Plugin):
     def reserve(self, ctx: Cycle) -> list[Claim]:
         claims, row, stocks = [], ctx.row_numbers.item(0), ctx.snapshot.idcs.stock
         for name in STOCK_RESOURCES:
-            if need := round(ctx.request.need(name), DECIMALS):
+            if (need := ctx.request.need(name)) and (need := round(need, DECIMALS)):
                 stock: float = stocks[name].item(row)
                 claims.append(Claim(resource=name, amount=need, ceiling=None if isnan(stock) else stock))
         return claims

@@ -83,5 +83,5 @@ def _claim_needed(ctx: Cycle, found: dict[tuple[str, str], Claim]) -> None:
         if (code, BANDWIDTH_RESOURCE) not in found:
             found[code, BANDWIDTH_RESOURCE] = Claim(resource=BANDWIDTH_RESOURCE, amount=need, line=code)
     for name in STOCK_RESOURCES:
-        if ("", name) not in found and (amount := round(ctx.request.need(name), DECIMALS)):
+        if ("", name) not in found and (all_of_it := ctx.request.need(name)) and (amount := round(all_of_it, DECIMALS)):
             found["", name] = Claim(resource=name, amount=amount)

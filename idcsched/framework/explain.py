@@ -155,7 +155,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
             lines=lines,
             score=total,
             scores=dict(zip(names, scores, strict=True)),
-            filters=_passed(figured, position, tell) or msgspec.UNSET,
+            filters=(figured and _passed(figured, position, tell)) or msgspec.UNSET,
         )
 
 

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from .errors import Invalid
+from .facts import STOCK_RESOURCES
 from .matching import Effect, LabelKey, LabelValue, Term, Toleration, empty_selector
 
 __all__ = [
@@ -36,6 +37,10 @@ Amount = Annotated[float, Meta(ge=0, le=1e9)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]
 LabelMap = Annotated[dict[LabelKey, LabelValue], Meta(max_length=100)]
+
+
+RESOURCES = ("bandwidth_mbps", *STOCK_RESOURCES)
+"""What machines need."""
 
 
 class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -132,8 +137,8 @@ class Spread(_Body, frozen=True, kw_only=True):
     by: Literal["idc", "region", "provider"] | None = None
 
 
-class Request(_Body, frozen=True, kw_only=True):
-    """One question: where should these machines stand?"""
+class Request(_Body, frozen=True, kw_only=True, dict=True):
+    """One question: where should these machines stand? It has a dict only to keep what its machines add up to."""
 
     action: Literal["recommend", "reserve", "provision"] | None = None
     request_id: Text | None = None
@@ -196,11 +201,15 @@ class Request(_Body, frozen=True, kw_only=True):
 
     def need(self, resource: str) -> float:
         """What all machines of the request need together."""
-        total = 0.0
-        for machine in self.machines or ():
-            if each := getattr(machine, resource):
-                total += each * (1 if machine.count is None else machine.count)
-        return total
+        needs: dict[str, float] | None = self.__dict__.get("needs")
+        if needs is None:  # plugins ask for each of them, and more than once
+            needs = self.__dict__["needs"] = dict.fromkeys(RESOURCES, 0.0)
+            for machine in self.machines or ():
+                count = 1 if machine.count is None else machine.count
+                for name in RESOURCES:
+                    if each := getattr(machine, name):
+                        needs[name] += each * count
+        return needs[resource]
 
     @property
     def machine_count(self) -> int:
