@@ -6,14 +6,11 @@ thread that may wait that does nothing. In one that may not it raises `Waits`, a
 """
 
 import threading
-import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Final
 
 __all__ = ["Waits", "answering_at_once", "give_way", "may_wait", "nobody_waits"]
 
-MOMENT: Final = 0.0002
-"""Seconds for which who gives way looks elsewhere."""
 PATIENCE: Final = 0.001
 """Seconds for which one gives way, so that one gets on where answers never end."""
 
@@ -29,6 +26,8 @@ class _Here(threading.local):
 _here = _Here()
 _answering: list[None] = []
 """Holds something while an answer is given at once."""
+_giving_way: list[threading.Lock] = []
+"""Of those who wait until it is given."""
 
 
 def answering_at_once() -> bool:
@@ -52,6 +51,9 @@ class _NobodyWaits:
     def __exit__(self, *_: object) -> None:
         _answering.pop()
         _here.at_once = False
+        if _giving_way:
+            with suppress(IndexError):  # nobody is left: he has lost patience
+                _giving_way.pop().release()
 
 
 _nobody_waits: Final = _NobodyWaits()
@@ -68,6 +70,9 @@ def give_way() -> None:
     Whoever answers lets go of the interpreter's lock several times, and would wait each time for what is done here.
     """
     if _answering and not _here.at_once:
-        until = time.monotonic() + PATIENCE
-        while _answering and time.monotonic() < until:
-            time.sleep(MOMENT)
+        given = threading.Lock()
+        given.acquire()
+        _giving_way.append(given)
+        if not given.acquire(timeout=PATIENCE):
+            with suppress(ValueError):  # the answer is given at this very moment
+                _giving_way.remove(given)
