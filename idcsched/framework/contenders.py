@@ -105,9 +105,7 @@ def _front_at_hand(ctx: "Cycle", lasting: Callable[[], Mask | None]) -> _Front |
 
 def _wider(ctx: "Cycle", front: _Front, to_beat: float, lasting: Callable[[], Mask | None]) -> _Front | None:
     """Twice as many at least; a power of two, so that fronts are met again. None: it is as quick to score everybody."""
-    prospects = _prospects(ctx)
-    if prospects is None:
-        return None
+    prospects: _Prospects = _promised_by_all(ctx)
     look = 2 * front.positions.size
     if np.isfinite(to_beat):
         look = max(look, int(np.count_nonzero(prospects.bounds >= to_beat)) // 2)
@@ -119,9 +117,7 @@ def _eased(ctx: "Cycle", front: _Front, to_beat: float, lasting: Callable[[], Ma
     """Look at half as many next time, if that would have done for a while."""
     front.easy = front.easy + 1 if to_beat > front.half else 0
     if front.easy >= EASY_LOOKS and front.positions.size > FIRST_LOOK:
-        prospects = _prospects(ctx)
-        if prospects is not None:
-            _front(ctx, prospects, front.positions.size // 2, lasting)
+        _front(ctx, _promised_by_all(ctx), front.positions.size // 2, lasting)
 
 
 def _front(ctx: "Cycle", prospects: _Prospects, look: int, lasting: Callable[[], Mask | None]) -> _Front:
@@ -197,17 +193,21 @@ def _to_beat(ctx: "Cycle", board: Board, wanted: int) -> float:
 
 def _prospects(ctx: "Cycle") -> _Prospects | None:
     """Worked out when the same is asked a second time: for one question alone it is not worth it."""
-    reads = ctx.profile.promises
-    if reads is None or ctx.request.weights or not ctx.remembers:
+    if ctx.profile.promises is None or ctx.request.weights or not ctx.remembers:
         return None
-    token, at_hand = ctx.profile.token, ctx.at_hand(ctx.profile.token, "prospects")
-    if at_hand is None and not ctx.asked_again("prospects"):
+    if ctx.at_hand(ctx.profile.token, "prospects") is None and not ctx.asked_again("prospects"):
         return None
-    if at_hand is None:
-        found = ctx.recalled(token, "prospects", reads, partial(_worked_out, ctx), size=_BYTES_A_ROW * ctx.size)
-    else:
-        found = at_hand[0]
+    found = _promised_by_all(ctx)
     return found if isinstance(found, _Prospects) else None
+
+
+def _promised_by_all(ctx: "Cycle") -> Any:
+    """What `_worked_out` gives; where there is a front, prospects."""
+    token, reads = ctx.profile.token, ctx.profile.promises
+    at_hand = ctx.at_hand(token, "prospects")
+    if at_hand is not None:
+        return at_hand[0]
+    return ctx.recalled(token, "prospects", reads, partial(_worked_out, ctx), size=_BYTES_A_ROW * ctx.size)
 
 
 def promised_most(ctx: "Cycle", *, worth_it: bool) -> tuple[Numbers, np.ndarray[Any, np.dtype[np.float32]]] | None:

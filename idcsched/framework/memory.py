@@ -123,9 +123,9 @@ class Moment:
 
     def _forget_oldest(self) -> None:
         try:
-            key, (value, size) = self._held.popitem(last=False)
             shelves = list(self._shelves.values())
-        except (KeyError, RuntimeError, StopIteration):  # another thread forgets too
+            key, (value, size) = self._held.popitem(last=False)
+        except (KeyError, RuntimeError):  # another thread forgets too
             return
         self._bytes -= size
         for shelf in shelves:  # what is forgotten is not to be found there either

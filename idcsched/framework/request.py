@@ -37,8 +37,6 @@ Amount = Annotated[float, Meta(ge=0, le=1e9)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]
 LabelMap = Annotated[dict[LabelKey, LabelValue], Meta(max_length=100)]
-
-
 RESOURCES = ("bandwidth_mbps", *STOCK_RESOURCES)
 """What machines need."""
 
@@ -203,13 +201,17 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):
         """What all machines of the request need together."""
         needs: dict[str, float] | None = self.__dict__.get("needs")
         if needs is None:  # plugins ask for each of them, and more than once
-            needs = self.__dict__["needs"] = dict.fromkeys(RESOURCES, 0.0)
-            for machine in self.machines or ():
-                count = 1 if machine.count is None else machine.count
-                for name in RESOURCES:
-                    if each := getattr(machine, name):
-                        needs[name] += each * count
+            needs = self.__dict__["needs"] = self._needs()
         return needs[resource]
+
+    def _needs(self) -> dict[str, float]:
+        found = dict.fromkeys(RESOURCES, 0.0)
+        for machine in self.machines or ():
+            count = 1 if machine.count is None else machine.count
+            for name in RESOURCES:
+                if each := getattr(machine, name):
+                    found[name] += each * count
+        return found
 
     @property
     def machine_count(self) -> int:
