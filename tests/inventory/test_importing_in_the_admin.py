@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from django.test import Client
 
 from idcsched.accounts.models import User
@@ -12,7 +13,8 @@ from idcsched.accounts.roles import Role
 from idcsched.accounts.services import user_create
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.transfer import admin as pages
-from idcsched.inventory.transfer import services
+from idcsched.inventory.transfer import exporting, list_buttons, services
+from idcsched.inventory.transfer.exporting import MARK
 from idcsched.inventory.transfer.models import Import
 
 pytestmark = pytest.mark.django_db
@@ -185,9 +187,26 @@ def test_every_list_has_its_buttons(admin, idc, model):
 
 def test_a_viewer_exports_and_does_not_import(client, idc):
     login(client, Role.VIEWER)
-    assert client.get("/admin/inventory/idc/export-csv/").status_code == 200
+    assert b"".join(client.get("/admin/inventory/idc/export-csv/")).startswith(MARK.encode() + b"code,")
     assert client.get("/admin/inventory/idc/import/").status_code == 403
     assert "/admin/inventory/idc/import" not in text(client, "/admin/inventory/idc/")
+
+
+@pytest.mark.parametrize("button", ["export-csv", "export-json"])
+def test_what_breaks_off_is_not_sent_at_all(admin, idc, monkeypatch, button):
+    def broken(rows: Any) -> Any:
+        yield from rows
+        raise OperationalError("the server closed the connection")
+
+    admin.raise_request_exception = False
+    monkeypatch.setattr(exporting, "_all", broken)
+    assert admin.get(f"/admin/inventory/idc/{button}/").status_code == 500
+
+
+def test_what_is_exported_says_how_long_it_is(admin, idc, monkeypatch):
+    monkeypatch.setattr(list_buttons, "IN_MEMORY", 10)
+    table = admin.get("/admin/inventory/idc/export-csv/")
+    assert int(table["Content-Length"]) == len(b"".join(table)) > 10
 
 
 def test_nobody_exports_without_logging_in(client, idc):
