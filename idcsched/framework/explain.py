@@ -6,7 +6,7 @@ Reasons are kept as codes and parameters; `say` renders a sentence's English tem
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import islice, repeat
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import Any, Literal
 
 import msgspec
@@ -35,6 +35,7 @@ from .decision import (
     Tie,
 )
 from .labels import Mask, Rows
+from .lines import NO_LINE
 from .normalize import rounded
 from .ranking import HASH
 from .showing import Showing
@@ -323,20 +324,22 @@ def _fallback_group(decision: Decision) -> FallbackGroup | None:
 
 def stale_values(decision: Decision) -> Iterator[Stale]:
     """Every value that was missing or stale, and what was done about it."""
-    snapshot, seen = decision.cycle.snapshot, set()
-    for note in decision.cycle.notes:
-        times = decision.cycle.times(note.reading, np.arange(note.rows.size)) or [nan] * note.rows.size
-        for i, row in enumerate(note.rows.tolist()):
-            line = int(note.reading.lines[i]) if note.reading.lines is not None else -1
-            key = (row, line, note.reading.metric, note.used_as)
-            if key in seen:
+    ctx, told = decision.cycle, dict[tuple[str, str], set[tuple[int, int]]]()
+    idcs, codes, now = ctx.snapshot.idcs.codes, ctx.snapshot.lines.codes, ctx.now
+    for note in ctx.notes:
+        reading, used_as = note.reading, note.used_as
+        metric, seen = reading.metric, told.setdefault((reading.metric, used_as), set())
+        rows = note.rows.tolist()
+        lines = [NO_LINE] * len(rows) if reading.lines is None else reading.lines.tolist()
+        times = ctx.times(reading, np.arange(len(rows))) or [nan] * len(rows)
+        for row, line, at in zip(rows, lines, times, strict=True):
+            if (row, line) in seen:
                 continue
-            seen.add(key)
-            at = times[i]
+            seen.add((row, line))
             yield Stale(
-                idc=snapshot.idcs.codes[row],
-                line=snapshot.lines.codes[line] if line >= 0 else None,
-                metric=note.reading.metric,
-                age_seconds=None if np.isnan(at) else round(decision.cycle.now - at, 3),
-                used_as=note.used_as,
+                idc=idcs[row],
+                line=codes[line] if line >= 0 else None,
+                metric=metric,
+                age_seconds=None if isnan(at) else round(now - at, 3),
+                used_as=used_as,
             )
