@@ -270,10 +270,9 @@ class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
 
     def alone(self) -> "ScoreColumn":
         """The same with nothing in it about other rows."""
-        if self.places is None:
-            return self
+        known = self.known if self.places is None else self.known[self.places]
         shown: dict[int, Score] | None = None if self.shown is None else {}
-        return msgspec.structs.replace(self, reading=self.raw, known=self.known[self.places], places=None, shown=shown)
+        return msgspec.structs.replace(self, reading=self.raw, known=known, places=None, shown=shown)
 
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):
