@@ -157,10 +157,10 @@ def _summary(reports: Iterable[Path]) -> str:
         counts.update({key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")})
         alone = _passed(_suite(again)) if again.exists() else set()
         for test, reasons in _failures(suite).items():
-            passed = test in alone
-            counts["passed alone"] += len(reasons) if passed else 0
-            lines += [f"{'PASSED ALONE' if passed else 'FAILED'} {report.stem}: {test}: {why}" for why in reasons]
-    failed = counts["failures"] + counts["errors"] - counts["passed alone"]
+            outcome = "PASSED ALONE" if test in alone else "FAILED"
+            counts[outcome] += len(reasons)
+            lines += [f"{outcome} {report.stem}: {test}: {why}" for why in reasons]
+    failed = counts["failures"] + counts["errors"] - counts["PASSED ALONE"]
     passed = counts["tests"] - failed - counts["skipped"]
     return "\n".join([*lines, f"{passed} passed, {failed} failed, {counts['skipped']} skipped"])
 
