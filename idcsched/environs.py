@@ -18,6 +18,10 @@ _ALWAYS: Final[Environ] = {
     "wsgi.run_once": False,
     "wsgi.version": (1, 0),
 }
+UNREADABLE: Final = "\xff"
+"""What stands for the value of a header that is not ASCII, which granian leaves out: nobody accepts it for anything."""
+LONG: Final = 100
+"""Characters of a header's name that nobody has in earnest."""
 _UNPREFIXED: Final = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
 
@@ -25,9 +29,12 @@ def environ_of(scope: Any) -> Environ:
     """All but the body. Of headers that come twice both are kept; names with `_` are nobody's: they could pass for
     others, such as a proxy's `X-Forwarded-For`.
     """
-    environ = _ALWAYS.copy()
-    for name, value in scope.headers.items():
-        key = _key(name)
+    environ, headers = _ALWAYS.copy(), scope.headers
+    given = headers.items()
+    if len(readable := dict(given)) < len(headers):
+        given += [(name, UNREADABLE) for name in headers.keys() if name not in readable]  # noqa: SIM118  # no dict
+    for name, value in given:
+        key = _known_key(name) if len(name) <= LONG else _key(name)
         if key in environ:
             environ[key] += ("; " if key == "HTTP_COOKIE" else ",") + value
         elif key:
@@ -46,12 +53,14 @@ def environ_of(scope: Any) -> Environ:
     return environ
 
 
-@lru_cache(maxsize=1000)
 def _key(name: str) -> str:
     """Under which name WSGI has a header; empty where it has none."""
     if "_" in name:
         return ""
     return _UNPREFIXED.get(name) or "HTTP_" + name.upper().replace("-", "_")
+
+
+_known_key: Final = lru_cache(maxsize=1000)(_key)
 
 
 def _bytes_as_text(path: str) -> str:
