@@ -27,6 +27,8 @@ from idcsched.api.middleware import HEADER, request_id_given
 __all__ = ["Programs", "brings_token"]
 
 TOKENS_FOR: Final = "/api/"
+LONG: Final = 500
+"""Characters of an `Accept-Language` or a `Host` that nobody sends in earnest: of longer ones none is remembered."""
 HOSTS: Final = 100
 """So many are remembered: a server that answers to any could be told of ever more."""
 VARY: Final = ("Accept-Language",)
@@ -61,7 +63,8 @@ class Programs:
         if not brings_token(request) or (settings.SECURE_SSL_REDIRECT and not secure):
             return self.get_response(request)
         name = request_id_given(request)
-        language = _negotiated(request.META.get("HTTP_ACCEPT_LANGUAGE", ""))
+        accepted = request.META.get("HTTP_ACCEPT_LANGUAGE", "")
+        language = _known_language(accepted) if len(accepted) <= LONG else _negotiated(accepted)
         translation.activate(language)
         request.LANGUAGE_CODE = language
         response = self._answered(request)
@@ -74,7 +77,7 @@ class Programs:
         host = request.META.get("HTTP_HOST", "")
         if host not in self._hosts:
             request.get_host()  # raises for one that is not ours
-            if host and len(self._hosts) < HOSTS:
+            if host and len(host) <= LONG and len(self._hosts) < HOSTS:
                 self._hosts.add(host)
         return self._view(request)
 
@@ -117,9 +120,11 @@ def _kept(response: HttpResponseBase) -> Headers:
     return response.headers._store  # noqa: SLF001
 
 
-@lru_cache(maxsize=1000)
 def _negotiated(accepted: str) -> str:
     """The language, as Django finds it; the same header means the same every time."""
     request = HttpRequest()
     request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
     return translation.get_language_from_request(request)
+
+
+_known_language: Final = lru_cache(maxsize=1000)(_negotiated)

@@ -10,9 +10,9 @@ hangs.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any, Final, NamedTuple
@@ -32,9 +32,9 @@ Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 SMALL: Final = 64 * 1024
 """Bytes of a body that anybody may send at any time, and of an answer's piece."""
 LARGE_AT_ONCE: Final = 8
-"""So many requests with larger bodies are received or worked on at a time."""
+"""So many requests of whose larger bodies a part has arrived are received or worked on at a time."""
 READ_WITHIN: Final = 60.0
-"""Seconds that a larger body may take to arrive."""
+"""Seconds that a body may take to arrive."""
 WHOLE: Final = 1024 * 1024
 """Bytes of an answer that is sent in one piece."""
 
@@ -72,34 +72,39 @@ class Reception:
         length = _length(environ)
         with suppress(ProtocolClosed):  # whoever asked has gone away
             if length is None or length > SMALL:
-                async with self._large:
-                    await self._received(environ, length or 0, protocol)
+                async with AsyncExitStack() as held:
+                    body = await _in_time(self._received(protocol, held), protocol)
+                    if body is None or len(body) < min(length or 0, self._most):  # it broke off: nobody is there
+                        return
+                    environ.setdefault("CONTENT_LENGTH", str(len(body)))
+                    await self._answered(environ, body, protocol)
             else:
-                await self._answered(environ, await protocol() if length else b"", protocol)
+                body = await _in_time(protocol(), protocol) if length else b""
+                if body is not None:
+                    await self._answered(environ, body, protocol)
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._pool.shutdown(wait=False)
 
-    async def _received(self, environ: Environ, length: int, protocol: Any) -> None:
-        """A body that is large, or of which nobody says how long it is, is read up to a length, and for a while."""
-        body = bytearray()
-        try:
-            async with asyncio.timeout(READ_WITHIN):
-                async for piece in protocol:
-                    body += piece
-                    if len(body) > self._most:
-                        break
-        except TimeoutError:
-            protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, [("connection", "close")])
-            return
-        if len(body) < min(length, self._most):  # it broke off, and there is nobody to be answered
-            return
-        environ.setdefault("CONTENT_LENGTH", str(len(body)))
-        await self._answered(environ, bytes(body[: self._most + 1]), protocol)
+    async def _received(self, protocol: Any, held: AsyncExitStack) -> bytes:
+        """A body that is large, or of which nobody says how long it is, up to a length.
+
+        It takes one of few places, which is `held`, when it has turned out to be large: who sends nothing takes none.
+        """
+        body, large = bytearray(), False
+        async for piece in protocol:
+            body += piece
+            if len(body) > SMALL and not large:
+                await held.enter_async_context(self._large)
+                large = True
+            if len(body) > self._most:
+                break
+        return bytes(body[: self._most + 1])
 
     async def _answered(self, environ: Environ, body: bytes, protocol: Any) -> None:
         environ["wsgi.input"] = BytesIO(body)
-        answer = self._answer_at_once(environ) if self._at_once(environ) else None
+        soon = len(body) <= SMALL and self._at_once(environ)  # decoding megabytes takes a second
+        answer = self._answer_at_once(environ) if soon else None
         if answer is None:
             environ["wsgi.input"] = BytesIO(body)
             with in_threads.track_inprogress():
@@ -152,7 +157,7 @@ class _Started:
 
 
 class _Pieces:
-    """Sends an answer whose length nobody knows, from the thread that makes it, as fast as the client takes it."""
+    """Sends an answer whose length nobody knows piece by piece, from the thread that makes it."""
 
     def __init__(self, protocol: Any, loop: asyncio.AbstractEventLoop) -> None:
         self._protocol, self._loop = protocol, loop
@@ -170,6 +175,16 @@ class _Pieces:
 
     def _sent(self, transport: Any, piece: bytes) -> None:
         asyncio.run_coroutine_threadsafe(_sent(transport, piece), self._loop).result()
+
+
+async def _in_time(receiving: Awaitable[bytes], protocol: Any) -> bytes | None:
+    """None: it took too long, which is said."""
+    try:
+        async with asyncio.timeout(READ_WITHIN):
+            return await receiving
+    except TimeoutError:
+        protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, [("connection", "close")])
+        return None
 
 
 async def _sent(transport: Any, piece: bytes) -> None:

@@ -15,15 +15,18 @@ from typing import Any
 import pytest
 
 from idcsched.demo.processes import Child, start, stop
+from idcsched.reception import LARGE_AT_ONCE
 from tests.architecture.repository import ROOT
 from tests.e2e.installation import wait_for
 from tests.servers import free_port
 
 APPLICATION = """
 import hashlib, json, os, threading, time
+from idcsched import reception
 from idcsched.at_once import answering_at_once, may_wait
 from idcsched.reception import Reception
 
+reception.READ_WITHIN = float(os.environ.get("READ_WITHIN", reception.READ_WITHIN))
 TOLD = ("REQUEST_METHOD", "PATH_INFO", "QUERY_STRING", "CONTENT_TYPE", "CONTENT_LENGTH", "REMOTE_ADDR",
         "SERVER_PROTOCOL", "wsgi.url_scheme", "HTTP_A", "HTTP_X_FORWARDED_FOR", "HTTP_COOKIE", "HTTP_HOST")
 
@@ -75,7 +78,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("reception")
 
 
-def started(folder: Path, port: int) -> Child:
+def started(folder: Path, port: int, **environment: str) -> Child:
     (folder / "received.py").write_text(APPLICATION)
     options = [
         "--interface",
@@ -89,8 +92,8 @@ def started(folder: Path, port: int) -> Child:
         "20",
     ]
     command = [sys.executable, "-m", "granian", *options, "received:application"]
-    path = {"PYTHONPATH": f"{ROOT}:{folder}", "PATH": "/usr/bin:/bin"}
-    child = start("web", command, log=folder / f"web-{port}.log", folder=folder, environment=path)
+    environment |= {"PYTHONPATH": f"{ROOT}:{folder}", "PATH": "/usr/bin:/bin"}
+    child = start("web", command, log=folder / f"web-{port}.log", folder=folder, environment=environment)
     wait_for(lambda: not child.running or listens(port), "granian")
     assert child.running, child.last_words()
     return child
@@ -186,6 +189,11 @@ def test_headers_that_come_twice_are_kept_and_false_names_are_not(port: int) -> 
     assert (found["HTTP_A"], found["HTTP_COOKIE"], found["HTTP_X_FORWARDED_FOR"]) == ("1,2", "a=1; b=2", None)
 
 
+def test_a_header_that_can_not_be_read_is_there_all_the_same(port: int) -> None:
+    found = said(port, b"GET / HTTP/1.1\r\nHost: a\r\nA: \xe8\xae\xa2\r\nCookie: a=1\r\nCookie: b=2\r\n\r\n")
+    assert (found["HTTP_A"], found["HTTP_COOKIE"]) == ("\xff", "a=1; b=2")
+
+
 def test_nobody_waits_for_those_who_wait(port: int, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2 * FEW) as clients:
         waiting = [clients.submit(told, port, "GET", f"/held?{tmp_path}/go") for _ in range(2 * FEW)]
@@ -200,13 +208,37 @@ def test_nobody_waits_for_those_who_wait(port: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("length", [b"100", b"1000000"])
 def test_nobody_waits_for_clients_that_send_slowly(length: bytes, port: int) -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: " + length + b"\r\n\r\nbegun"
-    slow = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(3 * FEW)]
+    slow = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(3 * LARGE_AT_ONCE)]
     for connection in slow:
         connection.sendall(head)
     assert told(port, "POST", "/", b"{}")["read"] == 2
+    assert told(port, "POST", "/", bytes(100_000))["read"] == 100_000
+    assert told(port, "POST", "/", iter([b"{", b"}"]))["read"] == 2
     assert told(port, "POST", "/at_once", b"{}")["at_once"] is True
     for connection in slow:
         connection.close()
+
+
+@pytest.mark.parametrize("sent", [b"", bytes(70_000)], ids=["nothing", "a large part"])
+@pytest.mark.parametrize("length", [b"100", b"1000000"])
+def test_who_goes_on_sending_nothing_is_let_go(length: bytes, sent: bytes, folder: Path) -> None:
+    port = free_port()
+    child = started(folder, port, READ_WITHIN="0.5")
+    slow = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(LARGE_AT_ONCE)]
+    for connection in slow:
+        connection.sendall(
+            b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n" + sent[: int(length) // 2]
+        )
+    for connection in slow:
+        assert connection.recv(12) == b"HTTP/1.1 408"
+        connection.close()
+    assert told(port, "POST", "/", bytes(100_000))["read"] == 100_000
+    stop(child, grace=20)
+
+
+def test_what_takes_long_to_read_is_answered_by_threads_that_may_wait(port: int) -> None:
+    assert told(port, "POST", "/at_once", bytes(64 * 1024))["at_once"] is True
+    assert told(port, "POST", "/at_once", bytes(64 * 1024 + 1))["at_once"] is False
 
 
 @pytest.mark.parametrize("length", [b"100", b"1000000"])

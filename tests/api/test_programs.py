@@ -7,7 +7,9 @@ import pytest
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.test import Client
 
+from idcsched import programs
 from idcsched.api.middleware import RequestIdMiddleware
+from idcsched.programs import LONG
 from tests.api.conftest import Api
 
 ASKED = '{"region": "A", "profile": "seed-example"}'
@@ -134,3 +136,10 @@ def test_each_host_is_judged_by_itself(seed: Api) -> None:
         for host in ("localhost", "elsewhere.example", "localhost", "127.0.0.1:8000", "elsewhere.example")
     ]
     assert told == [200, 400, 200, 200, 400]
+
+
+def test_what_nobody_sends_in_earnest_is_not_remembered(portal: Api) -> None:
+    for accepted, more in (("x" * (LONG + 1), 0), ("en;q=0.123", 1)):
+        before = programs._known_language.cache_info().currsize
+        assert portal.raw("GET", "/me/", Accept_Language=accepted).headers["Content-Language"] == "en"
+        assert programs._known_language.cache_info().currsize == before + more
