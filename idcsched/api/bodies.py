@@ -1,7 +1,8 @@
 """The body of a request: its bytes within bounds, and its JSON decoded strictly."""
 
+import re
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
@@ -18,6 +19,8 @@ from .repeated_keys import refuse_repeated_keys
 __all__ = ["BodyTooLarge", "StrictJSONParser", "body_bytes"]
 
 JSON = "application/json"
+NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+"""Escaped, as JSON has it; behind a backslash that is escaped itself it is no escape."""
 
 
 class BodyTooLarge(APIException):
@@ -57,7 +60,7 @@ def body_bytes(request: Request, *, absent: bytes = b"") -> bytes:
 def _checked(body: bytes) -> bytes:
     if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
         raise BodyTooLarge
-    if rb"\u0000" in body:
+    if rb"\u0000" in body and NUL.search(body):
         raise Invalid("nul_character", "the body has a NUL character")
     refuse_repeated_keys(body)
     return body

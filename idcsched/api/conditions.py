@@ -46,9 +46,12 @@ def etag_of(document: Any) -> str:
 
 
 def if_match_check(request: Request, shown: Iterable[Any], pointers: Iterable[str]) -> None:
-    """Raises StaleETag where there is an `If-Match` that does not name each of the documents, as they stand now."""
+    """Raises StaleETag where there is an `If-Match` that does not name each of the documents, as they stand now.
+
+    One that names nothing, for want of quotes say, is no leave to overwrite.
+    """
     wanted = _given(request, "If-Match")
-    if not wanted or ANY in wanted:
+    if "If-Match" not in request.headers or ANY in wanted:
         return
     for document, pointer in zip(shown, pointers, strict=True):
         if etag_of(document) not in wanted:

@@ -6,6 +6,7 @@ DRF's and Django's own exceptions and this project's error tree all come out of 
 import logging
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -41,6 +42,7 @@ __all__ = [
     "problem",
     "problem_of",
     "server_error",
+    "shortened",
     "slash_missing",
 ]
 
@@ -48,6 +50,10 @@ logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
+LONGEST = 1000
+"""Characters of any one text of a problem."""
+MOST_ERRORS = 1000
+"""So many of what is wrong are named."""
 _STATUS = (
     (Invalid, HTTPStatus.BAD_REQUEST),
     (Unauthenticated, HTTPStatus.UNAUTHORIZED),
@@ -68,17 +74,23 @@ CODES = {
 def problem(
     status: int, code: str, detail: str, errors: list[dict[str, str]] | None = None, **extra: Any
 ) -> dict[str, Any]:
-    """The document itself."""
+    """The document itself: what is wrong, said at no such length as a client may have sent it."""
     title = HTTPStatus(status).phrase
+    told = islice(errors or (), MOST_ERRORS)
     return {
         "type": "about:blank",
         "title": title,
         "status": status,
-        "detail": detail,
+        "detail": shortened(detail),
         "code": code,
-        "errors": errors or [],
+        "errors": [{name: shortened(text) for name, text in error.items()} for error in told],
         **extra,
     }
+
+
+def shortened(text: str) -> str:
+    """As much of it as is worth saying: a name may be as long as a body."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def problem_of(error: IdcschedError) -> dict[str, Any]:

@@ -7,14 +7,18 @@ written in C. Whatever else is wrong with the body is for msgspec to say.
 from collections.abc import Iterator
 from itertools import islice
 from json import JSONDecoder
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from idcsched.framework.decoding import pointer_token
 from idcsched.framework.errors import FieldError, Invalid
 
+from .problems import shortened
+
 __all__ = ["refuse_repeated_keys"]
 
 ENOUGH: Final = 100
+_Place: TypeAlias = "tuple[_Place, str] | None"
+"""Where a value stands: below which place, and under which name or number; None: it is the document."""
 
 
 class _Repeated(Exception):
@@ -41,7 +45,7 @@ def refuse_repeated_keys(body: bytes) -> None:
 def _found(text: str) -> list[str]:
     """Their pointers; of a text that goes on as no JSON, or too deep, only that there is one."""
     try:
-        return list(islice(_places(_keeper.decode(text), ""), ENOUGH))
+        return list(islice(_places(_keeper.decode(text), None), ENOUGH))
     except (ValueError, RecursionError):
         return [""]
 
@@ -51,18 +55,28 @@ def _judged(pairs: list[tuple[str, Any]]) -> None:
         raise _Repeated
 
 
-def _places(value: Any, pointer: str) -> Iterator[str]:
+def _places(value: Any, place: _Place) -> Iterator[str]:
     if isinstance(value, _Object):
         seen: set[str] = set()
         for key, inner in value:
-            where = f"{pointer}/{pointer_token(key)}"
             if key in seen:
-                yield where
+                yield _pointer((place, key))
             seen.add(key)
-            yield from _places(inner, where)
+            if isinstance(inner, list):
+                yield from _places(inner, (place, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _places(inner, f"{pointer}/{index}")
+            if isinstance(inner, list):
+                yield from _places(inner, (place, str(index)))
+
+
+def _pointer(place: _Place) -> str:
+    """Put together only where it is told: a key may be as long as a body."""
+    steps: list[str] = []
+    while place is not None:
+        place, step = place
+        steps.append(f"/{pointer_token(shortened(step))}")
+    return "".join(reversed(steps))
 
 
 _scanner: Final = JSONDecoder(object_pairs_hook=_judged, parse_float=str, parse_int=str)  # numbers are not looked at

@@ -56,7 +56,8 @@ def test_a_refusal_changes_nothing(world: Api) -> None:  # noqa: F811
         pytest.param("*", 200, id="whatever there is"),
         pytest.param("W/{tag}", 412, id="a weak one never matches"),
         pytest.param('"x"', 412, id="another"),
-        pytest.param("nonsense", 200, id="what is no tag at all, as if it were not there"),
+        pytest.param("nonsense", 412, id="what is no tag at all"),
+        pytest.param("", 412, id="nothing"),
     ],
 )
 def test_what_if_match_may_say(world: Api, given: str, expected: int) -> None:  # noqa: F811

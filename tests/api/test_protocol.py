@@ -45,6 +45,8 @@ def broken(path: str, extra: bytes) -> bytes:
         pytest.param(b'"labels": {"x": "\xed\xa0\x80"}', "malformed_json", [""], id="half a surrogate pair in UTF-8"),
         pytest.param(rb'"labels": {"x": "\ud800"}', "malformed_json", [""], id="half a surrogate pair, escaped"),
         pytest.param(rb'"labels": {"x": "\u0000"}', "nul_character", [""], id="a NUL"),
+        pytest.param(rb'"labels": {"x": "\\\u0000"}', "nul_character", [""], id="a NUL behind a backslash"),
+        pytest.param(rb'"y": "\\u0000"', "unknown_field", ["/y"], id="no NUL, though it looks so"),
         pytest.param(b'"labels": {"x": "\x00"}', "malformed_json", [""], id="a NUL as it is"),
         pytest.param(b'"client": {"latitude": NaN, "longitude": 1}', "malformed_json", [""], id="NaN"),
         pytest.param(b'"client": {"latitude": -Infinity, "longitude": 1}', "malformed_json", [""], id="an infinity"),
@@ -70,6 +72,28 @@ def test_a_body_that_can_not_be_meant(seed: Api, extra: bytes, expected: str, po
         assert code(response, 400) == expected
         assert [error["pointer"] for error in json.loads(response.content)["errors"]] == pointers
     assert "n" not in [idc["code"] for idc in seed.get("/idcs/")["results"]]
+
+
+LONG = b"k" * 300_000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b'{"%s": 1}' % LONG, id="an unknown field"),
+        pytest.param(
+            b'{"%s": {%s}}' % (LONG, b",".join([b'"%d": 1, "%d": 1' % (n, n) for n in range(100)])), id="keys"
+        ),
+        pytest.param(b'{"region": "A", "labels": {"%s": 1}}' % LONG, id="a label"),
+        pytest.param(b'{"region": "A", "explain": "%s"}' % LONG, id="a choice"),
+        pytest.param(b"{%s}" % b",".join([b'"%d": 1' % n for n in range(3000)]), id="thousands of fields"),
+    ],
+)
+def test_what_is_long_is_not_said_again_at_length(seed: Api, body: bytes) -> None:
+    for path in WAYS:
+        response = seed.raw("POST", path, body)
+        assert code(response, 400)
+        assert len(response.content) < 150_000
 
 
 NUMBERS = ["1" + "0" * 400, "9" * 5000, "1e400", "-1e309", "1" * 20]
