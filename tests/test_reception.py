@@ -28,7 +28,8 @@ from idcsched.reception import Reception
 
 reception.READ_WITHIN = float(os.environ.get("READ_WITHIN", reception.READ_WITHIN))
 TOLD = ("REQUEST_METHOD", "PATH_INFO", "QUERY_STRING", "CONTENT_TYPE", "CONTENT_LENGTH", "REMOTE_ADDR",
-        "SERVER_PROTOCOL", "wsgi.url_scheme", "HTTP_A", "HTTP_X_FORWARDED_FOR", "HTTP_COOKIE", "HTTP_HOST")
+        "SERVER_PROTOCOL", "wsgi.url_scheme", "HTTP_A", "HTTP_X_FORWARDED_FOR", "HTTP_COOKIE", "HTTP_HOST",
+        "HTTP_" + "B" * 200)
 
 class Pieces:
     streaming = True
@@ -187,6 +188,11 @@ def test_headers_that_come_twice_are_kept_and_false_names_are_not(port: int) -> 
     twice = b"A: 1\r\nA: 2\r\nCookie: a=1\r\nCookie: b=2\r\n"
     found = said(port, b"GET / HTTP/1.1\r\nHost: a\r\n" + twice + b"X_Forwarded_For: 10.0.0.1\r\n\r\n")
     assert (found["HTTP_A"], found["HTTP_COOKIE"], found["HTTP_X_FORWARDED_FOR"]) == ("1,2", "a=1; b=2", None)
+
+
+def test_a_header_of_any_name_is_there(port: int) -> None:
+    found = said(port, b"GET / HTTP/1.1\r\nHost: a\r\n" + b"b" * 200 + b": 1\r\n\r\n")
+    assert found["HTTP_" + "B" * 200] == "1"
 
 
 def test_a_header_that_can_not_be_read_is_there_all_the_same(port: int) -> None:
