@@ -4,12 +4,16 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from time import monotonic
 
 from django.db import Error, connection
 
 __all__ = ["Background"]
 
 logger = logging.getLogger(__name__)
+
+NOTICED_WITHIN = 0.25
+"""Seconds after which a thread that waits for its next round notices that its process ends."""
 
 
 class Background:
@@ -55,7 +59,7 @@ class Background:
     def _run(self, stopping: threading.Event) -> None:
         main = threading.main_thread()
         try:
-            while not stopping.wait(self._seconds) and main.is_alive():
+            while self._waited(stopping, main):
                 self._tried(self._work)
             if self._last is not None:
                 self._tried(self._last)
@@ -64,6 +68,14 @@ class Background:
             with self._lock:
                 if self._thread is threading.current_thread():
                     self._thread = None
+
+    def _waited(self, stopping: threading.Event, main: threading.Thread) -> bool:
+        """Whether the time for the next round has come, and neither `stop` nor the end of the process before it."""
+        until = monotonic() + self._seconds
+        while (left := until - monotonic()) > 0:
+            if stopping.wait(min(left, NOTICED_WITHIN)) or not main.is_alive():
+                return False
+        return True
 
     def _tried(self, work: Callable[[], object]) -> None:
         try:

@@ -40,7 +40,7 @@ __all__ = [
     "rate",
     "redis_url",
     "secret",
-    "secret_refs",
+    "secret_list",
     "table",
     "zone",
 ]
@@ -48,6 +48,11 @@ __all__ = [
 T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
 PREFIX = "IDCSCHED_"
+REPLACED: Mapping[str, str] = {
+    "SECRET_REFS": "List the secrets of sources in SOURCE_SECRETS and those of providers in PROVIDER_SECRETS, each as "
+    "REF@HOST, and unset SECRET_REFS."
+}
+"""Variables of earlier versions, with what to do about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,16 @@ class Environment:
             if name.startswith(PREFIX)
             for near in [get_close_matches(name.removeprefix(PREFIX), names, n=1, cutoff=0.5)]
             for hint in [f"Did you mean {near[0]}?" if near else "docs/settings.md lists all settings."]
+        ]
+
+    def replaced(self) -> list[Problem]:
+        """Set variables that earlier versions read; the hint says what stands for them now."""
+        return [
+            Problem(
+                code="E005", variable=name, message=f"{name} is set, and no such setting exists any more.", hint=hint
+            )
+            for name, hint in REPLACED.items()
+            if self._values.get(name) or self._values.get(f"{name}_FILE")
         ]
 
     def refuse(self, code: str, variable: str, message: str, hint: str) -> None:
@@ -281,15 +296,21 @@ def _host(item: str) -> str:
 host_list = Parser("a list of host names, addresses and networks, or `*`, separated by commas", _hosts)
 
 
-def _secret_refs(text: str) -> list[str]:
-    items = _listing(text)
-    if not all(fullmatch(r"env:[A-Za-z_][A-Za-z0-9_]*\*?|file:/.*", item) for item in items):
-        raise ValueError(text)
-    return items
+def _secrets(text: str) -> list[str]:
+    return [_secret(item) for item in _listing(text)]
 
 
-secret_refs = Parser(
-    "a list of `env:NAME`, `env:BEGIN*`, `file:/path`, `file:/folder/`, separated by commas", _secret_refs
+def _secret(item: str) -> str:
+    ref, _, host = item.rpartition("@")
+    if not fullmatch(r"env:[A-Za-z_][A-Za-z0-9_]*\*?|file:/.*", ref):
+        raise ValueError(item)
+    return f"{ref}@{host if host == '*' else _host(host)}"
+
+
+secret_list = Parser(
+    "a list of `REF@HOST`, separated by commas; REF is `env:NAME`, `env:BEGIN*`, `file:/path` or `file:/folder/`, "
+    "HOST a host name, `.example.com`, an address, a network or `*`",
+    _secrets,
 )
 
 

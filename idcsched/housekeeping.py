@@ -15,7 +15,6 @@ TASKS = {
     "idcsched.accounts.tasks.sessions_prune": timedelta(hours=24),
     "idcsched.inventory.transfer.tasks.imports_sweep": timedelta(seconds=30),
     "idcsched.scheduling.tasks.decisions_expire": timedelta(hours=1),
-    "idcsched.placement.tasks.placements_expire": timedelta(seconds=15),
     "idcsched.placement.tasks.waiting_try": timedelta(seconds=5),
     "idcsched.placement.tasks.machines_sweep": timedelta(seconds=3),
     "idcsched.placement.tasks.callbacks_sweep": timedelta(seconds=10),

@@ -1,15 +1,13 @@
-"""What a process that serves requests does beside answering them: follow the feed, record decisions."""
+"""What a process that serves requests does beside answering them."""
 
 import sys
 
 from django.urls import get_resolver
 
-from idcsched.accounts.token_use import token_use
 from idcsched.api.throttling import sharing_start
 from idcsched.audit.lending import lending_start
 from idcsched.heap import here_for_good
 from idcsched.scheduling.live import live
-from idcsched.scheduling.recorder import recorder
 
 __all__ = ["begin"]
 
@@ -28,6 +26,4 @@ def begin() -> None:
     sys.setswitchinterval(SWITCH_AFTER)
     lending_start()
     live.follow()
-    recorder.start()
-    token_use.start()
     sharing_start()

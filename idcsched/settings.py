@@ -93,14 +93,15 @@ OUTBOUND_HOSTS = read(
     "their network, whatever name leads to them. Callbacks go by each tenant's own list.",
 )
 
-SECRET_REFS = read(
-    "SECRET_REFS",
-    environment.secret_refs,
-    default=["env:SOURCE_*", "env:PROVIDER_*", f"file:{VAR_DIR}/secrets/"],
-    shown="`env:SOURCE_*`, `env:PROVIDER_*`, `file:VAR_DIR/secrets/`",
-    help="What `secret_ref` of sources and providers may refer to: variables (all that begin so with a `*`) and files "
-    "(all below a folder with a `/`). Never list what others than their servers must not know.",
+SOURCE_SECRETS = read(
+    "SOURCE_SECRETS",
+    environment.secret_list,
+    default=[],
+    help="What `secret_ref` of sources may refer to, each with a host to which the secret may be sent: variables (all "
+    "that begin so with a `*`) and files (all below a folder with a `/`). A secret for several hosts has several "
+    "entries. HOST is compared with the host as the source's configuration writes it.",
 )
+PROVIDER_SECRETS = read("PROVIDER_SECRETS", environment.secret_list, default=[], help="The same of providers.")
 SOURCE_FOLDER = read(
     "SOURCE_FOLDER",
     environment.path,

@@ -17,8 +17,9 @@ __all__ = ["environment_check", "environment_required"]
 def environment_check(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
     """One error for each variable that can't be used, one warning for each that means nothing."""
     environment: Environment = settings.ENVIRONMENT
+    problems = [*environment.problems, *environment.replaced()]
     return [
-        *(checks.Error(item.message, hint=item.hint, id=f"idcsched.{item.code}") for item in environment.problems),
+        *(checks.Error(item.message, hint=item.hint, id=f"idcsched.{item.code}") for item in problems),
         *(checks.Warning(item.message, hint=item.hint, id=f"idcsched.{item.code}") for item in environment.unknown()),
     ]
 

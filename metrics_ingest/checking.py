@@ -1,6 +1,6 @@
 """Which samples are sound: what their codes stand for, and what is wrong with those that are not."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
@@ -47,12 +47,12 @@ class Checked:
     faults: Mapping[int, Sequence[FieldError]]
 
 
-def samples_check(samples: Sequence[Sample], now: datetime) -> Checked:
-    """Look the codes up, in four queries at most, and the values over."""
+def samples_check(samples: Sequence[Sample], now: datetime, within: Collection[int] | None = None) -> Checked:
+    """Look the codes up, in four queries at most, and the values over; `within` are the IDCs that may be written."""
     known = _Known.read(samples)
     columns = _Columns.of(samples, known)
     faults: dict[int, list[FieldError]] = {}
-    for rule in _rules(samples, columns, known, now):
+    for rule in _rules(samples, columns, known, now, within):
         for place in np.flatnonzero(rule.broken).tolist():
             params = rule.params(place) if rule.params else None
             faults.setdefault(place, []).append(FieldError(rule.pointer, rule.code, rule.detail, params))
@@ -156,7 +156,9 @@ class _Rule:
     params: Callable[[int], dict[str, Any]] | None = None
 
 
-def _rules(samples: Sequence[Sample], columns: _Columns, known: _Known, now: datetime) -> Iterator[_Rule]:
+def _rules(
+    samples: Sequence[Sample], columns: _Columns, known: _Known, now: datetime, within: Collection[int] | None
+) -> Iterator[_Rule]:
     """In the order in which a sample's faults are told."""
     yield _Rule(
         broken=columns.idc == UNKNOWN,
@@ -165,6 +167,14 @@ def _rules(samples: Sequence[Sample], columns: _Columns, known: _Known, now: dat
         detail="there is no IDC {name}",
         params=lambda place: {"name": samples[place].idc},
     )
+    if within is not None:
+        yield _Rule(
+            broken=(columns.idc != UNKNOWN) & ~np.isin(columns.idc, list(within)),
+            pointer="/idc",
+            code="region_not_allowed",
+            detail="{name} lies outside of the source's regions",
+            params=lambda place: {"name": samples[place].idc},
+        )
     yield _Rule(
         broken=columns.metric == UNKNOWN,
         pointer="/metric",

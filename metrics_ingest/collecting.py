@@ -8,7 +8,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 from idcsched.audit.context import origin_set
 from idcsched.framework.errors import IdcschedError, Unavailable
-from idcsched.outbound.secrets import secret_resolve
+from idcsched.outbound.secrets import SOURCE_SECRETS, Recipients, secret_resolve
 
 from .collector import Ask
 from .mapping import Mapped
@@ -52,9 +52,10 @@ def source_collect(*, source_id: int, clock: Clock) -> Run | None:
 
 def gather(source: Source, prepared: Prepared, *, now: datetime) -> Mapped:
     """What the source says now, mapped; stores nothing. Raises an IdcschedError that holds no secret."""
-    secret = secret_resolve(source.secret_ref) if source.secret_ref else None
-    collector = prepared.collector
-    ask = Ask(now=now, timeout=collector.config.timeout_seconds, secret=secret)
+    collector, ref = prepared.collector, source.secret_ref
+    secret = secret_resolve(ref, collector.hosts(), setting=SOURCE_SECRETS) if ref else None
+    recipients = Recipients(ref=ref, setting=SOURCE_SECRETS) if ref else None
+    ask = Ask(now=now, timeout=collector.config.timeout_seconds, secret=secret, recipients=recipients)
     try:
         names = Names.read()
         return prepared.mapping.samples(collector.collect(ask), names, now=now)

@@ -9,6 +9,7 @@ import msgspec
 
 from idcsched.framework.errors import FieldError
 from idcsched.outbound.bounded import Bounded
+from idcsched.outbound.secrets import configured_hosts
 
 __all__ = ["MAX_BYTES", "Ask", "Collector", "Config", "Record"]
 
@@ -54,6 +55,13 @@ class Collector(ABC):
         May raise any IdcschedError, its own or from `ask`; what else it raises counts as a bug of this class, and
         either fails the run and leaves stored values as they are.
         """
+
+    def hosts(self) -> Iterable[str]:
+        """The hosts to which the secret is sent: the `host` of the configuration, and that of its `url`.
+
+        `ask.fetch` sends nothing elsewhere; a kind that connects in another way names here whom it connects to.
+        """
+        return configured_hosts(self.config)
 
     def check(self) -> Iterable[FieldError]:
         """What is wrong with the configuration that types alone can't tell; pointers lie within it."""

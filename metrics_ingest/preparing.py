@@ -1,6 +1,6 @@
 """A source's row, made ready: everything in it understood, or everything that is wrong with it said at once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -12,7 +12,8 @@ from django.utils import timezone
 from idcsched.audit.writing import below
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import FieldError, Invalid
-from idcsched.outbound.secrets import secret_ref_check
+from idcsched.inventory.models import Region
+from idcsched.outbound.secrets import SOURCE_SECRETS, secret_ref_check
 
 from .collector import Collector
 from .kinds import kinds
@@ -53,9 +54,11 @@ def source_check(source: Source) -> Schedule:
         _check_mapping(source)
     with _noted(errors):
         if source.secret_ref:
-            secret_ref_check(source.secret_ref)
+            secret_ref_check(source.secret_ref, _hosts(source), setting=SOURCE_SECRETS)
     with _noted(errors):
         parse_schedule(source.schedule)
+    with _noted(errors):
+        _check_regions(source.regions)
     if errors:
         raise Invalid.of(errors)
     schedule = parse_schedule(source.schedule)
@@ -78,6 +81,14 @@ def _collector(kind: str, config: Any) -> Collector:
     return found(convert(config, found.Config, "/config"))
 
 
+def _hosts(source: Source) -> Iterable[str]:
+    """Whom the source asks; nobody where its configuration is refused anyway."""
+    try:
+        return tuple(_collector(source.kind, source.config).hosts())
+    except Invalid:
+        return ()
+
+
 def _check_config(source: Source) -> None:
     made = _collector(source.kind, source.config)
     with below("/config"):
@@ -98,6 +109,25 @@ def _check_mapping(source: Source) -> None:
         FieldError(pointer + metric, "unknown_metric", "there is no metric {name}", {"name": metric})
         for metric, pointer in named
         if metric not in known
+    ]
+    if unknown:
+        raise Invalid.of(unknown)
+
+
+def _check_regions(codes: Any) -> None:
+    if codes is None:
+        return
+    if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
+        raise Invalid("wrong_type", "this must be a list of texts", "/regions")
+    if not codes:
+        raise Invalid(
+            "required", "name at least one region, or none at all by null: then it writes everywhere", "/regions"
+        )
+    known = set(Region.objects.filter(code__in=codes).values_list("code", flat=True))
+    unknown = [
+        FieldError(f"/regions/{place}", "unknown_region", "there is no region {name}", {"name": code})
+        for place, code in enumerate(codes)
+        if code not in known
     ]
     if unknown:
         raise Invalid.of(unknown)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -14,12 +15,15 @@ from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat import models as beat
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter, RelatedDropdownFilter
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminSelectMultipleWidget, UnfoldAdminTextareaWidget
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin, admin_origin
 from idcsched.audit.admin import ReadOnlyAdmin
 from idcsched.columns import DocumentField
-from idcsched.framework.errors import IdcschedError
+from idcsched.framework.errors import Forbidden, IdcschedError
+from idcsched.inventory.admin.selections import principal_in
+from idcsched.inventory.models import Region
+from idcsched.inventory.scope import regions_check
 from idcsched.wording import explained
 
 from . import services
@@ -44,9 +48,38 @@ for model in (
     admin.site.unregister(model)
 
 
+class SourceForm(forms.ModelForm):
+    """Regions are chosen from those that there are."""
+
+    regions = forms.MultipleChoiceField(
+        label=_("regions"),
+        required=False,
+        widget=UnfoldAdminSelectMultipleWidget,
+        help_text=Source._meta.get_field("regions").help_text,
+    )
+
+    class Meta:
+        model = Source
+        fields = ("code", "kind", "schedule", "config", "mapping", "secret_ref", "regions", "enabled")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "regions" in self.fields:
+            known = [(region.code, str(region)) for region in Region.objects.order_by("code")]
+            gone = set(self.instance.regions or ()) - {code for code, _name in known}
+            self.fields["regions"].choices = [*known, *((code, code) for code in sorted(gone))]  # type: ignore[attr-defined]
+
+    def clean_regions(self) -> list[str] | None:
+        """None chosen: everywhere."""
+        return self.cleaned_data["regions"] or None
+
+
 @admin.register(Source)
 class SourceAdmin(ServiceAdmin):
+    """Operators who are bound to regions change only sources that write in these."""
+
     writes = "write_sources"
+    form = SourceForm
     services = RowServices(
         create=services.source_create,
         update=lambda row, changes: services.source_update(source=row, changes=changes),
@@ -63,6 +96,25 @@ class SourceAdmin(ServiceAdmin):
             "widget": UnfoldAdminTextareaWidget(attrs={"rows": 9, "class": "document", "spellcheck": "false"})
         },
     }
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_change_permission(request, obj) and _writes_within(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_delete_permission(request, obj) and _writes_within(request, obj)
+
+    def check_scope(self, request: HttpRequest, row: Source) -> None:
+        """Of the source as it is stored and as the form has it."""
+        if (principal := principal_in(request)) is not None:
+            for each in (row, *Source.objects.filter(pk=row.pk)):
+                regions_check(principal, each.regions)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """The source of an operator of some regions writes there, unless fewer are chosen."""
+        principal = principal_in(request)
+        if principal is not None and principal.regions is not None and obj.regions is None:
+            obj.regions = form.cleaned_data["regions"] = list(principal.regions)
+        super().save_model(request, obj, form, change)
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.try_view)
@@ -101,12 +153,24 @@ class SourceAdmin(ServiceAdmin):
         with admin_origin(request):
             for source in queryset:
                 try:
+                    self.check_scope(request, source)
                     services.source_ask(source=source, now=timezone.now())
                 except IdcschedError as error:
                     self.message_user(request, f"{source}: {explained(error)}", messages.WARNING)
                 else:
                     source_hint(source.pk)
                     self.message_user(request, _("{source} will be asked.").format(source=source))
+
+
+def _writes_within(request: HttpRequest, source: Source | None) -> bool:
+    principal = principal_in(request)
+    if source is None or principal is None:
+        return True
+    try:
+        regions_check(principal, source.regions)
+    except Forbidden:
+        return False
+    return True
 
 
 def _tried(trial: Trial) -> dict[str, Any]:

@@ -41,6 +41,12 @@ class Source(Recorded):
     secret_ref = models.CharField(
         _("secret"), max_length=300, blank=True, help_text=_("env:NAME or file:/PATH; never the secret itself.")
     )
+    regions = DocumentField(
+        _("regions"),
+        null=True,
+        blank=True,
+        help_text=_("It writes samples of IDCs in these regions and their sub-regions; empty: everywhere."),
+    )
     enabled = models.BooleanField(_("enabled"), default=True)
     due_at = models.DateTimeField(_("due"), default=timezone.now, editable=False)
     claim = models.UUIDField(_("claimed by"), null=True, editable=False)

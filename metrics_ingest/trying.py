@@ -1,9 +1,11 @@
 """Fetch once, and show what would be stored: nothing is."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from idcsched.framework.errors import IdcschedError
+from idcsched.inventory.scope import idcs_within
 
 from .checking import Sample, samples_check
 from .collecting import gather
@@ -39,13 +41,14 @@ def source_try(*, source: Source, now: datetime) -> Trial:
         if mapped.readings:
             rates = rates_found(source_id=source.pk, readings=mapped.readings, rules=prepared.rules, now=now)
             mapped = mapped.with_rates(rates)
-        return _tried(mapped, now)
+        within = None if source.regions is None else idcs_within(source.regions)
+        return _tried(mapped, now, within)
     except IdcschedError as error:
         return Trial(error=error)
 
 
-def _tried(mapped: Mapped, now: datetime) -> Trial:
-    faults = samples_check(mapped.samples, now).faults
+def _tried(mapped: Mapped, now: datetime, within: Collection[int] | None) -> Trial:
+    faults = samples_check(mapped.samples, now, within).faults
     sound = [sample for place, sample in enumerate(mapped.samples) if place not in faults]
     refused = mapped.refused + [Refused.of(mapped.samples[place], reasons[0]) for place, reasons in faults.items()]
     return Trial(

@@ -1,1 +1,1 @@
-"""Mirrors the packages; `python -m tests` runs it all."""
+"""Mirrors the packages; `make test` runs it all."""

@@ -1,25 +1,28 @@
-"""What all tests share. Which database they run on, DATABASE_URL decides; `python -m tests` runs them on both."""
+"""What all tests share."""
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 from django.conf import settings
-from django.test import TransactionTestCase
 from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from pytest_django import DjangoDbBlocker
 from redis import Redis
 
+from idcsched.accounts.token_use import token_use
+from idcsched.audit.lending import lending_start
 from idcsched.scheduling.live import live
-from tests.measured import measure_once, measured
+from idcsched.scheduling.recorder import recorder
+from tests.database import Pristine, close_other_connections
 from tests.servers import Unavailable, postgresql
 from tests.servers import redis as redis_servers
-from tests.together import Together, dearest_first
 
-hypothesis_settings.register_profile("quick", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.register_profile(
+    "quick", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 hypothesis_settings.register_profile("long", parent=hypothesis_settings.get_profile("quick"), max_examples=2000)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
@@ -28,9 +31,7 @@ VENDORS = {"django.db.backends.sqlite3": "sqlite", "django.db.backends.postgresq
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--database-only", action="store_true", help="Leave out the tests that use no database.")
     parser.addoption("--update-golden", action="store_true", help="Pin the golden answers as they are now.")
-    parser.addoption("--update-public-names", action="store_true", help="Pin the public names as they are now.")
 
 
 def pytest_configure() -> None:
@@ -40,48 +41,64 @@ def pytest_configure() -> None:
     """
     settings.PASSWORD_HASHERS = QUICK_HASHERS
     settings.WHITENOISE_AUTOREFRESH = True
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
-    return Together(config, log)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
-    with measured(item):
-        return (yield)
+    settings.SOURCE_SECRETS, settings.PROVIDER_SECRETS = ["env:SOURCE_*@127.0.0.1"], ["env:PROVIDER_*@127.0.0.1"]
+    if _vendor() == "sqlite":  # a file, as everybody else has: SQLite in memory is shared by no two processes
+        settings.DATABASES["default"].setdefault("TEST", {})["NAME"] = str(settings.VAR_DIR / "test.sqlite3")
+        settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Bring them in order; leave out what is about the other database, with `--database-only` what is about none."""
-    items.sort(key=lambda item: dearest_first(item, uses_database=_uses_database(item)))
-    measure_once(items)
-    others = set(VENDORS.values()) - {VENDORS[settings.DATABASES["default"]["ENGINE"]]}
-    database_only = config.getoption("--database-only")
-    kept, left_out = [], []
-    for item in items:
-        foreign = any(item.get_closest_marker(vendor) for vendor in others)
-        (left_out if foreign or (database_only and not _uses_database(item)) else kept).append(item)
+    """Leave out the tests that are about the other database."""
+    others = set(VENDORS.values()) - {_vendor()}
+    left_out = [item for item in items if any(item.get_closest_marker(vendor) for vendor in others)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = kept
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
-def _uses_database(item: pytest.Item) -> bool:
-    case = getattr(item, "cls", None)
-    fixtures = set(getattr(item, "fixturenames", ()))
-    return (
-        item.get_closest_marker("django_db") is not None
-        or bool(fixtures & {"db", "transactional_db"})
-        or (case is not None and issubclass(case, TransactionTestCase))
-    )
+def _vendor() -> str:
+    return VENDORS[settings.DATABASES["default"]["ENGINE"]]
+
+
+@pytest.fixture(scope="session")
+def pristine(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Pristine]:
+    with django_db_blocker.unblock():
+        lending_start()
+        yield Pristine()
+        for thread in (live, recorder, token_use):
+            thread.stop()
+        close_other_connections()
+
+
+@pytest.fixture
+def db(pristine: Pristine, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """The database, and a process that knows nothing of it yet; what the test commits is deleted afterwards."""
+    with django_db_blocker.unblock():
+        live.forget()
+        dropped = recorder.dropped
+        yield
+        recorder.flush()
+        token_use.flush()
+        pristine.restore()
+        assert recorder.dropped == dropped, "a decision of this test was not recorded"
+
+
+@pytest.fixture
+def transactional_db(db: None) -> None:
+    """What pytest-django's `live_server` asks for: every test commits here."""
+
+
+@pytest.fixture(autouse=True)
+def _database_first(request: pytest.FixtureRequest) -> None:
+    """The database comes before all other fixtures of a test that uses it."""
+    if {"db", "transactional_db", "live_server"} & set(request.fixturenames):
+        request.getfixturevalue("db")
 
 
 @contextmanager
 def _or_skip() -> Iterator[None]:
-    """What can't be had is skipped, with its reason; `python -m tests` makes that a failure where CI=true."""
+    """Skip what can't be had, with its reason; `tests.servers.session` makes that a failure where CI=true."""
     try:
         yield
     except Unavailable as error:
@@ -118,9 +135,3 @@ def _own_language() -> Iterator[None]:
     """A request leaves its language behind in its thread: it must not reach the next test."""
     yield
     translation.deactivate()
-
-
-@pytest.fixture(autouse=True)
-def _fresh_picture() -> None:
-    """A test's transaction rolls back behind the change feed: what the process remembers must go with it."""
-    live.forget()

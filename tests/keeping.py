@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from django.db import connection
+from django.db import connection, transaction
 
 __all__ = ["Kept"]
 
@@ -43,7 +43,7 @@ class Kept(Generic[T]):
 
     def _again(self) -> None:
         quoted = connection.ops.quote_name
-        with connection.cursor() as cursor:
+        with transaction.atomic(), connection.cursor() as cursor:  # references are checked at the end of it
             for table, rows in self._rows.items():
                 columns = ", ".join(quoted(column) for column in self._columns[table])
                 marks = ", ".join([f"({', '.join(['%s'] * len(self._columns[table]))})"] * len(rows))

@@ -5,7 +5,7 @@ from django.test import Client
 
 from idcsched.accounts.services import user_create
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def policy(client: Client, address: str) -> dict[str, list[str]]:

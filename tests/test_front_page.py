@@ -13,7 +13,7 @@ from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_create, region_create, taint_create
 from idcsched.scheduling.models import Decision
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Probes: alive says nothing about others, ready says what is missing."""
 
 import pytest
-from django.db import OperationalError, connections
+from django.db import OperationalError, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from pytest_django import Settings
@@ -9,7 +9,7 @@ from pytest_django import Settings
 from tests.servers import free_port
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_it_works(client: Client) -> None:
     response = client.get("/health/ready/")
     assert response.status_code == 200
@@ -37,22 +37,24 @@ def test_not_ready_without_a_database(client: Client, monkeypatch: pytest.Monkey
     assert response.json()["database"] == "unreachable (OperationalError)"
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_not_ready_before_the_migrations(client: Client) -> None:
-    with connections["default"].cursor() as cursor:
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
-    response = client.get("/health/ready/")
+    with transaction.atomic():
+        with connections["default"].cursor() as cursor:
+            cursor.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
+        response = client.get("/health/ready/")
+        transaction.set_rollback(True)
     assert response.status_code == 503
     assert response.json()["database"] == "not migrated"
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_redis_is_reported(client: Client, settings: Settings, redis_url: str) -> None:
     settings.REDIS_URL = redis_url
     assert client.get("/health/ready/").json()["broker"] == "ok"
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_redis_away_is_reported_and_does_not_count(client: Client, settings: Settings) -> None:
     settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}/0"
     response = client.get("/health/ready/")

@@ -7,7 +7,7 @@ import pytest
 
 from idcsched.work.services import lease_give_up, lease_take
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 NOW = datetime(2031, 5, 5, tzinfo=UTC)
 ONE, OTHER = UUID(int=1), UUID(int=2)
@@ -17,6 +17,7 @@ def take(holder: UUID, *, seconds: float = 0, name: str = "it") -> bool:
     return lease_take(name=name, holder=holder, now=NOW + timedelta(seconds=seconds), lasting=timedelta(seconds=10))
 
 
+@pytest.mark.both
 def test_it_works() -> None:
     assert take(ONE)
     assert not take(OTHER)
@@ -31,6 +32,7 @@ def test_who_has_it_has_it_for_longer() -> None:
     assert not take(OTHER, seconds=18)
 
 
+@pytest.mark.both
 def test_who_dies_with_it_loses_it() -> None:
     assert take(ONE)
     assert take(OTHER, seconds=10)

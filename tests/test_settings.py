@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from idcsched.environment import table
+from idcsched.environment import Environment, secret_list, table
 from idcsched.settings_checks import environment_required
 
 ROOT = Path(settings.BASE_DIR)
@@ -39,6 +39,28 @@ def test_wrong_settings_are_all_said_at_once_with_ids_and_hints(tmp_path: Path) 
     assert "Traceback" not in done.stderr
     for text in ("idcsched.E001", "PORT is 'http'", "THROTTLE is 'often'", "idcsched.W001", "Did you mean DEBUG?"):
         assert text in done.stderr
+
+
+def test_a_setting_that_is_gone_names_those_that_took_its_place(tmp_path: Path) -> None:
+    done = manage(tmp_path, "check", SECRET_REFS="env:SOURCE_*")
+    assert done.returncode == 1
+    for text in ("idcsched.E005", "SECRET_REFS is set", "SOURCE_SECRETS", "PROVIDER_SECRETS", "REF@HOST"):
+        assert text in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["env:SOURCE_A", "env:SOURCE_A@", "env:SOURCE_A@a b", "SOURCE_A@host", "env:*@host", "file:a@host"]
+)
+def test_a_secret_without_its_host_is_refused(text: str) -> None:
+    environment = Environment({"SOURCE_SECRETS": text})
+    assert environment.read("SOURCE_SECRETS", secret_list, default=[], help="") == []
+    assert [problem.code for problem in environment.problems] == ["E001"]
+
+
+def test_a_secret_with_its_host() -> None:
+    text = "env:SOURCE_*@Prometheus.example.com, file:/run/a@b/@10.0.0.0/8, env:X@*"
+    read = Environment({"SOURCE_SECRETS": text}).read("SOURCE_SECRETS", secret_list, default=[], help="")
+    assert read == ["env:SOURCE_*@prometheus.example.com", "file:/run/a@b/@10.0.0.0/8", "env:X@*"]
 
 
 def test_a_database_that_was_not_meant_is_never_written_to(tmp_path: Path) -> None:

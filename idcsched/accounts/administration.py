@@ -17,9 +17,9 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from idcsched.accounts.models import User
-from idcsched.accounts.roles import principal_of, role_can
+from idcsched.accounts.roles import INSTALLATION_WIDE, Role, principal_of, role_can
 from idcsched.accounts.selectors import changes_visible
-from idcsched.audit.admin import ReadOnlyAdmin
+from idcsched.audit.admin import ChosenRowsMixin, ReadOnlyAdmin
 from idcsched.audit.context import origin_set
 from idcsched.audit.history import HistoryMixin
 from idcsched.audit.models import Change
@@ -59,7 +59,9 @@ class RoleMixin:
 
     def _may(self, request: HttpRequest, capability: str) -> bool:
         user = request.user
-        return isinstance(user, User) and user.is_active and user.is_staff and role_can(user.role, capability)
+        if not isinstance(user, User) or not user.is_active or not user.is_staff:
+            return False
+        return role_can(user.role, capability) and not (capability in INSTALLATION_WIDE and _in_regions(user))
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self._may(request, self.reads)
@@ -77,6 +79,15 @@ class RoleMixin:
         return self.services.delete is not None and self._may(request, self.writes)
 
 
+def _in_regions(user: User) -> bool:
+    """Whether the user may write in some regions only; asked once for each page."""
+    if user.role != Role.OPERATOR:
+        return False
+    if "in_regions" not in user.__dict__:
+        user.__dict__["in_regions"] = user.region_scopes.exists()
+    return bool(user.__dict__["in_regions"])
+
+
 TEXTS: dict[Any, dict[str, Any]] = {
     DocumentField: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 3, "class": "document", "spellcheck": "false"})},
     TextField: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 3})},
@@ -90,7 +101,7 @@ class ServiceInline(RoleMixin, TabularInline):
     extra = 0
 
 
-class ServiceAdmin(RoleMixin, HistoryMixin, ModelAdmin):
+class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, ModelAdmin):
     """A page per row, written by `services`. The history is the project's own: Django's log is not kept beside it."""
 
     formfield_overrides = TEXTS

@@ -8,6 +8,9 @@ class AccountsConfig(AppConfig):
     verbose_name = _("accounts")
     default = True
 
+    def ready(self) -> None:
+        from . import checks  # noqa: F401, PLC0415 - registers them
+
 
 class AdministrationConfig(admin_apps.AdminConfig):
     """Django's admin on the project's own site."""

@@ -14,7 +14,7 @@ from idcsched.framework.errors import Forbidden
 if TYPE_CHECKING:
     from .models import User
 
-__all__ = ["CAPABILITIES", "READING", "Principal", "Role", "principal_of", "role_can"]
+__all__ = ["CAPABILITIES", "INSTALLATION_WIDE", "READING", "Principal", "Role", "principal_of", "role_can"]
 
 
 class Role(TextChoices):
@@ -52,6 +52,9 @@ CAPABILITIES: Mapping[str, Role] = MappingProxyType(
 )
 """Each capability and the least role that has it."""
 
+INSTALLATION_WIDE = frozenset({"write_profiles", "write_metrics"})
+"""What an operator who is bound to regions may not do: it concerns IDCs everywhere."""
+
 READING = frozenset({"read", "read_all_tenants", "read_accounts"})
 """The capabilities that a read-only token leaves."""
 
@@ -83,6 +86,8 @@ class Principal:
     def can(self, capability: str) -> bool:
         if self.read_only and capability not in READING:
             return False
+        if self.regions is not None and capability in INSTALLATION_WIDE:
+            return False
         return role_can(self.role, capability)
 
     def require(self, capability: str) -> None:
@@ -91,6 +96,8 @@ class Principal:
             return
         if self.read_only and role_can(self.role, capability):
             raise Forbidden("read_only_token", "this token may only read")
+        if role_can(self.role, capability):
+            raise Forbidden("region_not_allowed", "this concerns IDCs outside of your regions")
         raise Forbidden("role_not_allowed", "the role {role} may not do this", role=self.role.value)
 
 

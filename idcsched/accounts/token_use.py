@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 
 from django.db import DatabaseError
 
-from idcsched.at_once import may_wait
 from idcsched.background import Background
 
 from .services import token_touch
@@ -22,17 +21,13 @@ WRITE_EVERY = 5.0
 class TokenUse:
     """Remembers in this process which tokens were noted lately, so that most uses cost no query.
 
-    Once started, a thread writes what was noted; without it each note is written as it is made.
+    A thread, which starts with the first note, writes what was noted.
     """
 
     def __init__(self) -> None:
         self._noted: dict[int, datetime] = {}
         self._due: dict[int, datetime] = {}
-        self._thread = Background("noting the use of tokens", self._write, seconds=WRITE_EVERY, last=self._write)
-
-    def start(self) -> None:
-        """From now on nobody waits for a note."""
-        self._thread.start()
+        self._thread = Background("noting the use of tokens", self.flush, seconds=WRITE_EVERY, last=self.flush)
 
     def stop(self) -> None:
         """What was noted is written before this returns."""
@@ -49,10 +44,10 @@ class TokenUse:
             self._noted.clear()
         self._noted[token_id] = self._due[token_id] = now
         if not self._thread.running:
-            may_wait()
-            self._write()
+            self._thread.start()
 
-    def _write(self) -> None:
+    def flush(self) -> None:
+        """Write what was noted."""
         due, self._due = self._due, {}
         for token_id, now in list(due.items()):
             try:

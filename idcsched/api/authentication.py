@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from idcsched.accounts.models import User
@@ -11,6 +12,7 @@ from idcsched.accounts.roles import Principal, Role, principal_of
 from idcsched.accounts.token_use import token_use
 from idcsched.inventory.scope import scoped
 from idcsched.scheduling.callers import caller
+from idcsched.scheduling.live import live
 
 from .addresses import client_address
 
@@ -18,11 +20,24 @@ __all__ = ["BearerAuthentication", "SessionPrincipal"]
 
 
 class BearerAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <token>`. `request.auth` becomes the Principal."""
+    """`Authorization: Bearer <token>`. `request.auth` becomes the Principal.
+
+    A token that was revoked a moment ago, by whatever process, writes nothing any more; it may read until the feed's
+    next beat. `writes`: whether requests that are not safe by their method write.
+    """
 
     keyword = "bearer"
 
+    def __init__(self, *, writes: bool = True) -> None:
+        self._writes = writes
+
     def authenticate(self, request: Request) -> tuple[User, Principal] | None:
+        if self._writes and request.method not in SAFE_METHODS:
+            live.catch_up()
+        return self.known(request)
+
+    def known(self, request: Request) -> tuple[User, Principal] | None:
+        """Return the user and the Principal of the request's token, as the live picture has them."""
         scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")  # `headers` parses them all
         if scheme.lower() != self.keyword:
             return None

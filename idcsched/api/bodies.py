@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import IO, Any, Final
 
 from django.conf import settings
+from django.utils.http import parse_header_parameters
 from django.utils.translation import gettext_lazy as _
 from rest_framework import status
 from rest_framework.exceptions import APIException, UnsupportedMediaType
@@ -19,6 +20,7 @@ from .repeated_keys import refuse_repeated_keys
 __all__ = ["BodyTooLarge", "StrictJSONParser", "body_bytes"]
 
 JSON = "application/json"
+CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
 NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 """Escaped, as JSON has it; behind a backslash that is escaped itself it is no escape."""
 
@@ -39,7 +41,16 @@ class StrictJSONParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
+        refuse_other_charsets(media_type or "")
         return decode_json(_checked(stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)), Any)
+
+
+def refuse_other_charsets(content_type: str) -> None:
+    """Raises UnsupportedMediaType: JSON is UTF-8, whatever a client calls what it sends."""
+    if ";" in content_type:
+        charset = parse_header_parameters(content_type)[1].get("charset")
+        if charset is not None and charset.strip().lower() not in CHARSETS:
+            raise UnsupportedMediaType(content_type)
 
 
 def body_bytes(request: Request, *, absent: bytes = b"") -> bytes:
@@ -47,6 +58,7 @@ def body_bytes(request: Request, *, absent: bytes = b"") -> bytes:
 
     Where `absent` stands for a body that was not sent, nothing need not be called JSON.
     """
+    refuse_other_charsets(request.content_type or "")
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
     nothing_said = bool(absent) and not media_type
     if media_type != JSON and not nothing_said:

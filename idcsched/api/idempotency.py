@@ -31,7 +31,6 @@ from idcsched.accounts.services import (
     idempotency_release,
 )
 from idcsched.framework.errors import Invalid
-from idcsched.scheduling.recorder import recorder
 
 from .permissions import principal_of_request
 
@@ -90,7 +89,6 @@ class Idempotent(APIView):
         keep = partial(idempotency_answer, user_id=user_id, key=key, claim=claim)
         kept = False
         try:
-            recorder.settle()  # an order may name what was just decided; inside it could not be waited for
             with transaction.atomic():
                 response = self._finished(work, request)
                 final = response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR

@@ -1,6 +1,8 @@
 """Lists come in pages: by `limit` and `offset`, or, where new rows keep arriving, by `cursor`."""
 
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlencode
 
 from django.core.exceptions import ValidationError
 from django.db import DataError
@@ -92,6 +94,8 @@ class CursorPages(CursorPagination):
             found: Cursor | None = super().decode_cursor(request)
         except NotFound:
             raise _not_ours() from None
+        if found is not None and _encoded(found) != request.query_params[self.cursor_query_param]:
+            raise _not_ours()
         return found
 
     def paginate_queryset(self, queryset: Any, request: Request, view: "APIView | None" = None) -> list[Any] | None:
@@ -109,6 +113,15 @@ class CursorPages(CursorPagination):
 
     def get_schema_operation_parameters(self, view: "APIView") -> list[dict[str, Any]]:
         return list(map(described, CURSOR_PARAMETERS))
+
+
+def _encoded(cursor: Cursor) -> str | None:
+    """As an answer gives it; None for the first page, which has none."""
+    parts = {"o": str(cursor.offset) if cursor.offset else "", "r": "1" if cursor.reverse else ""}
+    given: dict[str, Any] = {name: value for name, value in parts.items() if value}
+    if cursor.position is not None:
+        given["p"] = cursor.position
+    return b64encode(urlencode(given, doseq=True).encode("ascii")).decode("ascii") if given else None
 
 
 def _not_ours() -> Invalid:

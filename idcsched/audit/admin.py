@@ -1,12 +1,31 @@
 from typing import Any, cast
 
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import BadRequest, ValidationError
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 
-__all__ = ["ReadOnlyAdmin"]
+__all__ = ["ChosenRowsMixin", "ReadOnlyAdmin"]
 
 
-class ReadOnlyAdmin(ModelAdmin):
+class ChosenRowsMixin:
+    """Actions on rows that are chosen in a list: a key that no row can have chooses none, and is no failure."""
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        key = queryset.model._meta.pk
+        for text in request.POST.getlist(ACTION_CHECKBOX_NAME):
+            try:
+                key.get_prep_value(key.to_python(text))
+            except (ValidationError, ValueError):
+                raise BadRequest("no row has this key") from None
+            if "\x00" in text:
+                raise BadRequest("a NUL character")
+        answer: HttpResponse | None = super().response_action(request, queryset)  # type: ignore[misc]
+        return answer
+
+
+class ReadOnlyAdmin(ChosenRowsMixin, ModelAdmin):
     """Something that everybody in the admin may look at and nobody may touch; so it has no history."""
 
     list_fullwidth = True

@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 from idcsched.demo.processes import Child, start, stop
 
-__all__ = ["ChildDied", "NotReady", "Supervisor", "ignore_signals", "interrupt_on_signals"]
+__all__ = ["ChildDied", "NotReady", "Supervisor", "ignore_signals", "interrupt_on_signals", "web_command"]
 
 FAREWELLS = {"worker": signal.SIGQUIT}  # nobody is left to answer what it is at: it need not come to an end
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -38,11 +38,7 @@ class Supervisor:
         self.children: list[Child] = []
         self._folder, self._logs = folder, logs
         self._commands = {
-            "web": [
-                *(sys.executable, "-m", "granian", "--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port)),
-                *("--workers", str(workers), "--workers-kill-timeout", "8", "--respawn-failed-workers", "--no-ws"),
-                "idcsched.rsgi:application",
-            ],
+            "web": web_command(port=port, workers=workers),
             "worker": [*CELERY, "worker", "--concurrency", "3", "--without-gossip", "--without-mingle"],
             "beat": [*CELERY, "beat", "--pidfile="],
         }
@@ -90,6 +86,15 @@ class Supervisor:
         """The web server last: what the others are at may ask it."""
         stop(*self.children[1:])
         stop(*self.children[:1])
+
+
+def web_command(*, port: int, workers: int) -> list[str]:
+    """The command that starts a web server with so many processes on this machine."""
+    return [
+        *(sys.executable, "-m", "granian", "--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port)),
+        *("--workers", str(workers), "--workers-kill-timeout", "8", "--respawn-failed-workers", "--no-ws"),
+        "idcsched.rsgi:application",
+    ]
 
 
 def interrupt_on_signals() -> None:

@@ -11,7 +11,7 @@ from idcsched.framework.errors import Forbidden
 from .labels import RegionTree
 from .models import Idc, Region, RegionScope
 
-__all__ = ["scope_check", "scope_check_many", "scoped", "scopes_known"]
+__all__ = ["idcs_within", "regions_check", "scope_check", "scope_check_many", "scoped", "scopes_known"]
 
 
 def scoped(principal: Principal) -> Principal:
@@ -29,6 +29,25 @@ def scopes_known() -> dict[int, tuple[str, ...]]:
     for user, code in RegionScope.objects.order_by("region__code").values_list("user_id", "region__code"):
         found[user] = (*found.get(user, ()), code)
     return found
+
+
+def idcs_within(codes: Iterable[str]) -> frozenset[int]:
+    """The keys of all IDCs in these regions and their sub-regions."""
+    tree, wanted = RegionTree.read(), frozenset(codes)
+    inside = [code for code in tree.parents if not wanted.isdisjoint(tree.lineage(code))]
+    return frozenset(Idc.objects.filter(region__code__in=inside).values_list("pk", flat=True))
+
+
+def regions_check(principal: Principal, codes: Iterable[str] | None) -> None:
+    """Raises Forbidden `region_not_allowed` unless all these regions lie in the principal's; None is everywhere."""
+    if principal.regions is None:
+        return
+    if codes is None:
+        raise Forbidden("region_not_allowed", "this concerns IDCs outside of your regions")
+    tree, allowed = RegionTree.read(), frozenset(principal.regions)
+    for code in codes:
+        if allowed.isdisjoint(tree.lineage(code)):
+            raise Forbidden("region_not_allowed", "{name} lies outside of your regions", name=code)
 
 
 def scope_check(principal: Principal, target: Idc | Region | None) -> None:

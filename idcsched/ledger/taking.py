@@ -28,7 +28,7 @@ from idcsched.framework.normalize import DECIMALS
 from .keeping import Keep, keep_returned
 from .models import Claim, Headcount, Holding
 
-__all__ = ["Stay", "claims_fade", "claims_fade_begin", "claims_release", "oversold", "taking"]
+__all__ = ["Stay", "claim_left", "claims_fade", "claims_fade_begin", "claims_release", "oversold", "taking"]
 
 OF_LINE = "holding.line_id = wanted.column7"
 OF_STOCK = "holding.line_id IS NULL AND holding.idc_id = wanted.column7 AND holding.resource = wanted.column8"
@@ -231,7 +231,7 @@ def claims_fade(*, now: datetime, over_seconds: float, at_most: int = 10_000) ->
 def _fade(holding: int, now: datetime, over_seconds: float) -> int:
     (locked,) = _locked([holding])
     moved = [
-        (claim, _left(claim, now, over_seconds))
+        (claim, claim_left(claim, now, over_seconds))
         for claim in Claim.objects.filter(holding=holding, fading_since__isnull=False, remaining__gt=0)
     ]
     moved = [(claim, left) for claim, left in moved if left < claim.remaining]
@@ -243,8 +243,10 @@ def _fade(holding: int, now: datetime, over_seconds: float) -> int:
     return len(moved)
 
 
-def _left(claim: Claim, now: datetime, over_seconds: float) -> float:
+def claim_left(claim: Claim, now: datetime, over_seconds: float) -> float:
     """What still counts of it: all when the fading begins, nothing when it is over."""
+    if not over_seconds:
+        return 0.0
     since = claim.fading_since or now
     share = 1 - (now - since).total_seconds() / over_seconds
     return round(claim.amount * min(max(share, 0.0), 1.0), DECIMALS)

@@ -7,13 +7,17 @@ from datetime import datetime
 from typing import ClassVar
 
 from .client import MAX_BYTES, Fetched, Request, fetch
+from .secrets import Recipients, host_of
 
 __all__ = ["Bounded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """`now` is the time at which it began, `secret` what the `secret_ref` of whom it is about leads to."""
+    """`now` is the time at which it began, `secret` what the `secret_ref` of whom it is about leads to.
+
+    Where there are `recipients`, whoever has the secret asks only hosts to which it may be sent.
+    """
 
     max_bytes: ClassVar[int] = MAX_BYTES
     """The largest reply that is read, unpacked."""
@@ -22,6 +26,7 @@ class Bounded:
     now: datetime
     timeout: float
     secret: str | None = None
+    recipients: Recipients | None = None
     begun: float = field(default_factory=time.monotonic)
 
     @property
@@ -41,8 +46,10 @@ class Bounded:
         """Ask over HTTP: in the time that is left, to hosts that `OUTBOUND_HOSTS` lists, for at most `max_bytes`.
 
         What may help is tried again, `retries` times. Statuses other than success raise, except those that are `also`
-        accepted. Raises an OutboundError.
+        accepted. Raises an OutboundError, or Unavailable where the secret may not be sent to the host.
         """
+        if self.recipients is not None:
+            self.recipients.check(host_of(url))
         request = Request(
             url=url,
             method=method,

@@ -42,13 +42,17 @@ class AllowedHosts:
                 names.add(item.lower())
         return cls(frozenset(names), tuple(networks), listed_in)
 
-    def lists(self, host: str) -> bool:
-        """Whether the host itself, a name or an address, is listed, wherever a name leads."""
+    def lists(self, host: str, *, everybody: bool = False) -> bool:
+        """Whether the host itself, a name or an address, is listed, wherever a name leads.
+
+        With `everybody` a `*` stands for public addresses, too.
+        """
         try:
             address = ip_address(host)
         except ValueError:
             return self._names(host)
-        return any(address in network for network in self.networks)
+        listed = any(address in network for network in self.networks)
+        return listed or (everybody and EVERYBODY in self.names and is_public(address))
 
     def admitted(self, host: str, addresses: Iterable[Address]) -> list[Address]:
         """Those of a host's addresses that may be called; raises HostRefused if there is none."""

@@ -1,35 +1,70 @@
 """Secrets by reference: rows hold `env:NAME` or `file:PATH`, and what that leads to is read when it is needed.
 
-Whoever may write a reference could have any variable or file of this machine sent to a server of theirs: so only what
-`SECRET_REFS` lists can be referred to.
+Whoever may write a reference and an address could have any variable or file of this machine sent to a server of theirs.
+So a setting for each kind of row lists `REF@HOST`: what can be referred to, and the hosts to which it may be sent.
 """
 
 import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from re import fullmatch
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from idcsched.framework.errors import Invalid, Unavailable
 
-__all__ = ["secret_ref_check", "secret_resolve"]
+from .hosts import AllowedHosts
+
+__all__ = [
+    "PROVIDER_SECRETS",
+    "SOURCE_SECRETS",
+    "Recipients",
+    "configured_hosts",
+    "host_of",
+    "secret_ref_check",
+    "secret_resolve",
+]
 
 LONGEST = 64 * 1024
 SHAPE = r"env:[A-Za-z_][A-Za-z0-9_]*|file:/[^\x00]+"
+SOURCE_SECRETS: Final = "SOURCE_SECRETS"
+PROVIDER_SECRETS: Final = "PROVIDER_SECRETS"
 
 
-def secret_ref_check(ref: str, pointer: str = "/secret_ref") -> None:
-    """Raises Invalid unless this is a reference, and one that `SECRET_REFS` lists."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipients:
+    """The hosts to which the secret of one reference may be sent, as the setting lists them."""
+
+    ref: str
+    setting: str
+
+    def check(self, host: str) -> None:
+        """Raises Unavailable `secret_not_allowed` unless the secret may be sent to that host."""
+        if not host or not _allowed_hosts(self.ref, self.setting).lists(host, everybody=True):
+            detail = "{setting} does not let {ref} be sent to {host}: it needs the entry {ref}@{host}"
+            raise Unavailable("secret_not_allowed", detail, setting=self.setting, ref=self.ref, host=host)
+
+
+def secret_ref_check(ref: str, hosts: Iterable[str], *, setting: str, pointer: str = "/secret_ref") -> None:
+    """Raises Invalid unless this is a reference that the setting lists for all of the hosts."""
     if not fullmatch(SHAPE, ref):
         raise Invalid("invalid_secret_ref", "this must be env:NAME or file:/PATH, never the secret itself", pointer)
-    if not _listed(ref):
-        raise Invalid("secret_not_allowed", "SECRET_REFS does not list {ref}", pointer, ref=ref)
+    if not _hosts_listed(ref, setting):
+        raise Invalid("secret_not_allowed", "{setting} does not list {ref}", pointer, setting=setting, ref=ref)
+    try:
+        _check_hosts(ref, hosts, setting)
+    except Unavailable as error:
+        raise Invalid(error.code, error.template, pointer, **error.params) from None
 
 
-def secret_resolve(ref: str) -> str:
-    """What the reference leads to, without blanks around it; raises Unavailable."""
-    if not fullmatch(SHAPE, ref) or not _listed(ref):
-        raise Unavailable("secret_not_allowed", "SECRET_REFS does not list {ref}", ref=ref)
+def secret_resolve(ref: str, hosts: Iterable[str], *, setting: str) -> str:
+    """What the reference leads to, without blanks around it, to be sent to these hosts; raises Unavailable."""
+    if not fullmatch(SHAPE, ref) or not _hosts_listed(ref, setting):
+        raise Unavailable("secret_not_allowed", "{setting} does not list {ref}", setting=setting, ref=ref)
+    _check_hosts(ref, hosts, setting)
     kind, _, name = ref.partition(":")
     found = os.environ.get(name, "") if kind == "env" else _read(Path(name), ref)
     if not found.strip():
@@ -37,20 +72,51 @@ def secret_resolve(ref: str) -> str:
     return found.strip()
 
 
-def _listed(ref: str) -> bool:
-    """`env:NAME`, `env:BEGIN*`, `file:/path`, `file:/folder/` with all below; links are followed before that."""
+def configured_hosts(config: Any) -> Iterator[str]:
+    """The hosts that a configuration names: its `host`, and that of its `url`."""
+    if host := getattr(config, "host", None):
+        yield str(host)
+    if url := getattr(config, "url", None):
+        yield host_of(str(url))
+
+
+def host_of(url: str) -> str:
+    """The host of an address; an empty text, which no list names, where it has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _check_hosts(ref: str, hosts: Iterable[str], setting: str) -> None:
+    for host in hosts:
+        Recipients(ref=ref, setting=setting).check(host)
+
+
+def _allowed_hosts(ref: str, setting: str) -> AllowedHosts:
+    return AllowedHosts.of(_hosts_listed(ref, setting), listed_in=setting)
+
+
+def _hosts_listed(ref: str, setting: str) -> list[str]:
+    """The hosts of all entries whose reference covers this one; links are followed before they are compared.
+
+    `env:NAME`, `env:BEGIN*`, `file:/path`, `file:/folder/` with all below.
+    """
     kind, _, name = ref.partition(":")
     meant = ref if kind == "env" else f"file:{Path(name).resolve()}"
-    return any(meant == item or (item[-1] in "*/" and meant.startswith(item.rstrip("*"))) for item in _allowed())
+    entries = (entry.rpartition("@") for entry in getattr(settings, setting))
+    return [host for listed, _, host in entries if _covers(listed if kind == "env" else _followed(listed), meant)]
 
 
-def _allowed() -> list[str]:
-    """As listed, with the links in the folders' names followed, too."""
-    return [item if item.startswith("env:") else _followed(item) for item in settings.SECRET_REFS]
+def _covers(listed: str, meant: str) -> bool:
+    return meant == listed or (listed[-1] in "*/" and meant.startswith(listed.rstrip("*")))
 
 
-def _followed(item: str) -> str:
-    return f"file:{Path(item.removeprefix('file:')).resolve()}" + ("/" if item.endswith("/") else "")
+def _followed(listed: str) -> str:
+    """An entry for files with the links in its folders' names followed."""
+    if listed.startswith("env:"):
+        return listed
+    return f"file:{Path(listed.removeprefix('file:')).resolve()}" + ("/" if listed.endswith("/") else "")
 
 
 def _read(file: Path, ref: str) -> str:

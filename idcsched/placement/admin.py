@@ -14,8 +14,9 @@ from unfold.decorators import display
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin, TenantReadOnlyAdmin, admin_origin
 from idcsched.accounts.models import User
-from idcsched.accounts.roles import role_can
-from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.accounts.roles import principal_of, role_can
+from idcsched.framework.errors import Forbidden, IdcschedError, Invalid
+from idcsched.inventory.scope import scope_check, scoped
 from idcsched.wording import explained
 
 from . import services
@@ -67,7 +68,7 @@ class PlacementAdmin(TenantReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         placement = self.get_object(request, object_id)
-        shown = {} if placement is None else _shown(placement, may_give_up=_may_give_up(request))
+        shown = {} if placement is None else _shown(placement, may_give_up=_may_give_up(request, placement))
         return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
 
     def get_urls(self) -> list[URLPattern]:
@@ -80,7 +81,7 @@ class PlacementAdmin(TenantReadOnlyAdmin):
         placement = get_object_or_404(self.get_queryset(request), pk=pk)
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        if not _may_give_up(request):
+        if not _may_give_up(request, placement):
             raise PermissionDenied
         reason = request.POST.get("message", "").replace("\x00", "").strip()[:LONGEST_REASON]
         try:
@@ -103,9 +104,15 @@ class PlacementAdmin(TenantReadOnlyAdmin):
         return ("yes", gettext("needs attention")) if placement.needs_attention else ("no", "–")
 
 
-def _may_give_up(request: HttpRequest) -> bool:
+def _may_give_up(request: HttpRequest, placement: Placement) -> bool:
     user = request.user
-    return isinstance(user, User) and user.is_active and role_can(user.role, "give_up_placements")
+    if not isinstance(user, User) or not user.is_active or not role_can(user.role, "give_up_placements"):
+        return False
+    try:
+        scope_check(scoped(principal_of(user)), placement.idc)
+    except Forbidden:
+        return False
+    return True
 
 
 def _shown(placement: Placement, *, may_give_up: bool) -> dict[str, Any]:

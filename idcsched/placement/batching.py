@@ -11,6 +11,7 @@ from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
+from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Made, Scheduled, make, tenant_of
 
@@ -48,12 +49,14 @@ class Batch:
 
 def batch_answer(*, requests: Sequence[Asked], principal: Principal, http_request_id: str) -> Batch:
     """Each by itself, in order. What is wrong with one of them is its own outcome."""
+    live.catch_up()
     ahead = Ahead()
     return Batch(tuple(_outcome(asked, principal, http_request_id, ahead) for asked in requests), together=False)
 
 
 def gang_place(*, requests: Sequence[Asked], principal: Principal, http_request_id: str) -> Batch:
     """All of them in one transaction, as placements of one group, or none."""
+    live.catch_up()
     for _ in range(DECISIONS):
         gang = _Gang(principal, http_request_id)
         for asked in requests:

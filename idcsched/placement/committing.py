@@ -4,20 +4,18 @@ from dataclasses import replace
 from uuid import UUID
 
 import msgspec
-from django.core import signing
 from django.db import IntegrityError
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.claiming import picked, pinned
 from idcsched.framework.context import Cycle
-from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, Invalid, NotFound
-from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
-from idcsched.scheduling.models import Decision
+from idcsched.scheduling.live import live
+from idcsched.scheduling.recommendation import Recommendation, recommendation_of
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import policy_of
-from idcsched.scheduling.schedule import COMMIT_SALT, Made, make
+from idcsched.scheduling.schedule import Made, make
 
 from .callbacks import callback_host_check
 from .candidates import Candidate, candidate_of
@@ -38,97 +36,83 @@ def placement_commit(
 ) -> tuple[Placement, bool]:
     """The placement, and whether it is new: the same token again gives the same placement.
 
-    Raises Invalid `invalid_token`, `tenant_required`, `callback_host_not_allowed`, Conflict `token_expired`,
-    `recommendation_lost`, `decision_outdated`, `no_provider`, `quota_exceeded`, NotFound for what belongs to somebody
-    else.
+    Raises Invalid `invalid_token`, `tenant_required`, `unknown_tenant`, `callback_host_not_allowed`, Conflict
+    `token_expired`, `decision_outdated`, `no_provider`, `quota_exceeded`, NotFound for what belongs to somebody else.
     """
-    recommended, expired = _named(commit_token)
-    if (placement := _committed(recommended, principal)) is not None:
+    recommendation, expired = recommendation_of(commit_token, max_age=COMMIT_SECONDS)
+    live.catch_up()
+    tenant = _tenant_of(recommendation, principal)
+    if (placement := _committed(recommendation.decision)) is not None:
         return placement, False
     if expired:
         raise Conflict("token_expired", "the recommendation is more than ten minutes old: ask again")
-    decision, tenant = _recommendation(recommended, principal)
-    asked = convert(decision.request, Request)
-    order = order_of(asked, tenant=tenant, actor=principal.username, action=action, based_on=decision.pk)
+    asked = recommendation.request
+    order = order_of(asked, tenant=tenant, actor=principal.username, action=action, based_on=recommendation.decision)
     callback_host_check(asked.callback_url, order.tenant)
-    made = _made_again(decision, asked, principal, http_request_id)
-    takes = _as_recommended(decision, order, made)
+    made = _decided_again(recommendation, principal, http_request_id)
+    takes = _as_recommended(recommendation, order, made)
     if why_not(order, [take.candidate for take in takes]) == NO_PROVIDER:
         raise NoFeasible("no_provider", "no IDC that fits has a provider that starts machines: {summary}", made)
     try:
         return take_together(takes)[0], True
     except IntegrityError as error:
-        if (placement := _committed(recommended, principal)) is not None:  # somebody was quicker with the same token
+        if (placement := _committed(recommendation.decision)) is not None:  # the same token at the same time
             return placement, False
         if oversold(error):
             raise _outdated(made) from error
         raise
 
 
-def _named(commit_token: str) -> tuple[UUID, bool]:
-    """The decision that a token is about, and whether the token is too old."""
-    for max_age in (COMMIT_SECONDS, None):
-        try:
-            return UUID(signing.loads(commit_token, salt=COMMIT_SALT, max_age=max_age)["decision"]), max_age is None
-        except signing.SignatureExpired:
-            continue
-        except (signing.BadSignature, KeyError, TypeError, ValueError):
-            break
-    raise Invalid("invalid_token", "this is no commit token that was given out here", "/commit_token")
+def _committed(recommended: UUID) -> Placement | None:
+    """The placement that was made of that recommendation before."""
+    return Placement.objects.select_related("tenant", "idc").filter(based_on=recommended).first()
 
 
-def _committed(recommended: UUID, principal: Principal) -> Placement | None:
-    found = Placement.objects.select_related("tenant", "idc").filter(based_on=recommended).first()
-    if found is not None and not (principal.all_tenants or found.tenant.code == principal.tenant):
+def _tenant_of(recommendation: Recommendation, principal: Principal) -> str:
+    """The tenant that it was made for; raises NotFound where the caller may not act for that tenant, Invalid."""
+    if not principal.all_tenants and recommendation.tenant != principal.tenant:
         raise NotFound("not_found", "there is no such recommendation")
-    return found
-
-
-def _recommendation(recommended: UUID, principal: Principal) -> tuple[Decision, str]:
-    """The decision as it is on record, and its tenant."""
-    recorder.settle(str(recommended))
-    found = Decision.objects.select_related("tenant").filter(pk=recommended).first()
-    if found is None:  # it was given out here, as its signature says: whoever gave it died before it was written down
-        raise Conflict("recommendation_lost", "the recommendation could not be recorded any more: ask again")
-    if not (principal.all_tenants or (found.tenant and found.tenant.code == principal.tenant)):
-        raise NotFound("not_found", "there is no such recommendation")
-    if found.tenant is None:
+    code = recommendation.tenant
+    if code is None:
         raise Invalid("tenant_required", "the recommendation was for no tenant: ask again with one", "/commit_token")
-    return found, found.tenant.code
+    if code not in live.current().tenants:
+        raise Invalid("unknown_tenant", "there is no tenant {tenant}", "/commit_token", tenant=code)
+    return code
 
 
-def _made_again(decision: Decision, asked: Request, principal: Principal, http_request_id: str) -> Made:
-    """Decided anew about what was recommended alone, by the policy of then; raises Conflict `decision_outdated`."""
-    idcs = tuple(share["idc"] for share in decision.answer.get("idcs", ())) or (decision.idc,)
-    request = msgspec.structs.replace(asked, only=idcs, explain="full", action=None)
+def _decided_again(recommendation: Recommendation, principal: Principal, http_request_id: str) -> Made:
+    """A decision of now between the recommended IDCs alone, by the profile revision of then.
+
+    Raises Conflict `decision_outdated` where they do not fit any more.
+    """
+    idcs = tuple(share.idc for share in recommendation.shares)
     made = make(
-        request=request,
-        tenant=decision.tenant.code if decision.tenant else None,
+        request=msgspec.structs.replace(recommendation.request, only=idcs, explain="full", action=None),
+        tenant=recommendation.tenant,
         actor=principal.username,
         http_request_id=http_request_id,
-        policy=policy_of(decision.profile, decision.profile_revision),
+        policy=policy_of(recommendation.profile, recommendation.revision),
     )
     if not made.solution.scheduled:
         raise _outdated(made)
     return made
 
 
-def _as_recommended(decision: Decision, order: Order, made: Made) -> list[Take]:
+def _as_recommended(recommendation: Recommendation, order: Order, made: Made) -> list[Take]:
     """The IDCs with the lines that were recommended, whichever would be chosen today."""
-    if made.solution.shares is not None:
-        return _shares_as_recommended(decision, order, made)
-    candidate = _pinned(
-        made, picked(made.decision.best, made.decision.best.ranking.picked), decision.answer["lines"], rank=1
-    )
+    if recommendation.spread:
+        return _shares_as_recommended(recommendation, order, made)
+    best = made.decision.best
+    candidate = _pinned(made, picked(best, best.ranking.picked), recommendation.shares[0].lines, rank=1)
     return [Take(order=order, made=made, candidate=candidate)]
 
 
-def _shares_as_recommended(decision: Decision, order: Order, made: Made) -> list[Take]:
+def _shares_as_recommended(recommendation: Recommendation, order: Order, made: Made) -> list[Take]:
     """Each IDC with as many machines as was recommended."""
-    recommended = {share["idc"]: share for share in decision.answer["idcs"]}
+    recommended = {share.idc: share for share in recommendation.shares}
     takes = next(ways_to_take(order, made, at_most=1), [])
-    told = {take.candidate.idc: take.order.machines for take in takes}
-    if told != {idc: share["machine_count"] for idc, share in recommended.items()}:
+    machines = {take.candidate.idc: take.order.machines for take in takes}
+    if machines != {idc: share.machine_count for idc, share in recommended.items()}:
         raise _outdated(made)
     return [
         replace(
@@ -136,7 +120,7 @@ def _shares_as_recommended(decision: Decision, order: Order, made: Made) -> list
             candidate=_pinned(
                 made,
                 picked(share.decision, share.position),
-                recommended[take.candidate.idc]["lines"],
+                recommended[take.candidate.idc].lines,
                 rank=take.candidate.rank,
             ),
         )
@@ -144,8 +128,8 @@ def _shares_as_recommended(decision: Decision, order: Order, made: Made) -> list
     ]
 
 
-def _pinned(made: Made, ctx: Cycle, lines: list[dict[str, str]], *, rank: int) -> Candidate:
-    on_lines = pinned(ctx, tuple(line["line"] for line in lines))
+def _pinned(made: Made, ctx: Cycle, lines: tuple[str, ...], *, rank: int) -> Candidate:
+    on_lines = pinned(ctx, lines)
     if on_lines is None:
         raise _outdated(made)
     return candidate_of(on_lines, rank=rank)

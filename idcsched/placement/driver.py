@@ -10,6 +10,7 @@ import msgspec
 
 from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.outbound.bounded import Bounded
+from idcsched.outbound.secrets import configured_hosts
 
 __all__ = ["Call", "Condition", "Config", "Driver", "Existing", "NotHere", "Wanted"]
 
@@ -106,6 +107,13 @@ class Driver(ABC):
     @abstractmethod
     def delete(self, call: Call, machine_id: str) -> None:
         """Have it removed; need not wait until it is. One that is gone, or going, is no error."""
+
+    def hosts(self) -> Iterable[str]:
+        """The hosts to which the secret is sent: the `host` of the configuration, and that of its `url`.
+
+        `call.fetch` sends nothing elsewhere; a kind that connects in another way names here whom it connects to.
+        """
+        return configured_hosts(self.config)
 
     def check(self) -> Iterable[FieldError]:
         """What is wrong with the configuration that types alone can't tell; pointers lie within it."""

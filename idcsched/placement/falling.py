@@ -54,6 +54,7 @@ def placement_retry(*, placement: Placement, http_request_id: str) -> Placement:
     next_state(found.state, Move.RETRY)
     order = _order(found)
     machines_check(order.request)
+    live.catch_up()
     made = make(request=order.request, tenant=order.tenant.code, actor=found.actor, http_request_id=http_request_id)
     if not _taken(found, order, made, Move.RETRY, avoided={}):
         recorder.hand_in(made.record)
@@ -105,7 +106,7 @@ def _fallen(placement: Placement, tried: Iterable[Attempt]) -> bool:
             tenant=order.tenant.code,
             actor=placement.actor,
             http_request_id=str(placement.pk),
-            picture=replace(live.current(), kept=()),  # it holds what it needs already, only elsewhere
+            picture=replace(live.catch_up(), kept=()),  # it holds what it needs already, only elsewhere
         )
     except IdcschedError:  # its profile or region is gone, say: there is nowhere to fall to
         return False

@@ -34,9 +34,9 @@ __all__ = [
 
 @write()
 def placement_confirm(*, placement: Placement) -> Placement:
-    """The portal has booted the machines itself; raises Conflict `invalid_transition`."""
-    found = held(placement.pk)
-    now = timezone.now()
+    """The portal has booted the machines itself; raises Conflict `invalid_transition`, also where its time is up."""
+    found, now = held(placement.pk), timezone.now()
+    next_state(State.EXPIRED if _overdue(found, now) else found.state, Move.CONFIRM)
     advance(found, Move.CONFIRM, expires_at=None, held_back="")
     claims_fade_begin(placement=found.pk, since=now)
     return found
@@ -46,10 +46,11 @@ def placement_confirm(*, placement: Placement) -> Placement:
 def placement_provision(*, placement: Placement) -> Placement:
     """Have the machines of a reservation started.
 
-    Raises Conflict `invalid_transition`, `no_provider`, Invalid `machines_required`, `too_many_machines`.
+    Raises Conflict `invalid_transition`, also where its time is up, `no_provider`, Invalid `machines_required`,
+    `too_many_machines`.
     """
     found = held(placement.pk)
-    next_state(found.state, Move.PROVISION)
+    next_state(State.EXPIRED if _overdue(found, timezone.now()) else found.state, Move.PROVISION)
     machines_check(convert(found.request, Request))
     provision_begin(found)
     return found
@@ -104,10 +105,16 @@ def _expire(placement_id: UUID, now: datetime) -> bool:
         found = held(placement_id, skip_locked=True)
     except NotFound:  # somebody else is at it
         return False
-    if found.state not in (State.RESERVED, State.WAITING) or found.expires_at is None or found.expires_at > now:
+    if not _overdue(found, now):
         return False
     holding = found.state == State.RESERVED
     advance(found, Move.EXPIRE, expires_at=None)
     if holding:
         capacity_given_back(found)
     return True
+
+
+def _overdue(placement: Placement, now: datetime) -> bool:
+    """Whether its time is up, though nobody has let it expire yet."""
+    ends = placement.state in (State.RESERVED, State.WAITING)
+    return ends and placement.expires_at is not None and placement.expires_at <= now

@@ -49,9 +49,11 @@ def placement_order(
 
     Raises Invalid, Forbidden, NoFeasible `no_feasible_idc`, `no_provider`, Conflict `quota_exceeded`, PluginFailed.
     """
+    if sight is None:
+        sight = Sight()
+        sight.renew()
     order = order_of(request, tenant=tenant_for(request, principal), actor=principal.username)
     callback_host_check(order.request.callback_url, order.tenant)
-    sight = sight or Sight()
     for _ in range(DECISIONS):
         made = make(
             request=request,

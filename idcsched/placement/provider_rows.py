@@ -9,14 +9,21 @@ from idcsched.audit.writing import below, row_create, row_delete, row_update, wr
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid, Unavailable
 from idcsched.inventory.models import Idc
-from idcsched.outbound.secrets import secret_ref_check, secret_resolve
+from idcsched.outbound.secrets import PROVIDER_SECRETS, Recipients, secret_ref_check, secret_resolve
 
 from .driver import Call, Driver
 from .driver_kinds import driver_kinds
 from .models import Machine, MachineState
 from .provider_models import Provider
 
-__all__ = ["driver_and_call", "provider_create", "provider_delete", "provider_update", "providers_usable"]
+__all__ = [
+    "driver_and_call",
+    "provider_create",
+    "provider_delete",
+    "provider_secret",
+    "provider_update",
+    "providers_usable",
+]
 
 FIELDS = frozenset({"code", "name", "kind", "config", "secret_ref", "enabled"})
 KEPT_WITH_MACHINES = ("code", "kind")
@@ -79,8 +86,17 @@ def driver_and_call(code: str, *, now: datetime) -> tuple[Driver, Call]:
     if row is None:
         raise Unavailable("no_provider", "there is no provider {provider}", provider=code)
     driver = _driver(row.kind, row.config)
-    secret = secret_resolve(row.secret_ref) if row.secret_ref else None
-    return driver, Call(provider=row.code, now=now, timeout=driver.config.timeout_seconds, secret=secret)
+    secret, recipients = None, None
+    if row.secret_ref:
+        secret = secret_resolve(row.secret_ref, driver.hosts(), setting=PROVIDER_SECRETS)
+        recipients = Recipients(ref=row.secret_ref, setting=PROVIDER_SECRETS)
+    timeout = driver.config.timeout_seconds
+    return driver, Call(provider=row.code, now=now, timeout=timeout, secret=secret, recipients=recipients)
+
+
+def provider_secret(row: Provider) -> str:
+    """The secret that the provider's messages are signed with; raises Invalid, Unavailable."""
+    return secret_resolve(row.secret_ref, _driver(row.kind, row.config).hosts(), setting=PROVIDER_SECRETS)
 
 
 def _check(row: Provider) -> None:
@@ -90,9 +106,17 @@ def _check(row: Provider) -> None:
         _check_config(row)
     with _noted(errors):
         if row.secret_ref:
-            secret_ref_check(row.secret_ref)
+            secret_ref_check(row.secret_ref, _hosts(row), setting=PROVIDER_SECRETS)
     if errors:
         raise Invalid.of(errors)
+
+
+def _hosts(row: Provider) -> Iterable[str]:
+    """Whom the driver calls; nobody where its configuration is refused anyway."""
+    try:
+        return tuple(_driver(row.kind, row.config).hosts())
+    except Invalid:
+        return ()
 
 
 def _check_config(row: Provider) -> None:

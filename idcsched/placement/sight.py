@@ -26,7 +26,7 @@ class Sight:
         return live.current()
 
     def renew(self) -> None:
-        """Somebody was quicker: take in what everybody has committed."""
+        """Take in the changes that all processes have committed."""
         live.catch_up()
 
     def took(self, takes: Sequence[Take]) -> None:

@@ -21,18 +21,10 @@ __all__ = [
     "machine_tend",
     "machines_sweep",
     "placement_deliver",
-    "placements_expire",
     "waiting_try",
 ]
 
 logger = logging.getLogger(__name__)
-
-
-@shared_task(ignore_result=True)
-def placements_expire() -> dict[str, int]:
-    """End reservations and waiting whose time is up."""
-    with origin_set(actor="system", via="task"):
-        return {"expired": services.placements_expire(now=timezone.now())}
 
 
 @shared_task(ignore_result=True)

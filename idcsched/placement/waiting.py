@@ -30,6 +30,7 @@ from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Request
 from idcsched.ledger.keeping import Keep, Place, kept_now, kept_settle
 from idcsched.ledger.taking import oversold
+from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Made, make
 from idcsched.work.services import lease_give_up, lease_take
 
@@ -99,6 +100,8 @@ def waiting_try(*, now: datetime, at_most: int = 2000) -> int:
 def _tried(now: datetime, at_most: int, still_alone: Callable[[], bool]) -> int:
     seen = kept_now()
     wanted = due(now=now)[:at_most]
+    if wanted:
+        live.catch_up()
     turn = _Round(now) if wanted else None
     placed = sum(turn.tries(placement_id) for placement_id in wanted if still_alone()) if turn else 0
     if still_alone() and (seen or (turn and turn.kept)):
@@ -177,7 +180,8 @@ class _Round:
             placement = held(placement_id, skip_locked=True)
         except NotFound:  # somebody else is at it
             return []
-        if placement.state != State.WAITING or placement.expires_at is None or placement.expires_at <= self._now:
+        now = max(self._now, timezone.now())  # the round may have begun long ago
+        if placement.state != State.WAITING or placement.expires_at is None or placement.expires_at <= now:
             return []
         try:
             takes, cures, why = *self._placed(placement), ""

@@ -1,10 +1,9 @@
 """The live picture of this process: snapshot, compiled profiles and callers, with which requests are answered.
 
-The picture is immutable and replaced by swapping one reference. In a web process a thread reads the change feed four
-times a second and takes in what has moved, so that no question waits for a query; a change that this process itself
-has committed is taken in by the thread that has, before it goes on, what it has taken for an order without a query. A
-process that follows nothing, such as a command or a worker, asks the feed with every question instead. While the
-database is away the last picture goes on serving, up to a set age.
+The picture is immutable and replaced by swapping one reference. It always shows what this process itself has committed.
+What other processes commit it shows after `catch_up`, which every write, command and task calls first; in a web process
+a thread also reads the change feed four times a second, so that no recommendation waits for a query. While the database
+is away the last picture goes on serving, up to a set age.
 """
 
 import logging
@@ -67,6 +66,8 @@ MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL 
 FORGOTTEN_AFTER = 3600.0
 """Seconds without a look after which everything is read anew: the feed may have been pruned meanwhile."""
 WAIT_FOR_LOOK = 2.0
+MOST_OWN = 100
+"""So many orders of its own a process lays over what it has read, at the most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,28 +135,20 @@ class Live:
         os.register_at_fork(after_in_child=self._unlock)
 
     def follow(self) -> None:
-        """From now on a thread keeps the picture; for processes that answer many questions."""
+        """Read the change feed in a thread from now on: for processes that answer many questions."""
         self._following = True
         heed_commits(self._take_in)
         self._thread.start()
 
     def stop(self) -> None:
-        """Follow no more."""
+        """End the thread."""
         self._following = False
         heed_no_more(self._take_in)
         self._thread.stop()
 
-    @property
-    def following(self) -> bool:
-        return self._following
-
     def current(self) -> Picture:
-        """The picture as of now or, where a thread keeps it, as of a moment ago; raises Unavailable."""
-        if not self._following:
-            may_wait()
-            with self._lock:
-                return self._looked()
-        if not self._thread.running:  # the first question after a fork
+        """The picture with all that this process has committed; raises Unavailable."""
+        if self._following and not self._thread.running:  # the first question after a fork
             self._thread.start()
         picture = self._picture
         if picture is None or self._behind:
@@ -167,22 +160,19 @@ class Live:
             )
         return picture
 
+    def catch_up(self) -> Picture:
+        """The picture with all that any process has committed by now; raises Unavailable."""
+        self._wanted_at = time.monotonic()
+        return self.current()
+
     def took(self, mark: int, tenancies: Sequence[Tenancy]) -> None:
-        """This process has taken these, in a transaction of that mark, which is through: the next question finds them
-        in the picture, and nothing is read for that. Where no thread keeps the picture every question asks anyway.
-        """
-        if not self._following:
-            return
+        """Show the capacity that this process took in the committed transaction `mark`, without a query."""
         with self._swapping:
             if self._picture is None or self._moment is None or self._moment.holds(mark):
                 return
             own = _Own(mark, tuple(tenancies))
             self._own = (*self._own, own)
             self._picture = self._with_own(self._picture, (own,))
-
-    def catch_up(self) -> None:
-        """Take in what everybody has committed, now: for who has learnt that the picture is behind."""
-        self._wanted_at = time.monotonic()
 
     @property
     def known(self) -> Picture | None:
@@ -251,21 +241,31 @@ class Live:
 
     def _look_around(self) -> None:
         with self._lock:
-            self._looked()
+            self._looked(own_orders_too=True)
 
-    def _looked(self) -> Picture:
-        """What has moved is taken in; what could not be is still on the list the next time."""
+    def _looked(self, *, own_orders_too: bool = False) -> Picture:
+        """Read the feed, and return the picture with every change that the feed names.
+
+        A change that can't be read now is read the next time. The orders of this process are in the picture already:
+        they alone are no reason to read the ledger, unless `own_orders_too` says so.
+        """
         begun, commits = time.monotonic(), commits_begun()
         if begun - self._seen_at > FORGOTTEN_AFTER:
             self._reader = FeedReader()
         self._moved += self._reader.poll_entries()
         picture = self._picture
-        if picture is None or self._moved:
+        if picture is None or (self._moved if own_orders_too else self._moved_unseen()):
             picture = self._read_again()
-        if LARGE_NEWS & {entry.topic for entry in self._moved}:
-            freed_memory_returned()  # what the picture before held, and what reading the news took
-        self._moved, self._seen_at, self._commits = (), begun, commits
+            if LARGE_NEWS & {entry.topic for entry in self._moved}:
+                freed_memory_returned()  # what the picture before held, and what reading the news took
+            self._moved = ()
+        self._seen_at, self._commits = begun, commits
         return picture
+
+    def _moved_unseen(self) -> bool:
+        """Whether something moved that the picture does not show."""
+        shown = {own.mark for own in self._own}
+        return len(shown) > MOST_OWN or any(entry.topic != "ledger" or entry.xid not in shown for entry in self._moved)
 
     def _read_again(self) -> Picture:
         """The feed and what it is about are read as they were at one moment, so that it is known of every transaction
@@ -285,7 +285,7 @@ class Live:
         try:
             return picture.showing(tuple(tenancy for own in taken for tenancy in own.tenancies)) if taken else picture
         except (KeyError, ValueError):  # the IDC or line has been renamed: what it holds now is to be read
-            self.catch_up()
+            self._wanted_at = time.monotonic()
             return picture
 
     def _first(self) -> Picture:

@@ -1,7 +1,7 @@
 """Decisions are recorded behind the answers: handed in, never waited for, written in batches by a thread.
 
-What does not find room, since the database is away or too slow, is counted and dropped. Where no thread runs, as in
-a command, a decision is recorded before its answer is given.
+What does not find room, since the database is away or too slow, is counted and dropped. The thread starts with the
+first record, and writes what is left when its process ends.
 """
 
 import logging
@@ -13,7 +13,6 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError, connection
 from prometheus_client import Counter, Gauge
 
-from idcsched.at_once import may_wait
 from idcsched.background import Background
 
 from .models import Decision
@@ -53,20 +52,15 @@ class Recorder:
     def waiting(self) -> int:
         return len(self._queue)
 
-    def start(self) -> None:
-        """From now on nobody waits for a record."""
-        self._thread.start()
-
     def stop(self) -> None:
         """What was handed in is written before this returns, if the database lets it."""
         self._thread.stop()
 
     def hand_in(self, record: DecisionRecord) -> None:
-        """Have it recorded soon; where no thread runs, now. Raises nothing in the first case."""
+        """Have it recorded soon; raises nothing."""
         if not self._thread.running:
-            may_wait()
-            decisions_record(records=[record])
-        elif self._taken + record.size <= self._room:
+            self._thread.start()
+        if self._taken + record.size <= self._room:
             self._taken += record.size
             self._queue.append(record)
         else:
@@ -82,13 +76,12 @@ class Recorder:
                 waiting.set(len(self._queue))
 
     def settle(self, decision_id: str | None = None) -> None:
-        """What this process has decided is on record; so is that decision, whoever made it, if it is that young.
+        """Write the records that wait in this process; wait up to two seconds for the record of a young `decision_id`.
 
-        Inside a transaction only what was before: whoever flushes then waits for it, and must not be waited for.
+        Do not call it inside a transaction: on SQLite the recorder's thread would wait for the end of that transaction.
         """
-        if self._queue and not connection.in_atomic_block:
-            self.flush()
-        if decision_id is not None and self._thread.running:
+        self.flush()
+        if decision_id is not None:
             made = _made_at(decision_id)
             while abs(time.time() - made) < AWAITED_FOR and not Decision.objects.filter(pk=decision_id).exists():
                 time.sleep(LOOK_AGAIN)

@@ -3,13 +3,9 @@
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from functools import cache
 from typing import Any
 
 import msgspec
-from django.core import signing
-from django.utils.crypto import salted_hmac
-from django.utils.encoding import force_bytes
 from uuid_utils import uuid7
 
 from idcsched.accounts.roles import Principal
@@ -30,6 +26,7 @@ from idcsched.outbound.errors import HostRefused
 from . import instruments
 from .kept import behind
 from .live import Picture, live
+from .recommendation import commit_token
 from .recorder import recorder
 from .records import DecisionRecord
 from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
@@ -37,7 +34,6 @@ from .sentences import Notebook, read_struct
 from .turns import Turn
 
 __all__ = [
-    "COMMIT_SALT",
     "Made",
     "Scheduled",
     "callback_url_check",
@@ -50,7 +46,6 @@ __all__ = [
 
 BRIEF = 20
 """So many candidates are told of in a moment."""
-COMMIT_SALT = "idcsched.scheduling.commit"
 
 
 class _Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +85,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def answer(self) -> Scheduled:
         """As it is given out: in the language of the reader, with what commits it. Who takes an order needs neither."""
-        token = _commit_token(self.scheduled, self.record.request)
+        token = commit_token(self.scheduled, self.record.request, self.record.tenant)
         return read_struct(msgspec.structs.replace(self.scheduled, commit_token=token), self.record.notebook)
 
 
@@ -226,32 +221,6 @@ def _answered(question: _Question, told: Answer, *, started: float) -> Scheduled
 
 def _fields(told: Answer) -> dict[str, Any]:
     return msgspec.structs.asdict(told)
-
-
-def _commit_token(scheduled: Scheduled, request: Request) -> str | None:
-    """What turns this recommendation into a placement within ten minutes; signed, and dated by the signature."""
-    if scheduled.idc is None or request.hypothetical is not None:
-        return None
-    document = msgspec.json.encode({"decision": scheduled.decision_id})
-    return _signer().sign(signing.b64_encode(document).decode())  # as `sign_object`, which makes an encoder each time
-
-
-class _Signer(signing.TimestampSigner):
-    """Signs as Django's does; the key is worked out once, and not for every token anew."""
-
-    def __init__(self) -> None:
-        super().__init__(salt=COMMIT_SALT)
-        self._keyed = salted_hmac(f"{COMMIT_SALT}signer", b"", self.key, algorithm=self.algorithm)
-
-    def signature(self, value: str | bytes, key: str | bytes | None = None) -> str:
-        if key is not None and key != self.key:
-            return super().signature(value, key)
-        keyed = self._keyed.copy()
-        keyed.update(force_bytes(value))
-        return signing.b64_encode(keyed.digest()).decode()
-
-
-_signer = cache(_Signer)
 
 
 def _check_meant(request: Request) -> None:

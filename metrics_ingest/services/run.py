@@ -84,7 +84,8 @@ def run_store(*, run: Run, mapped: Mapped, now: datetime, allow_empty: bool = Fa
     """
     _release(run, now)
     mapped = readings_take(source_id=run.source_id, mapped=mapped, rules=rules, now=now)
-    collected = samples_collect(samples=mapped.samples, now=now)
+    regions = Source.objects.values_list("regions", flat=True).get(pk=run.source_id)
+    collected = samples_collect(samples=mapped.samples, now=now, regions=regions)
     return _end(run, _outcome(mapped, collected, allow_empty=allow_empty), now)
 
 

@@ -12,7 +12,7 @@ from idcsched.audit.services import feed_extend
 from idcsched.audit.writing import write
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.inventory.models import Idc
-from idcsched.inventory.scope import scope_check_many
+from idcsched.inventory.scope import idcs_within, scope_check_many
 from metrics_ingest.checking import Checked, Sample, samples_check
 from metrics_ingest.storage import batch_store
 
@@ -68,13 +68,14 @@ def samples_store(*, samples: Sequence[Sample], now: datetime, principal: Princi
 
 
 @write()
-def samples_collect(*, samples: Sequence[Sample], now: datetime) -> Collected:
+def samples_collect(*, samples: Sequence[Sample], now: datetime, regions: Sequence[str] | None = None) -> Collected:
     """Store the samples that are sound, and say what is wrong with the others: for collectors.
 
-    Otherwise as `samples_store`: idempotent, in any order, one transaction. Raises Invalid `too_many`.
+    Samples of IDCs outside of the regions, where some are given, are refused. Otherwise as `samples_store`: idempotent,
+    in any order, one transaction. Raises Invalid `too_many`.
     """
     _refuse_too_many(samples, MAX_COLLECTED)
-    checked = samples_check(samples, now)
+    checked = samples_check(samples, now, None if regions is None else idcs_within(regions))
     batch_store(checked.sound)
     _announce(samples, checked)
     return _collected(samples, checked)

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from metrics_ingest.preparing import source_check
 
 __all__ = ["source_ask", "source_create", "source_delete", "source_update"]
 
-FIELDS = frozenset({"code", "kind", "schedule", "config", "mapping", "secret_ref", "enabled"})
+FIELDS = frozenset({"code", "kind", "schedule", "config", "mapping", "secret_ref", "regions", "enabled"})
 RESTARTING = ("kind", "schedule", "config", "mapping", "secret_ref", "enabled")
 """What is changed about a source to see it work: it is asked at once, not at the next turn."""
 
@@ -26,9 +26,13 @@ def source_create(
     config: Mapping[str, Any] | None = None,
     mapping: Mapping[str, Any] | None = None,
     secret_ref: str = "",
+    regions: Sequence[str] | None = None,
     enabled: bool = True,
 ) -> Source:
-    """A new source, due at once. Raises Invalid with everything that is wrong, Conflict."""
+    """A new source, due at once, which writes in those regions, or everywhere.
+
+    Raises Invalid with everything that is wrong, Conflict.
+    """
     source = Source(
         code=code,
         kind=kind,
@@ -36,6 +40,7 @@ def source_create(
         config={} if config is None else config,
         mapping={} if mapping is None else mapping,
         secret_ref=secret_ref,
+        regions=regions,
         enabled=enabled,
     )
     source_check(source)

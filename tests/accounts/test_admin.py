@@ -11,7 +11,7 @@ from idcsched.accounts.roles import Role
 from idcsched.accounts.services import tenant_create, token_authenticate, token_issue, user_create
 from idcsched.audit.models import Change
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 PASSWORD = "correct horse battery"
 

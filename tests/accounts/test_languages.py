@@ -7,7 +7,7 @@ from idcsched.accounts.models import User
 from idcsched.accounts.services import user_create, user_update
 from idcsched.audit.models import Change
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from idcsched.accounts.services import user_create
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 LOGIN = "/admin/login/"
 PASSWORD = "correct horse battery"  # of this test alone
 Login = Callable[..., HttpResponse]

@@ -8,7 +8,7 @@ from idcsched.accounts.services import tenant_create, tenant_delete, tenant_upda
 from idcsched.audit.models import Change, FeedEntry
 from idcsched.framework.errors import Conflict, Invalid
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def test_it_works():

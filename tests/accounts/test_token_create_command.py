@@ -10,7 +10,7 @@ from idcsched.accounts.models import ApiToken
 from idcsched.accounts.services import tenant_create, token_authenticate, user_create
 from idcsched.audit.models import Change
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """API tokens: issued once, known by their digest, refused for the right reason."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -22,7 +23,7 @@ from idcsched.accounts.token_use import TokenUse
 from idcsched.audit.models import Change, FeedEntry
 from idcsched.framework.errors import Invalid, NotFound, Unauthenticated
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
 
@@ -208,44 +209,50 @@ def test_use_is_noted_once_a_minute(user):
     assert not Change.objects.filter(kind="token", action="update").exists()
 
 
-def test_most_uses_cost_no_query(user, django_assert_num_queries):
-    token, use = token_issue(user=user, name="orders").token, TokenUse()
-    with django_assert_num_queries(1):
+@pytest.fixture
+def use() -> Iterator[TokenUse]:
+    use = TokenUse()
+    yield use
+    use.stop()
+
+
+def test_most_uses_cost_no_query(user, use, django_assert_num_queries):
+    token = token_issue(user=user, name="orders").token
+    with django_assert_num_queries(0):
         for second in range(60):
             use.note(token.pk, NOW + timedelta(seconds=second))
     with django_assert_num_queries(1):
-        use.note(token.pk, NOW + timedelta(seconds=60))
+        use.flush()
+    use.note(token.pk, NOW + timedelta(seconds=60))
+    with django_assert_num_queries(1):
+        use.flush()
 
 
-def test_a_session_has_no_token_to_note(django_assert_num_queries):
+def test_a_session_has_no_token_to_note(use, django_assert_num_queries):
+    use.note(None, NOW)
     with django_assert_num_queries(0):
-        TokenUse().note(None, NOW)
+        use.flush()
 
 
-def test_what_is_remembered_of_uses_is_bounded(monkeypatch):
+def test_what_is_remembered_of_uses_is_bounded(use, monkeypatch):
     monkeypatch.setattr("idcsched.accounts.token_use.REMEMBERED", 3)
-    use = TokenUse()
     for number in range(10):
         use.note(number, NOW)
     assert len(use._noted) <= 3
 
 
-def test_a_use_that_can_not_be_noted_is_logged_and_no_more(monkeypatch, caplog):
+def test_a_use_that_can_not_be_noted_is_logged_and_no_more(use, monkeypatch, caplog):
     def away(**kwargs: object) -> bool:
         raise DatabaseError("away")
 
     monkeypatch.setattr("idcsched.accounts.token_use.token_touch", away)
-    TokenUse().note(7, timezone.now())
+    use.note(7, timezone.now())
+    use.flush()
     assert "the use of token 7 could not be noted" in caplog.text
 
 
-@pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
-def test_once_started_nobody_waits_for_a_note() -> None:
-    """A thread reads no in-memory SQLite database of another one's."""
-    token = token_issue(user=user_create(username="o", role="operator"), name="t").token
-    use, now = TokenUse(), timezone.now()
-    use.start()
+def test_who_notes_a_use_waits_for_nobody(user, use):
+    token, now = token_issue(user=user, name="t").token, timezone.now()
     use.note(token.pk, now)
     use.stop()
     token.refresh_from_db()

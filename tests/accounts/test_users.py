@@ -9,7 +9,7 @@ from idcsched.accounts.services import tenant_create, token_issue, user_create, 
 from idcsched.audit.models import Change, FeedEntry
 from idcsched.framework.errors import Conflict, Invalid
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 PASSWORD = "correct horse battery"
 

@@ -9,7 +9,7 @@ from idcsched.audit.context import origin_set
 from idcsched.audit.models import Change
 from idcsched.inventory.services import isp_create
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 HISTORY = "/admin/audit/change/"
 
 

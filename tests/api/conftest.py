@@ -15,6 +15,9 @@ from django.test import Client
 from idcsched.accounts.models import Tenant, User
 from idcsched.accounts.services import tenant_create, token_issue, user_create
 from idcsched.audit.services import feed_append
+from idcsched.scheduling.live import live
+from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recorder import recorder
 from metrics_ingest.models import Latest
 from tests.keeping import Kept
 
@@ -68,6 +71,12 @@ class Api:
         said = {problem["code"], *(error["code"] for error in problem["errors"])}
         assert said <= documented(), "docs/codes.md lacks " + ", ".join(said - documented())
         return problem["code"], [error["pointer"] for error in problem["errors"]]
+
+
+def recorded(decision_id: str) -> Decision:
+    """The record of a decision that this process has made, once it is there."""
+    recorder.settle()
+    return Decision.objects.get(pk=decision_id)
 
 
 def speaking(token: str) -> Api:
@@ -124,20 +133,15 @@ def seed(seeded: Api) -> Api:
 
 
 @pytest.fixture
-def seeded(request: pytest.FixtureRequest, user: Callable[[str], User]) -> Api:
+def seeded(user: Callable[[str], User]) -> Api:
     """The seed example without its samples. It takes a while: each process asks for it once."""
-    return speaking(SEEDED.write(partial(_seed, user)) if _rolls_back(request) else _seed(user))
+    return speaking(SEEDED.write(partial(_seed, user)))
 
 
 @pytest.fixture(autouse=True)
 def seeded_first(request: pytest.FixtureRequest) -> None:
     if "seed" in request.fixturenames:
         request.getfixturevalue("seeded")
-
-
-def _rolls_back(request: pytest.FixtureRequest) -> bool:
-    marker = request.node.get_closest_marker("django_db")
-    return "transactional_db" not in request.fixturenames and not (marker and marker.kwargs.get("transaction"))
 
 
 def _seed(user: Callable[[str], User]) -> str:
@@ -147,6 +151,22 @@ def _seed(user: Callable[[str], User]) -> str:
         if documents := SEED.get(resource):
             speaking(token).call("POST", f"/{resource}/", documents, status=201)
     return token
+
+
+@pytest.fixture
+def django_assert_num_queries(django_assert_num_queries: Callable[..., Any]) -> Callable[..., Any]:
+    """Counts what a web process asks that knows the live picture."""
+    return partial(_counted, django_assert_num_queries)
+
+
+@pytest.fixture
+def django_assert_max_num_queries(django_assert_max_num_queries: Callable[..., Any]) -> Callable[..., Any]:
+    return partial(_counted, django_assert_max_num_queries)
+
+
+def _counted(counting: Callable[..., Any], number: int, **options: Any) -> Any:
+    live.current()
+    return counting(number, **options)
 
 
 @pytest.fixture

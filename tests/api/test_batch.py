@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from idcsched.scheduling.models import Picture
+from idcsched.scheduling.recorder import recorder
 from tests.api.conftest import Api
 from tests.api.test_placements import LINE, MACHINES
 
@@ -47,6 +48,7 @@ def test_recommendations_share_the_picture_that_they_were_made_on(seed: Api, por
     asked = [{**ORDER, "action": "recommend", "explain": explain} for explain in ("none", "none", "summary", "none")]
     told = portal.post(PATH, batch(*asked, asked[0]), status=200)
     assert [each["idc"] and each["idc"]["code"] for each in told["results"]] == ["d", "b", "a", None, None]
+    recorder.settle()
     assert Picture.objects.count() == 1
     for each in told["results"]:
         again = seed.post(f"/decisions/{each['decision_id']}/replay/", {}, status=200)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.utils import timezone
+from drf_spectacular.generators import EndpointEnumerator
 
 from idcsched.accounts.models import ApiToken, User
 from idcsched.inventory.models import Idc
@@ -95,8 +96,75 @@ def test_an_activation_is_an_edit(world: Api) -> None:  # noqa: F811
     assert status(world, "POST", "/profiles/seed-example/revisions/2/activate/", If_Match=tag) == 200
 
 
+ORDER = {"region": "A", "profile": "seed-example", "action": "reserve", "machines": [{"count": 1}]}
+MOVES = ("confirm", "provision", "release", "retry", "give_up")
+CHANGE_NOTHING = {
+    *("/decisions/{id}/replay/", "/profiles/{code}/preview/", "/sources/{code}/test/"),
+    "/providers/{code}/outcomes/",  # the provider's own word, which knows no ETag
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_a_move_is_an_edit(seed: Api, portal: Api, admin: Api, move: str) -> None:
+    placement = portal.post("/schedule/", ORDER, status=201)
+    path, body = f"/placements/{placement['id']}/", {"reason": "gone"} if move == "give_up" else None
+    for stale in ('"nope"', OLD, "nonsense"):
+        problem = admin.call("POST", f"{path}{move}/", body, status=412, If_Match=stale)
+        assert problem["code"] == "stale_etag"
+    assert portal.get(path) == placement
+    assert status(admin, "POST", f"{path}{move}/", body, If_Match=etag(portal, path)) != 412
+
+
+def test_a_placement_is_tagged_by_all_that_show_it(seed: Api, portal: Api) -> None:
+    made = portal.raw("POST", "/schedule/", json.dumps(ORDER))
+    path, tag = f"/placements/{made.json()['id']}/", made.headers["ETag"]
+    assert etag(portal, path) == tag
+    seed.post("/taints/", {"idc": made.json()["idc"], "key": "power", "effect": "NoExecute"}, status=201)
+    assert portal.get(path)["due_to_leave"] == "power"
+    moved = portal.raw("POST", f"{path}confirm/", If_Match=tag)
+    assert moved.status_code == 200
+    assert etag(portal, path) == moved.headers["ETag"] != tag
+    assert status(portal, "POST", f"{path}release/", If_Match=tag) == 412
+    assert status(portal, "POST", f"{path}release/", If_Match=moved.headers["ETag"]) == 200
+
+
+def test_so_is_whatever_else_is_done_to_an_object(world: Api, portal: Api, settings: Any) -> None:  # noqa: F811
+    world.call("PATCH", "/tenants/live-cn/", {"callback_hosts": ["127.0.0.1"]}, status=200)
+    placement = portal.post("/schedule/", {**ORDER, "callback_url": "http://127.0.0.1:9/"}, status=201)
+    source = {
+        "code": "s", "kind": "csv", "schedule": 300, "config": {"file": "f.csv"},
+        "mapping": {"idc": "i", "metric": "m", "value": "v"},
+    }  # fmt: skip
+    world.post("/sources/", source, status=201)
+    token = world.post("/tokens/", {"user": "portal", "name": "n"}, status=201)["id"]
+    delivery = portal.get("/deliveries/")["results"][0]["id"]
+    draft = {"plugins": [], "message": "nothing at all"}
+    done: dict[str, tuple[str, Any]] = {
+        "/deliveries/{id}/resend/": (f"/deliveries/{delivery}/", None),
+        "/sources/{code}/run/": ("/sources/s/", None),
+        "/tenants/{code}/callback_secret/": ("/tenants/live-cn/", None),
+        "/profiles/{code}/revisions/": ("/profiles/seed-example/", draft),
+        "/profiles/{code}/revisions/{number}/activate/": ("/profiles/seed-example/", None),
+        "/tokens/{id}/rotate/": (f"/tokens/{token}/", {}),
+        "/tokens/{id}/revoke/": (f"/tokens/{token}/", None),
+        **{f"/placements/{{id}}/{move}/": (f"/placements/{placement['id']}/", None) for move in MOVES},
+    }
+    below = {
+        path.removeprefix("/api/v1")
+        for path, _, method, _ in EndpointEnumerator().get_api_endpoints()
+        if method == "POST" and "}" in path
+    }
+    assert below == set(done) | CHANGE_NOTHING
+    for address, (path, body) in done.items():
+        if not address.startswith("/placements/"):
+            part = address.partition("}")[2].replace("{number}", "2").removeprefix("/")
+            assert status(world, "POST", path + part, body, If_Match=OLD) == 412, address
+            assert status(world, "POST", path + part, body, If_Match=etag(world, path)) < 300, address
+
+
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_of_two_at_once_one_wins(seed: Api, api: Callable[..., Api]) -> None:
     """Both have read the same; the second waits for the first, and is then refused."""
     tag, admin = etag(seed, "/idcs/a/"), api("admin")

@@ -7,9 +7,10 @@ from django.test import Client
 
 from idcsched.accounts.services import user_create
 from idcsched.scheduling.models import Decision
-from tests.api.conftest import Api
+from idcsched.scheduling.recorder import recorder
+from tests.api.conftest import Api, recorded
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 LIST = "/admin/scheduling/decision/"
 
@@ -17,7 +18,7 @@ LIST = "/admin/scheduling/decision/"
 @pytest.fixture
 def decision(seed: Api, portal: Api) -> Decision:
     asked = {"request_id": "order-8812", "region": "A", "profile": "seed-example"}
-    return Decision.objects.get(pk=portal.schedule(**asked)["decision_id"])
+    return recorded(portal.schedule(**asked)["decision_id"])
 
 
 @pytest.fixture
@@ -47,6 +48,7 @@ def test_it_works(operator: Client, decision: Decision) -> None:
 def test_an_order_number_finds_that_order_alone(operator: Client, seed: Api, portal: Api) -> None:
     for number in ("order-1", "order-12", "order-123"):
         portal.schedule(request_id=number, region="A", profile="seed-example")
+    recorder.settle()
     found = operator.get(f"{LIST}?q=order-1").content.decode()
     assert ("order-12<" in found, "order-1<" in found) == (False, True)
     assert "order-123<" in operator.get(f"{LIST}?q=rder-12").content.decode()
@@ -62,7 +64,7 @@ def test_without_its_inputs_there_is_what_was_recorded(operator: Client, decisio
 
 def test_when_nothing_fits_it_says_what_would_have_helped(operator: Client, seed: Api, portal: Api) -> None:
     answer = portal.schedule(only=["c"], profile="seed-example")
-    decision = Decision.objects.get(pk=answer["decision_id"])
+    decision = recorded(answer["decision_id"])
     shown = page(operator, decision)
     assert "unschedulable" in shown
     assert "What would have helped" in shown
@@ -71,7 +73,7 @@ def test_when_nothing_fits_it_says_what_would_have_helped(operator: Client, seed
 def test_nobody_runs_a_script_by_an_order_number(operator: Client, seed: Api, portal: Api) -> None:
     nasty = "<script>alert(1)</script>"
     answer = portal.schedule(request_id=nasty, region="A", profile="seed-example", labels={"business": nasty})
-    shown = page(operator, Decision.objects.get(pk=answer["decision_id"]))
+    shown = page(operator, recorded(answer["decision_id"]))
     assert nasty not in shown
     assert nasty not in operator.get(LIST).content.decode()
 

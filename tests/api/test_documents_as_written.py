@@ -7,9 +7,9 @@ from django.apps import apps
 from django.db import connection
 
 from idcsched.scheduling.models import Decision
-from tests.api.conftest import Api
+from tests.api.conftest import Api, recorded
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
 migration = import_module("idcsched.scheduling.migrations.0007_documents_as_written")
 
 
@@ -28,14 +28,14 @@ def kinds() -> set[str]:
 
 def test_it_works(seed: Api, portal: Api) -> None:
     told = portal.schedule(region="A", profile="seed-example", explain="full")
-    kept = Decision.objects.get(pk=told["decision_id"])
+    kept = recorded(told["decision_id"])
     assert kept.answer == {**told, "commit_token": None}
     assert list(kept.answer) == list(told), "in the order in which it was told"
     assert "3/4 IDCs fit: 1 untolerated taint" in kept.sentences
 
 
 def test_one_is_changed_and_copied_as_any_other_row(seed: Api, portal: Api) -> None:
-    kept = Decision.objects.get(pk=portal.schedule(region="A")["decision_id"])
+    kept = recorded(portal.schedule(region="A")["decision_id"])
     kept.sentences = {}
     kept.save()
     kept.refresh_from_db()
@@ -46,7 +46,7 @@ def test_one_is_changed_and_copied_as_any_other_row(seed: Api, portal: Api) -> N
 @pytest.mark.postgresql
 def test_what_was_kept_in_pieces_becomes_a_text_and_back(seed: Api, portal: Api) -> None:
     told = portal.schedule(region="A", explain="full")
-    decision = Decision.objects.get(pk=told["decision_id"])
+    decision = recorded(told["decision_id"])
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a table is not changed that a transaction is not done with
     assert kinds() == {"json"}

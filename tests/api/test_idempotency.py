@@ -129,6 +129,7 @@ def claimed(seconds: int, **fields: Any) -> IdempotencyKey:
     return row
 
 
+@pytest.mark.both
 def test_a_claim_is_waited_for_and_then_taken_over(admin: Api) -> None:
     admin.call("POST", "/regions/", {"code": "R"}, status=201, **KEY)
     Region.objects.all().delete()
@@ -141,6 +142,7 @@ def test_a_claim_is_waited_for_and_then_taken_over(admin: Api) -> None:
     assert IdempotencyKey.objects.get().status == 201
 
 
+@pytest.mark.both
 def test_who_is_overtaken_undoes_its_work(admin: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     from idcsched.api.views.inventory import IspViewSet  # noqa: PLC0415  # beside what is done to it
 
@@ -210,8 +212,8 @@ def test_every_post_honours_it() -> None:
     assert [address for address in found.keys() - anonymous if not issubclass(found[address], Idempotent)] == []
 
 
-@pytest.mark.postgresql  # on SQLite: tests/e2e, where the database is a file
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_of_many_at_once_one_works() -> None:
     text = token_issue(user=user_create(username="root", role="admin"), name="t").text
     barrier = threading.Barrier(8)

@@ -8,6 +8,7 @@ import pytest
 from django.http import HttpResponse
 
 from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recorder import recorder
 from tests.api.conftest import Api
 
 CHINESE = {"accept_language": "zh-hans"}
@@ -158,6 +159,7 @@ def test_a_replay_is_identical_in_whichever_language(
 
 def test_a_decision_without_its_sentences_stays_english(seed: Api, portal: Api) -> None:
     made = asked(portal)["decision_id"]
+    recorder.settle()
     Decision.objects.filter(pk=made).update(sentences={})
     assert portal.get(f"/decisions/{made}/", **CHINESE)["summary"] == "3/4 IDCs fit: 1 untolerated taint"
 

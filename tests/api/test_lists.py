@@ -44,6 +44,7 @@ FOUND = (
 )
 
 
+@pytest.mark.both
 def test_it_works(idcs: Api, subtests: pytest.Subtests) -> None:
     for query, expected, name in FOUND:
         with subtests.test(name):
@@ -172,6 +173,7 @@ def test_pages_by_offset_show_each_once(idcs: Api) -> None:
     assert [idc["code"] for idc in walked(idcs, "/idcs/?limit=3&ordering=tier")] == list("abcdefg")
 
 
+@pytest.mark.both
 def test_pages_by_cursor_show_each_once(idcs: Api, portal: Api) -> None:
     made = [portal.schedule(region="A", profile="seed-example")["decision_id"] for _ in range(5)]
     portal.get(f"/decisions/{made[-1]}/")  # written behind the answer
@@ -193,7 +195,7 @@ def test_a_series_comes_in_pages(idcs: Api) -> None:
 @pytest.fixture
 def thousands(world: Api) -> Api:  # noqa: F811
     region, isp = Region.objects.get(code="A"), Isp.objects.get(code="ct")
-    made = Idc.objects.bulk_create([Idc(code=f"many-{number}", region=region) for number in range(10_000)])
+    made = Idc.objects.bulk_create([Idc(code=f"many-{number}", region=region) for number in range(2000)])
     Line.objects.bulk_create([Line(idc=idc, code="ct", isp=isp, purchased_mbps=100) for idc in made])
     Taint.objects.bulk_create([Taint(idc=idc, key="k") for idc in made])
     with connection.cursor() as cursor:
@@ -202,12 +204,12 @@ def thousands(world: Api) -> Api:  # noqa: F811
 
 
 @pytest.mark.no_cover
-def test_ten_thousand_take_as_many_queries_as_ten(
+def test_thousands_take_as_many_queries_as_ten(
     thousands: Api, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
     paths = ["/idcs/?region=A&", "/lines/?isp=ct&", "/taints/?region=A&", "/idcs/?isp=ct&q=many&"]
     for path, limit in product(paths, (1, 1000)):
         with django_assert_max_num_queries(8, info=path):
-            page = thousands.get(f"{path}limit={limit}&offset=5000")
-        assert page["count"] >= 10_000
+            page = thousands.get(f"{path}limit={limit}&offset=1000")
+        assert page["count"] >= 2000
         assert len(page["results"]) == limit

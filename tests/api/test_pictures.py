@@ -9,16 +9,16 @@ from django.utils import timezone
 
 from idcsched.scheduling.models import Decision, Picture
 from idcsched.scheduling.pictures import pictures_expire
-from tests.api.conftest import Api
+from tests.api.conftest import Api, recorded
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("seed")]
+pytestmark = [pytest.mark.usefixtures("db"), pytest.mark.usefixtures("seed")]
 
 ASKED = {"region": "A", "profile": "seed-example"}
 NOW = timezone.now()
 
 
 def picture_of(portal: Api, **extra: Any) -> Picture:
-    found = Decision.objects.get(pk=portal.schedule(**{**ASKED, **extra})["decision_id"]).picture
+    found = recorded(portal.schedule(**{**ASKED, **extra})["decision_id"]).picture
     assert found is not None
     return found
 
@@ -41,7 +41,7 @@ def test_who_names_others_sees_more(portal: Api) -> None:
     assert picture_of(portal, exclude=["e"]) != picture_of(portal)
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_database_that_was_emptied_is_given_them_again(portal: Api) -> None:
     made = picture_of(portal)
     Decision.objects.all().delete()

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from idcsched.accounts.services import tenant_create
+from idcsched.placement.models import Placement
 from tests.api.conftest import Api
 
 ORDER = {"request_id": "order-1", "region": "A", "profile": "seed-example", "action": "reserve"}
@@ -42,7 +44,9 @@ def test_it_works(lines: None, portal: Api) -> None:
     assert placement["lines"] == [{"line": "ct", "isp": "ct", "bandwidth_mbps": 200.0}]
     assert portal.get(f"/placements/{placement['id']}/") == placement
     assert portal.get("/placements/")["results"] == [placement]
-    assert portal.get(f"/decisions/{placement['decision_id']}/")["idc"]["code"] == "d"
+    decision = portal.get(f"/decisions/{placement['decision_id']}/")
+    taken = {"idc": "d", "rank": 1, "because": None, "placement": placement["id"]}
+    assert (decision["idc"]["code"], decision["taken"]) == ("d", taken)
 
 
 def test_the_answer_says_where_it_is(lines: None, portal: Api) -> None:
@@ -89,6 +93,23 @@ def test_a_recommendation_is_committed(lines: None, portal: Api) -> None:
         "invalid_token",
         ["/commit_token"],
     )
+
+
+def test_nothing_was_taken_of_a_recommendation(seed: Api, portal: Api) -> None:
+    decision_id = portal.schedule(region="A", profile="seed-example")["decision_id"]
+    assert portal.get(f"/decisions/{decision_id}/")["taken"] is None
+
+
+@pytest.mark.parametrize("move", ["confirm", "provision"])
+def test_what_has_expired_is_over_before_anybody_notes_it(lines: None, portal: Api, move: str) -> None:
+    placement = reserve(portal)
+    Placement.objects.update(expires_at=timezone.now())
+    refused = portal.post(f"/placements/{placement['id']}/{move}/", None, status=409)
+    assert (refused["code"], refused["detail"]) == (
+        "invalid_transition",
+        f"a placement that is expired cannot {move}",
+    )
+    assert portal.get(f"/placements/{placement['id']}/")["version"] == 1
 
 
 def test_due_to_leave(lines: None, seed: Api, portal: Api) -> None:

@@ -9,10 +9,11 @@ from django.test import Client
 from idcsched.accounts.services import user_create
 from idcsched.audit.models import Change
 from idcsched.scheduling.models import Decision, Profile
+from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.services import profile_revise
 from tests.api.conftest import Api
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture
@@ -64,6 +65,7 @@ def test_a_draft_shows_which_decisions_would_have_gone_elsewhere(
 ) -> None:
     """Without the taint filter, c would have won."""
     answer = portal.schedule(request_id="order-1", region="A", profile="seed-example")
+    recorder.settle()
     assert profile.active is not None
     draft = {**profile.active.body, "plugins": [e for e in profile.active.body["plugins"] if e["plugin"] != "taint"]}
     revisions = profile.revisions.count()
@@ -82,6 +84,7 @@ def test_a_draft_shows_which_decisions_would_have_gone_elsewhere(
 
 def test_a_revision_is_previewed_by_its_number(operator: Client, profile: Profile, portal: Api) -> None:
     portal.schedule(region="A", profile="seed-example")
+    recorder.settle()
     profile_revise(profile=profile, body=lighter(profile), activate=False)
     assert "0 of the last 1 decisions" in text(operator.get(address(profile, "preview") + "?revision=2"))
     assert "0 of the last 1 decisions" in text(operator.get(address(profile, "preview")))
@@ -89,6 +92,7 @@ def test_a_revision_is_previewed_by_its_number(operator: Client, profile: Profil
 
 def test_what_can_not_be_examined_is_counted(operator: Client, profile: Profile, portal: Api) -> None:
     portal.schedule(region="A", profile="seed-example")
+    recorder.settle()
     Decision.objects.update(inputs=None)
     assert "1 could not be examined" in text(operator.get(address(profile, "preview")))
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from idcsched.scheduling.recorder import recorder
 from tests.api.conftest import SEED, Api
 
 (BODY,) = ({"plugins": profile["plugins"]} for profile in SEED["profiles"])
@@ -17,6 +18,7 @@ def with_weight(name: str, weight: float) -> dict[str, Any]:
 
 def total(portal: Api) -> tuple[int, float]:
     answer = portal.schedule(region="A", profile="seed-example")
+    recorder.settle()
     return answer["profile"]["revision"], answer["score"]
 
 
@@ -57,6 +59,7 @@ def test_a_preview_names_the_decisions_that_would_change(seed: Api, portal: Api)
     portal.schedule(region="B", profile="seed-example", request_id="order-2")
     portal.schedule(region="A", profile="cost-first")
     portal.schedule(region="A", profile="seed-example", hypothetical={"ignore_taints": [{"idc": "c", "key": "k"}]})
+    recorder.settle()
     prefer_a = {
         "plugins": [
             *BODY["plugins"],

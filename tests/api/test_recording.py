@@ -6,49 +6,37 @@ from time import sleep
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from msgspec.structs import replace
 
-from idcsched.api import idempotency
-from idcsched.api.views import decisions
 from idcsched.background import Background
-from idcsched.placement import committing
-from idcsched.scheduling import callers, schedule
 from idcsched.scheduling import recorder as recording
-from idcsched.scheduling.live import Live
+from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
-from idcsched.scheduling.recorder import Recorder
+from idcsched.scheduling.recorder import Recorder, recorder
 from idcsched.scheduling.records import DecisionRecord
 from tests.api.conftest import Api
 from tests.e2e.installation import wait_for
 
-# Threads and an in-memory SQLite database do not go together; `tests/e2e` shows the same with files.
-pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
 
 ASKED = {"region": "A", "profile": "seed-example"}
 
 
-@pytest.fixture
-def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
-    """This process's, with a thread, and room for ten of these answers."""
-    found = Recorder(room=40)
-    found.start()
-    for module in (schedule, decisions):
-        monkeypatch.setattr(module, "recorder", found)
-    yield found
-    found.stop()
+@pytest.fixture(autouse=True)
+def room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process's recorder has room for ten of these answers, and has dropped none yet."""
+    monkeypatch.setattr(recorder, "_room", 40)
+    monkeypatch.setattr(recorder, "dropped", 0)
 
 
 @pytest.fixture
-def following(seed: Api, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
+def following(seed: Api) -> Iterator[None]:
     """The live picture as a web process keeps it."""
-    found = Live()
-    found.follow()
-    for module in (schedule, callers):
-        monkeypatch.setattr(module, "live", found)
-    found.current()
-    yield found
-    found.stop()
+    live.follow()
+    live.current()
+    yield
+    live.stop()
 
 
 def soon(condition: Callable[[], Any]) -> None:
@@ -59,7 +47,7 @@ def orders() -> list[str]:
     return list(Decision.objects.order_by("id").values_list("request_id", flat=True))
 
 
-def test_it_works(seed: Api, portal: Api, recorder: Recorder) -> None:
+def test_it_works(seed: Api, portal: Api) -> None:
     answer = portal.schedule(**ASKED, explain="full")
 
     recorded = portal.get(f"/decisions/{answer['decision_id']}/")
@@ -71,7 +59,7 @@ def test_it_works(seed: Api, portal: Api, recorder: Recorder) -> None:
 
 
 def test_a_recommendation_asks_the_database_nothing(
-    seed: Api, recorder: Recorder, following: Live, portal: Api, django_assert_num_queries: Callable[[int], Any]
+    seed: Api, following: None, portal: Api, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     portal.schedule(**ASKED)  # notes that the token is in use
     with django_assert_num_queries(0):
@@ -80,7 +68,7 @@ def test_a_recommendation_asks_the_database_nothing(
 
 
 def test_a_refusal_asks_the_database_nothing(
-    seed: Api, recorder: Recorder, following: Live, portal: Api, django_assert_num_queries: Callable[[int], Any]
+    seed: Api, following: None, portal: Api, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     portal.schedule(**ASKED)
     with django_assert_num_queries(0):
@@ -88,7 +76,7 @@ def test_a_refusal_asks_the_database_nothing(
         portal.refused("POST", "/schedule/", {"region": "A", "regoin": "A"}, status=400)
 
 
-def test_all_are_recorded_in_the_order_of_the_answers(seed: Api, portal: Api, recorder: Recorder) -> None:
+def test_all_are_recorded_in_the_order_of_the_answers(seed: Api, portal: Api) -> None:
     asked = [f"order-{n}" for n in range(30)]
     for request_id in asked:
         soon(lambda: recorder.waiting < 5)
@@ -97,13 +85,13 @@ def test_all_are_recorded_in_the_order_of_the_answers(seed: Api, portal: Api, re
     assert recorder.dropped == 0
 
 
-def test_the_list_has_what_this_process_has_answered(seed: Api, portal: Api, recorder: Recorder) -> None:
+def test_the_list_has_what_this_process_has_answered(seed: Api, portal: Api) -> None:
     portal.schedule(**ASKED, request_id="order-1")
     assert [found["request_id"] for found in portal.get("/decisions/")["results"]] == ["order-1"]
 
 
-def test_an_order_with_a_key_waits_for_records_before_its_transaction_and_not_inside(
-    seed: Api, portal: Api, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+def test_a_replay_with_a_key_waits_for_its_record_before_its_transaction(
+    seed: Api, portal: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Inside it would wait for the recorder's thread, which on SQLite waits for the transaction."""
     flushed_inside: list[bool] = []
@@ -113,24 +101,15 @@ def test_an_order_with_a_key_waits_for_records_before_its_transaction_and_not_in
         flushed_inside.append(connection.in_atomic_block)
         flush()
 
-    recorder.stop()  # nobody else writes
-    monkeypatch.setattr(Background, "running", True)  # so that who hands in does not write either
+    monkeypatch.setattr(Background, "running", True)  # so that no thread writes
     monkeypatch.setattr(recorder, "flush", noted)
-    for module in (idempotency, committing):
-        monkeypatch.setattr(module, "recorder", recorder)
-    token = portal.schedule(**ASKED)["commit_token"]
-    portal.schedule(**ASKED)
-    assert recorder.waiting == 2
-    portal.post("/placements/", {"commit_token": token}, idempotency_key="once", status=201)
+    decision = portal.schedule(**ASKED)["decision_id"]
+    portal.post(f"/decisions/{decision}/replay/", {}, idempotency_key="once", status=200)
     assert flushed_inside == [False]
-    with transaction.atomic():
-        portal.schedule(**ASKED)
-        recorder.settle()
-    assert recorder.waiting == 1
 
 
 def test_one_that_another_process_is_about_to_record_is_waited_for(
-    seed: Api, portal: Api, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+    seed: Api, portal: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[DecisionRecord] = []
     with monkeypatch.context() as meanwhile:
@@ -157,15 +136,13 @@ def test_one_that_another_process_is_about_to_record_is_waited_for(
     ],
 )
 def test_one_that_is_not_young_is_not_waited_for(
-    made_up: str, seed: Api, portal: Api, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+    made_up: str, seed: Api, portal: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recording, "LOOK_AGAIN", -1.0)  # whoever sleeps so long raises
     assert portal.refused("GET", f"/decisions/{made_up}/", status=404)[0] == "not_found"
 
 
-def test_a_database_that_hangs_makes_nobody_wait_and_what_finds_no_room_is_counted(
-    seed: Api, portal: Api, recorder: Recorder
-) -> None:
+def test_a_database_that_hangs_makes_nobody_wait_and_what_finds_no_room_is_counted(seed: Api, portal: Api) -> None:
     with recorder._writing:  # as if a batch never came to an end
         for _ in range(20):
             portal.schedule(**ASKED)
@@ -175,16 +152,16 @@ def test_a_database_that_hangs_makes_nobody_wait_and_what_finds_no_room_is_count
     soon(lambda: Decision.objects.count() == waiting)
 
 
+@pytest.mark.postgresql
 def test_a_database_that_is_away_gets_them_once_it_is_back(
-    seed: Api, portal: Api, recorder: Recorder, following: Live, monkeypatch: pytest.MonkeyPatch
+    seed: Api, portal: Api, following: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     portal.schedule(**ASKED, request_id="before")
     soon(lambda: orders() == ["before"])
     with monkeypatch.context() as outage:
         outage.setitem(connection.settings_dict, "PORT", "1")
         connection.close()
-        recorder._thread.stop()  # and with it its connection
-        recorder.start()
+        recorder.stop()  # and with it its connection
         portal.schedule(**ASKED, request_id="meanwhile")
         soon(lambda: recorder._thread._failing)
         soon(lambda: recorder.waiting == 1)
@@ -192,7 +169,8 @@ def test_a_database_that_is_away_gets_them_once_it_is_back(
     assert recorder.dropped == 0
 
 
-def test_one_that_cannot_be_recorded_keeps_no_other_back(seed: Api, portal: Api, recorder: Recorder) -> None:
+@pytest.mark.postgresql
+def test_one_that_cannot_be_recorded_keeps_no_other_back(seed: Api, portal: Api) -> None:
     with recorder._writing:
         for n in range(3):
             portal.schedule(**ASKED, request_id=f"order-{n}")
@@ -201,10 +179,8 @@ def test_one_that_cannot_be_recorded_keeps_no_other_back(seed: Api, portal: Api,
     assert recorder.dropped == 1
 
 
-def test_what_was_handed_in_is_recorded_before_it_stops(seed: Api, portal: Api, recorder: Recorder) -> None:
+def test_what_was_handed_in_is_recorded_before_it_stops(seed: Api, portal: Api) -> None:
     for n in range(5):
         portal.schedule(**ASKED, request_id=f"order-{n}")
     recorder.stop()
     assert len(orders()) == 5
-    portal.schedule(**ASKED, request_id="afterwards")
-    assert orders()[-1] == "afterwards", "without a thread it is recorded at once"

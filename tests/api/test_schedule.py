@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from idcsched.scheduling.models import Decision
-from tests.api.conftest import Api
+from tests.api.conftest import Api, recorded
 
 ASKED = {"request_id": "order-8812", "region": "A", "profile": "seed-example", "explain": "full"}
 ANSWER_KEYS = [
@@ -171,7 +170,7 @@ def test_nothing_fits_is_an_answer(seed: Api, portal: Api) -> None:
     assert (answer["idc"], answer["score"], answer["score_mean"], answer["commit_token"]) == (None, None, None, None)
     assert answer["summary"] == "0/4 IDCs fit: 3 excluded by the request, 1 untolerated taint"
     assert [miss["idc"] for miss in answer["near_misses"]] == ["c"]
-    assert Decision.objects.get(pk=answer["decision_id"]).idc == ""
+    assert recorded(answer["decision_id"]).idc == ""
 
 
 def test_a_region_without_idcs(seed: Api, portal: Api) -> None:

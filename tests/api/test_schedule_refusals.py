@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from idcsched.accounts.models import ApiToken
 from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recorder import recorder
 from tests.api.conftest import Api
 
 GOOD = {"region": "A", "profile": "seed-example"}
@@ -19,6 +20,7 @@ def deep(levels: int) -> bytes:
 
 def test_it_works(seed: Api, portal: Api) -> None:
     portal.schedule(**GOOD)
+    recorder.settle()
     assert Decision.objects.count() == 1
 
 

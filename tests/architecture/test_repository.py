@@ -1,10 +1,8 @@
 """What no file of the project may hold, and what each must."""
 
-import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median, quantiles
 
 import pytest
 
@@ -31,10 +29,6 @@ def sources() -> Iterator[tuple[Path, str]]:
     return ((name, text) for name, text in texts() if name.suffix == ".py" and "migrations" not in name.parts)
 
 
-def functions(text: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-
-
 def test_it_works() -> None:
     assert Path("idcsched/__init__.py") in dict(sources())
 
@@ -51,22 +45,6 @@ def test_no_file_names_a_registry_or_a_path_of_a_machine() -> None:
 
 def test_file_names_say_something() -> None:
     assert not [name for name, _ in sources() if name.name in VAGUE]
-
-
-def test_files_are_short() -> None:
-    limits = {name: 600 if name.parts[0] == "tests" else 400 for name, _ in sources()}
-    assert not {str(name): count for name, text in sources() if (count := text.count("\n")) > limits[name]}
-
-
-def test_functions_are_short() -> None:
-    sizes = [
-        (node.end_lineno or node.lineno) - node.lineno + 1
-        for name, text in sources()
-        if name.parts[0] != "tests"
-        for node in functions(text)
-    ]
-    assert median(sizes) < 10
-    assert quantiles(sizes, n=10)[-1] < 35
 
 
 @pytest.mark.parametrize("page", files("*.md"), ids=lambda page: str(page.relative_to(ROOT)))

@@ -2,14 +2,16 @@
 
 import pytest
 
-from idcsched.audit.bulk import rows_create, rows_update
+from idcsched.audit import bulk, writing
+from idcsched.audit.bulk import rows_create
 from idcsched.audit.models import Change, FeedEntry
-from idcsched.audit.writing import row_update, write
+from idcsched.audit.writing import write
 from idcsched.framework.errors import Conflict, Invalid, NotFound
 from idcsched.inventory.models import Region
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
+rows_update, row_update = write()(bulk.rows_update), write()(writing.row_update)  # as a service calls them
 AT = [f"/{index}" for index in range(1000)]
 
 
@@ -70,7 +72,7 @@ def test_a_renamed_row_is_announced_under_both_names():
 
 def test_nothing_is_no_work(django_assert_num_queries):
     with django_assert_num_queries(0):
-        assert rows_update([], allowed=set()) == rows_create([]) == []
+        assert bulk.rows_update([], allowed=set()) == rows_create([]) == []
 
 
 def test_a_row_that_is_gone_is_not_found():
@@ -99,6 +101,7 @@ def test_it_stops_when_enough_is_wrong():
     assert len(caught.value.errors) == 100
 
 
+@pytest.mark.both
 def test_what_only_the_database_knows_is_said_of_the_very_rows():
     rows = [Region(code=f"r-{index}") for index in range(300)]
     rows[17].latitude = rows[260].latitude = 5.0
@@ -122,6 +125,7 @@ def test_an_update_that_the_database_refuses_changes_nothing():
     assert not Change.objects.exists()
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("codes", [["a", "there", "b"], ["a", "twice", "twice"]])
 def test_a_conflict_names_the_row(codes):
     Region.objects.create(code="there")

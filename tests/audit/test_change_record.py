@@ -9,7 +9,7 @@ from idcsched.audit.context import origin, origin_set
 from idcsched.audit.models import Change
 from idcsched.audit.services import change_record
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def test_it_works():

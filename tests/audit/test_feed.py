@@ -55,7 +55,8 @@ class Writer:
         assert not self._thread.is_alive()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_it_works(reader):
     assert reader.poll() == frozenset()
     feed_append(topic="taints", key="gz-ct-01")
@@ -64,7 +65,7 @@ def test_it_works(reader):
     assert reader.poll() == frozenset()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 @pytest.mark.parametrize(
     ("idcs", "reported"),
     [
@@ -80,18 +81,20 @@ def test_of_which_idcs_it_moved(reader, idcs, reported):
     assert [(entry.key, entry.idcs) for entry in reader.poll_entries()] == [("x", reported), ("y", reported)]
 
 
-@pytest.mark.django_db
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_the_first_poll_reports_every_topic():
     assert FeedReader().poll() == frozenset(Topic.values)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_an_unknown_topic_is_a_mistake():
     with pytest.raises(ValueError, match="weather"):
         feed_append(topic="weather")
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_two_readers_do_not_disturb_each_other(reader):
     feed_append(topic="taints")
     late = FeedReader()
@@ -100,7 +103,7 @@ def test_two_readers_do_not_disturb_each_other(reader):
     assert late.poll() <= {"taints"}
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_poll_is_one_query(reader, django_assert_num_queries):
     feed_append(topic="taints")
     with django_assert_num_queries(1):
@@ -109,7 +112,8 @@ def test_a_poll_is_one_query(reader, django_assert_num_queries):
         FeedReader().poll()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_what_was_rolled_back_is_not_reported(reader):
     with transaction.atomic():
         feed_append(topic="taints")
@@ -119,7 +123,7 @@ def test_what_was_rolled_back_is_not_reported(reader):
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_late_committer_is_not_skipped(reader):
     late = Writer("taints")
     feed_append(topic="metrics")
@@ -131,7 +135,7 @@ def test_a_late_committer_is_not_skipped(reader):
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_late_one_that_was_open_when_the_reader_began_is_not_skipped():
     late = Writer("taints")
     reader = FeedReader()
@@ -141,7 +145,7 @@ def test_a_late_one_that_was_open_when_the_reader_began_is_not_skipped():
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_late_one_that_is_rolled_back_is_not_invented(reader):
     late = Writer("taints", fail=True)
     feed_append(topic="metrics")
@@ -152,7 +156,7 @@ def test_a_late_one_that_is_rolled_back_is_not_invented(reader):
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_many_transactions_that_end_in_another_order_are_each_reported_once(reader):
     topics = Topic.values[:5]
     writers = {topic: Writer(topic, fail=topic == topics[3]) for topic in topics}
@@ -164,7 +168,7 @@ def test_many_transactions_that_end_in_another_order_are_each_reported_once(read
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_long_transaction_makes_no_poll_read_anything_twice(reader):
     late = Writer("taints")
     for _ in range(20):
@@ -177,7 +181,7 @@ def test_a_long_transaction_makes_no_poll_read_anything_twice(reader):
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_what_the_readers_own_open_transaction_writes_is_reported_once(reader):
     feed_append(topic="metrics")
     assert reader.poll() == {"metrics"}
@@ -187,7 +191,7 @@ def test_what_the_readers_own_open_transaction_writes_is_reported_once(reader):
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_database_put_back_to_an_earlier_state_is_read_anew(reader):
     reader._moment = reader._moment._replace(until=reader._moment.until + 1_000_000)
     assert reader.poll() == frozenset(Topic.values)
@@ -195,7 +199,8 @@ def test_a_database_put_back_to_an_earlier_state_is_read_anew(reader):
     assert reader.poll() == {"taints"}
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_a_commit_is_told_to_this_process_and_a_rollback_is_not():
     before = commits_here()
     with transaction.atomic():
@@ -208,7 +213,7 @@ def test_a_commit_is_told_to_this_process_and_a_rollback_is_not():
     assert commits_here() == before + 1
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_who_heeds_commits_is_called_before_the_commit_is_told_once_for_each_topic():
     heard, before = [], commits_here()
 
@@ -229,7 +234,7 @@ def test_who_heeds_commits_is_called_before_the_commit_is_told_once_for_each_top
     assert len(heard) == 2
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_listener_that_fails_keeps_nobody_from_knowing():
     def listener(topic):
         raise ValueError(topic)
@@ -243,7 +248,8 @@ def test_a_listener_that_fails_keeps_nobody_from_knowing():
     assert commits_here() == before + 1
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_a_reader_knows_which_transactions_it_has_seen(reader):
     before = reader.moment
     with transaction.atomic():
@@ -256,7 +262,7 @@ def test_a_reader_knows_which_transactions_it_has_seen(reader):
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_transaction_that_was_open_was_not_seen(reader):
     late = Writer("taints")
     feed_append(topic="metrics")
@@ -267,7 +273,7 @@ def test_a_transaction_that_was_open_was_not_seen(reader):
     assert reader.moment.holds(late.mark)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_pruning_leaves_what_is_young():
     feed_append(topic="taints")
     old = FeedEntry.objects.create(topic="metrics", at=timezone.now() - timedelta(days=8))
@@ -276,7 +282,8 @@ def test_pruning_leaves_what_is_young():
     assert str(FeedEntry.objects.get()) == "taints"
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_a_reader_goes_on_after_pruning(reader):
     feed_append(topic="taints")
     reader.poll()

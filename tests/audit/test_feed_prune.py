@@ -9,7 +9,7 @@ from idcsched.audit.models import FeedEntry
 from idcsched.audit.services import feed_append
 from idcsched.audit.tasks import KEPT, feed_prune
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def test_it_works() -> None:

@@ -12,7 +12,7 @@ from idcsched.audit.showing import changed_fields, kind_name, kinds
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_create, idc_update, region_create, taint_create
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from django.db import OperationalError, connection, connections
 from idcsched.audit import lending
 from idcsched.audit.lending import LOOKED_AT_AFTER, Lending
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.usefixtures("transactional_db")]
+pytestmark = [pytest.mark.postgresql, pytest.mark.usefixtures("db")]
 
 Said = TypeVar("Said")
 

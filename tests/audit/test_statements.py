@@ -13,7 +13,7 @@ from idcsched.audit.statements import insertion, run_together
 from idcsched.placement.models import Placement
 from idcsched.scheduling.models import Picture
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 NOW = datetime(2031, 5, 5, 12, 30, 15, 250_000, tzinfo=UTC)
 VALUES = {
@@ -34,6 +34,7 @@ VALUES = {
 }
 
 
+@pytest.mark.both
 def test_it_works() -> None:
     tenant = Tenant.objects.create(code="t")
     Placement.objects.create(pk=UUID(int=1), tenant=tenant, **VALUES)
@@ -60,6 +61,7 @@ def test_documents_may_be_encoded_already() -> None:
     assert Placement.objects.get().request == {"region": "广州", "one": 1}
 
 
+@pytest.mark.both
 def test_what_is_there_already_may_stay() -> None:
     rows = [Picture(id=UUID(int=number), created_at=NOW, data=b"\x00new") for number in (1, 2)]
     Picture.objects.create(id=UUID(int=1), created_at=NOW, data=b"old")

@@ -3,15 +3,17 @@
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from idcsched.audit import writing
 from idcsched.audit.bulk import rows_create
 from idcsched.audit.models import Change, FeedEntry
 from idcsched.audit.row_check import storable
-from idcsched.audit.writing import below, row_create, row_delete, row_update, table_locked, write
+from idcsched.audit.writing import below, row_create, table_locked, write
 from idcsched.framework.errors import Conflict, Invalid, NotFound
 from idcsched.inventory.models import Idc, Region
 from idcsched.ledger.models import Holding
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
+row_update, row_delete = write()(writing.row_update), write()(writing.row_delete)  # as a service calls them
 
 
 @pytest.fixture
@@ -120,6 +122,7 @@ def test_errors_below_a_place_point_there():
     assert caught.value.errors[0].pointer == "/regions/3/code"
 
 
+@pytest.mark.both
 def test_a_violated_check_is_said_in_its_own_words(region):
     with pytest.raises(Invalid) as caught, write():
         row_update(region, {"latitude": 1.0}, allowed={"latitude"})
@@ -128,6 +131,7 @@ def test_a_violated_check_is_said_in_its_own_words(region):
     assert "both or neither" in caught.value.detail
 
 
+@pytest.mark.both
 def test_a_second_one_of_a_name_is_a_conflict(region):
     with pytest.raises(Conflict) as caught, write():
         row_create(Region(code="A"))
@@ -144,7 +148,8 @@ def test_what_is_needed_can_not_be_deleted(region):
     assert caught.value.detail == "in use by region b0, region b1, region b2, …"
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_a_reference_to_what_is_gone_is_a_conflict(region):
     with pytest.raises(Conflict) as caught, write():
         Holding.objects.create(idc_id=4711, resource="cpu")
@@ -171,7 +176,7 @@ def test_a_failed_service_leaves_nothing_behind(region):
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_locked_table_can_be_read_but_not_written():
     with transaction.atomic():
         table_locked(Region)

@@ -119,17 +119,6 @@ def test_what_piled_up_where_nothing_was_taken_is_sent() -> None:
     assert log.latencies[1].took > 0.1, "late by what it had to wait for the one before it"
 
 
-def test_what_was_due_when_a_disturbed_stretch_ended_it_is_dropped_too() -> None:
-    with held() as (web, server), asking(server) as log:
-        wait_for(lambda: web.asked == 1 and log.now > 0.2, "a backlog")
-        end(log, STOLEN)
-        stopped = log.now
-        web.may.set()
-
-    assert log.waiting == [], f"all that was due before {stopped} was dropped"
-    assert len(log.dropped) >= 5
-
-
 def test_what_was_due_and_not_even_sent_counts_with_what_it_has_waited() -> None:
     rate = 8 * PORTALS  # each portal asks every eighth of a second
     found = _overdue(10.0, 3 + 78 * PORTALS, rate)

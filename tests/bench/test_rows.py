@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bench import __main__ as bench
 from bench.measuring import measure
 from bench.row import Row, Sides, all_rows
@@ -84,9 +82,3 @@ def test_a_row_that_cannot_be_measured_is_named(tmp_path: Path, monkeypatch: Any
     monkeypatch.setattr(bench, "all_rows", lambda: [Row(name="x", title="x", unit="ms", required=1, set_up=broken)])
     assert bench.main(["--into", str(tmp_path / "none.json")]) == 2
     assert "x                       can't be measured: OSError: no such server" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("word", ["no_such_row"])
-def test_an_unknown_row_is_refused(word: str, capsys: Any) -> None:
-    assert bench.main([word]) == 2
-    assert "there is no such row" in capsys.readouterr().out

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from bench.processes import family, worked
 from bench.timeline import Answer, State, spent, timeline
 from tests.bench.times import CALM, QUIET, STOLEN, UNTOLD, marks
@@ -58,25 +56,6 @@ def test_a_machine_that_does_not_tell_is_not_taken_for_undisturbed() -> None:
     found = timeline(marks(UNTOLD), ["unknown"], answers(5))
     assert (found.stretches[0].p99_ms, found.stolen) == (5, None)
     assert (found.undisturbed_minutes, found.undisturbed_p99_ms) == (0, None)
-
-
-def test_a_stretch_without_requests_and_one_due_after_the_end() -> None:
-    found = timeline(marks(CALM, CALM), ["undisturbed"] * 2, [Answer(12.0, 0.007), Answer(20.05, 5.0)])
-    assert [(stretch.due, stretch.p99_ms) for stretch in found.stretches] == [(0, None), (1, 7)]
-    assert found.undisturbed_worst_ms == 7
-
-
-def test_nothing_was_due() -> None:
-    found = timeline(marks(CALM), ["undisturbed"], [])
-    assert (found.stretches[0].worst_ms, found.undisturbed_minutes, found.undisturbed_p99_ms) == (None, 0.17, None)
-
-
-@pytest.mark.parametrize("told", ["", "cpu 1 2 3\n", "cpu a b c d e f g h\n", None])
-def test_what_the_machine_does_not_tell(told: str | None, tmp_path: Path) -> None:
-    file = tmp_path / "stat"
-    if told is not None:
-        file.write_text(told)
-    assert spent(file) is None
 
 
 def test_what_it_tells(tmp_path: Path) -> None:

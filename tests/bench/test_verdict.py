@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bench.page import _soak
-from bench.soak import Report, _lines, main
+from bench.soak import Report, _lines
 from bench.timeline import Timeline
 
 CALM = Timeline(
@@ -91,13 +91,3 @@ def test_the_page_says_the_same_with_all_of_the_time_beside_it(report: Report, v
     assert verdict in told
     assert "in all of the time: 3 ms at the median, 900 ms at the 99th percentile, 2000 ms at the worst" in told
     assert "70 dropped behind disturbed stretches, 0 waiting when it was over" in told
-
-
-@pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "ten"])
-@pytest.mark.parametrize("option", ["--minutes", "--longest"])
-def test_no_time_is_refused_before_anything_starts(
-    option: str, minutes: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        main([f"{option}={minutes}"])
-    assert option in capsys.readouterr().err.splitlines()[-1]

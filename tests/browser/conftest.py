@@ -1,5 +1,6 @@
 """A browser, and the demo to visit with it."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,7 @@ from tests.servers import Unavailable, chromium, free_port
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright leaves an event loop running in this process
     try:
         with chromium.running() as found:
             yield found

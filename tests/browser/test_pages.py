@@ -46,6 +46,7 @@ def every_page(visitor: Visitor) -> Iterator[str]:
             yield f"{address}add/"
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_it_works(browser: Browser, site: Installation) -> None:
     """On a phone, in the dark, as the administrator, who sees the most: clean, and never wider than the window."""
@@ -64,6 +65,7 @@ def test_what_strangers_see_is_clean_too(visitor: Visitor, page: str) -> None:
     assert visitor.text()
 
 
+@pytest.mark.long
 def test_the_api_s_pages_show_every_endpoint(visitor: Visitor) -> None:
     visitor.goto("/api/v1/docs/")
     expect(visitor.page.locator("#operations-affinities-affinities_list")).to_be_visible()

@@ -6,24 +6,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import transaction
 from django.test import override_settings
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from idcsched.demo.loading import demo_load
+from tests.database import Pristine
 
 
 @pytest.fixture(scope="module")
 def loaded(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+    pristine: Pristine, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[datetime]:
     """The demo as `load_demo` leaves it; gives the time of loading. Each test's own changes go with the test."""
     now = timezone.now()
-    with django_db_blocker.unblock(), transaction.atomic():
+    with django_db_blocker.unblock():
         with override_settings(VAR_DIR=tmp_path_factory.mktemp("var")):
             demo_load(now=now)
-        yield now
-        transaction.set_rollback(True)
+        with pristine.extended():
+            yield now
 
 
 @pytest.fixture

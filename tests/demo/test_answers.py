@@ -21,7 +21,7 @@ from idcsched.scheduling.schedule import Scheduled, schedule
 from idcsched.scheduling.shipped import SHIPPED
 from idcsched.scheduling.world import load_world
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 PORTAL = Principal(user_id=1, username="portal", role=Role.PORTAL, tenant="demo")
 AREAS = ("huabei", "dongbei", "huadong", "huazhong", "huanan", "xinan", "xibei")

@@ -30,7 +30,7 @@ def address(server: Peer) -> str:
     return f"http://127.0.0.1:{server.server_address[1]}"
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_it_works(loaded: datetime, server: Peer) -> None:
     sources_point_to(address(server))
     for source in Source.objects.all():
@@ -44,7 +44,7 @@ def test_it_works(loaded: datetime, server: Peer) -> None:
     assert server.calls == ["/demo/measurements/"] * 2
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_they_ask_where_the_server_listens_this_time(loaded: datetime, server: Peer) -> None:
     sources_point_to("http://127.0.0.1:1")
     Source.objects.update(enabled=False, schedule="600")

@@ -19,7 +19,7 @@ from idcsched.inventory.services import idc_create, region_create
 from idcsched.scheduling.models import Profile
 from metrics_ingest.models import BandwidthRollup
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 ROLES = ["viewer", "portal", "operator", "admin"]
 

@@ -9,7 +9,7 @@ from idcsched.demo.documents import demo
 from idcsched.inventory.models import Taint
 from metrics_ingest.models import BandwidthRollup, Latest, SampleDay
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def test_it_works(loaded: datetime) -> None:

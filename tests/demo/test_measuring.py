@@ -14,7 +14,7 @@ from idcsched.inventory.services import idc_delete, line_delete
 from metrics_ingest.models import BandwidthMonth, BandwidthRollup, Latest, SampleDay
 from metrics_ingest.services import Sample, samples_store
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 NOTHING = {"lines": 0, "values": 0, "samples": 0}
 

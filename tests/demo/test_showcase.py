@@ -16,7 +16,7 @@ CREDENTIALS = {"portal": {"username": "portal", "password": "", "token": "idc_" 
 
 
 @pytest.fixture
-def shown(transactional_db: None, var: Path, live_server: Any) -> list[str]:
+def shown(db: None, var: Path, live_server: Any) -> list[str]:
     call_command("load_demo", verbosity=0)
     return show(live_server.url, json.loads(credentials_file().read_text())).splitlines()
 
@@ -45,7 +45,7 @@ def test_what_would_have_changed_it_is_what_the_decision_says(shown: list[str]) 
     assert told == any(flip["weight"] is not None for flip in margin["flips"])
 
 
-def test_a_refusal_is_told(transactional_db: None, live_server: Any) -> None:
+def test_a_refusal_is_told(db: None, live_server: Any) -> None:
     assert show(live_server.url, CREDENTIALS).startswith("The first recommendation was refused with 401: {")
 
 

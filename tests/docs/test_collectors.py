@@ -60,10 +60,6 @@ def test_the_page_shows_what_is_tested() -> None:
     ]
 
 
-def test_it_is_short() -> None:
-    assert len((EXAMPLE / "idcsched_librenms.py").read_text(encoding="utf-8").splitlines()) <= 40
-
-
 def test_the_source_shown_can_be_saved() -> None:
     (shown,) = (json.loads(block) for block in blocks(PAGE, "json"))
     collector = kinds().collectors[shown["kind"]]

@@ -2,16 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pytest
-from django.test import Client
 
-from idcsched.accounts.models import User
-from idcsched.accounts.services import token_issue
 from idcsched.framework.decoding import convert
 from idcsched.framework.normalize import Scale, normalize
 from idcsched.framework.one_by_one import enough
@@ -19,13 +14,11 @@ from idcsched.framework.profile import PluginEntry, ProfileBody, compile_profile
 from idcsched.framework.registry import load_registry
 from idcsched.framework.testing import IdcSpec, decide_for, profile, world
 from idcsched.scheduling.shipped import SHIPPED, shipped_document
-from tests.demo.conftest import loaded  # noqa: F401 - the demo's fixture, used by name
 from tests.docs.pages import agrees, blocks, page, section, tables
 
 PAGE = page("profiles.md")
 REGISTRY = load_registry()
 LINKED = re.compile(r"\[(.*?)\]\(.*\)")
-CALL = re.compile(r"(?P<method>[A-Z]+) /api/v1(?P<path>\S+)\n+(?P<body>.*)", re.DOTALL)
 
 
 def weights(code: str) -> dict[str, float]:
@@ -83,35 +76,6 @@ def test_differences_are_worth_what_is_told(row: dict[str, str]) -> None:
     assert float(row["weight"]) == weights("default")[name]
     assert agrees(row["points"], [better - worse])
     assert agrees(row["worth"], [(better - worse) * float(row["weight"])])
-
-
-def calls() -> Iterator[tuple[str, str, str]]:
-    for block in blocks(PAGE, "http"):
-        found = CALL.fullmatch(block)
-        assert found is not None, block
-        yield found["method"], found["path"], found["body"]
-
-
-@pytest.mark.django_db
-def test_the_steps_of_a_change_can_be_gone_as_told(loaded: datetime) -> None:  # noqa: F811 - the fixture
-    token = token_issue(user=User.objects.get(username="operator"), name="test").text
-    client = Client(SERVER_NAME="localhost", headers={"authorization": f"Bearer {token}"})
-    answers: list[Any] = []
-    for method, path, body in calls():
-        address = f"/api/v1{path}"
-        if "{decision_id}" in path:
-            address = address.replace("{decision_id}", answers[0]["decision_id"])
-        response = client.generic(method, address, body.strip(), content_type="application/json")
-        assert response.status_code in (200, 201), response.content.decode()
-        answers.append(json.loads(response.content))
-
-    tried, supposed, replayed, draft, differing, previewed, active, back = answers
-    assert (tried["result"], supposed["result"], draft["active"]) == ("scheduled", "scheduled", False)
-    assert "gz-ct-01" not in [each["idc"] for each in supposed["candidates"]]
-    assert replayed["decision_id"] == tried["decision_id"]
-    assert previewed["examined"] > 0
-    assert [(each["before"], each["after"]) for each in differing] == [(40, 10)]
-    assert (active["revision"], back["revision"]) == (2, 1)
 
 
 @pytest.mark.parametrize("row", tables(section(PAGE, "Weights that move by themselves"))[0], ids=str)

@@ -1,25 +1,17 @@
 """Every number in docs/seed-example.md is in the data, or is what the engine answers."""
 
-import io
 import json
 import re
-import shlex
 from collections import defaultdict
-from datetime import datetime
 from typing import Any
-
-import pytest
-from django.core.management import call_command
 
 from idcsched.demo.documents import seed_example
 from idcsched.framework.profile import Profile
 from idcsched.framework.testing import IdcSpec, Outcome, affinity, decide_for, profile, world
-from tests.demo.conftest import loaded  # noqa: F401 - the demo's fixture, used by name
 from tests.docs.pages import blocks, page, section, tables
 
 PAGE = page("seed-example.md")
 DATA = seed_example()
-WHAT_IF = section(PAGE, "What if")
 PRODUCT = re.compile(r"(\d+) × (\d+) = (\d+)")
 
 
@@ -107,28 +99,3 @@ def test_the_tie_is_broken_as_told() -> None:
     assert affinities["tie-breaker"].split()[0] == tie.broken_by
     assert {idc: float(affinities[idc]) for idc in ("b", "d")} == tie.values
     assert [row["tie-breaker"].split()[0] for row in later] == ["headroom", "a"]
-
-
-def test_every_change_has_its_request() -> None:
-    assert len(tables(WHAT_IF)[0]) == len(blocks(WHAT_IF, "json")[0].splitlines())
-
-
-@pytest.mark.parametrize(
-    ("row", "asked"),
-    list(zip(tables(WHAT_IF)[0], blocks(WHAT_IF, "json")[0].splitlines(), strict=False)),
-    ids=lambda part: part["change"] if isinstance(part, dict) else "",
-)
-def test_a_change_has_the_outcome_told(row: dict[str, str], asked: str) -> None:
-    outcome = decided(**json.loads(asked))
-    assert (row["winner"], float(row["total"])) == (outcome.winner, outcome.answer.score)
-
-
-@pytest.mark.django_db
-def test_the_command_prints_what_is_shown(loaded: datetime) -> None:  # noqa: F811 - the fixture
-    (shown,) = blocks(section(PAGE, "The answer"), "console")
-    command, _, expected = shown.partition("\n")
-    said = io.StringIO()
-    call_command(*shlex.split(command.removeprefix("$ python manage.py ")), stdout=said)
-
-    told = re.sub(r" +[\d.]+ s old$", "", said.getvalue(), flags=re.MULTILINE)
-    assert told.rpartition("\n\nProfile ")[0] == expected.rstrip("\n")

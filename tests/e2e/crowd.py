@@ -4,27 +4,40 @@ import http.client
 import json
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
+from time import time
 from typing import Any
 from uuid import uuid4
 
-__all__ = ["Answer", "Portal"]
+__all__ = ["BUSY", "Answer", "Needs", "Portal"]
 
 TIMEOUT = 30
-UNSETTLED = {503}
 BUSY = "idempotency_key_busy"
+Needs = dict[str, float]
+"""Of each resource so much, in one IDC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was asked, and what came back; `status` None: nothing did."""
+    """What was asked of which web process and when, and what came back; `status` None: nothing did.
+
+    `needs`: of each IDC that something is to be placed in, of a gang for each order. `again`: the same was asked
+    before, and nobody knows what has become of that.
+    """
 
     what: str
     request_id: str
+    port: int
+    asked: float
+    answered: float
     status: int | None
     body: Any
     wanted: int = 1
+    needs: Sequence[Needs] = ()
+    recommended: str = ""
+    placement: str = ""
+    again: bool = False
 
     @property
     def code(self) -> str:
@@ -74,21 +87,24 @@ class Portal:
         self.answers.append(answer)
         self._mine += [each["id"] for each in answer.placements if answer.what not in {"confirm", "release"}]
 
-    def ask(self, what: str, path: str, body: Any, *, wanted: int = 1, key: str = "") -> Answer:
+    def ask(self, what: str, path: str, body: Any, *, key: str = "", **more: Any) -> Answer:
         """One request, on a connection of its own, to whichever web process."""
         request_id = body.get("request_id", "") if isinstance(body, dict) else ""
-        connection = http.client.HTTPConnection("127.0.0.1", self.chance.choice(self.ports), timeout=TIMEOUT)
+        port, asked = self.chance.choice(self.ports), time()
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         headers |= {"Idempotency-Key": key} if key else {}
         try:
             connection.request("POST", f"/api/v1{path}", json.dumps(body), headers)
             response = connection.getresponse()
-            told = json.loads(response.read() or b"null")
-            return Answer(what=what, request_id=request_id, status=response.status, body=told, wanted=wanted)
+            status, told = response.status, json.loads(response.read() or b"null")
         except (OSError, http.client.HTTPException, ValueError):  # the process died over it, or its answer did
-            return Answer(what=what, request_id=request_id, status=None, body=None, wanted=wanted)
+            status, told = None, None
         finally:
             connection.close()
+        return Answer(
+            what=what, request_id=request_id, port=port, asked=asked, answered=time(), status=status, body=told, **more
+        )
 
     def _order(self, **more: Any) -> dict[str, Any]:
         machine = {
@@ -103,48 +119,65 @@ class Portal:
         }  # fmt: skip
 
     def _reserve(self) -> Answer:
-        return self.ask("reserve", "/schedule/", self._order())
+        order = self._order()
+        return self.ask("reserve", "/schedule/", order, needs=[needs_of(order)])
 
     def _reserve_once(self) -> Answer:
         """Asked again under the same key until it is known what has become of it."""
         order, key = self._order(), str(uuid4())
-        for _ in range(4):
-            answer = self.ask("reserve", "/schedule/", order, key=key)
+        for attempt in range(4):
+            answer = self.ask("reserve", "/schedule/", order, key=key, needs=[needs_of(order)], again=attempt > 0)
             if answer.settled:
                 break
         return answer
 
     def _commit(self) -> Answer:
         order = self._order(action="recommend")
-        recommended = self.ask("recommend", "/schedule/", order)
+        recommended = self.ask("recommend", "/schedule/", order, needs=[needs_of(order)])
         token = recommended.body.get("commit_token") if recommended.status == 200 else None
         if not token:
             return recommended
-        committed = self.ask("commit", "/placements/", {"commit_token": token})
-        return Answer(what="commit", request_id=order["request_id"], status=committed.status, body=committed.body)
+        idc = recommended.body["idc"]["code"]
+        committed = self.ask(
+            "commit", "/placements/", {"commit_token": token}, needs=[needs_of(order)], recommended=idc
+        )
+        return replace(committed, request_id=order["request_id"])
 
     def _gang(self) -> Answer:
         name = str(uuid4())
         orders = [self._order(request_id=name) for _ in range(self.chance.randint(2, 4))]
-        answer = self.ask("gang", "/schedule/batch/", {"requests": orders, "mode": "gang"}, wanted=len(orders))
-        return Answer(what="gang", request_id=name, status=answer.status, body=answer.body, wanted=len(orders))
+        needs = [needs_of(order) for order in orders]
+        body = {"requests": orders, "mode": "gang"}
+        answer = self.ask("gang", "/schedule/batch/", body, wanted=len(orders), needs=needs)
+        return replace(answer, request_id=name)
 
     def _spread(self) -> Answer:
         machines = [{"count": 3, "bandwidth_mbps": 20, "cpu": 1}]
-        return self.ask("spread", "/schedule/", self._order(machines=machines, spread={"max_per_idc": 1}), wanted=3)
+        order = self._order(machines=machines, spread={"max_per_idc": 1})
+        return self.ask("spread", "/schedule/", order, wanted=3, needs=[{"bandwidth_mbps": 20, "cpu": 1}] * 3)
 
     def _wait(self) -> Answer:
         machines = [{"count": 1, "bandwidth_mbps": 300, "cpu": 2}]
         return self.ask("wait", "/schedule/", self._order(machines=machines, wait_seconds=5))
 
     def _confirm(self) -> Answer:
-        return self.ask("confirm", f"/placements/{self.chance.choice(self._mine)}/confirm/", None)
+        return self._move("confirm", self.chance.choice(self._mine))
 
     def _release(self) -> Answer:
-        return self.ask(
-            "release", f"/placements/{self._mine.pop(self.chance.randrange(len(self._mine)))}/release/", None
-        )
+        return self._move("release", self._mine.pop(self.chance.randrange(len(self._mine))))
 
     def _release_twice(self) -> Answer:
-        self.ask("release", f"/placements/{self._mine[-1]}/release/", None)
-        return self.ask("release", f"/placements/{self._mine.pop()}/release/", None)
+        placement = self._mine.pop()
+        self._move("release", placement)
+        return self._move("release", placement)
+
+    def _move(self, what: str, placement: str) -> Answer:
+        return self.ask(what, f"/placements/{placement}/{what}/", None, placement=placement)
+
+
+def needs_of(order: dict[str, Any]) -> Needs:
+    """Of an order that goes to one IDC."""
+    return {
+        resource: sum(machine["count"] * machine[resource] for machine in order["machines"])
+        for resource in ("bandwidth_mbps", "cpu")
+    }

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -14,7 +15,8 @@ import psycopg2
 __all__ = ["Book", "Logged", "at_one_moment", "in_order_of_commit", "rows_of", "told_apart"]
 
 HOLDING = {"reserved", "provisioning", "active", "releasing"}
-EVENTS = "SELECT placement_id, version, move, state, detail FROM placement_event ORDER BY {order}"
+EVENTS = "SELECT placement_id, version, move, state, detail, {at} FROM placement_event ORDER BY {order}"
+COMMITTED = "pg_xact_commit_timestamp(xmin)"
 HOLDINGS = """
     SELECT idc.code, line.code, holding.resource, holding.ordered FROM ledger_holding AS holding
     JOIN inventory_idc AS idc ON idc.id = holding.idc_id LEFT JOIN inventory_line AS line ON line.id = holding.line_id
@@ -32,6 +34,7 @@ class Logged:
     move: str
     state: str
     detail: Mapping[str, Any]
+    at: float
 
 
 class Book:
@@ -44,6 +47,10 @@ class Book:
         self.places: dict[str, str] = {}
         self.complaints: list[str] = []
         self._claims: dict[str, list[tuple[Thing, float]]] = {}
+        self._moves: dict[str, list[float]] = defaultdict(list)
+        self._changes: dict[Thing, tuple[list[float], list[float]]] = defaultdict(lambda: ([0.0], [0.0]))
+        self._waits: dict[str, tuple[float, float]] = {}
+        self._now = 0.0
         self._limits = limits
 
     def read(self, events: Iterable[Logged]) -> "Book":
@@ -51,7 +58,34 @@ class Book:
             self._enter(event)
         return self
 
+    def room(self, thing: Thing, since: float, until: float) -> float:
+        """What was free of it all the time."""
+        times, held = self._changes[thing]
+        first, last = bisect_right(times, since) - 1, bisect_right(times, until)
+        return self._limits[thing[2]] - max(held[first:last])
+
+    def anybody_waited(self, since: float, until: float) -> bool:
+        return any(begun <= until and ended >= since for begun, ended in self._waits.values())
+
+    def states_between(self, placement: str, since: float, until: float) -> set[str]:
+        """The states that the placement was in."""
+        times = self._moves[placement]
+        first, last = max(bisect_left(times, since) - 1, 0), bisect_right(times, until)
+        return set(self.states[placement][first:last])
+
+    def entered(self, placement: str, at: float) -> float:
+        """When the placement came into the state that it was in."""
+        times = self._moves[placement]
+        return times[max(bisect_right(times, at) - 1, 0)]
+
     def _enter(self, event: Logged) -> None:
+        self._now = max(self._now, event.at)  # SQLite knows when an event was made, which is before its commit
+        self._moves[event.placement].append(self._now)
+        if event.state == "waiting":
+            self._waits[event.placement] = self._now, float("inf")
+        elif event.placement in self._waits:
+            begun, ended = self._waits[event.placement]
+            self._waits[event.placement] = begun, min(ended, self._now)
         states = self.states[event.placement]
         if event.version != len(states) + 1:
             self.complaints.append(f"{event.placement}: version {event.version} follows {len(states)}")
@@ -61,17 +95,24 @@ class Book:
             self._take(event)
         elif held_before and not holds:
             for thing, amount in self._claims[event.placement]:
-                self.held[thing] = round(self.held[thing] - amount, 6)
+                self._hold(thing, -amount)
 
     def _take(self, event: Logged) -> None:
         idc = self.places[event.placement] = event.detail["idc"]
         claims = [((idc, claim["line"] or "", claim["resource"]), claim["amount"]) for claim in event.detail["claims"]]
         self._claims[event.placement] = claims
         for thing, amount in claims:
-            held = self.held[thing] = round(self.held[thing] + amount, 6)
+            held = self._hold(thing, amount)
             self.most[thing] = max(self.most[thing], held)
             if held > self._limits[thing[2]]:
                 self.complaints.append(f"{event.placement} took {thing} to {held}")
+
+    def _hold(self, thing: Thing, amount: float) -> float:
+        held = self.held[thing] = round(self.held[thing] + amount, 6)
+        times, amounts = self._changes[thing]
+        times.append(self._now)
+        amounts.append(held)
+        return held
 
 
 @contextmanager
@@ -91,12 +132,18 @@ def at_one_moment(url: str) -> Iterator[Any]:
 
 def in_order_of_commit(cursor: Any, *, postgresql: bool) -> list[Logged]:
     """SQLite lets one write after the other; PostgreSQL keeps the time of every commit if it is asked to."""
-    cursor.execute(EVENTS.format(order="pg_xact_commit_timestamp(xmin), id" if postgresql else "id"))
+    at = f"extract(epoch FROM {COMMITTED})::float8" if postgresql else "(julianday(at) - 2440587.5) * 86400"
+    cursor.execute(EVENTS.format(at=at, order=f"{COMMITTED}, id" if postgresql else "id"))
     return [
         Logged(
-            str(UUID(str(placement))), version, move, state, json.loads(detail) if isinstance(detail, str) else detail
+            str(UUID(str(placement))),
+            version,
+            move,
+            state,
+            json.loads(detail) if isinstance(detail, str) else detail,
+            at,
         )
-        for placement, version, move, state, detail in cursor.fetchall()
+        for placement, version, move, state, detail, at in cursor.fetchall()
     ]
 
 

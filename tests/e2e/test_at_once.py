@@ -17,6 +17,8 @@ from tests.browser.serving import served
 from tests.e2e.installation import DATABASE, Installation
 from tests.servers import free_port
 
+pytestmark = pytest.mark.long
+
 USER = "from idcsched.accounts.services import user_create; user_create(username='root', role='admin')"
 ASKED = {"request_id": "order-8812", "region": "A", "profile": "seed-example"}
 ORDERED = {**ASKED, "machines": [{"count": 2}]}

@@ -32,7 +32,7 @@ for days in (1, 31):
 DECISIONS, SCHEDULED = "scheduling_decision", "django_celery_beat_periodictask"
 
 
-@pytest.fixture(params=[pytest.param("embedded", marks=pytest.mark.long), "redis"])  # `make run` has the embedded one
+@pytest.fixture(params=["embedded", "redis"])
 def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Installation:
     variables = {} if request.param == "embedded" else {"REDIS_URL": request.getfixturevalue("redis_url")}
     installed = Installation(tmp_path, **variables)
@@ -55,6 +55,7 @@ def age_schedule(installation: Installation) -> None:
     installation.python(AGE_SCHEDULE)
 
 
+@pytest.mark.long
 def test_old_decisions_expire_by_worker_and_beat(installation: Installation) -> None:
     installation.python(TWO_DECISIONS)
     age_schedule(installation)
@@ -74,6 +75,7 @@ def test_a_worker_that_comes_late_finds_its_work(installation: Installation) -> 
         wait_for(lambda: installation.count(DECISIONS) == 1, "the old decision to go", seconds=120)
 
 
+@pytest.mark.long
 def test_a_worker_answers_to_control(installation: Installation) -> None:
     with running(installation, "worker", "--concurrency", "1") as worker:
         wait_for(lambda: "ready." in worker.last_words(), "the worker")
@@ -81,6 +83,7 @@ def test_a_worker_answers_to_control(installation: Installation) -> None:
         assert installation.python(ping) == "1"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["worker", "beat"])
 def test_wrong_settings_keep_it_from_starting(tmp_path: Path, name: str) -> None:
     installation = Installation(tmp_path, PORT="none")

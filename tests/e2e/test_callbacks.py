@@ -1,4 +1,4 @@
-"""A real worker tells a real portal; killed between sending and writing that down, it loses nothing."""
+"""A worker that is killed between sending a callback and writing that down loses nothing."""
 
 import signal
 import sys
@@ -12,7 +12,7 @@ from tests.e2e.installation import Installation, wait_for
 from tests.outbound.peers import Exchange, Peer
 from tests.placement.receiving import FINE, received, receiver
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
 WORKER = (sys.executable, "-m", "celery", "-A", "idcsched.celery", "worker", "--concurrency", "2")
 WORLD = """
@@ -67,16 +67,6 @@ def all_delivered(installation: Installation) -> Callable[[], bool]:
 
 
 def test_it_works(installation: Installation, portal: Peer) -> None:
-    worker = installation.start("worker", *WORKER)
-    try:
-        installation.python(ORDER_AND_RELEASE.format(url=portal.url))
-        wait_for(all_delivered(installation), "both callbacks", seconds=90)
-    finally:
-        stop(worker, grace=20)
-    assert told(portal) == ["reserved", "released"]
-
-
-def test_a_worker_killed_after_sending_sends_the_same_message_again(installation: Installation, portal: Peer) -> None:
     doomed: list[Child] = []
 
     def kill(exchange: Exchange) -> None:

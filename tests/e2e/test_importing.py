@@ -1,4 +1,4 @@
-"""A real worker looks a file through and imports it; killed in the middle, it has done nothing or everything."""
+"""A worker that imports a file is killed in the middle, and has done nothing or everything."""
 
 import signal
 import sys
@@ -61,18 +61,6 @@ def rows_there(installation: Installation) -> tuple[int, int]:
 
 def killed(child: Child) -> None:
     stop(child, grace=0, by=signal.SIGKILL)
-
-
-def test_it_works(installation: Installation) -> None:
-    worker = installation.start("worker", *WORKER)
-    try:
-        wait_for(has_come_to(installation, "checked"), "the preview", seconds=90)
-        assert rows_there(installation) == (0, 0)
-        installation.python(AGREE)
-        wait_for(has_come_to(installation, "applied"), "the import", seconds=90)
-        assert rows_there(installation) == (ROWS, ROWS)
-    finally:
-        stop(worker, grace=20)
 
 
 @pytest.mark.long

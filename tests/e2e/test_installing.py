@@ -11,6 +11,8 @@ import pytest
 from tests.architecture.repository import ROOT
 from tests.servers import scratch_folder
 
+pytestmark = pytest.mark.long
+
 PYTHON = Path(sys.base_prefix, "bin", "python3")
 
 
@@ -84,6 +86,7 @@ def test_a_set_up_that_was_cut_short_is_done_again(folder: Path) -> None:
     assert install(folder).stdout.startswith("Installing")
 
 
+@pytest.mark.long
 def test_what_was_made_with_another_python_is_made_anew(folder: Path) -> None:
     (folder / ".venv" / "interpreter").write_text("1 3.11.0 /elsewhere\n", encoding="ascii")
     (folder / ".venv" / "installed-base").unlink()

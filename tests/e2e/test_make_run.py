@@ -38,6 +38,7 @@ def test_it_works(demo: Installation) -> None:
         assert not demo.processes()
 
 
+@pytest.mark.long
 def test_the_second_time_is_quick_and_a_second_at_once_refused(demo: Installation) -> None:
     with made(demo):
         pass
@@ -64,6 +65,7 @@ def test_a_signal_stops_everything(demo: Installation, number: signal.Signals) -
         assert not demo.processes()
 
 
+@pytest.mark.long
 def test_when_the_supervisor_is_killed_nothing_is_left(demo: Installation) -> None:
     with made(demo):
         os.kill(supervisor(demo), signal.SIGKILL)
@@ -87,6 +89,7 @@ def test_what_a_killed_run_left_is_stopped_by_the_next(demo: Installation) -> No
         assert "A previous run was killed" in said(run)
 
 
+@pytest.mark.long
 def test_a_process_that_dies_is_reported_and_stops_everything(demo: Installation) -> None:
     with made(demo) as run:
         worker = min(pid for pid in demo.processes() if b"worker" in command(pid))
@@ -109,12 +112,14 @@ def test_wrong_settings_are_a_line_each(tmp_path: Path) -> None:
     assert [line.split()[1] for line in done.stderr.splitlines()] == ["PORT", "MAX_LEVEL"]
 
 
+@pytest.mark.long
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "var").write_text("a file where the folder should be", encoding="utf-8")
     assert_refused(Installation(tmp_path).tried("demo_run"), "")
     assert_refused(Installation(tmp_path, SECRET_KEY="x").tried("demo_run"), "cannot write to")
 
 
+@pytest.mark.long
 def test_a_database_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     url = f"postgresql://nobody@127.0.0.1:{free_port()}/nothing"
     done = Installation(tmp_path, DATABASE_URL=url, PORT=str(free_port())).tried("demo_run")

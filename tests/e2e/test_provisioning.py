@@ -148,6 +148,7 @@ def database(postgresql_server: str) -> str:
 def installation(tmp_path: Path, road: FlakyRoad, database: str) -> Iterator[Installation]:
     with redis.running() as broker:
         variables = {"DATABASE_URL": database, "REDIS_URL": f"{broker}/0", "OUTBOUND_HOSTS": "127.0.0.0/8"}
+        variables["PROVIDER_SECRETS"] = "env:PROVIDER_CLOUD@127.0.0.1"
         installed = Installation(tmp_path, PROVIDER_CLOUD="secret", **variables)
         installed.manage("migrate", "--verbosity", "0")
         installed.python(WORLD.format(url=road.url, regions=REGIONS))

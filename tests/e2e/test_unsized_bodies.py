@@ -10,6 +10,8 @@ from tests.browser.serving import served
 from tests.e2e.installation import Installation
 from tests.servers import free_port
 
+pytestmark = pytest.mark.long
+
 MEGABYTE = b"a" * 1024 * 1024
 USER = "from idcsched.accounts.services import user_create; user_create(username='root', role='admin')"
 

@@ -214,7 +214,7 @@ def _fill(town: Town, tokens: Sequence[str], chance: random.Random) -> None:
 def _give_back(town: Town, before: Sequence[Row], chance: random.Random) -> None:
     """Some of what is held, all at one moment."""
     holding = [row for row in before if row.state == "reserved"]
-    chosen = [row.id for row in chance.sample(holding, max(len(holding) * 2 // 3, 1))]
+    chosen = [str(row.id) for row in chance.sample(holding, max(len(holding) * 2 // 3, 1))]
     town.installation.python(RELEASE.format(ids=json.dumps(chosen)))
 
 

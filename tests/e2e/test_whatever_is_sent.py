@@ -1,6 +1,6 @@
 """Whatever is sent, the answer is one that the OpenAPI document promises: Schemathesis against a live server.
 
-By hand with more examples: `FUZZING_EXAMPLES=200 python -m tests long tests/e2e/test_whatever_is_sent.py`.
+By hand with more examples: `FUZZING_EXAMPLES=200 pytest -m long tests/e2e/test_whatever_is_sent.py`.
 """
 
 import json

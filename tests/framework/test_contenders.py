@@ -87,7 +87,7 @@ def questions(draw: st.DrawFn) -> tuple[Snapshot, Profile, list[Request]]:
 
 
 @given(questions(), st.sampled_from([memory.MOST_BYTES, 20_000, 0]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_nobody_who_belongs_there_is_passed_over(given_: Any, most_bytes: int) -> None:
     picture, policy, asked = given_
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -128,7 +128,7 @@ quarters = st.integers(0, 12).map(lambda number: number / 4)
 )
 @example([(10, 5), (9.8, 5), (9.6, 0.6), (9.5, 0.6), *[(9.4, 0)] * 6], None)
 @example([(10, 0), (9.9, 0), (9.8, 5), (9.7, 5), *[(9.6, 0)] * 6], NEAR)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_how_near_a_promise_comes_to_the_last_place_does_not_matter(
     rows: list[tuple[float, float]], pick: dict[str, Any] | None
 ) -> None:

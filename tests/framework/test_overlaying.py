@@ -130,7 +130,7 @@ def test_what_orders_do_not_move_goes_on_being_remembered() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_as_if_built_anew(data: st.DataObject) -> None:
     """A row of orders, each on what the ones before it took: byte for byte what a new picture would say."""
     known, policy = data.draw(worlds(least=2)), data.draw(profiles())

@@ -62,7 +62,7 @@ def check_history(policies: list[Profile], questions: list[tuple[World, float, d
 
 
 @given(histories())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_it_works(history: Any) -> None:
     check_history(*history)
 

@@ -136,7 +136,7 @@ def spreads(draw: st.DrawFn) -> tuple[dict[str, IdcSpec], int, dict[str, Any]]:
 
 
 @given(spreads())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_shares_fit_and_keep_the_limits(case: Any) -> None:
     """Each share is the most that its IDC could have had, judged by `decide`; and a replay says the same."""
     fleet, count, how = case

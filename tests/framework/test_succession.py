@@ -309,7 +309,7 @@ def known_batches(draw: st.DrawFn) -> tuple[World, list[dict[str, Any]]]:
 
 
 @given(known_batches())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_open_questions_answer_as_afresh(batch: tuple[World, list[dict[str, Any]]]) -> None:
     known, asked = batch
     picture, policy = snapshot(known), profile(*POLICY)
@@ -327,7 +327,7 @@ def batches(draw: st.DrawFn) -> tuple[World, Profile, list[dict[str, Any]]]:
 
 
 @given(batches())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_it_is_what_one_after_the_other_would_be(batch: tuple[World, Profile, list[dict[str, Any]]]) -> None:
     known, policy, asked = batch
     picture = snapshot(known)

@@ -247,7 +247,7 @@ def check_needs(known: Any, policy: Profile, fields: dict[str, Any], needs: list
 
 
 @given(questions())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_other_machines_make_no_difference(drawn: Any) -> None:
     check_needs(*drawn)
 

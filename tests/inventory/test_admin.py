@@ -17,7 +17,7 @@ from idcsched.inventory.services import (
     taint_create,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 MODELS = ["region", "isp", "idc", "line", "taint", "affinity"]
 

@@ -10,7 +10,7 @@ from idcsched.inventory.services import affinity_create, affinity_delete, affini
 
 from .recorded import changes, feed
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 ANY = {"match_labels": {"idc/tier": "edge"}}
 MONDAY = datetime(2031, 5, 5, tzinfo=UTC)

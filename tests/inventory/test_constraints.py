@@ -9,7 +9,7 @@ from django.db import IntegrityError, models, transaction
 
 from idcsched.inventory.models import Affinity, Idc, Line, Region, RegionScope, Taint
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 MONDAY = datetime(2031, 5, 5, tzinfo=UTC)
 SOUND: dict[type[models.Model], Callable[[Idc], dict[str, Any]]] = {
@@ -74,6 +74,7 @@ def test_every_constraint_has_its_case():
     assert declared == set(CASES) | ELSEWHERE
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("name", CASES)
 def test_the_database_refuses(idc, name):
     model, fields = CASES[name]
@@ -106,6 +107,7 @@ def test_a_taint_stands_once(idc, starts_at):
         Taint.objects.create(idc=idc, key="k", starts_at=starts_at)
 
 
+@pytest.mark.both
 def test_a_number_that_is_none_does_not_get_in(idc):
     with pytest.raises(IntegrityError), transaction.atomic():
         Line.objects.update(purchased_mbps=float("nan"))

@@ -19,7 +19,7 @@ from idcsched.inventory.transfer.sheets import SHEETS
 
 from .filing import exported_json, exported_tables, imported
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 NASTY = ["=1+1", "+86 20", "-5", "@SUM(A1)", "'=x", "''=x", "'", "a;=cmd|'/c calc'!A0", "x\n=1", '"=1"', "\t=1", " =1"]
 

@@ -19,7 +19,7 @@ from idcsched.ledger.models import Holding
 
 from .recorded import changes, feed
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def lines(idc: Idc) -> dict[str, float]:

@@ -20,7 +20,7 @@ from idcsched.inventory.transfer import importing, jobs, services
 from idcsched.inventory.transfer.models import Import, State
 from idcsched.inventory.transfer.tasks import imports_sweep
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 TABLE = b"code,name,region\ngz-ct-01,New,440100\ngz-02,,440100\n"
 
@@ -118,6 +118,7 @@ def test_an_import_is_refused_at_once(anna, options, code):
     assert caught.value.code == code
 
 
+@pytest.mark.both
 def test_one_worker_at_a_time(idc, anna):
     job = brought(anna)
     first = jobs.claimed(job.pk)
@@ -127,6 +128,7 @@ def test_one_worker_at_a_time(idc, anna):
     assert run(job).state == "checking"
 
 
+@pytest.mark.both
 def test_a_worker_that_shows_no_sign_of_life_is_replaced_and_can_do_no_harm(idc, anna):
     job = run(brought(anna))
     services.import_confirm(job=job, user=anna)
@@ -143,6 +145,7 @@ def test_a_worker_that_shows_no_sign_of_life_is_replaced_and_can_do_no_harm(idc,
     assert Change.objects.filter(via="import").count() == 2
 
 
+@pytest.mark.both
 def test_a_claim_that_is_lost_at_the_last_moment_rolls_all_back(idc, anna, monkeypatch):
     job = run(brought(anna))
     services.import_confirm(job=job, user=anna)
@@ -196,7 +199,7 @@ def test_an_import_that_is_gone_is_no_work(db):
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_others_see_how_far_it_is(monkeypatch):
     """From another connection, while the import's own transaction is open."""
     region = Region.objects.create(code="r")

@@ -15,7 +15,7 @@ from idcsched.inventory.transfer import reading
 from .filing import faults, imported
 from .recorded import changes
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 FILES = {
     "regions.csv": "code,name,parent\n440100,广州,south\nsouth,South,\n",

@@ -13,7 +13,7 @@ from django.db import connection
 from idcsched.audit.models import Change
 from idcsched.inventory.models import Idc, Isp, Line, Region
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def run(*arguments: Any, **options: Any) -> tuple[str, str]:

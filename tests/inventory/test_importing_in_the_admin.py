@@ -17,7 +17,7 @@ from idcsched.inventory.transfer import exporting, list_buttons, services
 from idcsched.inventory.transfer.exporting import MARK
 from idcsched.inventory.transfer.models import Import
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 ADD = "/admin/transfer/import/add/"
 MODELS = ["region", "isp", "idc", "line", "taint", "affinity"]

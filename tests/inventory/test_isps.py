@@ -9,7 +9,7 @@ from idcsched.inventory.services import isp_create, isp_delete, isp_update
 
 from .recorded import changes, feed
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def test_it_works():

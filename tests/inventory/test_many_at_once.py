@@ -9,7 +9,7 @@ from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 
 from .recorded import changes
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def refused(service: object, **given: object) -> list[tuple[str, str]]:

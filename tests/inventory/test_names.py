@@ -6,7 +6,7 @@ from idcsched.framework.errors import Invalid
 from idcsched.inventory.labels import RegionTree, idc_labels
 from idcsched.inventory.selectors import idc_named, line_named, region_named
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def test_it_works(guangzhou, idc):

@@ -17,7 +17,7 @@ from idcsched.inventory.services import (
 
 from .recorded import changes, feed
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from idcsched.inventory.labels import RegionTree
 from idcsched.inventory.models import Region
 from idcsched.inventory.services import region_create, region_delete, region_update
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def test_it_works(guangzhou):

@@ -8,7 +8,7 @@ from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.services import taint_create
 from idcsched.inventory.taint_state import TaintState, in_state, state_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -12,7 +12,7 @@ from idcsched.inventory.services import idc_create, region_create, taint_create,
 
 from .recorded import changes, feed
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 MONDAY = datetime(2031, 5, 5, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from idcsched.inventory.models import Idc, Isp, Line, Region
 from idcsched.ledger.models import Claim, Headcount, Holding, Resource
 from idcsched.ledger.selectors import Taken, holdings_read
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 PLACEMENT = UUID(int=1)
 CLAIM = {"placement": PLACEMENT, "amount": 10, "remaining": 10, "taken_after": 10, "ceiling": 10}

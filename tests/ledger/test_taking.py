@@ -16,7 +16,7 @@ from idcsched.inventory.models import Idc, Isp, Line, Region
 from idcsched.ledger.models import Claim, Headcount, Holding
 from idcsched.ledger.taking import Stay, claims_fade, claims_fade_begin, claims_release, oversold, taking
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 NOW = datetime(2031, 5, 5, tzinfo=UTC)
 DAY = 86_400
@@ -84,6 +84,7 @@ def test_it_works() -> None:
     assert list(FeedEntry.objects.filter(topic="ledger").values_list("key", flat=True)) == ["gz-ct-01"] * 2
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     "claim",
     [
@@ -130,6 +131,7 @@ def test_without_a_limit_everything_fits() -> None:
     assert held() == {"bandwidth_mbps": (1e6, 1e6)}
 
 
+@pytest.mark.both
 def test_several_at_once_or_none() -> None:
     with pytest.raises(IntegrityError):
         take(stay(1, bandwidth(500)), stay(2, bandwidth(500)))
@@ -153,6 +155,7 @@ def rows() -> list[object]:
     ]
 
 
+@pytest.mark.both
 def test_many_together_write_what_each_by_itself_would() -> None:
     with transaction.atomic():
         take(*shares(1, 2, 3))
@@ -168,6 +171,7 @@ def test_many_together_are_as_few_statements_as_one() -> None:
     assert len(taking(shares(1, 2, 3, 4), at=NOW)) == len(taking(shares(1), at=NOW))
 
 
+@pytest.mark.both
 def test_it_is_given_back_once() -> None:
     take(stay())
     take(stay(2, bandwidth(100), machines=1))
@@ -220,9 +224,9 @@ def test_a_reserved_one_does_not_fade(idc: Idc) -> None:
 
 
 def test_taking_is_one_round_trip(django_assert_num_queries: Callable[[int], object]) -> None:
-    """On PostgreSQL; SQLite is in the same process anyway. The test's own transaction adds a savepoint."""
+    """On PostgreSQL; SQLite is in the same process anyway."""
     statements = taking([stay()], at=NOW)
-    with django_assert_num_queries((1 if connection.vendor == "postgresql" else len(statements)) + 2):
+    with django_assert_num_queries(1 if connection.vendor == "postgresql" else len(statements) + 2):
         run_together(statements)
 
 

@@ -10,7 +10,7 @@ from idcsched.ledger.models import Holding
 from metrics_ingest.models import Metric
 from metrics_ingest.services import Sample, rollups_refresh, samples_store
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 READ_ONLY = [
     "audit/change",

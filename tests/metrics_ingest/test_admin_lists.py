@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from idcsched.accounts.services import user_create
 from idcsched.audit.models import Change
 from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from metrics_ingest.models import Latest, Metric
+from tests.database import Pristine
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 COUNT = 10_000
 QUERIES = 14
@@ -37,12 +39,12 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def many(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+def many(pristine: Pristine, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """10,000 IDCs of 100 regions, each with a line, a taint, a value, and a change of each: for all tests here."""
-    with django_db_blocker.unblock(), transaction.atomic():
+    with django_db_blocker.unblock():
         _write_many()
-        yield
-        transaction.set_rollback(True)
+        with pristine.extended():
+            yield
 
 
 def _write_many() -> None:

@@ -11,7 +11,7 @@ from idcsched.inventory.models import Line
 from metrics_ingest.models import Latest, SampleDay
 from metrics_ingest.services import MAX_COLLECTED, Collected, Refusal, Sample, samples_collect
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture

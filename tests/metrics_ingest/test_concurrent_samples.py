@@ -14,7 +14,7 @@ from metrics_ingest.models import Latest, SampleDay
 from metrics_ingest.services import Sample, samples_store
 from metrics_ingest.slots import unpacked
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
 
 LINES = 20
 SLOTS = 12

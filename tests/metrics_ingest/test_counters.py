@@ -104,7 +104,7 @@ def test_a_reading_of_the_future_is_not_what_others_are_compared_with() -> None:
     assert values(counted(*runs, [reading(60, 60)])) == [1.0]
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 @pytest.mark.parametrize("when", ["0001-01-01T00:00:00+08:00", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59-08:00"])
 def test_a_reading_of_another_age_harms_nothing(device: "Device", when: str) -> None:
     first = {"site": "gz-01", "isp": "ct", "at": when, "in": 1, "out": 1}
@@ -183,7 +183,7 @@ def said(run: Run) -> tuple[str, int, int, list[str]]:
     return run.state, run.fetched, run.stored, [each["code"] for each in run.refusals]
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_runs_keep_what_they_have_read(device: Device) -> None:
     first = device.asked(0, at(0, **{"in": "18446744073709551000", "out": 10**9}))
     second = device.asked(60, at(60, **{"in": 18446744073709551615, "out": 10**9 + 75 * 10**7}))
@@ -193,7 +193,7 @@ def test_runs_keep_what_they_have_read(device: Device) -> None:
     assert Latest.objects.get().at == NOW + timedelta(seconds=60)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_a_run_in_which_every_counter_went_back_says_so(device: Device) -> None:
     device.asked(0, at(0, **{"in": 10, "out": 10}))
     run = device.asked(60, at(60, **{"in": 1, "out": 1}))
@@ -202,7 +202,7 @@ def test_a_run_in_which_every_counter_went_back_says_so(device: Device) -> None:
     assert said(device.asked(120, at(120, **{"in": 2, "out": 2})))[:3] == (RunState.SUCCEEDED, 1, 1)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 @pytest.mark.parametrize(
     ("counters", "code"),
     [
@@ -218,13 +218,13 @@ def test_what_is_no_counter_is_refused_and_not_kept(device: Device, counters: di
     assert not CounterReadings.objects.exists()
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_two_counters_under_one_name_are_not_guessed_about(device: Device) -> None:
     run = device.asked(0, at(0, **{"in": 1, "out": 1}), at(0, **{"in": 2, "out": 2}))
     assert said(run) == (RunState.FAILED, 2, 0, ["ambiguous"])
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_under_another_mapping_a_counter_is_another_one(device: Device) -> None:
     device.asked(0, at(0, **{"in": 10, "out": 10}))
     rule = {"bandwidth_mbps": MBPS | {"value": "in"}}
@@ -233,7 +233,7 @@ def test_under_another_mapping_a_counter_is_another_one(device: Device) -> None:
     assert said(device.asked(60, at(60, **{"in": 70, "out": 70})))[3] == ["first_reading"]
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_trying_compares_and_keeps_nothing(device: Device) -> None:
     device.asked(0, at(0, **{"in": 0, "out": 0}))
     before = CounterReadings.objects.get().held
@@ -243,7 +243,7 @@ def test_trying_compares_and_keeps_nothing(device: Device) -> None:
     assert CounterReadings.objects.get().held == before
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_they_go_with_their_source(device: Device) -> None:
     device.asked(0, at(0, **{"in": 0, "out": 0}))
     source_delete(source=Source.objects.get())

@@ -14,7 +14,7 @@ from metrics_ingest.percentile import CONVENTIONS
 from metrics_ingest.services import history_store, rollups_refresh
 from metrics_ingest.slots import SLOT, slot_floor
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 DAYS = 40
 SLOTS = DAYS * 288

@@ -11,7 +11,7 @@ from metrics_ingest.models import Latest, SampleDay
 from metrics_ingest.series import MAX_SPAN, series_read
 from metrics_ingest.services import history_store
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 START = datetime(2031, 5, 5, 23, 0, tzinfo=UTC)
 FIVE = timedelta(minutes=5)
@@ -37,6 +37,7 @@ def test_it_works(line, bandwidth):
     assert FeedEntry.objects.values_list("topic", "key").get() == ("metrics", "bandwidth_mbps")
 
 
+@pytest.mark.both
 def test_a_gap_leaves_what_is_there(line, bandwidth):
     store(line, bandwidth, [1, 2, 3])
     assert store(line, bandwidth, [NAN, 20, NAN]) == 1

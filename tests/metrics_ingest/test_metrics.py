@@ -15,7 +15,7 @@ from metrics_ingest.models import BandwidthRollup, Latest, Metric, SampleDay
 from metrics_ingest.selectors import metric_named
 from metrics_ingest.services import metric_create, metric_delete, metric_update
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def test_it_works():

@@ -11,7 +11,7 @@ from metrics_ingest.models import BandwidthDay, Latest, SampleDay
 from metrics_ingest.services import history_prune, history_store, pruning, rollups_refresh
 from metrics_ingest.slots import slot_floor, unpacked
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture
@@ -22,6 +22,7 @@ def history(line, bandwidth, now):
     history_store(metric=bandwidth, idc=line.idc, line=line, start=start, values=values)
 
 
+@pytest.mark.both
 def test_it_works(history, now):
     oldest = (now - timedelta(days=40)).date()
     assert history_prune(now=now) == 10
@@ -37,6 +38,7 @@ def test_what_a_sample_may_still_come_for_stays(history, now):
     assert np.isfinite(unpacked(kept.values)).all(), "the whole of the day on which the forty days begin"
 
 
+@pytest.mark.both
 def test_it_goes_in_steps_and_leaves_the_rest_to_the_next_time(history, now, monkeypatch):
     monkeypatch.setattr(pruning, "STEP", 3)
     monkeypatch.setattr(pruning, "STEPS", 2)

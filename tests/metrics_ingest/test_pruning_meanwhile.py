@@ -14,7 +14,7 @@ from metrics_ingest.models import Metric, SampleDay
 from metrics_ingest.services import Sample, history_prune, history_store, pruning, rollups_refresh, samples_store
 from metrics_ingest.slots import SLOT, day_number, slot_floor, slot_of_day, unpacked
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.postgresql, pytest.mark.usefixtures("db")]
 
 LINES, DAYS_THERE, PUSHES = 20, 60, 12
 BOUNDARY = timedelta(days=40)

@@ -13,7 +13,7 @@ from django.db import connection
 from idcsched.inventory.models import Idc, Line
 from metrics_ingest.services import Sample, metric_create, samples_store
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.django_db]
+pytestmark = [pytest.mark.postgresql, pytest.mark.usefixtures("db")]
 
 IDCS, METRICS, DAYS = 40, 5, 3
 TABLES = "('metrics_ingest_latest', 'metrics_ingest_sampleday')"

@@ -25,7 +25,7 @@ def load(line, bandwidth, values, *, until):
     history_store(metric=bandwidth, idc=line.idc, line=line, start=start, values=np.array(values, dtype=np.float32))
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_it_works(line, bandwidth, now):
     load(line, bandwidth, np.arange(WEEK), until=now)
     FeedEntry.objects.all().delete()
@@ -38,14 +38,14 @@ def test_it_works(line, bandwidth, now):
     assert FeedEntry.objects.values_list("topic", "key").get() == ("metrics", "bandwidth_mbps/rollups")
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_what_is_older_than_the_window_does_not_count(line, bandwidth, now):
     load(line, bandwidth, [900.0] * 288 + [10.0] * WEEK, until=now)
     rollups_refresh(now=now)
     assert (BandwidthRollup.objects.get().p95_mbps, BandwidthRollup.objects.get().covered_slots) == (10, WEEK)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_the_window_is_a_setting(line, bandwidth, now, settings):
     settings.BANDWIDTH_WINDOW = timedelta(days=40)
     load(line, bandwidth, [900.0] * 20_000, until=now)
@@ -54,7 +54,7 @@ def test_the_window_is_a_setting(line, bandwidth, now, settings):
     assert (rollup.window_seconds, rollup.covered_slots) == (40 * 86400, 40 * 288)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_gaps_are_not_zeros(line, bandwidth, now):
     load(line, bandwidth, [100.0, np.nan, np.nan, 100.0], until=now)
     rollups_refresh(now=now)
@@ -63,7 +63,7 @@ def test_gaps_are_not_zeros(line, bandwidth, now):
     assert np.nanmin(unpacked(rollup.busy_profile)) == 100
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_a_line_that_fell_silent_has_no_percentile(line, bandwidth, now):
     load(line, bandwidth, [100.0], until=now)
     rollups_refresh(now=now)
@@ -73,7 +73,7 @@ def test_a_line_that_fell_silent_has_no_percentile(line, bandwidth, now):
     assert np.isnan(unpacked(rollup.busy_profile)).all()
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_hours_are_the_last_whole_ones_oldest_first(line, bandwidth, now):
     slots = np.arange(8 * 288, dtype=np.float32)
     load(line, bandwidth, slots, until=now)
@@ -85,7 +85,7 @@ def test_hours_are_the_last_whole_ones_oldest_first(line, bandwidth, now):
     np.testing.assert_allclose(unpacked(rollup.hours), expected, rtol=1e-6)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_the_profile_is_by_hour_of_the_week_in_the_billing_zone(line, bandwidth, now):
     start = slot_floor(now) - (28 * 288 - 1) * SLOT
     local = [start + slot * SLOT + ZONE_OFFSET for slot in range(28 * 288)]
@@ -94,14 +94,14 @@ def test_the_profile_is_by_hour_of_the_week_in_the_billing_zone(line, bandwidth,
     np.testing.assert_array_equal(unpacked(BandwidthRollup.objects.get().busy_profile), np.arange(168))
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_the_profile_is_a_mean_of_four_weeks(line, bandwidth, now):
     load(line, bandwidth, np.repeat([1.0, 2.0, 3.0, 6.0], WEEK), until=now)
     rollups_refresh(now=now)
     np.testing.assert_allclose(unpacked(BandwidthRollup.objects.get().busy_profile), 3.0)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_only_the_lines_named(idc, line, bandwidth, now):
     for each in idc.lines.all():
         load(each, bandwidth, [1.0], until=now)
@@ -110,7 +110,7 @@ def test_only_the_lines_named(idc, line, bandwidth, now):
     assert rollups_refresh(lines=[], now=now) == 0
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_many_lines_take_few_queries(idc, bandwidth, now, django_assert_max_num_queries):
     for each in idc.lines.all():
         load(each, bandwidth, np.ones(WEEK), until=now)
@@ -135,7 +135,7 @@ def test_the_percentile_is_what_is_left_when_the_top_twentieth_is_dropped(values
         assert np.isnan(found[0])
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_every_window_has_its_percentile_and_its_coverage(line, bandwidth, now):
     values = np.random.default_rng(1).gamma(2.0, 100.0, 35 * 288).astype(np.float32)
     values[-3000:-2500] = np.nan
@@ -149,7 +149,8 @@ def test_every_window_has_its_percentile_and_its_coverage(line, bandwidth, now):
     assert rollup.p95_mbps == rollup.p95_7d_mbps
 
 
-@pytest.mark.django_db
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_days_and_months_are_kept(line, bandwidth, now):
     """It is 7 May, 20:02 in Shanghai."""
     load(line, bandwidth, np.arange(39 * 288), until=now)
@@ -169,7 +170,7 @@ def test_days_and_months_are_kept(line, bandwidth, now):
     assert str(today) == f"gz-01/ct 2031-05-07: {today.p95_mbps}"
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_what_comes_late_is_counted_where_it_belongs(line, bandwidth, now):
     load(line, bandwidth, [100.0] * 39 * 288, until=now)
     rollups_refresh(now=now)
@@ -180,7 +181,8 @@ def test_what_comes_late_is_counted_where_it_belongs(line, bandwidth, now):
     assert BandwidthDay.objects.filter(peak_mbps=900).count() == 2
 
 
-@pytest.mark.django_db
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_a_second_refresh_writes_only_what_has_moved(line, bandwidth, now):
     load(line, bandwidth, np.arange(39 * 288), until=now)
     rollups_refresh(now=now)
@@ -191,7 +193,7 @@ def test_a_second_refresh_writes_only_what_has_moved(line, bandwidth, now):
     assert not BandwidthMonth.objects.filter(month=date(2031, 4, 1), computed_at__gt=now).exists()
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_a_month_stays_once_its_history_is_gone(line, bandwidth, now):
     load(line, bandwidth, np.arange(39 * 288), until=now)
     rollups_refresh(now=now)
@@ -202,7 +204,7 @@ def test_a_month_stays_once_its_history_is_gone(line, bandwidth, now):
     assert BandwidthMonth.objects.get(month=date(2031, 4, 1)).covered_slots == 8640
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_another_convention_moves_every_figure(line, bandwidth, now, settings):
     load(line, bandwidth, np.arange(39 * 288), until=now)
     rollups_refresh(now=now)
@@ -214,7 +216,8 @@ def test_another_convention_moves_every_figure(line, bandwidth, now, settings):
     assert day.p95_mbps == day.peak_mbps - 14, "of 288 values the 15th from above"
 
 
-@pytest.mark.django_db
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_what_was_computed_for_a_later_time_stays(line, bandwidth, now):
     load(line, bandwidth, [100.0] * 300, until=now)
     rollups_refresh(now=now)
@@ -224,7 +227,7 @@ def test_what_was_computed_for_a_later_time_stays(line, bandwidth, now):
     assert not BandwidthDay.objects.filter(peak_mbps=900).exists()
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_another_zone_cuts_other_days(line, bandwidth, settings):
     settings.BILLING_ZONE = "America/New_York"
     now = datetime(2031, 3, 12, 12, 0, tzinfo=UTC)
@@ -236,7 +239,7 @@ def test_another_zone_cuts_other_days(line, bandwidth, settings):
     assert BandwidthMonth.objects.get(month=date(2031, 3, 1)).slots == 11 * 288 - 12 + 8 * 12 + 1
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_a_steady_growth_is_a_trend(line, bandwidth, now):
     load(line, bandwidth, np.repeat(100.0 + np.arange(38.0), 288), until=now)
     rollups_refresh(now=now)
@@ -245,8 +248,8 @@ def test_a_steady_growth_is_a_trend(line, bandwidth, now):
     assert rollup.trend_level_mbps == pytest.approx(137, abs=1)
 
 
-@pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_two_refreshes_at_once_leave_the_later_figures(idc, bandwidth, now):
     for each in idc.lines.all():
         load(each, bandwidth, np.arange(39 * 288), until=now)

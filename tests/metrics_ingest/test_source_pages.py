@@ -14,7 +14,7 @@ from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Latest, Run, Source
 from tests.outbound.peers import json_reply, peer, raw_reply
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 MakeSource = Callable[..., Source]
 GOOD = [{"site": "gz-01", "cpu": 0.5}]

@@ -65,6 +65,7 @@ def held_latest() -> dict[Key, tuple[datetime, float]]:
     return {(idc, line, metric): (at, value) for idc, line, metric, at, value in rows}
 
 
+@pytest.mark.both
 class StoringTest(TestCase):
     def setUp(self) -> None:
         region_create(code="A")
@@ -84,7 +85,8 @@ class StoringTest(TestCase):
         assert held_slots() == expected.slots
 
 
-@pytest.mark.django_db
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_days_with_many_gaps_are_put_together(idc: Idc, now: datetime) -> None:
     """Each second slot of two days, over what is there, and a metric about IDCs beside one about lines."""
     slots = [now - number * timedelta(minutes=5) for number in range(500)]
@@ -99,7 +101,8 @@ def test_days_with_many_gaps_are_put_together(idc: Idc, now: datetime) -> None:
     assert sum(place[0][2] == "cpu_load" for place in held) == len(load)
 
 
-@pytest.mark.django_db
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_two_calls_in_one_transaction_do_not_mix(line: Line, now: datetime) -> None:
     """Nothing of the first may still lie in a table in between when the second comes."""
     other = Line.objects.exclude(pk=line.pk).get()
@@ -111,7 +114,8 @@ def test_two_calls_in_one_transaction_do_not_mix(line: Line, now: datetime) -> N
     assert SampleDay.objects.count() == 2
 
 
-@pytest.mark.django_db
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_a_time_is_kept_to_the_microsecond(line: Line, now: datetime) -> None:
     times = [now + timedelta(microseconds=number) for number in (1, 333_333, 999_999)]
     for at in times:

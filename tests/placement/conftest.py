@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from django.utils import timezone
 
-from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
+from idcsched.accounts.services import tenant_create
 from idcsched.framework.request import Request
 from idcsched.inventory.services import idc_create, isp_create, region_create
 from idcsched.placement.models import Placement
@@ -43,7 +43,7 @@ def fleet(db: None) -> None:
         now=timezone.now(),
     )
     profile_create(code="roomy", body=POLICY)
-    Tenant.objects.create(code="live-cn", default_profile="roomy")
+    tenant_create(code="live-cn", default_profile="roomy")
 
 
 def asked(**fields: Any) -> Request:

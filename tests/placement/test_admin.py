@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from idcsched.accounts.models import Tenant
-from idcsched.accounts.services import user_create
+from idcsched.accounts.services import tenant_create, user_create
 from idcsched.placement.models import Placement
 
 LIST = reverse("admin:placement_placement_changelist")
@@ -36,7 +36,7 @@ def reader(tenant: Tenant | None) -> Client:
     ],
 )
 def test_it_works(placement: Placement, tenant: str | None, *, seen: bool) -> None:
-    Tenant.objects.create(code="other")
+    tenant_create(code="other")
     client = reader(Tenant.objects.get(code=tenant) if tenant else None)
 
     assert ("order-8812" in client.get(LIST).content.decode()) is seen

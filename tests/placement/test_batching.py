@@ -7,6 +7,7 @@ import pytest
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
+from idcsched.accounts.services import tenant_create, tenant_update
 from idcsched.audit.services import feed_append
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.request import Request
@@ -18,6 +19,7 @@ from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Placement
 from idcsched.placement.ordering import NoFeasible
 from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import replay
 from idcsched.scheduling.schedule import Scheduled
 from tests.placement.conftest import PORTAL, asked
@@ -99,6 +101,7 @@ def test_spread_and_waiting_in_a_batch() -> None:
 def test_decisions_can_be_made_again() -> None:
     """Each is on record with what it was decided on: with what the ones before it took."""
     served(*[asked(**RECOMMEND) for _ in range(4)])
+    recorder.settle()
     decisions = Decision.objects.order_by("id")
     assert [decision.idc for decision in decisions] == ["a", "b", "c", "a"]
     assert all(replay(decision=decision).identical for decision in decisions)
@@ -111,6 +114,7 @@ def test_a_gang() -> None:
     groups = {placement.group_id for placement in Placement.objects.all()}
     assert len(groups) == 1
     assert groups != {None}
+    recorder.settle()
     assert Decision.objects.count() == 3
     assert ledger_differences() == []
 
@@ -135,7 +139,7 @@ def test_a_gang_that_cannot_be_placed(wrong: dict[str, Any], code: str) -> None:
 
 @pytest.mark.usefixtures("fleet")
 def test_a_gang_respects_a_quota_as_a_whole() -> None:
-    Tenant.objects.update(quota_machines=5)
+    tenant_update(tenant=Tenant.objects.get(), changes={"quota_machines": 5})
     batch = served(asked(), asked(), by=gang_place)
     assert (told(batch), batch.result) == (["quota_exceeded", "quota_exceeded"], "none")
     assert not Placement.objects.exists()
@@ -143,7 +147,7 @@ def test_a_gang_respects_a_quota_as_a_whole() -> None:
 
 @pytest.mark.usefixtures("fleet")
 def test_a_gang_may_be_of_several_tenants() -> None:
-    Tenant.objects.create(code="other", default_profile="roomy", quota_machines=3)
+    tenant_create(code="other", default_profile="roomy", quota_machines=3)
     root = Principal(user_id=2, username="root", role=Role.ADMIN, all_tenants=True)
     pair = [asked(tenant=tenant) for tenant in ("live-cn", "other")]
     assert told(served(*pair, by=gang_place, principal=root)) == ["a", "b"]

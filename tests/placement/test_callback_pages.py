@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from idcsched.accounts.callback_secrets import callback_secret_text
 from idcsched.accounts.models import Tenant
-from idcsched.accounts.services import tenant_update, user_create
+from idcsched.accounts.services import tenant_create, tenant_update, user_create
 from idcsched.audit.models import Change
 from idcsched.placement.models import Delivery, Placement
 
@@ -53,7 +53,7 @@ def test_a_viewer_looks_and_sends_nothing(delivery: Delivery) -> None:
 
 
 def test_others_callbacks_are_not_there(delivery: Delivery) -> None:
-    other = Tenant.objects.create(code="other")
+    other = tenant_create(code="other")
     client = browser("viewer", other)
     assert str(delivery.pk) not in client.get(PAGE).content.decode()
     assert client.get(f"{PAGE}{delivery.pk}/change/").status_code == 302

@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
-from idcsched.accounts.services import tenant_callback_secret_make, tenant_update
+from idcsched.accounts.services import tenant_callback_secret_make, tenant_create, tenant_update
 from idcsched.audit.context import origin_set
 from idcsched.audit.models import Change
 from idcsched.framework.errors import Invalid, NotFound
@@ -108,15 +108,11 @@ def test_an_event_is_told_once(told: Placement) -> None:
 
 
 def test_workers_are_sent_for_once_it_is_written(
-    order: Order,
-    allowed: Tenant,
-    portal: Peer,
-    monkeypatch: pytest.MonkeyPatch,
-    django_capture_on_commit_callbacks: Callable[..., object],
+    order: Order, allowed: Tenant, portal: Peer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[object] = []
     monkeypatch.setattr("idcsched.placement.callbacks.announce", sent.append)
-    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
+    with transaction.atomic():
         placement = order(callback_url=portal.url)
         assert sent == []
     assert sent == [placement.pk]
@@ -326,8 +322,8 @@ def test_the_sweep_finds_each_placement_once_and_in_order(told: Placement, order
     assert callbacks_announce(now=timezone.now()) == 1
 
 
-@pytest.mark.postgresql  # on SQLite writers take turns anyway
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.both
+@pytest.mark.usefixtures("db")
 def test_many_workers_at_once_send_each_once_and_in_order(told: Placement, portal: Peer) -> None:
     placement_confirm(placement=told)
     placement_release(placement=told)
@@ -419,5 +415,5 @@ def test_for_a_day_the_secret_before_goes_on(told: Placement, portal: Peer, allo
 
 
 def test_secrets_are_each_tenants_own(allowed: Tenant) -> None:
-    other = Tenant.objects.create(code="other")
+    other = tenant_create(code="other")
     assert tenant_callback_secret_make(tenant=other) != tenant_callback_secret_make(tenant=allowed)

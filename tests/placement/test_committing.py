@@ -8,6 +8,7 @@ from django.core import signing
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
+from idcsched.accounts.services import tenant_create, tenant_delete
 from idcsched.framework.errors import Conflict, Invalid, NotFound
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update
@@ -15,9 +16,11 @@ from idcsched.placement import committing
 from idcsched.placement.committing import placement_commit
 from idcsched.placement.lifecycle import Action
 from idcsched.placement.models import Placement
+from idcsched.scheduling import recommendation
 from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recommendation import SALT
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import COMMIT_SALT, Scheduled
+from idcsched.scheduling.schedule import Scheduled
 from tests.placement.conftest import PORTAL
 
 Recommend = Callable[..., Scheduled]
@@ -75,7 +78,7 @@ def test_what_does_not_fit_any_more(recommend: Recommend) -> None:
     [
         pytest.param(lambda: "", id="empty"),
         pytest.param(lambda: "nonsense", id="nonsense"),
-        pytest.param(lambda: signing.dumps({"decision": "x"}, salt=COMMIT_SALT), id="signed, but no decision"),
+        pytest.param(lambda: signing.dumps({"decision": "x"}, salt=SALT), id="signed, but no decision"),
         pytest.param(lambda: signing.dumps({"decision": str(UUID(int=1))}, salt="other"), id="signed for another use"),
     ],
 )
@@ -85,14 +88,29 @@ def test_a_token_that_nobody_gave_out(fleet: None, token: Callable[[], str]) -> 
     assert refusal.value.code == "invalid_token"
 
 
-def test_a_recommendation_that_could_not_be_recorded(recommend: Recommend) -> None:
-    """Whoever gave it out died at once: the token proves that it was given out, and nothing else is left of it."""
+def test_it_waits_for_no_record(recommend: Recommend) -> None:
     recommended = recommend()
-    recorder.settle(recommended.decision_id)
-    Decision.objects.filter(pk=recommended.decision_id).delete()
-    with pytest.raises(Conflict) as refusal:
-        commit(recommended.commit_token)
-    assert refusal.value.code == "recommendation_lost"
+    recorder.settle()
+    Decision.objects.all().delete()
+    placement, _ = commit(recommended.commit_token)
+    assert str(placement.based_on) == recommended.decision_id
+
+
+def test_a_recommendation_that_says_too_much_has_no_token(
+    recommend: Recommend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recommendation, "LONGEST_TOKEN", 300)
+    recommended = recommend(request_id="x" * 200)
+    assert (recommended.result, recommended.commit_token) == ("scheduled", None)
+
+
+def test_a_tenant_that_is_gone(recommend: Recommend) -> None:
+    everybody = Principal(user_id=3, username="root", role=Role.ADMIN, all_tenants=True)
+    token = recommend().commit_token
+    tenant_delete(tenant=Tenant.objects.get(code="live-cn"))
+    with pytest.raises(Invalid) as refusal:
+        commit(token, everybody)
+    assert refusal.value.code == "unknown_tenant"
 
 
 def test_a_token_that_is_too_old(recommend: Recommend, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +122,7 @@ def test_a_token_that_is_too_old(recommend: Recommend, monkeypatch: pytest.Monke
 
 
 def test_another_tenants_token(recommend: Recommend) -> None:
-    Tenant.objects.create(code="other")
+    tenant_create(code="other")
     other = Principal(user_id=2, username="other", role=Role.PORTAL, tenant="other")
     token = recommend().commit_token
     with pytest.raises(NotFound):

@@ -13,7 +13,7 @@ from idcsched.placement.driver_testing import check_driver, wanted
 from idcsched.placement.drivers.simulated import Simulated, SimulatedConfig
 from idcsched.placement.models import SimulatedMachine
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def call() -> Call:

@@ -20,14 +20,14 @@ from idcsched.placement.ordering import placement_order
 from idcsched.scheduling.live import live
 from tests.placement.conftest import PORTAL, ROOMS, asked
 
-pytestmark = pytest.mark.postgresql  # SQLite's database in memory knows no two writers at all
+pytestmark = pytest.mark.both
 
 CLIENTS = 6
 TURNS = 8
 
 
 @pytest.fixture
-def committed(transactional_db: None, fleet: None) -> Iterator[None]:
+def committed(db: None, fleet: None) -> Iterator[None]:
     """The fleet where every thread sees it."""
     live.forget()
     yield

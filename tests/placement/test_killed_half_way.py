@@ -48,7 +48,7 @@ class Fate:
             raise Killed(point)
 
 
-@pytest.fixture(params=range(3))
+@pytest.fixture(params=[0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
 def fate(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Fate:
     found = Fate(request.param)
     for name in ("create", "find", "delete"):

@@ -21,14 +21,14 @@ from idcsched.placement.waiting import waiting_try
 from idcsched.scheduling.live import live
 from tests.placement.conftest import PORTAL, ROOMS, asked
 
-pytestmark = pytest.mark.postgresql  # SQLite's database in memory knows no two writers at all
+pytestmark = pytest.mark.both
 
 CLIENTS = 8
 TURNS = 12
 
 
 @pytest.fixture
-def committed(transactional_db: None, fleet: None) -> Iterator[None]:
+def committed(db: None, fleet: None) -> Iterator[None]:
     """The fleet where every thread sees it."""
     live.forget()
     yield
@@ -108,6 +108,7 @@ def test_one_last_place(committed: None, order: Callable[..., Placement]) -> Non
         assert Counter(pool.map(want, range(CLIENTS))) == {"a": 1, "no_feasible_idc": CLIENTS - 1}
 
 
+@pytest.mark.postgresql
 def test_who_waits_for_an_order_that_gets_its_place_gives_that_back(committed: None) -> None:
     """PostgreSQL would show them the row as it is now, joined to the IDC that it had before: none."""
     machines = [{"count": 1, "bandwidth_mbps": ROOMS["a"]}]

@@ -10,7 +10,7 @@ from idcsched.framework.errors import Conflict
 from idcsched.ledger.models import Claim, Headcount, Holding
 from idcsched.placement.lifecycle import HOLDING, MOVES, Move, State, next_state
 from idcsched.placement.models import Event, Placement
-from idcsched.placement.moving import placement_confirm, placement_release, placements_expire
+from idcsched.placement.moving import placement_confirm, placement_provision, placement_release, placements_expire
 
 Order = Callable[..., Placement]
 LEGAL = {
@@ -104,6 +104,18 @@ def test_reservations_end(order: Order) -> None:
     other.refresh_from_db()
     assert (placement.state, other.state) == ("expired", "reserved")
     assert taken() == 312
+
+
+@pytest.mark.parametrize("move", [placement_confirm, placement_provision])
+def test_a_reservation_whose_time_is_up_goes_nowhere_but_back(order: Order, move: Callable[..., Placement]) -> None:
+    placement = order()
+    Placement.objects.update(expires_at=timezone.now())
+    with pytest.raises(Conflict) as refusal:
+        move(placement=placement)
+    assert refusal.value.code == "invalid_transition"
+    assert states(placement) == ["reserved"]
+    assert placements_expire(now=timezone.now()) == 1
+    assert taken() == 0
 
 
 def test_holding_states() -> None:

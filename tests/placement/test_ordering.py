@@ -6,6 +6,7 @@ import pytest
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
+from idcsched.accounts.services import tenant_update
 from idcsched.framework.errors import Conflict, Forbidden, Invalid
 from idcsched.inventory.models import Idc
 from idcsched.ledger.models import Claim, Headcount, Holding
@@ -13,6 +14,7 @@ from idcsched.placement import ordering
 from idcsched.placement.models import Event, Placement
 from idcsched.placement.ordering import NoFeasible
 from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recorder import recorder
 
 Order = Callable[..., Placement]
 
@@ -62,6 +64,7 @@ def test_until_nothing_is_left(order: Order) -> None:
         order()
     assert refusal.value.code == "no_feasible_idc"
     assert refusal.value.decision.summary == "0/3 IDCs fit: 3 not enough bandwidth"
+    recorder.settle()
     assert Decision.objects.filter(result="unschedulable").count() == 1
     assert {holding.taken for holding in Holding.objects.filter(resource="bandwidth_mbps")} == {900, 600}
 
@@ -91,7 +94,7 @@ def test_who_is_too_late_gets_the_next_best(order: Order, fleet: None, monkeypat
     ],
 )
 def test_a_quota_is_respected(order: Order, fleet: None, quota: dict[str, float], code: str) -> None:
-    Tenant.objects.update(**quota)
+    tenant_update(tenant=Tenant.objects.get(), changes=quota)
     order()
     with pytest.raises(Conflict) as refusal:
         order()
@@ -100,7 +103,7 @@ def test_a_quota_is_respected(order: Order, fleet: None, quota: dict[str, float]
 
 
 def test_a_quota_may_be_used_up(order: Order, fleet: None) -> None:
-    Tenant.objects.update(quota_machines=6, quota_bandwidth_mbps=600)
+    tenant_update(tenant=Tenant.objects.get(), changes={"quota_machines": 6, "quota_bandwidth_mbps": 600})
     order()
     order()
     assert Placement.objects.count() == 2

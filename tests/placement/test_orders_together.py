@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, connections
 
 from idcsched.accounts.models import Tenant
-from idcsched.audit import lending
+from idcsched.accounts.services import tenant_update
 from idcsched.framework.errors import Conflict
 from idcsched.ledger.models import Claim, Holding
 from idcsched.placement import taking
@@ -21,26 +21,17 @@ from idcsched.scheduling.models import Decision, Picture
 from idcsched.scheduling.replay import replay
 from tests.placement.conftest import PORTAL, asked
 
-pytestmark = pytest.mark.postgresql  # SQLite's database in memory knows no two writers at all
-
 SMALL = [{"bandwidth_mbps": 10}]
 CLIENTS = 8
 
 
 @pytest.fixture
-def following(transactional_db: None, fleet: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def following(fleet: None) -> Iterator[None]:
     """As in a web process."""
-    monkeypatch.setattr(lending, "_lends", True)
-    live.forget()
     live.follow()
     live.current()
     yield
     live.stop()
-    live.forget()
-    for joining in (taking._joining, taking._limited):
-        joining._lending._lent, lent = None, joining._lending._lent
-        if lent is not None:
-            lent.close()
 
 
 @pytest.fixture
@@ -91,6 +82,7 @@ def all_at_once(orders: list[Callable[[], Placement | str]]) -> list[Placement |
     return [outcome.result() for outcome in outcomes]
 
 
+@pytest.mark.both
 def test_it_works(following: None, written: list[int]) -> None:
     placements = all_at_once([partial(order, number) for number in range(CLIENTS)])
 
@@ -108,23 +100,22 @@ def test_it_works(following: None, written: list[int]) -> None:
     assert taken == live.current().snapshot.lines.pending.sum() == 10 * CLIENTS
 
 
-def test_an_order_is_one_message_to_the_database(
+@pytest.mark.postgresql
+def test_an_order_is_a_look_at_the_feed_and_one_message(
     following: None, django_assert_num_queries: Callable[..., Any]
 ) -> None:
     order(1)
-    live.stop()
-    live._following = True  # nobody looks by himself
+    live.stop()  # nobody else looks at the feed
     lent = taking._joining._lending._lent
-    with django_assert_num_queries(0), django_assert_num_queries(1, connection=lent):
+    with django_assert_num_queries(1), django_assert_num_queries(1, connection=lent):
         assert isinstance(order(2), Placement)
-    with django_assert_num_queries(0), django_assert_num_queries(1, connection=lent):
+    with django_assert_num_queries(1), django_assert_num_queries(1, connection=lent):
         assert isinstance(order(3), Placement), "and sees what the one before it took, unread"
     assert live.current().snapshot.lines.pending.sum() == 30
 
 
 def test_what_orders_saw_is_kept_once_and_each_decision_can_be_made_again(following: None) -> None:
-    live.stop()
-    live._following = True  # nobody looks by himself
+    live.stop()  # nobody else looks at the feed
     for number in range(8):
         order(number, explain="full")
 
@@ -144,6 +135,7 @@ def test_a_database_that_was_emptied_is_given_what_they_saw_again(following: Non
     assert Decision.objects.get().picture_id == Picture.objects.get().pk
 
 
+@pytest.mark.both
 def test_who_finds_nothing_left_is_refused_alone(following: None, written: list[int]) -> None:
     """All saw room for 700 of `c`, where only one of them fits."""
     wanted = {"only": ["c"], "region": None, "machines": [{"bandwidth_mbps": 700}]}
@@ -184,9 +176,7 @@ def test_what_is_no_lack_of_room_is_told_whom_it_is_about(following: None, monke
 @pytest.fixture
 def limited(following: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tenant may hold five machines. Whoever has a quota stands in a line of his own: here it is the only one."""
-    Tenant.objects.update(quota_machines=5)
-    live.forget()
-    live.current()
+    tenant_update(tenant=Tenant.objects.get(), changes={"quota_machines": 5})
     monkeypatch.setattr(taking, "_limited", taking._joining)
 
 
@@ -197,6 +187,7 @@ def test_what_a_quota_leaves_room_for_is_written_together(limited: None, written
     assert order(5) == "quota_exceeded"
 
 
+@pytest.mark.both
 def test_who_would_exceed_a_quota_is_refused_alone(limited: None, written: list[int]) -> None:
     outcomes = all_at_once([partial(order, number) for number in range(CLIENTS)])
     assert written == [CLIENTS, *[1] * CLIENTS]
@@ -206,8 +197,6 @@ def test_who_would_exceed_a_quota_is_refused_alone(limited: None, written: list[
 
 
 def test_who_has_no_quota_waits_for_nobody_who_has_one(following: None, written: list[int]) -> None:
-    Tenant.objects.update(quota_machines=5)
-    live.forget()
-    live.current()
+    tenant_update(tenant=Tenant.objects.get(), changes={"quota_machines": 5})
     assert isinstance(order(1), Placement)
     assert written == []

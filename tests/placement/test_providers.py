@@ -10,7 +10,7 @@ from idcsched.inventory.services import idc_create, region_create
 from idcsched.placement.models import Provider
 from idcsched.placement.services import provider_create, provider_delete, provider_update
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 def make(**given: Any) -> Provider:

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
+from idcsched.accounts.services import tenant_update
 from idcsched.audit.context import origin_set
 from idcsched.audit.services import feed_append
 from idcsched.framework.errors import Conflict, Invalid
@@ -360,7 +361,7 @@ def test_a_retry_counts_against_the_quota(provision: Order) -> None:
         reconfigure(code, refused=1.0)
     placement = provision()
     work()
-    Tenant.objects.update(quota_machines=2)
+    tenant_update(tenant=Tenant.objects.get(), changes={"quota_machines": 2})
     with pytest.raises(Conflict) as refusal:
         placement_retry(placement=placement, http_request_id="2")
     assert refusal.value.code == "quota_exceeded"
@@ -368,7 +369,7 @@ def test_a_retry_counts_against_the_quota(provision: Order) -> None:
 
 
 def test_falling_needs_no_more_quota(provision: Order) -> None:
-    Tenant.objects.update(quota_machines=3)
+    tenant_update(tenant=Tenant.objects.get(), changes={"quota_machines": 3})
     reconfigure("a", refused=1.0)
     placement = provision()
     work()

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
+from idcsched.accounts.services import tenant_update
 from idcsched.audit.services import feed_append
 from idcsched.framework.errors import Conflict
 from idcsched.inventory.models import Idc
@@ -77,7 +78,7 @@ def test_all_or_nothing(order: Order) -> None:
 
 
 def test_a_quota_is_respected_by_all_together(order: Order, fleet: None) -> None:
-    Tenant.objects.update(quota_machines=5)
+    tenant_update(tenant=Tenant.objects.get(), changes={"quota_machines": 5})
     with pytest.raises(Conflict, match="quota of 5"):
         order(machines=SIX, spread=TWO_EACH)
     assert not Placement.objects.exists()

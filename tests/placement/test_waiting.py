@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
+from idcsched.accounts.services import tenant_create
 from idcsched.audit.models import FeedEntry
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update
@@ -68,6 +68,15 @@ def test_time_is_up(order: Order, full: Placement) -> None:
     assert Holding.objects.get(resource="bandwidth_mbps").taken == 0
 
 
+def test_whose_time_runs_out_while_others_are_tried_gets_nothing(order: Order, full: Placement) -> None:
+    """The round began before it was up."""
+    waiting, begun = order(**WAITING), timezone.now()
+    placement_release(placement=full)
+    Placement.objects.filter(pk=waiting.pk).update(expires_at=timezone.now())
+    assert waiting_try(now=begun) == 0
+    assert states(waiting) == ["waiting"]
+
+
 def test_one_may_give_up(order: Order, full: Placement) -> None:
     waiting = order(**WAITING)
     placement_release(placement=waiting)
@@ -106,7 +115,7 @@ def test_by_and_by_it_is_tried_anyway(order: Order, full: Placement) -> None:
 
 
 def test_the_urgent_then_the_old_and_tenants_take_turns(order: Order, full: Placement) -> None:
-    Tenant.objects.create(code="other", default_profile="roomy")
+    tenant_create(code="other", default_profile="roomy")
     other = Principal(user_id=2, username="other", role=Role.PORTAL, tenant="other")
 
     def waits(name: str, principal: Any = None, **fields: Any) -> None:

@@ -12,7 +12,7 @@ from idcsched.audit.models import Change
 from idcsched.scheduling.models import Decision, Profile
 from idcsched.scheduling.services import profile_create
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 BODY: dict[str, Any] = {"plugins": [{"name": "taint", "plugin": "taint", "weight": 5}]}
 

@@ -10,7 +10,7 @@ from idcsched.scheduling.models import Decision
 from idcsched.scheduling.services import decisions_expire
 from idcsched.scheduling.tasks import decisions_expire as task
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 NOW = timezone.now()
 

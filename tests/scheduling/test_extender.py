@@ -14,6 +14,7 @@ from idcsched.framework.request import Request
 from idcsched.inventory.services import idc_create, region_create
 from idcsched.outbound.health import Patience
 from idcsched.scheduling.models import Decision, Profile
+from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import Replayed, preview, replay
 from idcsched.scheduling.schedule import Scheduled, schedule
 from idcsched.scheduling.services import profile_create
@@ -34,7 +35,7 @@ from tests.outbound.peers import (
     zipped_bomb,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 SOMEBODY = Principal(user_id=1, username="tester", role="admin", all_tenants=True)
 FINE = json_reply({"rejected": {"a": "under repair"}, "scores": {"b": 10, "c": 90}})
@@ -86,6 +87,7 @@ def totals(answer: Scheduled) -> dict[str, float]:
 
 
 def replayed(answer: Scheduled, **how: Any) -> Replayed:
+    recorder.settle()
     return replay(decision=Decision.objects.get(pk=answer.decision_id), **how)
 
 
@@ -239,6 +241,7 @@ def test_a_preview_knows_the_replies_of_then_and_no_others(
 ) -> None:
     with peer(FINE) as server:
         answered(server)
+    recorder.settle()
     shown = preview(profile=Profile.objects.get(code="asking"), body=draft(server.url), last=10)
     assert (shown.examined, shown.failed) == ((1, 0) if examined else (0, 1))
     assert len(server.calls) == 1
@@ -248,8 +251,10 @@ def test_a_preview_shows_what_would_change() -> None:
     with peer(FINE) as server:
         answered(server)
     profile, draft = Profile.objects.get(code="asking"), body(server.url)
+    recorder.settle()
     assert preview(profile=profile, body=draft, last=10).changed == ()
     draft["plugins"].append({"name": "x", "plugin": "labels"})
     draft["fallback"] = [{"match_labels": {"rank": "b"}}, {"match_labels": {"rank": "c"}}]
+    recorder.settle()
     shown = preview(profile=profile, body=draft, last=10)
     assert shown.failed == 1, "the groups leave out a, about which it asked then"

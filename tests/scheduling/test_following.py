@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
-from idcsched.accounts.services import token_issue, token_revoke, user_create, user_update
+from idcsched.accounts.services import tenant_create, token_issue, token_revoke, user_create, user_update
 from idcsched.audit.feed import Moved, commits_begun
 from idcsched.audit.services import feed_append
 from idcsched.audit.statements import run_together
@@ -35,9 +35,7 @@ from idcsched.scheduling.live import LOOK_EVERY, Live, Picture
 from metrics_ingest.services import Sample, samples_store
 from tests.e2e.installation import wait_for
 
-# An in-memory SQLite database can't be read by a second thread while the first one writes; there
-# `tests/e2e` shows the same with files.
-pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture
@@ -92,8 +90,8 @@ def looking(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Pictur
     found: list[Picture] = []
     looked = live._looked
 
-    def look() -> Picture:
-        found.append(looked())
+    def look(**how: Any) -> Picture:
+        found.append(looked(**how))
         return found[-1]
 
     with monkeypatch.context() as patched:
@@ -105,6 +103,7 @@ def taints(live: Live) -> int:
     return len(live.current().snapshot.taints.idc)
 
 
+@pytest.mark.both
 def test_it_works(live: Live, idc: Idc, django_assert_num_queries: Callable[[int], Any]) -> None:
     Elsewhere(lambda: taint_create(idc=idc, key="k")).finish()
     soon(lambda: taints(live) == 1)
@@ -113,6 +112,7 @@ def test_it_works(live: Live, idc: Idc, django_assert_num_queries: Callable[[int
         assert taints(live) == 1
 
 
+@pytest.mark.both
 def test_what_this_process_commits_is_seen_by_its_next_question(live: Live, idc: Idc) -> None:
     for n in range(20):
         taint_create(idc=idc, key=f"k{n}")
@@ -147,6 +147,7 @@ def test_changes_of_the_inventory_are_left_to_the_next_question(live: Live, idc:
     assert live.current() is not before
 
 
+@pytest.mark.both
 def test_what_this_process_rolls_back_is_never_seen(live: Live, idc: Idc) -> None:
     with transaction.atomic():
         taint_create(idc=idc, key="k")
@@ -157,6 +158,7 @@ def test_what_this_process_rolls_back_is_never_seen(live: Live, idc: Idc) -> Non
     assert live.current() is before
 
 
+@pytest.mark.postgresql
 def test_a_late_committer_is_seen_although_later_ones_were_seen_before(live: Live, idc: Idc) -> None:
     late = Elsewhere(lambda: taint_create(idc=idc, key="late"))
     Elsewhere(lambda: taint_create(idc=idc, key="early")).finish()
@@ -166,6 +168,7 @@ def test_a_late_committer_is_seen_although_later_ones_were_seen_before(live: Liv
     soon(lambda: taints(live) == 2)
 
 
+@pytest.mark.postgresql
 def test_a_long_transaction_hides_nobody_elses_changes(live: Live, idc: Idc) -> None:
     long = Elsewhere(lambda: taint_create(idc=idc, key="long"))
     for n in range(5):
@@ -175,6 +178,7 @@ def test_a_long_transaction_hides_nobody_elses_changes(live: Live, idc: Idc) -> 
     soon(lambda: taints(live) == 6)
 
 
+@pytest.mark.postgresql
 def test_a_transaction_that_is_rolled_back_elsewhere_invents_nothing(live: Live, idc: Idc) -> None:
     failing = Elsewhere(lambda: taint_create(idc=idc, key="never"), fail=True)
     Elsewhere(lambda: taint_create(idc=idc, key="k")).finish()
@@ -184,6 +188,7 @@ def test_a_transaction_that_is_rolled_back_elsewhere_invents_nothing(live: Live,
     assert taints(live) == Taint.objects.count() == 1
 
 
+@pytest.mark.both
 def test_a_change_elsewhere_is_in_force_within_half_a_second(
     live: Live, idc: Idc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,7 +213,7 @@ class TestTaking:
 
     @pytest.fixture(autouse=True)
     def _seen(self, live: Live, idc: Idc) -> None:
-        Tenant.objects.create(code="t")
+        tenant_create(code="t")
         now = timezone.now()
         samples_store(samples=[Sample(idc="a", line="ct", metric="bandwidth_mbps", value=100, at=now)], now=now)
         live.current()
@@ -247,6 +252,7 @@ class TestTaking:
         live.took(mark, [tenancy])
         assert self.taken(live) == (50, 750, 2)
 
+    @pytest.mark.both
     def test_what_is_shown_is_read_with_the_next_look_and_then_counted_once(self, live: Live) -> None:
         for number in range(1, 11):
             mark, tenancy = self.take(live, 10)
@@ -258,6 +264,7 @@ class TestTaking:
         assert self.taken(live) == (100, 700, 20)
         assert live._own == ()
 
+    @pytest.mark.both
     def test_what_others_take_meanwhile_stays_in_the_picture(self, live: Live) -> None:
         Elsewhere(lambda: run_together(taking([self.stay(live, 200)], at=timezone.now()))).finish()
         mark, tenancy = self.take(live, 50)
@@ -312,6 +319,7 @@ class TestCallers:
         assert self.asking(made[0]).username == "o"
         assert self.refused("idc_" + "x" * 40) == "token_invalid"
 
+    @pytest.mark.both
     def test_one_revoked_elsewhere_is_refused_within_half_a_second(
         self, live: Live, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -341,24 +349,23 @@ class TestCallers:
         assert self.refused(text) == "token_invalid"
 
 
+@pytest.mark.postgresql
 class TestDatabaseAway:
     """The last picture goes on serving, and says so."""
 
     @pytest.fixture
-    def away(self, live: Live, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-        """Nobody gets through to the database any more."""
-
-        def break_off() -> None:
-            monkeypatch.setitem(connection.settings_dict, "PORT", "1")
+    def outage(self, live: Live) -> Iterator[pytest.MonkeyPatch]:
+        """Nobody gets through to the database any more, until this is undone."""
+        live.current()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(connection.settings_dict, "PORT", "1")
             connection.close()
             live._thread.stop()
             live.follow()
+            yield patch
 
-        return break_off
-
-    def test_it_works(self, live: Live, away: Callable[[], None], settings: Any) -> None:
+    def test_it_works(self, live: Live, outage: pytest.MonkeyPatch, settings: Any) -> None:
         before = live.current()
-        away()
         soon(lambda: live.lagging)
         assert live.current() is before
 
@@ -366,12 +373,9 @@ class TestDatabaseAway:
         with pytest.raises(Unavailable, match="the database is away"):
             live.current()
 
-    def test_it_recovers_by_itself(
-        self, live: Live, idc: Idc, away: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        away()
+    def test_it_recovers_by_itself(self, live: Live, idc: Idc, outage: pytest.MonkeyPatch) -> None:
         soon(lambda: live.lagging)
-        monkeypatch.undo()
+        outage.undo()
         taint_create(idc=idc, key="k")
         soon(lambda: not live.lagging and taints(live) == 1)
 
@@ -385,16 +389,18 @@ def test_a_change_that_could_not_be_taken_in_is_taken_in_later(live: Live, idc: 
     soon(lambda: taints(live) == 1)
 
 
+@pytest.mark.postgresql
 def test_a_process_that_never_reached_the_database_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     unreachable = Live()
-    monkeypatch.setitem(connection.settings_dict, "PORT", "1")
-    connection.close()
-    unreachable.follow()
-    try:
-        with pytest.raises(Exception, match="refused"):
-            unreachable.current()
-    finally:
-        unreachable.stop()
+    with monkeypatch.context() as outage:
+        outage.setitem(connection.settings_dict, "PORT", "1")
+        connection.close()
+        unreachable.follow()
+        try:
+            with pytest.raises(Exception, match="refused"):
+                unreachable.current()
+        finally:
+            unreachable.stop()
 
 
 def test_feed_entries_of_nobodys_topic_change_nothing(live: Live) -> None:

@@ -13,7 +13,7 @@ from idcsched.inventory.models import Idc
 from idcsched.inventory.services import affinity_create, idc_create, isp_create, region_create, taint_create
 from metrics_ingest.services import Sample, samples_store
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture

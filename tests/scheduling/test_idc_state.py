@@ -14,7 +14,7 @@ from idcsched.scheduling.live import Live
 from idcsched.scheduling.state import IdcState, LineState, idc_state
 from metrics_ingest.services import Sample, metric_create, rollups_refresh, samples_store
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 NOW = datetime(2031, 5, 7, 12, 2, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -10,7 +10,7 @@ from idcsched.inventory.services import idc_create, isp_create, line_create, reg
 from idcsched.scheduling.keys import KnownRows
 from idcsched.scheduling.live import Live
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from idcsched.scheduling.latest_values import NO_LINE, values_moved
 from metrics_ingest.models import Latest, Metric
 from metrics_ingest.services import Sample, metric_create, samples_store
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_of_some_metrics_and_idcs(metric: int) -> None:
 
 
 @pytest.mark.postgresql
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_what_was_written_since(metric: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")

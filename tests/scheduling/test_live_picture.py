@@ -21,7 +21,7 @@ from idcsched.scheduling.live import Live
 from idcsched.scheduling.services import profile_create, profile_revise
 from metrics_ingest.services import Sample, metric_create, samples_store
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 
 @pytest.fixture
@@ -62,6 +62,8 @@ def test_nothing_moved_is_the_same_picture(live: Live, django_assert_num_queries
     before = live.current()
 
     with django_assert_num_queries(1):  # the question to the feed
+        assert live.catch_up() is before
+    with django_assert_num_queries(0):
         assert live.current() is before
 
 
@@ -116,6 +118,7 @@ def test_a_tenants_default_profile(live: Live) -> None:
     assert live.current().default_profiles["t"] == "default"
 
 
+@pytest.mark.both
 def test_another_process_sees_it_too(live: Live, idc: Idc) -> None:
     other = Live()
     other.current()

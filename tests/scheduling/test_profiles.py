@@ -10,7 +10,7 @@ from idcsched.framework.errors import Conflict, Invalid, NotFound
 from idcsched.scheduling.models import Profile, ProfileRevision
 from idcsched.scheduling.services import profile_activate, profile_create, profile_delete, profile_revise
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("db")
 
 FIRST: dict[str, Any] = {"plugins": [{"name": "taint", "plugin": "taint"}]}
 SECOND: dict[str, Any] = {"plugins": [{"name": "taint", "plugin": "taint", "weight": 5.0}]}

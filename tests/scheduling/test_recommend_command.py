@@ -16,7 +16,7 @@ from idcsched.scheduling.models import Decision
 from metrics_ingest.models import Latest
 from tests.demo.conftest import loaded  # noqa: F401 - the demo's fixture, used by name
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loaded")]
+pytestmark = [pytest.mark.usefixtures("db"), pytest.mark.usefixtures("loaded")]
 
 SEED = ["--region", "A", "--profile", "seed-example"]
 

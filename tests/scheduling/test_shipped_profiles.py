@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.core.management import call_command
+from django.core.management.sql import emit_post_migrate_signal
 from django.db import DEFAULT_DB_ALIAS
 
 from idcsched.framework.decoding import convert
@@ -39,7 +39,7 @@ def ensure() -> None:
     shipped_profiles_ensure(using=DEFAULT_DB_ALIAS, sender=apps.get_app_config("scheduling"))
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_it_works() -> None:
     assert set(Profile.objects.values_list("code", flat=True)) == set(SHIPPED)
     for profile in Profile.objects.select_related("active"):
@@ -67,7 +67,7 @@ def test_weights_are_those_of_the_specification(code: str) -> None:
     assert weights == WEIGHTS[code]
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_what_operators_changed_or_deleted_stays_so() -> None:
     changed = Profile.objects.get(code="even")
     profile_revise(profile=changed, body={"plugins": [{"name": "available", "plugin": "available"}]})
@@ -78,14 +78,16 @@ def test_what_operators_changed_or_deleted_stays_so() -> None:
     assert not Profile.objects.filter(code="cost-first").exists()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("db")
 def test_a_flushed_database_has_them_again() -> None:
-    call_command("flush", interactive=False, verbosity=0)
+    Profile.objects.all().update(active=None)
+    Profile.objects.all().delete()
+    emit_post_migrate_signal(verbosity=0, interactive=False, db="default")  # as `manage.py flush` ends
 
     assert set(Profile.objects.values_list("code", flat=True)) == set(SHIPPED)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 def test_another_database_is_none_of_its_business() -> None:
     Profile.objects.all().update(active=None)
     Profile.objects.all().delete()

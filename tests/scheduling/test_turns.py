@@ -91,7 +91,7 @@ def test_one_that_takes_long_keeps_nobody_waiting() -> None:
     slow.join(10)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 @pytest.mark.usefixtures("patient")
 def test_who_decides_has_a_turn(monkeypatch: pytest.MonkeyPatch, most: Callable[[], None]) -> None:
     region_create(code="A")
@@ -117,7 +117,7 @@ def test_who_decides_has_a_turn(monkeypatch: pytest.MonkeyPatch, most: Callable[
     together(make_some)
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 @pytest.mark.usefixtures("patient")
 def test_who_waits_for_an_extender_has_none(settings: Settings) -> None:
     region_create(code="A")
@@ -138,7 +138,7 @@ def test_who_waits_for_an_extender_has_none(settings: Settings) -> None:
     assert (len(server.calls), answer.plugin_errors) == (1, ())
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db")
 @pytest.mark.usefixtures("patient")
 def test_who_explains_everything_takes_none() -> None:
     region_create(code="A")

@@ -8,6 +8,8 @@ import pytest
 from tests.e2e.installation import Installation
 from tests.third_party.packages import installed
 
+pytestmark = pytest.mark.long
+
 SAID = {
     "a module that is not there": "absent (idcsched-broken) cannot be loaded: ModuleNotFoundError: No module named",
     "a name that is taken": "impostor (idcsched-broken) cannot be loaded: PluginBroken: a plugin named taint is",
@@ -51,7 +53,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 @pytest.fixture(scope="module")
 def migrated(installation: Installation) -> Installation:
-    installation.manage("migrate", "--verbosity", "0")
+    installation.migrate()
     return installation
 
 

@@ -33,10 +33,12 @@ def user_create(
     is_active: bool = True,
 ) -> User:
     """A new user; without a password one that only its tokens can be. Raises Invalid, Conflict."""
+    tenant = tenant_named(tenant, "/tenant")
+    _refuse_tenant_of_administrator(role, tenant)
     user = User(
         username=username,
         role=role,
-        tenant=tenant_named(tenant, "/tenant"),
+        tenant=tenant,
         email=email,
         first_name=first_name,
         last_name=last_name,
@@ -61,6 +63,8 @@ def user_update(*, user: User, changes: Mapping[str, Any]) -> User:
     if "role" in changes:
         changes |= _derived(changes["role"])
     user = row_update(user, changes, allowed=FIELDS | DERIVED if "role" in changes else FIELDS)
+    if {"role", "tenant"} & changes.keys():
+        _refuse_tenant_of_administrator(user.role, user.tenant)
     if password is not None:
         _set_password(user, password)
         user.save(update_fields=["password"])
@@ -74,6 +78,12 @@ def user_delete(*, user: User) -> None:
     """Remove a user with all of its tokens; raises NotFound, Conflict."""
     row_delete(user)
     _require_administrator()
+
+
+def _refuse_tenant_of_administrator(role: Role | str, tenant: Tenant | None) -> None:
+    """Raises Invalid: an administrator writes accounts, so that a tenant would bound nothing."""
+    if role == Role.ADMIN and tenant is not None:
+        raise Invalid("tenant_not_allowed", "an administrator belongs to no tenant", "/tenant")
 
 
 def _derived(role: Role | str) -> dict[str, bool]:

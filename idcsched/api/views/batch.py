@@ -24,6 +24,7 @@ from idcsched.placement.batching import Batch, Outcome
 from idcsched.placement.documents import PlacementDocument, placement_documents, shown
 from idcsched.placement.models import Placement
 from idcsched.placement.services import batch_answer, gang_place
+from idcsched.scheduling.taking_in import amounts_check
 
 __all__ = ["BatchView"]
 
@@ -95,9 +96,11 @@ class BatchView(PlainPost):
 
 def _read(raw: msgspec.Raw) -> Request | Invalid:
     try:
-        return decode_json(bytes(raw), Request)
+        request = decode_json(bytes(raw), Request)
+        amounts_check(request.machines)
     except Invalid as refusal:
         return refusal
+    return request
 
 
 def _response(batch: Batch) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import msgspec
 from django.db.models import QuerySet
@@ -40,25 +41,41 @@ class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     data: Literal["then", "now"] | None = None
 
 
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """The candidate that a placement took.
+
+    `because`: where it was not the first, the code of the reason why the one before it was passed over, such as
+    `conflict` (somebody else was quicker) or `provider_failed`. Of an order that is spread: the first of the group.
+    """
+
+    idc: str
+    rank: int
+    because: str | None
+    placement: UUID
+
+
 class Recorded(Scheduled, frozen=True, kw_only=True):
-    """The answer, and who asked what and when."""
+    """The answer, who asked what and when, and what became of it; null: nothing was taken."""
 
     created_at: datetime
     tenant: str | None
     actor: str
     request: dict[str, Any]
+    taken: Taken | None
 
 
 class DecisionSerializer(serializers.BaseSerializer[Decision]):
-    """The recorded answer, with who asked what and when."""
+    """The recorded answer, with who asked what and when, and what became of it."""
 
     def to_representation(self, instance: Decision) -> dict[str, Any]:
+        taken = instance.taken and {name: instance.taken[name] for name in ("idc", "rank", "because")}
         return {
             **read(instance.answer, instance.sentences),
             "created_at": serializers.DateTimeField().to_representation(instance.created_at),
             "tenant": instance.tenant.code if instance.tenant else None,
             "actor": instance.actor,
             "request": instance.request,
+            "taken": taken and {**taken, "placement": instance.placement},
         }
 
 
@@ -87,8 +104,11 @@ class DecisionViewSet(ReadOnlyResource):
     lookup_field = "id"
     lookup_value_regex = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        recorder.settle(kwargs.get("id"))  # before any transaction, for which the recorder would have to wait
+
     def get_queryset(self) -> QuerySet[Decision]:
-        recorder.settle(self.kwargs.get("id"))
         found: QuerySet[Decision] = super().get_queryset()
         if self.action == "list":
             found = found.defer("inputs")

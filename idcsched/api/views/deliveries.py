@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
+from idcsched.api.conditions import etag_of, if_match_check
 from idcsched.api.filtering import FilterSet
 from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
@@ -56,12 +57,23 @@ class DeliveryViewSet(ReadOnlyResource):
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
         refuse_unknown_parameters(request, (), single=())
-        return struct_response(delivery_document(self.get_object()))
+        return _response(delivery_document(self.get_object()))
 
     @extend_schema(operation_id="deliveries_resend", request=None, responses=DeliveryDocument)
     @action(detail=True, methods=["post"])
     def resend(self, request: Request, id: str) -> HttpResponse:
         """Send it at once, received before or not, and try for another day."""
         with self.writing():
-            queued = services.delivery_resend(delivery=self.get_object())
-        return struct_response(delivery_document(queued))
+            delivery: Delivery = self.get_object()
+            if "If-Match" in request.headers:
+                list(Delivery.objects.select_for_update().filter(pk=delivery.pk).values_list("pk"))
+                delivery = self.get_object()
+                if_match_check(request, [delivery_document(delivery)], [""])
+            queued = services.delivery_resend(delivery=delivery)
+        return _response(delivery_document(queued))
+
+
+def _response(document: DeliveryDocument) -> HttpResponse:
+    response = struct_response(document)
+    response["ETag"] = etag_of(document)
+    return response

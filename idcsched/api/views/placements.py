@@ -14,15 +14,18 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from idcsched.api.bodies import body_bytes
+from idcsched.api.conditions import etag_of, if_match_check
 from idcsched.api.examples import example
 from idcsched.api.filtering import FilterSet, flag
 from idcsched.api.middleware import request_id_of
 from idcsched.api.openapi import paged
+from idcsched.api.origin import caller_origin
 from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import NotFound
+from idcsched.inventory.scope import scope_check
 from idcsched.placement import services
 from idcsched.placement.documents import (
     EventDocument,
@@ -72,6 +75,7 @@ EXAMPLE = {
 """Machines that are being started in the second-best IDC, after the best could not start them."""
 ANSWERED = OpenApiExample("Started elsewhere than was thought best", value=EXAMPLE, response_only=True)
 COMMIT = {"commit_token": "the `commit_token` of a recommendation", "action": "reserve"}
+MOVING = frozenset({"machines", "due_to_leave"})
 UUID_SHAPED = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 
@@ -143,7 +147,7 @@ class PlacementViewSet(ReadOnlyResource):
     def create(self, request: Request) -> HttpResponse:
         """Turn a recommendation into a placement of that very IDC; the same token again gives the same placement."""
         asked = decode_json(body_bytes(request), Commit)
-        with self.writing():
+        with caller_origin(request):
             placement, new = services.placement_commit(
                 commit_token=asked.commit_token,
                 action=Action(asked.action or "reserve"),
@@ -194,12 +198,23 @@ class PlacementViewSet(ReadOnlyResource):
     def give_up(self, request: Request, id: str) -> HttpResponse:
         """End a release that is stuck: its machines are left to whoever asks, its capacity goes back."""
         asked = decode_json(body_bytes(request), GivingUp)
+        scope_check(principal_of_request(request), self.get_object().idc)
         return self._moved(partial(services.placement_give_up, reason=asked.reason))
 
     def _moved(self, service: Any, status: int = status.HTTP_200_OK) -> HttpResponse:
         with self.writing():
-            moved = service(placement=self.get_object())
+            placement = self.get_object()
+            if "If-Match" in self.request.headers:
+                placement = self._held(placement)
+            moved = service(placement=placement)
         return placement_response(moved, status=status)
+
+    def _held(self, placement: Placement) -> Placement:
+        """The placement as it stands now, held until the transaction ends; raises StaleETag."""
+        list(Placement.objects.select_for_update().filter(pk=placement.pk).values_list("pk"))
+        found: Placement = self.get_object()
+        if_match_check(self.request, map(_versioned, placement_documents([found])), [""])
+        return found
 
 
 def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -> HttpResponse:
@@ -219,8 +234,15 @@ def ordered_response(placement: Placement, status: int) -> HttpResponse:
 
 def _response(document: PlacementDocument, status: int) -> HttpResponse:
     response = struct_response(document, status=status)
+    response["ETag"] = etag_of(_versioned(document))
     response["Location"] = f"{_list_address(get_script_prefix())}{document.id}/"
     return response
+
+
+def _versioned(document: PlacementDocument) -> dict[str, Any]:
+    """What of a placement its ETag is about: not what its machines and its IDC come to without a move of its own."""
+    shown_fields: dict[str, Any] = msgspec.to_builtins(document)
+    return {name: value for name, value in shown_fields.items() if name not in MOVING}
 
 
 @lru_cache(maxsize=8)

@@ -204,7 +204,9 @@ class ProfileViewSet(Resource):
             return Response([_revision(profile, revision) for revision in profile.revisions.all()])
         draft = convert(request.data, Draft)
         with self.writing():
-            made = profile_revise(profile=profile, body=_body(draft), message=draft.message or "", activate=False)
+            made = profile_revise(
+                profile=self.held_object(), body=_body(draft), message=draft.message or "", activate=False
+            )
         return Response(_revision(profile, made), status=status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="profile_revisions_activate", request=None, responses=ShownRevision)

@@ -4,8 +4,10 @@ from http import HTTPStatus
 
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request as HttpRequest
 
+from idcsched.api.authentication import BearerAuthentication, SessionPrincipal
 from idcsched.api.bodies import body_bytes
 from idcsched.api.middleware import request_id_of
 from idcsched.api.origin import caller_origin
@@ -19,7 +21,9 @@ from idcsched.framework.request import Request
 from idcsched.placement.documents import PlacementDocument
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.services import placement_order
+from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Scheduled, schedule
+from idcsched.scheduling.taking_in import amounts_check
 
 __all__ = ["ScheduleView"]
 
@@ -30,6 +34,7 @@ class ScheduleView(PlainPost):
     """The best IDC of a region for a request, and why it is the best."""
 
     capability = "schedule"
+    bearer = BearerAuthentication(writes=False)  # a recommendation does not; an order is checked anew
 
     @extend_schema(
         operation_id="schedule",
@@ -45,11 +50,26 @@ class ScheduleView(PlainPost):
     )
     def post(self, request: HttpRequest) -> HttpResponse:
         asked = decode_json(body_bytes(request), Request)
-        principal, http_request_id = principal_of_request(request), request_id_of(request)
+        amounts_check(asked.machines)
+        http_request_id = request_id_of(request)
         if asked.action in (None, "recommend"):
+            principal = principal_of_request(request)
             return struct_response(schedule(request=asked, principal=principal, http_request_id=http_request_id))
         may_wait()
+        self._check_writer(request)
         with caller_origin(request):
-            placement = placement_order(request=asked, principal=principal, http_request_id=http_request_id)
+            placement = placement_order(
+                request=asked, principal=principal_of_request(request), http_request_id=http_request_id
+            )
         done = placement.state == State.RESERVED and placement.action == Action.RESERVE
         return ordered_response(placement, HTTPStatus.CREATED if done else HTTPStatus.ACCEPTED)
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        return [self.bearer, SessionPrincipal()]
+
+    def _check_writer(self, request: HttpRequest) -> None:
+        """Ask anew who this is and what they may, before the request writes; raises 401, 403."""
+        live.catch_up()
+        if found := self.bearer.known(request):
+            request.user, request.auth = found
+            self.check_permissions(request)

@@ -1,7 +1,8 @@
 """`sources/` and `collectors/`: who is asked for numbers, how that went, and which kinds there are."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -14,11 +15,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from idcsched.api.fields import ObjectField
+from idcsched.api.fields import ObjectField, TextsField
 from idcsched.api.filtering import FilterSet
 from idcsched.api.openapi import list_of, paged
+from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import Resource, StrictModelSerializer, encoded, struct_response
+from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid
+from idcsched.inventory.scope import regions_check
 from idcsched.wording import explained
 from metrics_ingest import services
 from metrics_ingest.collector import Collector
@@ -49,11 +53,12 @@ class SourceSerializer(StrictModelSerializer):
     schedule = ScheduleField()
     config = ObjectField(required=False)
     mapping = ObjectField(required=False)
+    regions = TextsField(required=False, allow_null=True, help_text="Where it writes samples; null: everywhere.")
     running = serializers.SerializerMethodField()
 
     class Meta:
         model = Source
-        own = ("code", "kind", "schedule", "config", "mapping", "secret_ref", "enabled")
+        own = ("code", "kind", "schedule", "config", "mapping", "secret_ref", "regions", "enabled")
         read_only_fields = ("running", "due_at", "started_at", "succeeded_at", "failures")
         fields = (*own, *read_only_fields)
 
@@ -170,6 +175,25 @@ class SourceViewSet(Resource):
     update_service = staticmethod(services.source_update)
     delete_service = staticmethod(services.source_delete)
 
+    def make(self, document: Any) -> Source:
+        return services.source_create(**self._in_own_regions(self._validated(document)))
+
+    def change(self, row: Any, document: Any, *, partial: bool) -> Any:
+        if not partial and isinstance(document, Mapping):
+            document = self._in_own_regions(document)
+        return super().change(row, document, partial=partial)
+
+    def _in_own_regions(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The source of an operator of some regions writes there, unless fewer are named."""
+        regions = principal_of_request(self.request).regions
+        return dict(fields) if regions is None or "regions" in fields else {**fields, "regions": list(regions)}
+
+    def check_rows(self, rows: Sequence[Any], pointers: Iterable[str] = repeat("")) -> None:
+        """An operator of some regions changes only sources that write in these."""
+        for row, pointer in zip(rows, pointers, strict=False):
+            with below(pointer):
+                regions_check(principal_of_request(self.request), row.regions)
+
     @paged(ShownRun, operation_id="source_runs_list", filters=True)
     @action(detail=True, methods=["get"], filterset_class=RunFilters, ordering_fields=("id", "started_at"))
     def runs(self, request: Request, code: str) -> Response:
@@ -182,9 +206,8 @@ class SourceViewSet(Resource):
     @action(detail=True, methods=["post"])
     def run(self, request: Request, code: str) -> Response:
         """Have it asked as soon as a worker is free."""
-        source: Any = self.get_object()
         with self.writing():
-            asked = services.source_ask(source=source, now=timezone.now())
+            asked = services.source_ask(source=self.held_object(), now=timezone.now())
         source_hint(asked.pk)
         return Response(self.get_serializer(asked).data, status=status.HTTP_202_ACCEPTED)
 
@@ -193,6 +216,7 @@ class SourceViewSet(Resource):
     def test(self, request: Request, code: str) -> HttpResponse:
         """Ask it now and show what would be stored; nothing is."""
         source: Any = self.get_object()
+        self.check_rows([source])
         return struct_response(_trial(source_try(source=source, now=timezone.now())))
 
 

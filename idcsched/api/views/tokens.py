@@ -121,10 +121,9 @@ class TokenViewSet(Resource):
     def rotate(self, request: Request, id: str) -> Response:
         """A new token like this one, which goes on beside it for a while: time to put the new one in its place."""
         asked = convert(request.data or {}, Rotation)
-        token: Any = self.get_object()
         with self.writing():
             issued = services.token_rotate(
-                token=token,
+                token=self.held_object(),
                 overlap=timedelta(seconds=asked.overlap_seconds),
                 expires_at=asked.expires_at,
                 prolong=principal_of_request(request).can("write_tokens"),
@@ -135,9 +134,8 @@ class TokenViewSet(Resource):
     @action(detail=True, methods=["post"])
     def revoke(self, request: Request, id: str) -> Response:
         """End a token at once, for good."""
-        token: Any = self.get_object()
         with self.writing():
-            revoked = services.token_revoke(token=token)
+            revoked = services.token_revoke(token=self.held_object())
         return Response(self.get_serializer(revoked).data)
 
 

@@ -33,8 +33,11 @@ class ScopedAdmin(ServiceAdmin):
     """Rows about an IDC: operators write them in their regions only."""
 
     def check_scope(self, request: HttpRequest, row: Any) -> None:
+        """Of the row as it is stored and as the form has it: moving it away is a change where it stood."""
         if (principal := principal_in(request)) is not None:
-            scope_check(principal, row.idc)
+            stored = type(row).objects.filter(pk=row.pk).select_related("idc__region")
+            for each in (row, *stored):
+                scope_check(principal, each.idc)
 
 
 class StateFilter(DropdownFilter):

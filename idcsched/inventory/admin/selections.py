@@ -29,8 +29,13 @@ SHOWN = 100
 
 
 def principal_in(request: HttpRequest) -> Principal | None:
-    """Who is at work in the admin, with the regions in which they may write."""
-    return scoped(principal_of(request.user)) if isinstance(request.user, User) else None
+    """Who is at work in the admin, with the regions in which they may write; looked up once for each request."""
+    if not isinstance(request.user, User):
+        return None
+    if "principal" not in request.__dict__:
+        request.__dict__["principal"] = scoped(principal_of(request.user))
+    found: Principal = request.__dict__["principal"]
+    return found
 
 
 def taint_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) -> HttpResponse:

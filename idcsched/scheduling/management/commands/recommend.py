@@ -12,8 +12,11 @@ from idcsched.framework.decoding import convert, decode_json
 from idcsched.framework.errors import IdcschedError, Invalid
 from idcsched.framework.matching import EFFECTS
 from idcsched.framework.request import Request
+from idcsched.scheduling.live import live
+from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import schedule
 from idcsched.scheduling.table import render
+from idcsched.scheduling.taking_in import amounts_check
 
 LOCAL: Final = Principal(user_id=0, username="recommend", role=Role.ADMIN, all_tenants=True)
 """Whoever may run commands on this machine may ask for every tenant."""
@@ -56,11 +59,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
+            live.catch_up()
             scheduled = schedule(request=_request(options), principal=LOCAL, http_request_id=str(uuid4()))
         except Invalid as refusal:
             raise CommandError("; ".join(str(error) for error in refusal.errors)) from refusal
         except IdcschedError as refusal:
             raise CommandError(str(refusal)) from refusal
+        recorder.settle()
         if options["json"]:
             self.stdout.write(msgspec.json.format(msgspec.json.encode(scheduled), indent=2).decode())
         else:
@@ -110,13 +115,19 @@ def _request(options: Mapping[str, Any]) -> Request:
     """What is asked; raises Invalid, or CommandError for what only a command line can get wrong."""
     document, source = _document(options), options["source"]
     if source is None:
-        return convert(document | _telling(options), Request)
+        return _taken_in(convert(document | _telling(options), Request))
     if source != "-":
         raise CommandError(f"the request is given as options, or as - for JSON on standard input, not as {source}")
     if document:
         raise CommandError("give the request as options or as JSON, not as both")
-    request = decode_json(sys.stdin.buffer.read(), Request)
+    request = _taken_in(decode_json(sys.stdin.buffer.read(), Request))
     return msgspec.structs.replace(request, **_telling(options))
+
+
+def _taken_in(request: Request) -> Request:
+    """Raises Invalid for what the API would not take in either."""
+    amounts_check(request.machines)
+    return request
 
 
 def _document(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,373 @@
+"""A reader copies the samples of README.md and docs/ into a terminal, and each does what the page says."""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcsched.placement.signing import secret_bytes, signed_headers
+from tests.architecture.repository import ROOT
+from tests.docs.pages import blocks, section, tables
+from tests.outbound.peers import Exchange, peer, raw_reply
+from tests.stories.fleet import new_fleet, new_provider
+from tests.stories.product import Caller, Product, in_state, name, until
+from tests.stories.reading import Reader, Sample, differs, posted, program, samples
+
+TENANT, USER = "live-cn", "live-portal"
+PAGES = {
+    str(file.relative_to(ROOT)): file.read_text(encoding="utf-8")
+    for file in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
+COLLECTOR = "part of a package to install; tests/docs/test_collectors.py runs it"
+PLUGIN = "part of a package to install; tests/docs/test_writing_plugins.py and tests/third_party run it"
+DRIVER = "part of a package to install; tests/docs/test_provisioning_page.py runs it"
+CYCLE = "from idcsched.framework.context import Cycle\n"
+NOT_RUN = {
+    ("README.md", "make run "): "tests/e2e/test_make_run.py runs it; the fixture `product` starts the same",
+    ("docs/collectors.md", '"""`librenms`'): COLLECTOR,
+    ("docs/collectors.md", "from idcsched_librenms"): COLLECTOR,
+    ("docs/plugins.md", '"""`carbon`'): PLUGIN,
+    ("docs/plugins.md", "from idcsched_carbon"): PLUGIN,
+    ("docs/plugins.md", ".venv/bin/pip"): "installs into the environment of all tests; tests/third_party has its own",
+    ("docs/plugins.md", "reads = "): "one line of a class",
+    ("docs/plugins.md", f"{CYCLE}from idcsched.framework.normalize"): PLUGIN,
+    ("docs/plugins.md", f"{CYCLE}from idcsched.framework.one_by_one"): PLUGIN,
+    ("docs/provisioning.md", "from collections.abc"): DRIVER,
+    ("docs/provisioning.md", "check_driver("): DRIVER,
+}
+"""Samples that are not run, by page and beginning, and why."""
+
+Story = Callable[[Reader], None]
+STORIES: dict[str, Story] = {}
+
+
+def story_of(title: str) -> Callable[[Story], Story]:
+    """The function runs all samples of that page, in their order."""
+
+    def noted(story: Story) -> Story:
+        STORIES[title] = story
+        return story
+
+    return noted
+
+
+def to_run(title: str) -> list[Sample]:
+    """The samples of a page, without those that are listed as not run."""
+    left_out = [beginning for page_title, beginning in NOT_RUN if page_title == title]
+    return [each for each in samples(PAGES[title]) if not each.text.startswith(tuple(left_out))]
+
+
+@pytest.fixture(scope="module")
+def token(product: Product) -> str:
+    """Of the portal that the pages speak of."""
+    admin = product.caller("admin")
+    hosts = ["portal.example", "portal.example.com", "127.0.0.1"]
+    admin.post("/tenants/", {"code": TENANT, "callback_hosts": hosts}, status=201)
+    admin.post("/users/", {"username": USER, "role": "portal", "tenant": TENANT}, status=201)
+    return str(product.new_token(USER)["token"])
+
+
+@pytest.fixture
+def reader(product: Product, token: str, tmp_path: Path) -> Iterator[Reader]:
+    """One without a page yet; what its portal has ordered is released in the end."""
+    yield Reader(product, tmp_path, [], {"API": f"{product.address}/api/v1", "TOKEN": token})
+    caller = product.caller().as_(token)
+    for placement in caller.get("/placements/?state=reserved&state=provisioning&state=active")["results"]:
+        caller.post(f"/placements/{placement['id']}/release/", status=200)
+
+
+@pytest.mark.parametrize("title", [title for title in PAGES if to_run(title)])
+def test_the_samples_do_what_the_page_says(title: str, reader: Reader) -> None:
+    assert title in STORIES, "nobody runs the samples of this page"
+    reader.left = to_run(title)
+    STORIES[title](reader)
+    assert not reader.left
+
+
+def test_no_sample_is_listed_in_vain() -> None:
+    for title, beginning in NOT_RUN:
+        assert len([each for each in samples(PAGES[title]) if each.text.startswith(beginning)]) == 1, beginning
+
+
+def portal(reader: Reader) -> Caller:
+    """A connection with the token of the pages' portal."""
+    return reader.product.caller().as_(reader.known["TOKEN"])
+
+
+@story_of("README.md")
+def first_order(reader: Reader) -> None:
+    reader.folder = reader.product.installation.var.parent
+    reader.curl_as_shown()
+    said = reader.manage(reader.next("sh").text)
+    assert said.startswith("d, region A\n3/4 IDCs fit: 1 untolerated taint\n")
+
+
+@story_of("docs/api.md")
+def from_the_first_call_to_a_placement(reader: Reader) -> None:
+    assert reader.curl(**{"idc_…": reader.known["TOKEN"]}) == []  # it sets the variables that the reader has
+    while reader.left:
+        answer = reader.curl_as_shown()
+        if answer.get("commit_token"):
+            reader.known["COMMIT_TOKEN"] = answer["commit_token"]
+        if answer.get("state") == "reserved":
+            reader.known["PLACEMENT"] = answer["id"]
+
+
+@story_of("docs/callbacks.md")
+def told_of_a_placement(reader: Reader) -> None:
+    shown = json.loads(blocks(section(PAGES["docs/callbacks.md"], "What is sent"), "json")[0])
+    (placed,) = reader.curl()
+    caller = portal(reader)
+    assert [each["state"] for each in caller.get(f"/deliveries/?placement={placed['id']}")["results"]] == ["pending"]
+
+    reader.known["TOKEN"], own = reader.product.tokens["admin"], reader.known["TOKEN"]
+    (made,) = reader.curl()
+    reader.known["TOKEN"] = own
+    with program(reader.next("python").text, reader.folder, SECRET=made["secret"]) as (url, printed):
+        body = {"region": "A", "profile": "seed-example", "action": "reserve", "callback_url": url}
+        placed = caller.post("/schedule/", {**body, "request_id": "order-8812"}, status=201)
+        until(lambda: printed.read_text() == "order-8812 reserved\n", "the callback", seconds=60)
+        (delivery,) = caller.get(f"/deliveries/?placement={placed['id']}")["results"]
+        sent_again = caller.post(f"/deliveries/{delivery['id']}/resend/", status=200)
+        until(lambda: delivered(caller, sent_again) >= 2, "the callback once more", seconds=60)
+        assert printed.read_text() == "order-8812 reserved\n"
+        the_receiver_refuses_what_is_not_genuine(url, secret_bytes(made["secret"]))
+    assert [*delivery["payload"]["data"]] == [*shown["data"]]
+    assert not list(differs({**shown, "data": {**shown["data"], "lines": []}}, delivery["payload"], values=False))
+
+
+def delivered(caller: Caller, delivery: Mapping[str, Any]) -> int:
+    """How often a callback was tried, once it has been received."""
+    found = caller.get(f"/deliveries/{delivery['id']}/")
+    return int(found["tries"]) if found["state"] == "delivered" else 0
+
+
+def the_receiver_refuses_what_is_not_genuine(url: str, secret: bytes) -> None:
+    now, body = datetime.now(UTC), b'{"data": {"request_id": "x", "state": "y"}}'
+    genuine = signed_headers("m-1", now, body, [secret])
+    old = signed_headers("m-2", now - timedelta(minutes=6), body, [secret])
+    assert posted(url, genuine, body)[0] == 204
+    assert posted(url, genuine, body + b" ")[0] == 401
+    assert posted(url, genuine | {"webhook-id": "m-2"}, body)[0] == 401
+    assert posted(url, signed_headers("m-2", now, body, [b"another"]), body)[0] == 401
+    assert posted(url, old, body)[0] == 401
+
+
+@story_of("docs/capacity.md")
+def how_many_more_fit(reader: Reader) -> None:
+    """The numbers are those of the hour."""
+    shown = json.loads(reader.left[0].following)
+    (answer,) = reader.curl()
+    assert not list(differs(shown, answer, values=False))
+    assert {each["idc"] for each in shown["idcs"]} <= {each["idc"] for each in answer["idcs"]}
+
+
+@story_of("docs/extender.md")
+def an_extender_of_ones_own(reader: Reader) -> None:
+    text = PAGES["docs/extender.md"]
+    own = {code: name("site") for code in ("gz-ct-01", "gz-ct-02", "sz-ct-01")} | {"gd": name("region"), "acme": TENANT}
+
+    def of(heading: str) -> Any:
+        (document,) = blocks(section(text, heading), "json")
+        for code, mine in own.items():
+            document = document.replace(f'"{code}"', f'"{mine}"')
+        return json.loads(document)
+
+    entry, sent, answered = of("In a profile"), of("What is sent"), of("What is answered")
+    admin, caller = reader.product.caller("admin"), portal(reader)
+    sites_made(admin, own["gd"], sent["candidates"])
+    with program(reader.next("python").text, reader.folder) as (url, _), peer(relayed(url)) as recorder:
+        entry["args"]["url"] = recorder.url
+        available = {"name": "available", "plugin": "available"}
+        profile = admin.post("/profiles/", {"code": name("profile"), "plugins": [available, entry]}, status=201)
+        asked = {name: value for name, value in sent["request"].items() if name != "labels"}
+        asked |= {"labels": {"business": "live"}, "profile": profile["code"], "explain": "full"}
+        until(lambda: caller.ask("POST", "/schedule/", asked).status == 200, "the new profile", seconds=60)
+        until(lambda: caller.schedule(**asked)["score"] == 1200, "the extender's scores", seconds=60)
+        decided = caller.schedule(**asked)
+        assert recorder.calls[-1] == sent
+        assert json.loads(posted(url, {}, recorder.bodies[-1])[1]) == answered
+    totals = {each["idc"]: each["score"] for each in decided["candidates"]}
+    assert totals == {idc: score * entry["weight"] for idc, score in answered["scores"].items()}
+    reasons = {idc: f"{entry['name']} says: {reason}" for idc, reason in answered["rejected"].items()}
+    assert {each["idc"]: each["reason"] for each in decided["rejected"]} == reasons
+
+
+def sites_made(admin: Caller, region: str, candidates: list[Any]) -> None:
+    """The IDCs that the page's extender is asked about, with what it is told of them."""
+    admin.post("/regions/", {"code": region}, status=201)
+    admin.post("/metrics/", {"code": "power_load", "direction": "lower", "scope": "idc"}, status=201)
+    for each in candidates:
+        labels = {"building": each["label/building"]} if each["label/building"] else {}
+        lines = [{"isp": "ct", "purchased_mbps": 1000}]
+        body = {"code": each["code"], "region": region, "tier": each["idc/tier"], "labels": labels, "lines": lines}
+        admin.post("/idcs/", body, status=201)
+    loads = {each["code"]: each["metric/power_load"] for each in candidates if each["metric/power_load"]}
+    values = [{"idc": idc, "metric": "power_load", "value": load} for idc, load in loads.items()]
+    admin.post("/samples/", values, status=200)
+
+
+def relayed(url: str) -> Callable[[Exchange], None]:
+    """What the server at `url` answers to the same."""
+
+    def behave(exchange: Exchange) -> None:
+        status, answer = posted(url, {}, exchange.server.bodies[-1])
+        raw_reply(answer, status)(exchange)
+
+    return behave
+
+
+def test_the_documents_about_groups_are_orders(reader: Reader) -> None:
+    spread, batch = map(json.loads, blocks(PAGES["docs/groups.md"], "json"))
+    caller = portal(reader)
+    placed = caller.post("/schedule/", spread, status=201)
+    group = caller.get(f"/placements/?group_id={placed['group_id']}")["results"]
+    assert len({each["idc"] for each in group}) == 3
+    answer = caller.post("/schedule/batch/", batch, status=200)
+    ordered, recommended = answer["results"]
+    assert (answer["result"], ordered["state"], recommended["result"]) == ("all", "reserved", "scheduled")
+
+
+@story_of("docs/importing.md")
+def lists_are_taken_in(reader: Reader) -> None:
+    admin, folder = reader.product.caller("admin"), reader.folder
+    region, idc = name("region"), name("idc")
+    document_is_imported(reader, admin, region, idc)
+
+    exported, tables_exported, dry_run, imported = reader.next("sh").text.splitlines()
+    paths = {file: str(folder / file) for file in ("inventory.json", "tables/")}
+    paths |= {file: str(folder / file) for file in ("idcs.csv", "lines.csv")}
+    reader.manage(exported, **paths)
+    assert idc in [each["code"] for each in json.loads((folder / "inventory.json").read_text())["idcs"]]
+    reader.manage(tables_exported, **paths)
+    only_rows_of(idc, folder, idcs="code", lines="idc")
+    assert idc in reader.manage(dry_run, **paths)
+    assert admin.get(f"/idcs/{idc}/")["name"] != "Renamed"
+    reader.manage(imported, **paths)
+    assert admin.get(f"/idcs/{idc}/")["name"] == "Renamed"
+    assert "the May list" in [each["message"] for each in admin.get(f"/changes/?kind=idc&key={idc}")["results"]]
+
+    rows = "".join(f"{idc}-{number},{region},1\n" for number in range(250))
+    (folder / "idcs.csv").write_text(f"code,region,stock_cpu\n{rows}bad,{region},-1\n", encoding="utf-8")
+    complained = reader.manage(f"manage.py import_inventory {folder / 'idcs.csv'}", fails=True)
+    assert all(line in complained for line in blocks(PAGES["docs/importing.md"], "")[0].splitlines()), complained
+    admin.get(f"/idcs/{idc}-1/", status=404)
+
+
+def document_is_imported(reader: Reader, admin: Caller, region: str, idc: str) -> None:
+    """The page's document, about a region, an IDC and an ISP of the story's own."""
+    (document,) = blocks(PAGES["docs/importing.md"], "json")
+    for code, own in {"south": region, "gz-ct-01": idc, "ct": name("isp"), "telecom": name("alias")}.items():
+        document = document.replace(f'"{code}"', f'"{own}"')
+    file = reader.folder / "document.json"
+    file.write_text(document, encoding="utf-8")
+    reader.manage(f"manage.py import_inventory {file}")
+    found = admin.get(f"/idcs/{idc}/")
+    assert (found["region"], found["stock"]["cpu"], found["lines"][0]["purchased_mbps"]) == (region, 9600, 40_000)
+
+
+def only_rows_of(idc: str, folder: Path, **columns: str) -> None:
+    """Write the rows of one IDC out of the exported tables, with another name."""
+    for table, column in columns.items():
+        with (folder / "tables" / f"{table}.csv").open(encoding="utf-8-sig", newline="") as source:
+            rows = [row for row in csv.DictReader(source) if row[column] == idc]
+        with (folder / f"{table}.csv").open("w", encoding="utf-8", newline="") as target:
+            written = csv.DictWriter(target, list(rows[0]))
+            written.writeheader()
+            written.writerows({**row, "name": "Renamed"} if "name" in row else row for row in rows)
+
+
+@story_of("docs/placements.md")
+def two_ways_to_a_placement(reader: Reader) -> None:
+    recommended = portal(reader).schedule(region="440000", isp="ct", machines=[{"count": 1, "bandwidth_mbps": 10}])
+    ordered, committed = reader.curl(**{"…": recommended["commit_token"]})
+    assert (ordered["state"], ordered["request_id"]) == ("reserved", "order-8812")
+    assert (committed["state"], committed["idc"]) == ("reserved", recommended["idc"]["code"])
+
+
+@story_of("docs/profiles.md")
+def weights_are_changed_safely(reader: Reader) -> None:
+    """By an operator of a tenant whose default profile is a copy of `default`, so that no other story is concerned."""
+    admin = reader.product.caller("admin")
+    code, tenant = name("profile"), name("tenant")
+    plugins = admin.get("/profiles/default/")["plugins"]
+    admin.post("/profiles/", {"code": code, "plugins": plugins}, status=201)
+    admin.post("/tenants/", {"code": tenant, "default_profile": code}, status=201)
+    operator = admin.as_(reader.product.new_token("operator", tenant=tenant)["token"])
+
+    decision = ""
+
+    def http(status: int = 200) -> Any:
+        nonlocal decision
+        head, _, body = reader.next("http").text.partition("\n")
+        method, _, path = head.partition(" /api/v1")
+        path = path.replace("{decision_id}", decision).replace("profiles/default/", f"profiles/{code}/")
+        answer = operator.call(method, path, json.loads(body) if body.strip() else None, status=status)
+        decision = decision or answer["decision_id"]
+        return answer
+
+    tried, supposed, replayed, draft, differing, previewed, active, back = (
+        http(), http(), http(), http(201), http(), http(), http(), http(),
+    )  # fmt: skip
+    assert (tried["result"], supposed["result"], draft["active"]) == ("scheduled", "scheduled", False)
+    assert tried["profile"]["code"] == code
+    assert "gz-ct-01" not in [each["idc"] for each in supposed["candidates"]]
+    assert replayed["decision_id"] == tried["decision_id"]
+    assert previewed["examined"] > 0
+    assert [(each["before"], each["after"]) for each in differing] == [(40, 10)]
+    assert (active["revision"], back["revision"]) == (2, 1)
+
+
+@story_of("docs/provisioning.md")
+def machines_are_started(reader: Reader) -> None:
+    text = PAGES["docs/provisioning.md"]
+    caller = portal(reader)
+    (placed,) = reader.curl()
+    assert (placed["state"], len(placed["machines"])) == ("provisioning", 3)
+    in_state(caller, placed, "active")
+
+    (told,) = (json.loads(block) for block in blocks(text, "json") if "machine.up" in block)
+    secret = reader.product.installation.var / "secrets" / name("provider")
+    secret.parent.mkdir(exist_ok=True)
+    secret.write_text("s", encoding="utf-8")
+    keeps_all = {"up_after_seconds": 0, "stuck": 1}
+    own = new_provider(reader.product, config=keeps_all, secret_ref=f"file:{secret}")
+    fleet = new_fleet(reader.product, providers=[own])
+    machines = [{"count": 1}]
+    placed = fleet.first.post("/schedule/", fleet.order(action="provision", machines=machines), status=202)
+    placed = in_state(fleet.first, placed, "active")
+    fleet.first.post(f"/placements/{placed['id']}/release/", status=200)
+
+    def stuck() -> bool:
+        told["data"]["token"] = placed["machines"][0]["id"]
+        content = json.dumps(told).encode()
+        headers = signed_headers("m", datetime.now(UTC), content, [b"s"])
+        assert posted(f"{reader.known['API']}/providers/{own}/outcomes/", headers, content)[0] == 204
+        return bool(fleet.first.get(f"/placements/{placed['id']}/")["needs_attention"])
+
+    until(stuck, "five times that the machine could not be removed", seconds=60)
+    reader.known |= {"ID": placed["id"], "TOKEN": reader.product.tokens["operator"]}
+    (ended,) = reader.curl()
+    assert (ended["state"], ended["machines"][0]["state"]) == ("released", "given_up")
+
+
+@story_of("docs/seed-example.md")
+def the_seed_example(reader: Reader) -> None:
+    text = PAGES["docs/seed-example.md"]
+    command, _, expected = reader.next("console").text.partition("\n")
+    said = reader.manage(command)
+    told = re.sub(r" +[\d.]+ s old$", "", said, flags=re.MULTILINE)
+    assert told.rpartition("\n\nProfile ")[0] == expected.rstrip("\n")
+
+    (asked,) = (json.loads(block) for block in blocks(section(text, "What is asked"), "json"))
+    caller = portal(reader)
+    assert caller.schedule(**asked)["idc"]["code"] == "d"
+    changes, (requests,) = tables(section(text, "What if"))[0], blocks(section(text, "What if"), "json")
+    for change, request in zip(changes, requests.splitlines(), strict=True):
+        answer = caller.schedule(profile="seed-example", **json.loads(request))
+        assert (change["winner"], float(change["total"])) == (answer["idc"]["code"], answer["score"]), change
