@@ -1,8 +1,7 @@
 """`python -m bench.growth`: how a decision's time and memory grow with what there is; figures in var/growth.json.
 
-One thing grows at a time; the rest is the fleet of `bench.fleet` with 1,000 IDCs. A warm decision is one whose like was
-asked before, a cold one the first on its snapshot. Of several rounds the quickest counts: what other work on the
-machine adds is no property of ours.
+One thing grows at a time; the rest is the fleet of `bench.fleet` with 1,000 IDCs. Of several rounds the quickest
+counts: what other work on the machine adds is no property of ours.
 """
 
 import json
@@ -20,7 +19,6 @@ import numpy as np
 from bench.fleet import COUNTRY, NOW, default_profile, profile_of, requests, world_of
 from bench.measuring import each, rounded
 from bench.row import Measure
-from bench.rows.batch import REQUESTS, batch, shapes
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.cycle import decide
 from idcsched.framework.decoding import convert
@@ -52,20 +50,15 @@ def told(picture: Snapshot, policy: Profile, request: Request) -> None:
     answer(decide(request, picture, policy, now=NOW))
 
 
-def cold(picture: Snapshot, policy: Profile, request: Request) -> None:
-    told(replace(picture, derived={}), policy, request)
-
-
 def decided(world: World, policy: Profile | None = None, asked: list[Request] | None = None) -> Point:
     """Microseconds of a decision, and kB that it allocates at most."""
     picture, policy, asked = snapshot(world), policy or default_profile(), asked or requests(ASKED)
-    warm = quickest(each([partial(told, picture, policy, request) for request in asked]))
-    first = quickest(each([partial(cold, picture, policy, request) for request in asked[: ASKED // 6]]))
+    time = quickest(each([partial(told, picture, policy, request) for request in asked]))
     tracemalloc.start()
     told(picture, policy, asked[0])
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return {"warm": rounded(warm), "cold": rounded(first), "kb": rounded(peak / 1e3)}
+    return {"us": rounded(time), "kb": rounded(peak / 1e3)}
 
 
 def with_lines(count: int) -> World:
@@ -119,18 +112,12 @@ def with_scorers(count: int) -> Profile:
     return profile_of({"plugins": [*filters, *metrics]})
 
 
-def batched(count: int) -> Point:
-    """Microseconds a request of a batch of a thousand of so many shapes."""
-    return {"batch": rounded(quickest(each([partial(batch, shapes(count))], scale=1e6 / REQUESTS)))}
-
-
 AXES: dict[str, tuple[str, tuple[int, ...], Callable[[int], Point]]] = {
     "idcs": ("IDCs", (100, 300, 1000, 3000, 10_000, 30_000, 100_000), lambda n: decided(world_of(n))),
     "lines": ("lines an IDC", (3, 6, 12, 24, 48), lambda n: decided(with_lines(n))),
     "labels": ("labels an IDC", (2, 10, 50, 100), lambda n: decided(with_labels(n), asked=about_labels(n))),
     "taints": ("taints an IDC", (1, 3, 10, 30), lambda n: decided(with_taints(n))),
     "plugins": ("scorers", (1, 4, 16, 64), lambda n: decided(world_of(IDCS), with_scorers(n))),
-    "shapes": ("shapes in a batch of 1,000", (1, 10, 100, 1000), batched),
 }
 """What grows: how it is called, to which numbers, and what is measured then."""
 

@@ -30,7 +30,7 @@ from bench.calling import Api, Failed
 from bench.course import Course, Measured, at_the_most
 from bench.serving import Server, granian, served
 from bench.timeline import STRETCH, Answer, Mark, State, Timeline, percentile_ms, spent, timeline
-from idcsched.framework.building import BANDWIDTH
+from idcsched.framework.capacity import BANDWIDTH
 
 __all__ = ["Report", "main", "soak"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from idcsched.framework.errors import PluginBroken
-from idcsched.framework.offering import offered
+from idcsched.framework.registry import offered
 
 from .collector import Collector, Config
 

@@ -29,8 +29,6 @@ class Affinity(Plugin):
     """Hard rows filter, soft rows score; also the first tie-breaker, with its raw sum."""
 
     name = "affinity"
-    reads = {"filter": ("labels",), "score": ("labels", "prefer")}
-    unmoved = ("filter", "score")
     scale = Scale(kind="fixed", low=-100.0, high=100.0)
 
     def filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
@@ -69,15 +67,9 @@ class Affinity(Plugin):
     @staticmethod
     def _named(ctx: Cycle, fact: AffinityFact) -> Mask:
         """The IDCs that a row names; one that this snapshot knows nothing of is none of them."""
-        snapshot = ctx.snapshot
-
-        def compute() -> Mask:
-            if fact.terms is not None:
-                return snapshot.matching(fact.terms)
-            named = np.zeros(snapshot.size, dtype=np.bool_)
-            row = snapshot.idcs.row_of.get(fact.idc or "")
-            if row is not None:
-                named[row] = True
-            return named
-
-        return snapshot.derive(("affinity", id(fact)), compute)
+        if fact.terms is not None:
+            return ctx.snapshot.matching(fact.terms)
+        named = np.zeros(ctx.snapshot.size, dtype=np.bool_)
+        if (row := ctx.snapshot.idcs.row_of.get(fact.idc or "")) is not None:
+            named[row] = True
+        return named

@@ -10,8 +10,6 @@ class Available(Plugin):
     """An IDC that is offline, draining or retired takes nothing new. No arguments, no metric."""
 
     name = "available"
-    reads = {"pre_filter": ()}
-    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Verdict:
         statuses, rows = ctx.snapshot.idcs.statuses, ctx.row_numbers

@@ -13,19 +13,16 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from idcsched.framework.building import BANDWIDTH
+from idcsched.framework.capacity import BANDWIDTH
 from idcsched.framework.context import Cycle
-from idcsched.framework.labels import Mask, Rows
+from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE, LineChoice
-from idcsched.framework.normalize import Floats, Number, Scale, rounded_alike, rounded_each
+from idcsched.framework.normalize import Floats, Scale, rounded
 from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading
-from idcsched.framework.standing import LineNow
 
-ALL_OF_IT = np.ones(())
-_SOME = 1e-9  # Mbps: next to nothing, to be divided by where there is none
-_ROUNDED = 1e-6  # more than a raw value loses by being rounded
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
+_SOME = 1e-9  # Mbps: to divide by where there is no commit
 
 WITH_COMMIT = (
     "{busy:.0f} % of it flows in the line's busiest hours; {over:.0f} % lies above the commit; "
@@ -46,7 +43,7 @@ class BillingCostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class Bill(msgspec.Struct, frozen=True):
-    """What one group of chosen lines would bill for the request, row by row."""
+    """What the request would bill on one line of each row, per Mbps and month, and what that is made of."""
 
     raw: Floats
     busy: Floats
@@ -55,124 +52,55 @@ class Bill(msgspec.Struct, frozen=True):
     commit: Floats
 
 
-class Chosen(msgspec.Struct, frozen=True):
-    """One group of chosen lines, with all of a bill that does not depend on how much is needed.
-
-    `some_commit` and `some_purchased` are never nought, to be divided by; `fixed` and `daily` are None where no line
-    anywhere is billed so.
-    """
-
-    load: Floats
-    commit: Floats
-    some_commit: Floats
-    some_purchased: Floats
-    price: Floats
-    busy: Floats
-    fixed: Mask | None
-    daily: Mask | None
-
-
 class BillingCost(Plugin):
     """An order is priced as if it stayed and the month were steady."""
 
     name = "billing_cost"
-    reads = {"promise": ("isp", "isp_match", "shape")}
     Args = BillingCostArgs
     scale = Scale(kind="fixed", better="less", low=0.0, high=1.0)
     metrics = (BANDWIDTH,)
 
     def scale_for(self, ctx: Cycle) -> Scale:
-        high = ctx.snapshot.dearest_price or 1.0
-        return ctx.snapshot.derive("bills", lambda: Scale(kind="fixed", better="less", low=0.0, high=high))
+        return Scale(kind="fixed", better="less", low=0.0, high=ctx.snapshot.dearest_price or 1.0)
 
     def score(self, ctx: Cycle) -> Reading | None:
-        need, choice, lines = ctx.need, ctx.lines, ctx.snapshot.lines
-        groups = distinct_groups(choice)
-        priced = choice.complete and lines.all_priced
-        if not need or not (priced or any_priced(lines, groups)):
+        choice, groups = ctx.lines, distinct_groups(ctx.lines)
+        if not ctx.need or not any_priced(ctx.snapshot.lines, groups):
             return None
-        reads = self.reads["promise"] if choice.settled else None
-        chosen = ctx.remembered("chosen", reads, lambda: [chosen_lines(ctx, group) for group in groups])
-        bills = [self.bill(of_group, need) for of_group in chosen]
+        bills = [self._bill(ctx, np.maximum(group, 0)) for group in groups]
         ctx.state[self] = bills[0]
-        total = sum_of(bills, groups)
-        if not (priced or choice.has_line.all()):
-            total = np.where(choice.has_line, total, np.nan)
-        known = choice.known if priced and choice.all_known else choice.known & ~np.isnan(total)
-        return Reading(metric=BANDWIDTH, values=rounded_each(total), known=known, lines=choice.groups[0])
+        of_each = [np.where(group == NO_LINE, 0.0, bill.raw) for bill, group in zip(bills, groups, strict=True)]
+        total = np.where(choice.has_line, sum(of_each), np.nan)
+        return Reading(
+            metric=BANDWIDTH,
+            values=rounded(total),
+            known=choice.known & ~np.isnan(total),
+            at=ctx.line_times(BANDWIDTH, choice.groups[0]),
+            lines=choice.groups[0],
+        )
 
-    def promise(self, ctx: Cycle) -> Reading | None:
-        """Nothing bills less than the very first Mbps, where the need has no say in which line is chosen."""
-        groups = distinct_groups(ctx.lines)
-        if not ctx.line_policy().settled or not ctx.snapshot.lines.codes:
-            return None
-        least = sum_of([self._first_mbps(chosen_lines(ctx, group)) for group in groups], groups)
-        known = ctx.lines.known & ctx.lines.has_line & ~np.isnan(least)
-        return Reading(metric=BANDWIDTH, values=least - _ROUNDED, known=known)
-
-    def _first_mbps(self, lines: Chosen) -> Bill:
-        """What no need bills less than: it fills the commit no less, exceeds it no less, and leaves no more room."""
-        fill = np.minimum(1.0, lines.load / lines.some_commit)
-        under = self.args.free * fill**2
-        over = lines.load >= lines.commit
-        if lines.fixed is not None:
-            over &= ~lines.fixed
-        if lines.daily is not None:
-            over |= lines.daily
-        paid = lines.busy * np.where(over, 1.0, np.minimum(under, 1.0))
-        scarce = scarcity(lines.load / lines.some_purchased)
-        return Bill(lines.price * (paid + self.args.scarcity * scarce), lines.busy, under, fill, lines.commit)
-
-    def bill(self, lines: Chosen, need: float) -> Bill:
-        """What the order bills on these lines."""
-        load = lines.load + need
-        over = over_commit(load, need, lines.commit)
-        if lines.fixed is not None:
-            over[lines.fixed] = 0.0
-        if lines.daily is not None:
-            over[lines.daily] = 1.0
-        fill = at_most(1.0, load / lines.some_commit)
-        load /= lines.some_purchased
-        scarce = scarcity(load)
-        return Bill(self._sum(lines.price, lines.busy, over, fill, scarce), lines.busy, over, fill, lines.commit)
-
-    def score_again(self, ctx: Cycle, line: LineNow[Number]) -> Number | None:
-        """As `bill` has it of all lines; how busy each is, is told of all at once.
-
-        Where the commit is dearer than what goes beyond it, an order may make the next one cheaper.
-        """
-        need, lines = ctx.need, ctx.snapshot.lines
-        if ctx.request.shape is not None or self.args.free > 1.0:
-            return None
-        load, commit = line.load + need, line.of(lines.paid)
-        over = over_commit(load, need, commit)
-        if lines.special:
-            over = instead(line.of(lines.flat_rate), 0.0, instead(line.of(lines.daily), 1.0, over))
-        fill = at_most(1.0, load / some(commit))
-        scarce = scarcity(load / some(line.of(lines.purchased)))
-        return rounded_alike(self._sum(line.of(lines.price), ALL_OF_IT, over, fill, scarce))
-
-    def _sum(self, price: Number, busy: Floats, over: Number, fill: Number, scarce: Number) -> Number:
-        """The formula of the scheduling rules, of one line or of one of each row."""
-        paid = fill * fill
-        paid *= self.args.free
-        paid *= 1.0 - over
-        paid += over
-        if busy is not ALL_OF_IT:
-            paid *= busy
-        paid += self.args.scarcity * scarce
-        found: Number = price * paid
-        return found
+    def _bill(self, ctx: Cycle, group: Rows) -> Bill:
+        """The formula of the scheduling rules, on the line that each row has in `group`."""
+        lines, need = ctx.snapshot.lines, ctx.need
+        load, commit = lines.load[group] + need, lines.paid[group]
+        over = np.clip((load - commit) / need, 0.0, 1.0)
+        over = np.where(lines.flat_rate[group], 0.0, np.where(lines.daily[group], 1.0, over))
+        fill = np.minimum(1.0, load / np.maximum(commit, _SOME))
+        level = load / np.maximum(lines.purchased[group], _SOME)
+        scarce = np.clip((level - SCARCE_FROM) / SCARCE_SPAN, 0.0, SCARCE_MOST) ** 2
+        busy = busy_share(lines, group, hour_of_week_shape(ctx.request.shape))
+        paid = fill**2 * self.args.free * (1.0 - over) + over
+        raw = lines.price[group] * (paid * busy + self.args.scarcity * scarce)
+        return Bill(raw, busy, over, fill, commit)
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
         bill: Bill | None = ctx.state.get(self)
         if bill is None or isnan(raw := bill.raw.item(position)):
             return None
-        choice = ctx.lines
-        if not (choice.complete and len(choice.groups) == 1) and len(choice.of(position)) != 1:
+        if len(ctx.lines.of(position)) != 1:
             return None
         numbers: dict[str, Any] = {
-            "busy": 100.0 if bill.busy is ALL_OF_IT else 100 * bill.busy.item(position),
+            "busy": 100 * bill.busy.item(position),
             "over": 100 * bill.over.item(position),
             "fill": 100 * bill.fill.item(position),
             "total": raw * ctx.need,
@@ -181,86 +109,13 @@ class BillingCost(Plugin):
         return Note(WITH_COMMIT if bill.commit.item(position) else WITHOUT_COMMIT, numbers)
 
 
-def chosen_lines(ctx: Cycle, group: Rows) -> Chosen:
-    """The line that each row has in `group`; where it has none, the first that there is."""
-    lines = ctx.snapshot.lines
-    group = group if ctx.lines.complete else np.maximum(group, 0)
-    commit = lines.paid[group]
-    return Chosen(
-        load=lines.load[group],
-        commit=commit,
-        some_commit=some(commit),
-        some_purchased=some(lines.purchased[group]),
-        price=lines.price[group],
-        busy=busy_share(lines, group, hour_of_week_shape(ctx.request.shape)),
-        fixed=lines.flat_rate[group] if lines.special else None,
-        daily=lines.daily[group] if lines.special else None,
-    )
-
-
-def over_commit(load: Number, need: float, commit: Number) -> Number:
-    """Which part of the need lies above what is already paid."""
-    over = load - commit
-    over /= need
-    return clipped(over, 1.0)
-
-
-def scarcity(level: Number) -> Number:
-    """How dear the last room is at that level of use."""
-    dear = level - SCARCE_FROM
-    dear /= SCARCE_SPAN
-    dear = clipped(dear, SCARCE_MOST)
-    dear *= dear
-    return dear
-
-
-def clipped(value: Number, most: float) -> Number:
-    """From nought to `most`; of an array, in its place."""
-    if isinstance(value, float):
-        return 0.0 if value < 0.0 else min(value, most)
-    np.maximum(value, 0.0, out=value)
-    np.minimum(value, most, out=value)
-    return value
-
-
-def some(value: Number) -> Number:
-    """Never nought."""
-    if isinstance(value, float):
-        return max(_SOME, value)
-    return np.maximum(value, _SOME)
-
-
-def instead(where: Any, value: float, other: Number) -> Number:
-    """`value` there, and elsewhere the other."""
-    if isinstance(other, float):
-        return value if where else other
-    return np.where(where, value, other)
-
-
-def at_most(most: float, value: Number) -> Number:
-    """`most` at most; of an array, in its place."""
-    return min(most, value) if isinstance(value, float) else np.minimum(most, value, out=value)
-
-
 def any_priced(lines: Lines, groups: list[Rows]) -> bool:
     """Whether the price of any of these lines is known."""
     return any(np.isfinite(lines.price[group[group != NO_LINE]]).any() for group in groups)
 
 
-def sum_of(bills: list[Bill], groups: list[Rows]) -> Floats:
-    """What all lines of each row bill together; a line that is none bills nothing."""
-    if len(bills) == 1:
-        return bills[0].raw
-    total = np.zeros(groups[0].size)
-    for bill, group in zip(bills, groups, strict=True):
-        total += np.where(group != NO_LINE, bill.raw, 0.0)
-    return total
-
-
 def distinct_groups(choice: LineChoice) -> list[Rows]:
     """The chosen lines, a line that serves several ISPs only once."""
-    if len(choice.groups) == 1:
-        return list(choice.groups)
     groups: list[Rows] = []
     for group in choice.groups:
         again = np.logical_or.reduce([group == other for other in groups]) if groups else np.zeros(group.size, np.bool_)
@@ -278,7 +133,7 @@ def hour_of_week_shape(shape: tuple[float, ...] | None) -> Floats | None:
 def busy_share(lines: Lines, group: Rows, shape: Floats | None) -> Floats:
     """φ: which part of the request flows in the line's busiest hours; no history of the line: all of it."""
     if shape is None:
-        return ALL_OF_IT
+        return np.ones(group.size)
     busiest = lines.busiest_of(group)
     hours = busiest.sum(axis=1)
     return np.where(hours > 0, (busiest @ shape) / np.maximum(hours, 1), 1.0)

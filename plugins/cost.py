@@ -16,8 +16,6 @@ class Cost(Plugin):
     """For installations that know an index but no line prices; `billing_cost` knows what a request really adds."""
 
     name = "cost"
-    reads = {"score": ()}
-    unmoved = ("score",)
     scale = Scale(kind="max_ratio", better="less")
     metrics = (COST_INDEX,)
 

@@ -27,9 +27,9 @@ import numpy as np
 from idcsched.framework.context import Cycle
 from idcsched.framework.decoding import learned
 from idcsched.framework.errors import Invalid, Unavailable
+from idcsched.framework.external import Query
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.normalize import Floats, Scale, sound_range
-from idcsched.framework.outside import Query
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Idcs, Reading
 
@@ -125,7 +125,7 @@ class Extender(Plugin):
 
     def gather(self, ctx: Cycle) -> Query:
         return Query(
-            plugin=ctx.entry.name,
+            plugin=ctx.entry,
             url=self.args.url,
             body={"request": _request(ctx), "candidates": _candidates(ctx, self.args.attributes)},
             timeout_seconds=self.args.timeout_seconds,
@@ -138,7 +138,7 @@ class Extender(Plugin):
         ctx.state[self.name] = inside  # what the request is about, also where `score` sees only some of it
         if not self.args.filter or ctx.reply is None:
             return None
-        reasons, rows, extender = self._said(ctx).reasons, ctx.row_numbers, ctx.entry.name
+        reasons, rows, extender = self._said(ctx).reasons, ctx.row_numbers, ctx.entry
         keep = np.ones(ctx.snapshot.size, dtype=np.bool_)
         keep[list(reasons)] = False
         return Verdict(
@@ -149,11 +149,11 @@ class Extender(Plugin):
         if not self.args.score:
             return None
         scores = ctx.take(self._said(ctx).scores)
-        return Reading(metric=ctx.entry.name, values=scores, known=~np.isnan(scores))
+        return Reading(metric=ctx.entry, values=scores, known=~np.isnan(scores))
 
     def _said(self, ctx: Cycle) -> Said:
         """The reply, checked once in a decision; raises Unavailable where none came, ValueError where it is wrong."""
-        key = (self.name, ctx.entry.name)
+        key = (self.name, ctx.entry)
         if key not in ctx.state:
             ctx.state[key] = self._checked(ctx)
         said: Said = ctx.state[key]

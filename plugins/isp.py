@@ -12,11 +12,9 @@ class Isp(Plugin):
     """No arguments, no metric. Whether the line can carry the bandwidth is `network_flow`'s business."""
 
     name = "isp"
-    reads = {"pre_filter": ("isp", "isp_match")}
-    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
-        policy = ctx.line_policy()
+        policy = ctx.line_policy
         if not policy.wanted:
             return None
         reason = NOT_ALL_ISPS if policy.match == "all" and len(policy.wanted) > 1 else NO_ISP_LINE

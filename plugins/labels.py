@@ -12,8 +12,6 @@ class Labels(Plugin):
     """No arguments, no metric."""
 
     name = "labels"
-    reads = {"pre_filter": ("selector",)}
-    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         terms = ctx.request.terms

@@ -31,8 +31,6 @@ class Locality(Plugin):
     """Distance needs nothing but coordinates; latency is better where somebody measures it."""
 
     name = "locality"
-    reads = {"score": ("client",)}
-    unmoved = ("score",)
     Args = LocalityArgs
     scale = KILOMETRES
     metrics = ("rtt_ms",)
@@ -47,7 +45,10 @@ class Locality(Plugin):
         if place is None:
             return None
         idcs = ctx.snapshot.idcs
-        km = great_circle_km(*place, *map(ctx.take, (idcs.latitude, idcs.longitude, idcs.cos_latitude)))
+        distances = idcs.memory.once(
+            ("distance", *place), lambda: great_circle_km(*place, idcs.latitude, idcs.longitude)
+        )
+        km = ctx.take(distances)
         return Reading(metric="coordinates", values=km, known=~np.isnan(km))
 
 
@@ -64,12 +65,10 @@ def client_place(ctx: Cycle) -> tuple[float, float] | None:
     return region.latitude, region.longitude
 
 
-def great_circle_km(
-    latitude: float, longitude: float, latitudes: Floats, longitudes: Floats, cos_latitudes: Floats
-) -> Floats:
-    """The haversine distance from one point to many, of whose latitudes the cosines are known."""
+def great_circle_km(latitude: float, longitude: float, latitudes: Floats, longitudes: Floats) -> Floats:
+    """Return the haversine distance from one point to many."""
     phi, phis = np.radians(latitude), np.radians(latitudes)
     half_lat, half_long = (phis - phi) / 2, np.radians(longitudes - longitude) / 2
-    chord = np.sin(half_lat) ** 2 + np.cos(phi) * cos_latitudes * np.sin(half_long) ** 2
+    chord = np.sin(half_lat) ** 2 + np.cos(phi) * np.cos(phis) * np.sin(half_long) ** 2
     km: Floats = 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(chord.clip(0.0, 1.0)))
     return km

@@ -39,8 +39,6 @@ class Metric(Plugin):
     """Third-party values need no code."""
 
     name = "metric"
-    reads = {"filter": (), "score": ()}
-    unmoved = ("filter", "score")
     Args = MetricArgs
 
     def scale_for(self, ctx: Cycle) -> Scale:
@@ -62,7 +60,7 @@ class Metric(Plugin):
             within &= reading.values >= low
         if high is not None:
             within &= reading.values <= high
-        passing = np.ones(ctx.size, dtype=np.bool_) if ctx.entry.missing.filter == "pass" else usable
+        passing = np.ones(ctx.size, dtype=np.bool_) if ctx.missing.filter == "pass" else usable
         return (
             Verdict(passing, UNKNOWN, lambda i: {"metric": self.args.metric}),
             Verdict(

@@ -12,17 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from idcsched.framework.building import BANDWIDTH
-from idcsched.framework.capacity import ceiling, headroom, shortfall
-from idcsched.framework.claiming import BANDWIDTH_RESOURCE, Claim
+from idcsched.framework.capacity import BANDWIDTH, Claim, ceiling, shortfall
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE
-from idcsched.framework.normalize import DECIMALS, Number, Scale, rounded_alike
+from idcsched.framework.normalize import DECIMALS, Scale
 from idcsched.framework.plugin import Missing, Plugin, Reason, Verdict
 from idcsched.framework.ranking import line_headroom
 from idcsched.framework.snapshot import Reading
-from idcsched.framework.standing import LineNow
 
 NO_LINE_AT_ALL = Reason("no_line", "no line", "has no line that could carry {need:.10g} Mbps", ("lines",))
 UNKNOWN = Reason(
@@ -43,8 +40,6 @@ class NetworkFlow(Plugin):
     """Keeps IDCs whose chosen line (with `all`: each) can carry Σ count × bandwidth; scores the headroom left."""
 
     name = "network_flow"
-    reads = {"promise": ("isp", "isp_match"), "needs": ("isp", "isp_match")}
-    unmoved = ("reserve",)
     scale = Scale(kind="fixed", low=0.0, high=1.0)
     missing = Missing(filter="reject", score="worst")
     metrics = (BANDWIDTH,)
@@ -53,51 +48,34 @@ class NetworkFlow(Plugin):
         need = ctx.need
         if not need:
             return None
-        choice, verdicts = ctx.lines, []
-        enough = choice.carries
-        if not choice.complete:
-            verdicts.append(Verdict(choice.has_line, NO_LINE_AT_ALL, lambda i: {"need": need}))
-            enough = enough | ~choice.has_line
-        if not choice.all_known:
-            unseen, codes = self._unseen(ctx), ctx.snapshot.lines.codes
-            seen = choice.carries | (unseen == NO_LINE)
-            verdicts.append(Verdict(seen, UNKNOWN, lambda i: {"need": need, "line": codes[unseen[i]]}))
-            enough = enough | ~seen
-        verdicts.append(
+        choice, codes, unseen = ctx.lines, ctx.snapshot.lines.codes, self._unseen(ctx)
+        seen = choice.carries | (unseen == NO_LINE)
+        return (
+            Verdict(choice.has_line, NO_LINE_AT_ALL, lambda i: {"need": need}),
+            Verdict(seen, UNKNOWN, lambda i: {"need": need, "line": codes[unseen[i]]}),
             Verdict(
-                enough,
+                choice.carries | ~choice.has_line | ~seen,
                 NOT_ENOUGH,
                 detail=lambda i: self._shortfall(ctx, i, need),
                 figures=lambda i: self._room(ctx, i, need),
-            )
+            ),
         )
-        return tuple(verdicts)
 
     def score(self, ctx: Cycle) -> Reading:
-        left, choice = line_headroom(ctx, ctx.need), ctx.lines
-        known = choice.known if choice.all_known and choice.complete else choice.known & ~np.isnan(left)
-        return Reading(metric=BANDWIDTH, values=left, known=known, lines=self._oldest(ctx))
-
-    def promise(self, ctx: Cycle) -> Reading | None:
-        """Nobody has more left than before anything is placed, where the need has no say in which line is chosen."""
-        if not ctx.line_policy().settled:
-            return None
-        left = line_headroom(ctx, 0.0)
-        return Reading(metric=BANDWIDTH, values=left, known=ctx.lines.known & ~np.isnan(left))
-
-    def needs(self, ctx: Cycle) -> list[tuple[str, float]]:
-        return [(BANDWIDTH_RESOURCE, ctx.need)] if ctx.need else []
-
-    def score_again(self, ctx: Cycle, line: LineNow[Number]) -> Number:
-        lines, left = ctx.snapshot.lines, line.room - ctx.need
-        purchased = line.of(lines.purchased)
-        return rounded_alike(left / purchased if lines.all_purchased else headroom(left, purchased))
+        left, oldest = line_headroom(ctx), self._oldest(ctx)
+        return Reading(
+            metric=BANDWIDTH,
+            values=left,
+            known=ctx.lines.known & ~np.isnan(left),
+            at=ctx.line_times(BANDWIDTH, oldest),
+            lines=oldest,
+        )
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
         need, lines, usage = round(ctx.need, DECIMALS), ctx.snapshot.lines, ctx.snapshot.usage
         return [
             Claim(
-                resource=BANDWIDTH_RESOURCE,
+                resource=BANDWIDTH,
                 amount=need,
                 line=lines.codes[line],
                 ceiling=ceiling(lines.purchased.item(line), lines.max_level.item(line), lines.used.item(line), usage),
@@ -115,7 +93,7 @@ class NetworkFlow(Plugin):
         for group in choice.groups if rooms.size else ():
             reading = ctx.line_metric(BANDWIDTH, group).with_values(rooms[group])
             usable = ctx.usable(reading, among=choice.has_line)
-            if ctx.entry.missing.filter != "pass":
+            if ctx.missing.filter != "pass":
                 unseen = np.where(choice.has_line & ~usable, group, unseen)
         return unseen
 

@@ -11,8 +11,6 @@ class Partition(Plugin):
     """No arguments, no metric."""
 
     name = "partition"
-    reads = {"pre_filter": ("partition",)}
-    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         wanted = ctx.request.partition

@@ -9,7 +9,6 @@ class Region(Plugin):
 
     name = "region"
     narrows = True
-    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Universe | None:
         regions = ctx.request.regions

@@ -14,11 +14,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from idcsched.framework.capacity import shortfall
-from idcsched.framework.claiming import Claim
+from idcsched.framework.capacity import Claim, shortfall
 from idcsched.framework.context import Cycle
 from idcsched.framework.facts import STOCK_RESOURCES
-from idcsched.framework.labels import all_of
 from idcsched.framework.normalize import DECIMALS, Floats, Scale
 from idcsched.framework.plugin import Detail, Figures, Missing, Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Reading
@@ -49,8 +47,6 @@ class Resource(Plugin):
     """One overload or one scarce resource is enough to be out."""
 
     name = "resource"
-    reads = {"score": (), "needs": ()}
-    unmoved = ("loads", "score", "reserve")
     Args = ResourceArgs
     missing = Missing(filter="pass", score="worst")
     metrics = tuple(LOADS.values())
@@ -59,15 +55,9 @@ class Resource(Plugin):
         return Scale(kind="fixed", better="more" if self.args.strategy == "most" else "less", low=0.0, high=1.0)
 
     def filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
-        loads = ctx.remembered("loads", (), lambda: self._load_verdicts(ctx))
-        return (*loads, *self._stock_verdicts(ctx))
-
-    def needs(self, ctx: Cycle) -> list[tuple[str, float]]:
-        return [(name, need) for name in STOCK_RESOURCES if (need := ctx.request.need(name))]
+        return (*self._load_verdicts(ctx), *self._stock_verdicts(ctx))
 
     def score(self, ctx: Cycle) -> Reading | None:
-        if (of_all := self._of_everybody(ctx)) is not None:
-            return of_all
         readings = list(self._readings(ctx).values())
         if not readings:
             return None
@@ -79,25 +69,12 @@ class Resource(Plugin):
         )
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
-        claims, row, stocks = [], ctx.row_numbers.item(0), ctx.snapshot.idcs.stock
+        claims, row, total = [], ctx.row_numbers.item(0), ctx.snapshot.stock.total
         for name in STOCK_RESOURCES:
             if (need := ctx.request.need(name)) and (need := round(need, DECIMALS)):
-                stock: float = stocks[name].item(row)
+                stock: float = total[name].item(row)
                 claims.append(Claim(resource=name, amount=need, ceiling=None if isnan(stock) else stock))
         return claims
-
-    def _of_everybody(self, ctx: Cycle) -> Reading | None:
-        """Looked for once in a picture; None: not every load is known of every IDC."""
-        columns = [column for metric in self.metrics if (column := ctx.snapshot.metrics.get(metric)) is not None]
-        if len(columns) < len(LOADS) or not all(one.fact.scope == "idc" and one.all_fresh(ctx.now) for one in columns):
-            return None
-
-        def compute() -> tuple[Floats, Floats]:
-            return self._raw([column.values for column in columns]), reduce(np.minimum, [one.at for one in columns])
-
-        raw, at = ctx.snapshot.derive(("loads", self.args.strategy == "balanced"), compute)
-        known = np.ones(ctx.size, dtype=np.bool_)
-        return Reading(metric=self.metrics[0], values=ctx.take(raw), at=ctx.take(at), known=known)
 
     def _raw(self, loads: list[Floats]) -> Floats:
         highest = reduce(np.maximum, loads)
@@ -115,7 +92,7 @@ class Resource(Plugin):
 
     def _load_verdicts(self, ctx: Cycle) -> tuple[Verdict, ...]:
         verdicts: list[Verdict] = []
-        policy = ctx.entry.missing.filter
+        policy = ctx.missing.filter
         for name, reading in self._readings(ctx).items():
             usable = ctx.usable(reading)
             if policy != "pass":
@@ -124,7 +101,7 @@ class Resource(Plugin):
             over = reading.values > limit
             verdicts.append(
                 Verdict(
-                    ~over if all_of(usable) else ~(usable & over),
+                    ~(usable & over),
                     OVERLOADED,
                     detail=_overload(name, reading.values, limit),
                     figures=_load(name, reading.values, limit),
@@ -134,10 +111,11 @@ class Resource(Plugin):
 
     def _stock_verdicts(self, ctx: Cycle) -> list[Verdict]:
         verdicts = []
-        for name, need in self.needs(ctx):
-            left = ctx.take(ctx.snapshot.idcs.left[name])
-            tell = _stock(name, left, need)
-            verdicts.append(Verdict(left >= need, NOT_ENOUGH, detail=tell, figures=tell))
+        for name in STOCK_RESOURCES:
+            if need := ctx.request.need(name):
+                left = ctx.take(ctx.snapshot.stock.left[name])
+                tell = _stock(name, left, need)
+                verdicts.append(Verdict(left >= need, NOT_ENOUGH, detail=tell, figures=tell))
         return verdicts
 
 

@@ -35,7 +35,6 @@ class Spread(Plugin):
     """Counts what stands, not what is merely recommended."""
 
     name = "spread"
-    reads = {"score": ("labels",)}
     Args = SpreadArgs
     scale = Scale(kind="fixed", better="less", low=0.0, high=10.0)
 
@@ -63,11 +62,11 @@ class Spread(Plugin):
         return ctx.labels.get(self.args.of)
 
     def _machines(self, ctx: Cycle, owner: str) -> Floats:
-        def compute() -> Floats:
+        def count() -> Floats:
             counts = np.zeros(ctx.snapshot.size)
-            for fact in ctx.snapshot.headcounts:
+            for fact in ctx.snapshot.headcounts.facts:
                 if getattr(fact, self.args.of) == owner:
                     counts[ctx.snapshot.idcs.row_of[fact.idc]] += fact.machines
             return counts
 
-        return ctx.take(ctx.snapshot.derive(("machines", self.args.of, owner), compute))
+        return ctx.take(ctx.snapshot.headcounts.memory.once(("machines", self.args.of, owner), count))

@@ -19,8 +19,6 @@ class Taint(Plugin):
     """An IDC is out as soon as one hard taint (`NoSchedule`, `NoExecute`) in force is untolerated."""
 
     name = "taint"
-    reads = {"filter": ("tolerations",), "score": ("tolerations",)}
-    unmoved = ("filter", "score")
     scale = Scale(kind="fixed", better="less", low=0.0, high=3.0)
 
     def filter(self, ctx: Cycle) -> Verdict | None:

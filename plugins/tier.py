@@ -11,8 +11,6 @@ class Tier(Plugin):
     """No arguments, no metric."""
 
     name = "tier"
-    reads = {"pre_filter": ("tier",)}
-    unmoved = ("pre_filter",)
 
     def pre_filter(self, ctx: Cycle) -> Verdict | None:
         wanted = ctx.request.tier

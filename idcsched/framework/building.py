@@ -7,24 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from .capacity import Usage, demand, monthly_price, paid_anyway, room, stock_left, used_bandwidth
+from .capacity import BANDWIDTH, Usage, demand, monthly_price, paid_anyway, room, stock_left, used_bandwidth
 from .facts import STOCK_RESOURCES, IdcFact, RegionFact, Samples, TaintFact, World
-from .indexing import fact_columns, planes_by_isp
-from .labels import Mask, Rows
+from .labels import LabelColumn, Mask, Rows
+from .memory import sealed
 from .normalize import Floats
-from .snapshot import HOURS_A_WEEK, Idcs, Lines, MetricColumn, Snapshot, Span, Taints, sealed
+from .snapshot import HOURS_A_WEEK, Headcounts, Idcs, Lines, MetricColumn, Snapshot, Span, Stock, Taints
 
 __all__ = [
-    "BANDWIDTH",
     "build_snapshot",
     "busiest_hours",
-    "lines_with_prices",
     "lines_with_room",
+    "stock_with_left",
     "taint_columns",
     "times_shared",
 ]
 
-BANDWIDTH = "bandwidth_mbps"
 BUSY_SHARE = 0.05
 _LINES_AT_ONCE = 1000  # whose hours are sorted: so much is in hand at a time
 
@@ -34,17 +32,18 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
     regions = _pre_order(world.regions)
     place = {region.code: position for position, region in enumerate(regions)}
     order = sorted(range(len(world.idcs)), key=lambda i: (place[world.idcs[i].region], world.idcs[i].code))
-    idcs = _idcs([world.idcs[i] for i in order])
-    line_order = sorted(range(len(world.lines)), key=lambda i: (idcs.row_of[world.lines[i].idc], world.lines[i].code))
+    idc_facts, known = [world.idcs[i] for i in order], {region.code: region for region in regions}
+    row_of = {fact.code: row for row, fact in enumerate(idc_facts)}
+    line_order = sorted(range(len(world.lines)), key=lambda i: (row_of[world.lines[i].idc], world.lines[i].code))
     columns = [_metric(samples, order if samples.metric.scope == "idc" else line_order) for samples in world.samples]
     metrics = {column.fact.code: column for column in times_shared(columns)}
-    known = {region.code: region for region in regions}
-    lines = _lines(world, line_order, idcs, metrics.get(BANDWIDTH))
-    facts, planes = fact_columns(idcs, lines, known), planes_by_isp(lines, len(order))
+    lines = _lines(world, line_order, row_of, metrics.get(BANDWIDTH))
+    idcs = _idcs(idc_facts, row_of, lines, known)
     return Snapshot(
         id=id,
         built_at=built_at,
         idcs=sealed(idcs),
+        stock=sealed(_stock(idc_facts)),
         lines=sealed(lines),
         taints=sealed(taint_columns(world.taints, idcs.row_of)),
         affinities=world.affinities,
@@ -52,9 +51,8 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
         regions=known,
         spans=_spans(regions, [place[region] for region in idcs.regions]),
         isps=world.isps,
-        facts={key: sealed(column) for key, column in facts.items()},
-        planes_by_isp={isp: sealed(of_isp) for isp, of_isp in planes.items()},
-        headcounts=world.headcounts,
+        planes_by_isp=sealed(_planes_by_isp(lines, len(order))),
+        headcounts=Headcounts(world.headcounts),
         usage=world.usage,
         currency=world.currency,
         dearest_price=_dearest(lines) if world.dearest_price is None else world.dearest_price,
@@ -84,10 +82,7 @@ def _spans(regions: Sequence[RegionFact], places: Sequence[int]) -> dict[str, Sp
     return {region.code: (starts[i], starts[ends[region.code]]) for i, region in enumerate(regions)}
 
 
-def _idcs(facts: Sequence[IdcFact]) -> Idcs:
-    latitude = _floats(fact.latitude for fact in facts)
-    stock = {name: _floats(fact.stock.get(name) for fact in facts) for name in STOCK_RESOURCES}
-    taken = {name: _floats(fact.taken.get(name, 0.0) for fact in facts) for name in STOCK_RESOURCES}
+def _idcs(facts: Sequence[IdcFact], row_of: Mapping[str, int], lines: Lines, regions: Mapping[str, RegionFact]) -> Idcs:
     return Idcs(
         codes=tuple(fact.code for fact in facts),
         names=tuple(fact.name or fact.code for fact in facts),
@@ -98,23 +93,31 @@ def _idcs(facts: Sequence[IdcFact]) -> Idcs:
         providers=tuple(fact.provider for fact in facts),
         labels=tuple(fact.labels for fact in facts),
         online=np.array([fact.status == "online" for fact in facts], dtype=np.bool_),
-        latitude=latitude,
+        latitude=_floats(fact.latitude for fact in facts),
         longitude=_floats(fact.longitude for fact in facts),
-        cos_latitude=np.cos(np.radians(latitude)),
-        stock=stock,
-        taken=taken,
-        left={name: stock_left(stock[name], taken[name]) for name in STOCK_RESOURCES},
         hashes=np.array([code_hash(fact.code) for fact in facts], dtype=np.uint64),
-        row_of={fact.code: row for row, fact in enumerate(facts)},
+        row_of=row_of,
+        facts=_fact_columns(facts, lines, regions),
     )
 
 
-def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColumn | None) -> Lines:
+def _stock(facts: Sequence[IdcFact]) -> Stock:
+    total = {name: _floats(fact.stock.get(name) for fact in facts) for name in STOCK_RESOURCES}
+    taken = {name: _floats(fact.taken.get(name, 0.0) for fact in facts) for name in STOCK_RESOURCES}
+    return stock_with_left(total, taken)
+
+
+def stock_with_left(total: Mapping[str, Floats], taken: Mapping[str, Floats]) -> Stock:
+    """Return the stock with what is left of each resource worked out."""
+    return Stock(total=total, taken=taken, left={name: stock_left(total[name], taken[name]) for name in total})
+
+
+def _lines(world: World, order: Sequence[int], row_of: Mapping[str, int], bandwidth: MetricColumn | None) -> Lines:
     facts, usage = [world.lines[i] for i in order], world.usage
-    rows = np.array([idcs.row_of[fact.idc] for fact in facts], dtype=np.intp)
+    rows = np.array([row_of[fact.idc] for fact in facts], dtype=np.intp)
     unknown = np.full(len(facts), np.nan)
     lines = Lines(
-        first=np.searchsorted(rows, np.arange(len(idcs.codes) + 1)),
+        first=np.searchsorted(rows, np.arange(len(row_of) + 1)),
         idc=rows,
         codes=tuple(fact.code for fact in facts),
         isps=tuple(fact.isp for fact in facts),
@@ -126,9 +129,6 @@ def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColu
         price_per_gb=_floats(fact.price_per_gb for fact in facts),
         price=_floats(monthly_price(fact.charge_type, fact.price_per_mbps, fact.price_per_gb) for fact in facts),
         paid=_floats(paid_anyway(fact.charge_type, fact.commit_mbps, fact.purchased_mbps) for fact in facts),
-        all_priced=False,
-        all_purchased=False,
-        special=False,
         flat_rate=np.array([fact.charge_type == "fixed" for fact in facts], dtype=np.bool_),
         daily=np.array([fact.charge_type.startswith("daily_") for fact in facts], dtype=np.bool_),
         percentile=_floats(fact.percentile_mbps for fact in facts),
@@ -139,7 +139,7 @@ def _lines(world: World, order: Sequence[int], idcs: Idcs, bandwidth: MetricColu
         room=unknown,
         busy_bits=busiest_hours(world.hourly, order),
     )
-    return lines_with_room(lines_with_prices(lines), bandwidth, usage)
+    return lines_with_room(lines, bandwidth, usage)
 
 
 def busiest_hours(hourly: Floats | None, order: Sequence[int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -168,16 +168,6 @@ def lines_with_room(lines: Lines, bandwidth: MetricColumn | None, usage: Usage) 
     return replace(lines, used=used, load=counted + pending, room=free)
 
 
-def lines_with_prices(lines: Lines) -> Lines:
-    """The lines with what else follows from what is purchased, paid for and billed."""
-    return replace(
-        lines,
-        all_priced=bool(lines.price.size and np.isfinite(lines.price).all()),
-        all_purchased=bool((lines.purchased > 0).all()),
-        special=bool(lines.flat_rate.any() or lines.daily.any()),
-    )
-
-
 def _dearest(lines: Lines) -> float:
     known = lines.price[~np.isnan(lines.price)]
     return float(known.max(initial=0.0))
@@ -188,7 +178,7 @@ def _metric(samples: Samples, order: Sequence[int]) -> MetricColumn:
     values, at = np.full((2, len(order)), np.nan)
     values[samples.subjects], at[samples.subjects] = samples.values, samples.at
     rows: Rows = np.array(order, dtype=np.intp)
-    return MetricColumn.of(samples.metric, values[rows], at[rows])
+    return MetricColumn(samples.metric, values[rows], at[rows])
 
 
 def times_shared(columns: Iterable[MetricColumn]) -> Iterator[MetricColumn]:
@@ -217,6 +207,75 @@ def taint_columns(facts: Sequence[TaintFact], row_of: Mapping[str, int]) -> Tain
         starts=_floats(-np.inf if fact.starts_at is None else fact.starts_at for fact in by_row),
         ends=_floats(np.inf if fact.ends_at is None else fact.ends_at for fact in by_row),
     )
+
+
+def _planes_by_isp(lines: Lines, size: int) -> dict[str | None, tuple[Rows, ...]]:
+    """The lines of each ISP, and of all (None), as dense columns over so many rows.
+
+    The k-th plane holds each row's k-th such line by code, or −1.
+    """
+    found: dict[str | None, tuple[Rows, ...]] = {None: _planes(lines, np.arange(lines.idc.size), size)}
+    for isp, chosen in _places(lines.isps).items():
+        found[isp] = _planes(lines, chosen, size)
+    return found
+
+
+def _fact_columns(facts: Sequence[IdcFact], lines: Lines, regions: Mapping[str, RegionFact]) -> dict[str, LabelColumn]:
+    """Return the `idc/…` facts over all rows, but for the code, which `Idcs.row_of` has."""
+    size = len(facts)
+    return {
+        "idc/tier": _column([fact.tier for fact in facts], size),
+        "idc/partition": _column([fact.partition for fact in facts], size),
+        "idc/provider": _column([fact.provider for fact in facts], size),
+        "idc/region": _region_column([fact.region for fact in facts], regions, size),
+        "idc/isp": _isp_column(lines, size),
+    }
+
+
+def _planes(lines: Lines, chosen: Rows, size: int) -> tuple[Rows, ...]:
+    rows = lines.idc[chosen]
+    before = np.arange(chosen.size) - np.searchsorted(rows, rows)
+    planes = []
+    for number in range(int(before.max(initial=-1)) + 1):
+        of_plane = before == number
+        plane = np.full(size, -1, dtype=np.intp)
+        plane[rows[of_plane]] = chosen[of_plane]
+        planes.append(plane)
+    return tuple(planes)
+
+
+def _column(words: Sequence[str], size: int) -> LabelColumn:
+    """No word, no label."""
+    return LabelColumn(size, {word: rows for word, rows in _places(words).items() if word})
+
+
+def _region_column(own: Sequence[str], regions: Mapping[str, RegionFact], size: int) -> LabelColumn:
+    """A row carries its region and all that this lies in."""
+    postings: dict[str, list[Rows]] = {}
+    for code, rows in _places(own).items():
+        here: str | None = code
+        while here is not None:
+            postings.setdefault(here, []).append(rows)
+            here = regions[here].parent
+    return LabelColumn(size, {code: np.sort(np.concatenate(parts)) for code, parts in postings.items()})
+
+
+def _isp_column(lines: Lines, size: int) -> LabelColumn:
+    return LabelColumn(size, {isp: _distinct(lines.idc[own]) for isp, own in _places(lines.isps).items()})
+
+
+def _distinct(rows: Rows) -> Rows:
+    """Of rows in ascending order each once."""
+    return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if rows.size else rows
+
+
+def _places(words: Iterable[str]) -> dict[str, Rows]:
+    """Where each word stands, in ascending order; words in the order in which they come."""
+    numbers: dict[str, int] = {}
+    numbered = np.fromiter((numbers.setdefault(word, len(numbers)) for word in words), dtype=np.int32)
+    order = np.argsort(numbered, kind="stable")
+    ends = np.cumsum(np.bincount(numbered, minlength=len(numbers)))
+    return dict(zip(numbers, np.split(order, ends[:-1]), strict=True)) if numbers else {}
 
 
 def _floats(values: Iterable[float | None]) -> Floats:

@@ -1,4 +1,4 @@
-"""Room: how much a line can still take, and what a Mbps of it costs.
+"""Room: how much a line can still take, what a Mbps of it costs, and what an order claims of it.
 
 One function each, called by whoever filters, scores, counts or claims.
 """
@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from math import floor, isnan
 from typing import Literal
 
+import msgspec
 import numpy as np
 
-from .normalize import DECIMALS, Floats, Number, rounded_alike
+from .normalize import DECIMALS, Floats, Number, rounded
 
 __all__ = [
+    "BANDWIDTH",
     "DAYS_A_MONTH",
     "GB_A_MONTH",
+    "Claim",
     "Usage",
     "ceiling",
     "demand",
@@ -26,6 +29,8 @@ __all__ = [
     "used_bandwidth",
 ]
 
+BANDWIDTH = "bandwidth_mbps"
+"""What a line gives: a resource that orders claim, and the metric that says how much of it is used."""
 DAYS_A_MONTH = 30
 GB_A_MONTH = 162.0  # what 1 Mbps carries in 30 days where mean ÷ p95 is 0.5
 _FLAT_RATE_PAID = 0.9  # of a flat-rate line, the part of the purchased bandwidth that counts as its commit
@@ -38,6 +43,25 @@ class Usage:
 
     count: Literal["monitored", "ordered"] = "monitored"
     max_level: float = 0.9
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """So much of one thing: of a line, or, where `line` is None, of the IDC's stock.
+
+    It may be honoured only if what is `counted` of it (what is pending, or all that is ordered) does not exceed
+    `ceiling` afterwards; None: there is no limit.
+    """
+
+    resource: str
+    amount: float
+    ceiling: float | None = None
+    line: str | None = None
+    counted: Literal["pending", "ordered"] = "pending"
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is about, within one IDC."""
+        return self.line or "", self.resource
 
 
 def used_bandwidth(latest: Floats, percentile: Floats) -> Floats:
@@ -57,7 +81,7 @@ def demand(used: Floats, pending: Floats, ordered: Floats, usage: Usage) -> tupl
 
 def room(purchased: Number, max_level: Number, used: Number, pending: Number) -> Number:
     """Mbps that may still be placed on a line: purchased × max_level − used − pending. May be negative."""
-    return rounded_alike(purchased * max_level - used - pending)
+    return rounded(purchased * max_level - used - pending)
 
 
 def ceiling(purchased: float, max_level: float, used: float, usage: Usage) -> float:
@@ -66,21 +90,17 @@ def ceiling(purchased: float, max_level: float, used: float, usage: Usage) -> fl
     `used` NaN is not known and counts as nothing.
     """
     seen = 0.0 if isnan(used) or usage.count == "ordered" else used
-    return rounded_alike(purchased * max_level - seen)
+    return float(rounded(purchased * max_level - seen))
 
 
-def headroom(room_left: Number, purchased: Number) -> Number:
+def headroom(room_left: Floats, purchased: Floats) -> Floats:
     """The share of the purchased bandwidth that is left; 0 where nothing was purchased."""
-    if isinstance(purchased, float):
-        return room_left / purchased if purchased > 0 else 0.0
-    if not purchased.size or purchased.min() > 0:
-        return room_left / purchased
     return np.divide(room_left, purchased, out=np.zeros_like(room_left), where=purchased > 0)
 
 
 def stock_left(stock: Floats, taken: Floats) -> Floats:
     """What may still be sold; infinite where the stock is unlimited (NaN)."""
-    left = rounded_alike(stock - taken)
+    left = rounded(stock - taken)
     left[np.isnan(left)] = np.inf
     return left
 

@@ -1,45 +1,21 @@
 """What a decision would take where it lands: claims on capacity, as values that the ledger honours."""
 
-from collections.abc import Iterable
-from typing import Literal
-
-import msgspec
 import numpy as np
 
+from .capacity import BANDWIDTH, Claim
 from .context import Cycle
-from .decision import Board, Decision
+from .decision import Decision
 from .errors import PluginFailed
 from .facts import STOCK_RESOURCES
 from .normalize import DECIMALS
-from .profile import Entry
+from .profile import Profile
 
-__all__ = ["BANDWIDTH_RESOURCE", "Claim", "claims_of", "picked", "pinned"]
-
-BANDWIDTH_RESOURCE = "bandwidth_mbps"
+__all__ = ["claims_of", "picked", "pinned"]
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """So much of one thing: of a line, or, where `line` is None, of the IDC's stock.
-
-    It may be honoured only if what is `counted` of it (what is pending, or all that is ordered) does not exceed
-    `ceiling` afterwards; None: there is no limit.
-    """
-
-    resource: str
-    amount: float
-    ceiling: float | None = None
-    line: str | None = None
-    counted: Literal["pending", "ordered"] = "pending"
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What it is about, within one IDC."""
-        return self.line or "", self.resource
-
-
-def picked(found: Decision | Board, position: int) -> Cycle:
-    """The one at that position of the survivors, or of the board, alone, as plugins are asked about it."""
-    return found.survivors.narrowed(np.array([position], dtype=np.intp))
+def picked(decision: Decision, position: int) -> Cycle:
+    """Return the survivor at that position alone, as plugins are asked about it."""
+    return decision.survivors.narrowed(np.array([position], dtype=np.intp))
 
 
 def pinned(ctx: Cycle, codes: tuple[str, ...]) -> Cycle | None:
@@ -53,35 +29,28 @@ def pinned(ctx: Cycle, codes: tuple[str, ...]) -> Cycle | None:
     return ctx.on_lines(tuple(by_code[code] for code in codes))
 
 
-def claims_of(ctx: Cycle) -> tuple[Claim, ...]:
-    """What the one IDC of `ctx` must give: what the profile's plugins claim, the rest without a limit.
+def claims_of(ctx: Cycle, profile: Profile) -> tuple[Claim, ...]:
+    """Return what the one IDC of `ctx` must give: what the profile's plugins claim, the rest without a limit.
 
     Whatever a request needs is taken, also where no plugin of the profile asks whether it is there. Raises
     PluginFailed: what a plugin could not claim would be oversold.
     """
     found: dict[tuple[str, str], Claim] = {}
-    for entry in ctx.profile.reservers:
-        for claim in _claimed(ctx, entry):
+    for entry in profile.reservers:
+        try:
+            claims: list[Claim] = list(entry.run(ctx, "reserve") or ())
+        except Exception as error:
+            raise PluginFailed(entry.name, "reserve", f"{type(error).__name__}: {error}") from error
+        for claim in claims:
             found.setdefault(claim.key, claim)
-    _claim_needed(ctx, found)
+    for claim in _needed(ctx):
+        found.setdefault(claim.key, claim)
     return tuple([found[key] for key in sorted(found)])
 
 
-def _claimed(ctx: Cycle, entry: Entry) -> list[Claim]:
-    try:
-        claims: Iterable[Claim] | None = ctx.at_work(entry, "reserve", entry.plugin.reserve)
-        return list(claims or ())
-    except Exception as error:
-        raise PluginFailed(entry.name, "reserve", f"{type(error).__name__}: {error}") from error
-
-
-def _claim_needed(ctx: Cycle, found: dict[tuple[str, str], Claim]) -> None:
-    """What the request needs and nobody has claimed."""
+def _needed(ctx: Cycle) -> list[Claim]:
+    """What the request needs of the chosen lines and the stock, without a limit."""
     need, codes = round(ctx.need, DECIMALS), ctx.snapshot.lines.codes
-    for line in ctx.lines.of(0) if need else ():
-        code = codes[line]
-        if (code, BANDWIDTH_RESOURCE) not in found:
-            found[code, BANDWIDTH_RESOURCE] = Claim(resource=BANDWIDTH_RESOURCE, amount=need, line=code)
-    for name in STOCK_RESOURCES:
-        if ("", name) not in found and (all_of_it := ctx.request.need(name)) and (amount := round(all_of_it, DECIMALS)):
-            found["", name] = Claim(resource=name, amount=amount)
+    of_lines = [Claim(resource=BANDWIDTH, amount=need, line=codes[line]) for line in ctx.lines.of(0) if need]
+    of_stock = [(name, round(ctx.request.need(name), DECIMALS)) for name in STOCK_RESOURCES]
+    return of_lines + [Claim(resource=name, amount=amount) for name, amount in of_stock if amount]

@@ -1,44 +1,38 @@
 """One decision, read from top to bottom.
 
-    decide = PreFilter → Filter → fallback group → PreScore → Score → Normalize → rank → Decision
-
-A pure function: the same inputs give the same decision, bit for bit, today and in a replay next year.
-Filters give dense masks over the rows in question, which are combined once; scorers see the survivors.
+A pure function: the same inputs give the same decision, bit for bit, today and in a replay next year. Filters give
+dense masks over the rows in question; scorers see the survivors.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from functools import partial
-from itertools import chain
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from .contenders import best_of, scored
+from .answer import PluginError
 from .context import Clock, Cycle
-from .decision import Decision, Judgement, PluginError
+from .decision import Decision, Judgement
 from .errors import PluginFailed
+from .external import Query, Reply
 from .hypothetical import suppose
 from .labels import Mask, Rows
+from .lines import LinePolicy
+from .matching import Term
 from .naming import check_names
-from .one_by_one import visit as visit_one_by_one
-from .outside import Query, Reply
+from .one_by_one import visit
 from .plugin import Note, Reason, Universe, Verdict
 from .profile import Entry, Profile
-from .ranking import seed_of
-from .remembering import Step
+from .ranking import pick, rank
 from .request import Request
-from .sieve import Sieve
+from .scoring import run_scorers
 from .snapshot import Snapshot
-from .thresholds import learn, sifted
 
 __all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
 
 EXCLUDED = Reason("excluded", "excluded by the request", "excluded by the request's `{field}`")
-_BYTES_A_ROW = 16  # about what a remembered verdict holds: a mask, and the figures behind it
-_STEP, _SIEVE = "step", "sieve"
-T = TypeVar("T")
 NO_GROUP = Reason("no_group", "in no fallback group", "in none of the fallback groups", ("profile", "labels"))
 
 
@@ -53,38 +47,35 @@ def decide(
     replies: Mapping[str, Reply] | None = None,
     clock: Clock | None = None,
 ) -> Decision:
-    """The best IDC for `request`, why it is the best, and why the others are not.
+    """Find the best IDC for `request`, why it is the best, and why the others are not.
 
-    `reference` seeds what is left to chance where the request has no id of its own; `labels` are the
-    request's labels as the server knows them; `replies` are the answers to `queries`, by profile entry. Raises
-    Invalid for names that do not exist, PluginFailed where the profile says that a failing plugin fails the decision.
-    A `clock` only measures how long plugins take; what is decided does not depend on it.
+    `reference` seeds what is left to chance where the request has no id of its own; `labels` are the request's labels
+    as the server knows them; `replies` are the answers to `queries`, by profile entry. Raises Invalid for names that
+    do not exist, PluginFailed where the profile says that a failing plugin fails the decision. A `clock` only measures
+    how long plugins take; what is decided does not depend on it.
     """
-    errors: list[PluginError] = []
-    known = replies or {}
-    if profile.gatherers and any(entry.name not in known for entry in profile.gatherers):
-        known = {**_failures_to_ask(request, snapshot, profile, now=now, labels=labels), **known}
-    ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies=known)
-    ctx.clock = clock
-    chance = request.request_id or reference
-    sieve = _sieved(ctx, errors)
-    search = _searched(ctx, sieve, chance, errors)
-    everybody = partial(scored, ctx, search.alive, chance, errors)
-    all_matter = request.explain == "full" or profile.one_by_one
-    few = None if all_matter else best_of(ctx, search.alive, search.feasible, chance, sieve.lasting)
+    seed = request.request_id or reference
+    ctx = resolve(request, snapshot, profile, now=now, labels=labels, clock=clock)
+    ctx.replies = _with_failures(replies or {}, request, snapshot, profile, now=now, labels=labels)
+    judgements = run_filters(ctx, profile)
+    group = choose_group(ctx, profile, judgements, seed)
+    survivors = ctx.narrowed(group.survivors)
+    columns = run_scorers(survivors, profile)
+    ranking = rank(survivors, profile, columns, seed=seed)
+    hints = () if ranking.size else tuple(run_hints(ctx, profile))
     return Decision(
         cycle=ctx,
-        feasible=search.feasible,
-        reasons=sieve.reasons,
-        left=sieve.left,
-        judge=sieve.judgements,
-        visited=search.visited,
-        groups=search.groups,
-        group_index=search.group_index,
-        best=few or everybody(),
-        score_everybody=everybody,
-        hints=() if search.feasible else tuple(_hints(ctx, errors)),
-        plugin_errors=tuple(errors),
+        profile=profile,
+        judgements=(*judgements, *group.judgements),
+        visited=group.visited,
+        groups=group.groups,
+        group=group.index,
+        survivors=survivors,
+        columns=columns,
+        ranking=ranking,
+        picked=pick(profile, ranking),
+        hints=hints,
+        plugin_errors=tuple(ctx.errors),
         timings=tuple(ctx.timings),
     )
 
@@ -92,287 +83,218 @@ def decide(
 def queries(
     request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None = None
 ) -> tuple[Query, ...]:
-    """What plugins must ask of the outside before `decide`, about the survivors of the vectorised filters.
+    """Return what plugins must ask of external services before `decide`, about the survivors of all other filters.
 
     Raises what `decide` raises. A plugin that fails to ask finds its failure in `decide`, as a reply.
     """
-    gathered = _gathered(request, snapshot, profile, now=now, labels=labels)
-    return tuple(found for found in gathered if isinstance(found, Query))
+    asked = _asked(request, snapshot, profile, now=now, labels=labels)
+    return tuple(query for query in asked if isinstance(query, Query))
 
 
-def _failures_to_ask(
-    request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None
-) -> dict[str, Reply]:
-    """What plugins find instead of a reply that raised when they should have asked."""
-    gathered = _gathered(request, snapshot, profile, now=now, labels=labels)
-    return {found.plugin: found for found in gathered if isinstance(found, Reply)}
-
-
-def _gathered(
-    request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None
-) -> Iterator[Query | Reply]:
-    """Each plugin's query about the survivors of those that need not ask, or why it has none."""
-    if not profile.gatherers:
-        return
-    errors: list[PluginError] = []
-    ctx = _begun(request, snapshot, profile, errors, now=now, labels=labels, replies={})
-    asking = {entry.name for entry in profile.gatherers}
-    survivors = ctx.narrowed(np.flatnonzero(_judged(ctx, errors, without=asking).alive))
-    for entry in profile.gatherers if survivors.size else ():
-        if (found := _query(survivors, entry)) is not None:
-            yield found
-
-
-def _query(ctx: Cycle, entry: Entry) -> Query | Reply | None:
-    ctx.entry = entry
-    try:
-        return _checked_query(entry.plugin.gather(ctx), entry)
-    except Exception as error:  # noqa: BLE001  # the profile says what it means, where the reply is needed
-        return Reply(plugin=entry.name, error=f"it failed to ask: {type(error).__name__}: {error}")
-
-
-def _checked_query(query: object, entry: Entry) -> Query | None:
-    if query is None or (isinstance(query, Query) and query.plugin == entry.name):
-        return query
-    raise TypeError(f"gave {type(query).__name__}, not a Query of {entry.name}")
-
-
-def _begun(
+def resolve(
     request: Request,
     snapshot: Snapshot,
     profile: Profile,
-    errors: list[PluginError],
     *,
     now: float,
     labels: Mapping[str, str] | None,
-    replies: Mapping[str, Reply],
+    clock: Clock | None = None,
 ) -> Cycle:
-    """The cycle with the rows that the request is about; raises Invalid for names that do not exist."""
+    """Return the cycle with the rows that the request is about; raises Invalid for names that do not exist."""
     if request.hypothetical is not None:
         snapshot = suppose(snapshot, request.hypothetical, now=now)
     check_names(request, snapshot, profile)
-    known_labels = labels or request.labels or {}
-    ctx = Cycle(request, snapshot, profile, now=now, rows=slice(0, snapshot.size), labels=known_labels)
-    ctx.settle(_universe(ctx, errors))
-    ctx.replies = replies
-    return ctx
+    ctx = Cycle(
+        request=request,
+        snapshot=snapshot,
+        now=now,
+        labels=labels or request.labels or {},
+        line_policy=_line_policy(request, snapshot, profile),
+        rows=slice(0, snapshot.size),
+        clock=clock,
+    )
+    return replace(ctx, rows=_universe(ctx, profile), choice=None)
 
 
-def _universe(ctx: Cycle, errors: list[PluginError]) -> slice | Rows:
+def run_filters(ctx: Cycle, profile: Profile, without: AbstractSet[str] = frozenset()) -> list[Judgement]:
+    """Ask every filter that judges all rows at once, in the order in which rejections are counted."""
+    judgements = [*_request_lists(ctx), *_ungrouped(ctx, profile)]
+    calls = [("pre_filter", entry) for entry in profile.pre_filters if not entry.plugin.narrows]
+    calls += [("filter", entry) for entry in profile.filters]
+    for point, entry in calls:
+        if entry.name not in without:
+            judgements += [
+                Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail, verdict.figures)
+                for verdict in _verdicts(ctx, entry, point)
+            ]
+    return judgements
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """The fallback group that won, as `Decision` tells it, with the judgements of plugins that look at IDCs singly."""
+
+    survivors: Rows
+    index: int = 0
+    groups: Rows | None = None
+    visited: Mask | None = None
+    judgements: tuple[Judgement, ...] = ()
+
+
+def choose_group(ctx: Cycle, profile: Profile, judgements: list[Judgement], seed: str) -> Group:
+    """Find the first fallback group with a survivor; plugins that look at IDCs singly look as far as needed."""
+    alive, terms = _kept_by_all(ctx, judgements), _fallback(ctx, profile)
+    if not (profile.one_by_one or terms):
+        return Group(survivors=np.flatnonzero(alive))
+    groups, rejected = _groups(ctx, terms), tuple[Judgement, ...]()
+    if profile.one_by_one:
+        found = visit(ctx, profile, alive, groups, seed)
+        alive, visited, rejected = found.passed & found.visited, found.visited, tuple(found.judgements())
+    else:  # without a survivor all groups were looked at
+        held = groups[alive]
+        visited = groups <= (held.min() if held.size else groups.max(initial=0))
+        alive = alive & visited
+    held = groups[alive]
+    index = int(held.min()) if held.size else max(len(terms) - 1, 0)
+    return Group(survivors=np.flatnonzero(alive), index=index, groups=groups, visited=visited, judgements=rejected)
+
+
+def run_hints(ctx: Cycle, profile: Profile) -> Iterator[tuple[str, Note]]:
+    """Yield what plugins say would have helped. One that fails is named; the answer stands without its hint."""
+    for entry in profile.post_filters:
+        try:
+            note: object = entry.run(ctx, "post_filter")
+            if not isinstance(note, Note | None):
+                raise TypeError(f"gave {type(note).__name__}, not Note")  # noqa: TRY301  # as if the plugin had raised
+        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; it is named in the answer
+            ctx.errors.append(PluginError(entry.name, "post_filter", f"{type(error).__name__}: {error}"))
+        else:
+            if note is not None:
+                yield entry.name, note
+
+
+def _line_policy(request: Request, snapshot: Snapshot, profile: Profile) -> LinePolicy:
+    wanted = tuple(dict.fromkeys([snapshot.isps[isp] for isp in request.wanted_isps]))
+    return LinePolicy(
+        wanted=wanted,
+        match=(request.isp_match or "any") if wanted else "any",
+        need=request.bandwidth,
+        choice=profile.line_choice,
+        bgp_substitutes=profile.bgp_substitutes,
+        unknown=profile.unknown_lines,
+    )
+
+
+def _universe(ctx: Cycle, profile: Profile) -> slice | Rows:
     """The rows that the request is about: what a narrowing plugin says, else its `only` list."""
-    for entry in ctx.profile.narrowing:
-        found = _call_filter(ctx, entry, "pre_filter", errors)
-        if isinstance(found, Universe):
-            return found.rows()
+    for entry in profile.pre_filters:
+        if entry.plugin.narrows and (found := _called(ctx, entry, "pre_filter", _universe_given)) is not None:
+            return found.rows()  # type: ignore[no-any-return]
     row_of = ctx.snapshot.idcs.row_of
     return np.array(sorted({row_of[code] for code in ctx.request.only or ()}), dtype=np.intp)
 
 
-def _sieved(ctx: Cycle, errors: list[PluginError]) -> Sieve:
-    """What the vectorised filters come to; from the third time on they are not asked where they go by need."""
-    plain = ctx.profile.by_need and ctx.request.explain != "full" and not _names_somebody(ctx)
-    if not (plain and ctx.asked_again("by need")):
-        return _judged(ctx, errors)
-    known = sifted(ctx, partial(_judged_after_all, ctx))
-    if known is not None:
-        return known
-    noted, failed = len(ctx.notes), len(errors)
-    sieve = _judged(ctx, errors)
-    if len(errors) == failed:
-        learn(ctx, sieve.reasons, ctx.notes[noted:])
-    return sieve
+def _verdicts(ctx: Cycle, entry: Entry, point: str) -> tuple[Verdict, ...]:
+    """The filter's verdicts, checked; none where it failed and the profile lets it be skipped."""
+    return _called(ctx, entry, point, _verdicts_given) or ()
 
 
-def _judged_after_all(ctx: Cycle) -> Sequence[Judgement]:
-    """What filters would have said; all else is told of the decision already."""
-    noted, timed = len(ctx.notes), len(ctx.timings)
+def _called(ctx: Cycle, entry: Entry, point: str, checked: Callable[[Cycle, object], Any]) -> Any:
+    """What a filter gave, checked; None where it failed and the profile lets it be skipped."""
     try:
-        return _judged(ctx, []).reasons
-    finally:
-        del ctx.notes[noted:], ctx.timings[timed:]
-
-
-def _judged(ctx: Cycle, errors: list[PluginError], without: AbstractSet[str] = frozenset()) -> Sieve:
-    """Every vectorised filter's word, in the order in which rejections are counted."""
-    steps, named = ctx.profile.steps, list(_named(ctx))
-    if not named and steps and steps[0].reads is not None and not without:
-        sieve, steps = _recalled(ctx, steps[0], _SIEVE, _begun_sieve, errors).copy(), steps[1:]
-    else:
-        sieve = Sieve(ctx.size)
-        sieve.add(named)
-    for step in steps:
-        if step.reads is None or without:
-            sieve.add(_step(ctx, step, errors, without))
-        else:
-            sieve.add(_recalled(ctx, step, _STEP, _remembered_step, errors))
-    return sieve
-
-
-def _recalled(ctx: Cycle, step: Step, what: str, judge: Callable[..., T], errors: list[PluginError]) -> T:
-    """What remembered filters have come to."""
-    known = ctx.at_hand(step.token, what)
-    if known is not None and not known[1]:
-        found: T = known[0]
-        return found
-    size = _BYTES_A_ROW * ctx.size
-    return ctx.recalled(step.token, what, step.reads, partial(judge, ctx, step, errors), size=size, errors=errors)
-
-
-def _begun_sieve(ctx: Cycle, step: Step, errors: list[PluginError]) -> Sieve:
-    """Who is left after the first filters need not be worked out again where it is remembered of all of them."""
-    sieve = Sieve(ctx.size)
-    sieve.add(_remembered_step(ctx, step, errors))
-    return sieve
-
-
-def _step(ctx: Cycle, step: Step, errors: list[PluginError], without: AbstractSet[str]) -> list[Judgement]:
-    return [
-        Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail, verdict.figures)
-        for point, entry in step.entries
-        if entry.name not in without
-        for verdict in _call_filter(ctx, entry, point, errors) or ()
-    ]
-
-
-def _remembered_step(ctx: Cycle, step: Step, errors: list[PluginError]) -> list[Judgement]:
-    """What is to be remembered is worth a look at who rejects anybody at all."""
-    found = _step(ctx, step, errors, frozenset())
-    return [msgspec.structs.replace(judgement, idle=bool(judgement.keep.all()), lasting=True) for judgement in found]
-
-
-def _named(ctx: Cycle) -> Iterable[Judgement]:
-    """What the request itself keeps out, before all else."""
-    return chain(_request_lists(ctx), _grouped(ctx)) if _names_somebody(ctx) else ()
-
-
-def _names_somebody(ctx: Cycle) -> bool:
-    return bool(ctx.request.only is not None or ctx.request.exclude is not None or _fallback(ctx))
-
-
-def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
-    """`only` and `exclude`."""
-    for field, codes in (("only", ctx.request.only), ("exclude", ctx.request.exclude)):
-        if codes is None:
-            continue
-        named = np.zeros(ctx.snapshot.size, dtype=np.bool_)
-        named[[ctx.snapshot.idcs.row_of[code] for code in codes]] = True
-        keep = ctx.take(named if field == "only" else ~named)
-        yield Judgement("request", EXCLUDED, keep, lambda _, field=field: {"field": field})  # type: ignore[misc]
-
-
-def _grouped(ctx: Cycle) -> Iterator[Judgement]:
-    """Where there are fallback groups, nobody is taken who is in none."""
-    if _fallback(ctx):
-        yield Judgement("request", NO_GROUP, _groups(ctx) >= 0, None)
-
-
-def _call_filter(ctx: Cycle, entry: Entry, point: str, errors: list[PluginError]) -> Any:
-    """The plugin's word on all rows, checked, its verdicts as a tuple; what is remembered need not be asked again."""
-    reads = entry.plugin.reads.get(point)
-    try:
-        if reads is None:
-            return _asked(ctx, entry, point)
-        ask = partial(_asked, ctx, entry, point)
-        return ctx.recalled(entry.token, point, reads, ask, size=_BYTES_A_ROW * ctx.size)
+        return checked(ctx, entry.run(ctx, point))
     except Exception as error:
         if entry.on_error_filter == "fail":
             raise PluginFailed(entry.name, point, f"{type(error).__name__}: {error}") from error
-        errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
+        ctx.errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
         return None
 
 
-def _asked(ctx: Cycle, entry: Entry, point: str) -> Universe | tuple[Verdict, ...]:
-    """Anything but what the point calls for, a bare mask say, must not pass for "keep all"."""
-    found: object = ctx.at_work(entry, point, getattr(entry.plugin, point))
-    if entry.plugin.narrows and point == "pre_filter":
-        if found is None or isinstance(found, Universe):
-            return found or ()
-        raise TypeError(f"gave {type(found).__name__}, not Universe")
-    verdicts = (found,) if isinstance(found, Verdict) else () if found is None else found
-    if not isinstance(verdicts, tuple):
-        raise TypeError(f"gave {type(found).__name__}, not Verdict")
-    _check_masks(verdicts, ctx.size)
+def _universe_given(_: Cycle, given: object) -> Universe | None:
+    if isinstance(given, Universe | None):
+        return given
+    raise TypeError(f"gave {type(given).__name__}, not Universe")
+
+
+def _verdicts_given(ctx: Cycle, given: object) -> tuple[Verdict, ...]:
+    """Anything but verdicts, a bare mask say, must not pass for "keep all"."""
+    verdicts = given if isinstance(given, tuple) else () if given is None else (given,)
+    for verdict in verdicts:
+        if not isinstance(verdict, Verdict):
+            raise TypeError(f"gave {type(verdict).__name__}, not Verdict")
+        if verdict.keep.dtype != np.bool_ or verdict.keep.shape != (ctx.size,):
+            raise ValueError(f"gave a mask of {verdict.keep.dtype}{verdict.keep.shape} for {ctx.size} rows")
     return verdicts
 
 
-def _check_masks(verdicts: tuple[Verdict, ...], size: int) -> None:
-    for verdict in verdicts:
-        keep = verdict.keep
-        if keep.dtype.char != "?" or keep.shape != (size,):
-            raise ValueError(f"gave a mask of {keep.dtype}{keep.shape} for {size} rows")
+def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
+    """What the request's `only` and `exclude` keep out."""
+    for field, codes in (("only", ctx.request.only), ("exclude", ctx.request.exclude)):
+        if codes is not None:
+            named = np.zeros(ctx.snapshot.size, dtype=np.bool_)
+            named[[ctx.snapshot.idcs.row_of[code] for code in codes]] = True
+            keep = ctx.take(named if field == "only" else ~named)
+            yield Judgement("request", EXCLUDED, keep, lambda _, field=field: {"field": field})  # type: ignore[misc]
 
 
-class _Search(msgspec.Struct):
-    """Of those whom no vectorised filter rejects, who is left when no more are looked at than need be.
-
-    `visited`: who was looked at; None: everybody was.
-    """
-
-    alive: Mask
-    feasible: int
-    visited: Mask | None = None
-    groups: Rows | None = None
-    group_index: int = 0
+def _fallback(ctx: Cycle, profile: Profile) -> tuple[Term, ...]:
+    return ctx.request.fallback or profile.fallback
 
 
-def _searched(ctx: Cycle, sieve: Sieve, chance: str, errors: list[PluginError]) -> _Search:
-    """Group by group, as far as there are any, and one by one where a plugin thinks so."""
-    if not ctx.profile.one_by_one and not _fallback(ctx):
-        return _Search(sieve.alive, sieve.count)
-    groups = _groups(ctx)
-    if ctx.profile.one_by_one:
-        visit = visit_one_by_one(ctx, sieve.alive, groups, seed_of(chance), errors)
-        sieve.add(tuple(visit.judgements()))
-        alive, visited = visit.passed & visit.visited, visit.visited
-    else:
-        visited = _visited(sieve.alive, groups)
-        alive = sieve.alive & visited
-    return _Search(alive, int(np.count_nonzero(alive)), visited, groups, _winning_group(ctx, alive, groups))
+def _ungrouped(ctx: Cycle, profile: Profile) -> Iterator[Judgement]:
+    """Where there are fallback groups, an IDC in none of them is out."""
+    if terms := _fallback(ctx, profile):
+        yield Judgement("request", NO_GROUP, _groups(ctx, terms) >= 0)
 
 
-def _fallback(ctx: Cycle) -> tuple[Any, ...]:
-    return ctx.request.fallback or ctx.profile.fallback
-
-
-def _groups(ctx: Cycle) -> Rows:
+def _groups(ctx: Cycle, terms: tuple[Term, ...]) -> Rows:
     """The first fallback group of each row: 0 everywhere without groups, −1 where no group takes it."""
-    terms = _fallback(ctx)
     if not terms:
-        return np.zeros(ctx.size, dtype=np.int8)
-    found = np.full(ctx.size, -1, dtype=np.intp)
-    for index in range(len(terms) - 1, -1, -1):
-        found[ctx.matching((terms[index],))] = index
-    return found
+        return np.zeros(ctx.size, dtype=np.intp)
+    groups = np.full(ctx.size, -1, dtype=np.intp)
+    for index in reversed(range(len(terms))):
+        groups[ctx.matching((terms[index],))] = index
+    return groups
 
 
-def _hints(ctx: Cycle, errors: list[PluginError]) -> Iterator[tuple[str, Note]]:
-    """What plugins say would have helped. One that fails to say is named; the answer stands without its hint."""
-    for entry in ctx.profile.post_filters:
+def _kept_by_all(ctx: Cycle, judgements: list[Judgement]) -> Mask:
+    alive: Mask = np.ones(ctx.size, dtype=np.bool_)
+    for judgement in judgements:
+        alive &= judgement.keep
+    return alive
+
+
+def _with_failures(
+    replies: Mapping[str, Reply],
+    request: Request,
+    snapshot: Snapshot,
+    profile: Profile,
+    *,
+    now: float,
+    labels: Mapping[str, str] | None,
+) -> Mapping[str, Reply]:
+    """The replies with, for each plugin that has none, the error that it raised when it should have asked."""
+    if all(entry.name in replies for entry in profile.gatherers):
+        return replies
+    asked = _asked(request, snapshot, profile, now=now, labels=labels)
+    return {**{failure.plugin: failure for failure in asked if isinstance(failure, Reply)}, **replies}
+
+
+def _asked(
+    request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None
+) -> Iterator[Query | Reply]:
+    """Each gathering plugin's query about the survivors of the others, or why it could not ask."""
+    if not profile.gatherers:
+        return
+    ctx = resolve(request, snapshot, profile, now=now, labels=labels)
+    judgements = run_filters(ctx, profile, without={entry.name for entry in profile.gatherers})
+    survivors = ctx.narrowed(np.flatnonzero(_kept_by_all(ctx, judgements)))
+    for entry in profile.gatherers if survivors.size else ():
         try:
-            note = ctx.at_work(entry, "post_filter", entry.plugin.post_filter)
-            if note is not None:
-                yield entry.name, _checked_note(note)
-        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; it is named in the answer
-            errors.append(PluginError(entry.name, "post_filter", f"{type(error).__name__}: {error}"))
-
-
-def _checked_note(note: object) -> Note:
-    if not isinstance(note, Note):
-        raise TypeError(f"gave {type(note).__name__}, not Note")
-    return note
-
-
-def _visited(alive: Mask, groups: Rows) -> Mask:
-    """Group by group, the first with a survivor wins; later groups are not visited. No survivor: all were."""
-    held = groups[alive]
-    visited: Mask = groups <= (held.min() if held.size else groups.max(initial=0))
-    return visited
-
-
-def _winning_group(ctx: Cycle, alive: Mask, groups: Rows) -> int:
-    """The group of the survivors; without any, the last that there is."""
-    terms = _fallback(ctx)
-    if not terms:
-        return 0
-    held = groups[alive]
-    return int(held.min()) if held.size else len(terms) - 1
+            query: object = entry.run(survivors, "gather")
+            if query is not None and not (isinstance(query, Query) and query.plugin == entry.name):
+                raise TypeError(f"gave {type(query).__name__}, not a Query of {entry.name}")  # noqa: TRY301  # the same
+        except Exception as error:  # noqa: BLE001  # the profile says what it means, where the reply is needed
+            yield Reply(plugin=entry.name, error=f"it failed to ask: {type(error).__name__}: {error}")
+        else:
+            if query is not None:
+                yield query

@@ -3,26 +3,23 @@
 Reasons are kept as codes and parameters; `say` renders a sentence's English template, or its translation.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
-from itertools import islice, repeat
-from math import inf, isnan, nan
+from itertools import islice
+from math import inf, isnan
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
-from .decision import (
+from .answer import (
     Answer,
-    Board,
     Candidate,
-    Decision,
     EarlierGroup,
     FallbackGroup,
     Flip,
     Hint,
     IdcBrief,
-    Judgement,
     LineUse,
     Margin,
     NearMiss,
@@ -30,44 +27,54 @@ from .decision import (
     Rejected,
     RejectedCount,
     Score,
-    ScoreColumn,
     Stale,
     Tie,
 )
+from .decision import Decision, Judgement, ScoreColumn
 from .labels import Mask, Rows
 from .lines import NO_LINE
-from .normalize import rounded
+from .normalize import Floats, rounded
 from .ranking import HASH
-from .showing import Showing
-from .telling import Listing, Say, Teller, say_english
+from .wording import Listing, Say, Teller, say_english
 
-__all__ = ["MOST_SHOWN", "Explain", "answer", "summary_of"]
+__all__ = [
+    "MOST_SHOWN",
+    "Explain",
+    "ListName",
+    "answer",
+    "first_rejections",
+    "idc_brief",
+    "lines_used",
+    "listed",
+    "summary_of",
+]
 
 MOST_SHOWN = 1000
 MOST_WEIGHT = 10_000.0
 
+LEFT_OUT = "left_out"
+
 Explain = Literal["none", "summary", "full"]
+ListName = Literal["candidates", "rejected", "stale"]
 
 
 def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, say: Say = say_english) -> Answer:
-    """The decision as the contract shows it."""
+    """Tell the decision as the contract shows it."""
     told, full = explain != "none", explain == "full"
-    shown = min(decision.feasible, MOST_SHOWN if full else top)
-    board = decision.board(min(shown, decision.feasible))
-    winner = board.ranking.picked
-    counts, tell = decision.rejected, Teller(say)
-    stale = tuple(islice(stale_values(decision), MOST_SHOWN + 1)) if told and decision.cycle.notes else ()
-    found = tuple(candidates(decision, range(shown), tell, full=full)) if told else None
+    winner, tell = decision.picked, Teller(say)
+    shown = range(min(decision.feasible, MOST_SHOWN if full else top))
+    counts = decision.rejected
+    stale = tuple(islice(stale_values(decision), MOST_SHOWN + 1)) if told else ()
     return Answer(
         result="scheduled" if decision.scheduled else "unschedulable",
         reason_code=_reason_code(decision),
-        idc=_idc(board, winner),
-        lines=_lines_of_winner(board, found),
-        score=_total(board, winner),
-        score_mean=_mean(board, winner),
-        candidates=found,
-        tie=_tie(board) if told else None,
-        margin=_margin(board) if told else None,
+        idc=idc_brief(decision, winner) if decision.scheduled else None,
+        lines=lines_used(decision, winner) if decision.scheduled else (),
+        score=decision.ranking.totals.item(winner) if decision.scheduled else None,
+        score_mean=_mean(decision) if decision.scheduled else None,
+        candidates=tuple(candidates(decision, shown, tell, full=full)) if told else None,
+        tie=_tie(decision) if told else None,
+        margin=_margin(decision) if told else None,
         rejected=tuple(rejections(decision, slice(MOST_SHOWN), tell)) if full else None,
         rejected_counts=tuple([count for count, _ in counts]) if told else None,
         near_misses=tuple(_near_misses(decision, MOST_SHOWN if full else top, tell)) if told else None,
@@ -75,7 +82,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         evaluated=decision.cycle.size,
         feasible=decision.feasible,
         not_visited=decision.not_visited,
-        picked=decision.cycle.profile.pick.kind,
+        picked=decision.profile.pick.kind,
         fallback_group=_fallback_group(decision),
         stale=stale[:MOST_SHOWN] if told else None,
         hints=tuple([Hint(plugin=plugin, hint=say(note.sentence, note.params)) for plugin, note in decision.hints])
@@ -83,6 +90,34 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         plugin_errors=(*decision.plugin_errors, *dict.fromkeys(tell.errors)),
         truncated=len(stale) > MOST_SHOWN or (full and _overlong(decision)) or msgspec.UNSET,
     )
+
+
+def listed(
+    decision: Decision, name: ListName, *, start: int, stop: int, say: Say = say_english
+) -> tuple[int, tuple[Candidate | Rejected | Stale, ...]]:
+    """Return how long that list of the decision's full explanation is, and its entries from `start` to `stop`."""
+    tell, part = Teller(say), slice(start, stop)
+    if name == "candidates":
+        places = range(decision.feasible)
+        return len(places), tuple(candidates(decision, places[part], tell, full=True))
+    if name == "rejected":
+        return int((first_rejections(decision) >= 0).sum()), tuple(rejections(decision, part, tell))
+    values: list[Any] = list(stale_values(decision))
+    return len(values), tuple(values[part])
+
+
+def idc_brief(decision: Decision, position: int) -> IdcBrief:
+    """Return the survivor at a position."""
+    row, idcs = decision.survivors.row_numbers.item(position), decision.cycle.snapshot.idcs
+    return IdcBrief(code=idcs.codes[row], name=idcs.names[row], region=idcs.regions[row])
+
+
+def lines_used(decision: Decision, position: int) -> tuple[LineUse, ...]:
+    """Return the lines that the survivor at a position would use."""
+    survivors = decision.survivors
+    codes, isps, need = survivors.snapshot.lines.codes, survivors.snapshot.lines.isps, survivors.need
+    used = survivors.lines.of(position)
+    return tuple([LineUse(line=codes[line], isp=isps[line], bandwidth_mbps=need) for line in used])
 
 
 def _reason_code(decision: Decision) -> str | None:
@@ -97,67 +132,73 @@ def _overlong(decision: Decision) -> bool:
     return decision.feasible > MOST_SHOWN or rejected > MOST_SHOWN
 
 
-def _idc(board: Board, position: int) -> IdcBrief | None:
-    if position < 0:
-        return None
-    row, idcs = int(board.survivors.row_numbers[position]), board.survivors.snapshot.idcs
-    return IdcBrief(code=idcs.codes[row], name=idcs.names[row], region=idcs.regions[row])
-
-
-def _lines(board: Board, positions: Sequence[int]) -> list[tuple[LineUse, ...]]:
-    """The lines that those at the positions would use."""
-    ctx = board.survivors
-    codes, isps, need = ctx.snapshot.lines.codes, ctx.snapshot.lines.isps, ctx.need
-    return [
-        tuple([LineUse(line=codes[line], isp=isps[line], bandwidth_mbps=need) for line in lines])
-        for lines in ctx.lines.of_each(positions)
-    ]
-
-
-def _lines_of_winner(board: Board, told: Sequence[Candidate] | None) -> tuple[LineUse, ...]:
-    """The best one's are told already, if any are."""
-    winner = board.ranking.picked
-    if winner < 0:
-        return ()
-    return told[0].lines if told and winner == board.ranking.head(1)[0] else _lines(board, (winner,))[0]
-
-
-def _total(board: Board, position: int) -> float | None:
-    return board.ranking.totals.item(position) if position >= 0 else None
-
-
-def _mean(board: Board, position: int) -> float | None:
-    """The total ÷ Σ weight: comparable between profiles."""
-    if position < 0:
-        return None
-    weight = sum([column.weight for column in board.columns])
-    return rounded(board.ranking.totals.item(position) / weight) if weight else 0.0
+def _mean(decision: Decision) -> float:
+    """The winner's total ÷ Σ weight: comparable between profiles."""
+    weight = sum([column.weight for column in decision.columns])
+    return float(rounded(decision.ranking.totals.item(decision.picked) / weight)) if weight else 0.0
 
 
 def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -> Iterator[Candidate]:
-    """The candidates at those places of the ranking, the best being at 0."""
+    """Yield the candidates at those places of the ranking, the best being at 0."""
     if not places:
         return
-    board = decision.board(places[-1] + 1)
-    positions = board.ranking.head(places[-1] + 1)[places.start : places.stop]
-    showing = Showing(board, positions, tell)
-    told = [showing.scores(column) for column in board.columns]
-    names, totals = [column.entry.name for column in board.columns], board.ranking.totals[positions].tolist()
-    rows, codes = board.survivors.row_numbers[positions].tolist(), board.survivors.snapshot.idcs.codes
-    of_each: Iterable[tuple[Score, ...]] = zip(*told, strict=True) if told else repeat(())
+    positions = decision.ranking.head(places.stop)[places.start : places.stop]
+    by_scorer = {column.entry.name: _scores_at(decision, column, positions, tell) for column in decision.columns}
     figured = [judgement for judgement in decision.judgements if judgement.figures] if full else []
-    judged = np.searchsorted(decision.cycle.row_numbers, rows).tolist() if full else rows
-    for place, row, position, total, lines, scores in zip(
-        places, rows, judged, totals, _lines(board, showing.where), of_each, strict=bool(told)
-    ):
+    rows = decision.survivors.row_numbers[positions]
+    judged = np.searchsorted(decision.cycle.row_numbers, rows) if figured else rows
+    for number, (place, position, row) in enumerate(zip(places, positions.tolist(), rows.tolist(), strict=True)):
         yield Candidate(
             rank=place + 1,
-            idc=codes[row],
-            lines=lines,
-            score=total,
-            scores=dict(zip(names, scores, strict=True)),
-            filters=(figured and _passed(figured, position, tell)) or msgspec.UNSET,
+            idc=decision.cycle.snapshot.idcs.codes[row],
+            lines=lines_used(decision, position),
+            score=decision.ranking.totals.item(position),
+            scores={name: scores[number] for name, scores in by_scorer.items()},
+            filters=_passed(figured, judged.item(number), tell) or msgspec.UNSET,
         )
+
+
+def _scores_at(decision: Decision, column: ScoreColumn, positions: Rows, tell: Teller) -> list[Score]:
+    """One scorer's way from raw values to contributions, at those positions."""
+    raw, scores = column.raw.take(positions), column.scores[positions]
+    contributions = rounded(column.weight * scores)
+    ages = [None] * positions.size if raw.at is None else _ages(decision.cycle.now, raw.at)
+    return [
+        Score(
+            raw=None if isnan(value) else value,
+            normalized=None if column.left_out else score,
+            weight=column.weight,
+            nominal_weight=column.nominal_weight,
+            contribution=0.0 if column.left_out else contribution,
+            age_seconds=age,
+            missing=missing,
+            note=note,
+        )
+        for value, score, contribution, age, missing, note in zip(
+            raw.values.tolist(),
+            scores.tolist(),
+            contributions.tolist(),
+            ages,
+            _stand_ins(column, positions),
+            tell.notes(decision.survivors, column, positions.tolist()),
+            strict=True,
+        )
+    ]
+
+
+def _ages(now: float, at: Floats) -> list[float | None]:
+    """How old values are, in seconds; None: there is none."""
+    return [None if isnan(age) else age for age in (np.rint((now - at) * 1000) / 1000).tolist()]
+
+
+def _stand_ins(column: ScoreColumn, positions: Rows) -> list[str | None]:
+    """What stood in for each value; None: the value itself counts."""
+    if column.left_out:
+        return [LEFT_OUT] * positions.size
+    policy = column.entry.missing.score
+    stand_in = "worst" if policy == "last" else policy
+    fresh, used = column.raw.known[positions].tolist(), column.known[positions].tolist()
+    return [None if own else "last" if known else stand_in for own, known in zip(fresh, used, strict=True)]
 
 
 def _passed(figured: Sequence[Judgement], position: int, tell: Teller) -> tuple[Passed, ...]:
@@ -166,44 +207,44 @@ def _passed(figured: Sequence[Judgement], position: int, tell: Teller) -> tuple[
     return tuple([Passed(plugin=plugin, figures=dict(figures)) for plugin, figures in told if figures])
 
 
-def _tie(board: Board) -> Tie | None:
-    """Who stands level with the first, and the first tie-breaker that tells it from the second."""
-    ranking = board.ranking
-    best, total = ranking.head(2), ranking.totals.item
-    if best.size <= 1 or total(best.item(0)) != total(best.item(1)):
+def _tie(decision: Decision) -> Tie | None:
+    """Which IDCs tie with the first, and the first tie-breaker that tells it from the second."""
+    ranking = decision.ranking
+    best = ranking.head(2)
+    if ranking.size <= 1 or ranking.totals[best[0]] != ranking.totals[best[1]]:
         return None
     level = int(np.count_nonzero(ranking.totals == ranking.totals[best[0]]))
-    tied = [int(position) for position in ranking.head(level)[:level]]
+    tied: list[int] = ranking.head(level)[:level].tolist()
     first, second = tied[0], tied[1]
     name = next((name for name, key in ranking.tie_keys.items() if key[first] != key[second]), HASH)
     key = ranking.hashes / 2.0**64 if name == HASH else ranking.tie_keys[name]
     shown = tied[:MOST_SHOWN]
     return Tie(
-        between=tuple(board.code(position) for position in shown),
+        between=tuple(decision.code(position) for position in shown),
         broken_by=name,
-        values={board.code(p): float(key[p]) if np.isfinite(key[p]) else None for p in shown},
+        values={decision.code(p): key.item(p) if np.isfinite(key[p]) else None for p in shown},
     )
 
 
-def _margin(board: Board) -> Margin | None:
+def _margin(decision: Decision) -> Margin | None:
     """How far the winner is ahead of the best other, and what would have to change."""
-    if board.ranking.size <= 1:
+    ranking, winner = decision.ranking, decision.picked
+    if ranking.size <= 1:
         return None
-    ranking, winner = board.ranking, board.ranking.picked
     best = ranking.head(2)
     second: int = best.item(0) if best.item(0) != winner else best.item(1)
-    ahead = rounded(ranking.totals.item(winner) - ranking.totals.item(second))
+    ahead = float(rounded(ranking.totals.item(winner) - ranking.totals.item(second)))
     return Margin(
-        runner_up=board.code(second),
+        runner_up=decision.code(second),
         score=ahead,
-        flips=tuple([_flip(column, winner, second, ahead) for column in board.columns if not column.left_out]),
+        flips=tuple([_flip(column, winner, second, ahead) for column in decision.columns if not column.left_out]),
     )
 
 
 def _flip(column: ScoreColumn, winner: int, second: int, ahead: float) -> Flip:
     lead: float = column.scores.item(winner) - column.scores.item(second)
     weight = column.weight - ahead / lead if lead else inf
-    return Flip(scorer=column.entry.name, weight=rounded(weight) if 0.0 <= weight <= MOST_WEIGHT else None)
+    return Flip(scorer=column.entry.name, weight=float(rounded(weight)) if 0.0 <= weight <= MOST_WEIGHT else None)
 
 
 def summary_of(
@@ -306,10 +347,10 @@ def _near_miss(decision: Decision, position: int, judgement: Judgement, tell: Te
 
 def _fallback_group(decision: Decision) -> FallbackGroup | None:
     groups = decision.groups
-    if groups is None or not (decision.cycle.request.fallback or decision.cycle.profile.fallback):
+    if groups is None or not (decision.cycle.request.fallback or decision.profile.fallback):
         return None
-    index = decision.group_index if decision.scheduled else None
-    empty = range(decision.group_index if decision.scheduled else decision.group_index + 1)
+    index = decision.group if decision.scheduled else None
+    empty = range(decision.group if decision.scheduled else decision.group + 1)
     return FallbackGroup(
         index=index,
         earlier=tuple(
@@ -331,8 +372,8 @@ def stale_values(decision: Decision) -> Iterator[Stale]:
         metric, seen = reading.metric, told.setdefault((reading.metric, used_as), set())
         rows = note.rows.tolist()
         lines = [NO_LINE] * len(rows) if reading.lines is None else reading.lines.tolist()
-        times = ctx.times(reading, np.arange(len(rows))) or [nan] * len(rows)
-        for row, line, at in zip(rows, lines, times, strict=True):
+        ages = [None] * len(rows) if reading.at is None else _ages(now, reading.at)
+        for row, line, age in zip(rows, lines, ages, strict=True):
             if (row, line) in seen:
                 continue
             seen.add((row, line))
@@ -340,6 +381,6 @@ def stale_values(decision: Decision) -> Iterator[Stale]:
                 idc=idcs[row],
                 line=codes[line] if line >= 0 else None,
                 metric=metric,
-                age_seconds=None if isnan(at) else round(now - at, 3),
+                age_seconds=age,
                 used_as=used_as,
             )

@@ -9,11 +9,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from .building import BANDWIDTH, lines_with_prices, lines_with_room
-from .capacity import monthly_price, paid_anyway
+from .building import lines_with_room
+from .capacity import BANDWIDTH, monthly_price, paid_anyway
 from .decoding import pointer_token
 from .errors import Invalid
 from .labels import Mask
+from .memory import Memory
 from .normalize import Floats
 from .request import Hypothetical, HypotheticalIdc, HypotheticalLine, HypotheticalTaint, IgnoredTaint
 from .snapshot import Idcs, Lines, MetricColumn, Snapshot, Taints
@@ -42,7 +43,6 @@ def suppose(snapshot: Snapshot, what_if: Hypothetical, *, now: float) -> Snapsho
         metrics=metrics,
         lines=lines,
         dearest_price=max(snapshot.dearest_price, float(np.nan_to_num(lines.price).max(initial=0.0))),
-        derived={},
     )
 
 
@@ -52,7 +52,7 @@ def _idcs(snapshot: Snapshot, what_if: Hypothetical) -> Idcs:
         row = _row(snapshot, idc.code, f"{pointer}/code")
         statuses[row] = idc.status or statuses[row]
     online = np.array([status == "online" for status in statuses], dtype=np.bool_)
-    return replace(snapshot.idcs, statuses=tuple(statuses), online=online)
+    return replace(snapshot.idcs, statuses=tuple(statuses), online=online, memory=Memory())
 
 
 def _taints(snapshot: Snapshot, what_if: Hypothetical) -> Taints:
@@ -94,15 +94,16 @@ def _ignored(taints: Taints, row: int, ignored: IgnoredTaint) -> Mask:
 def _metrics(snapshot: Snapshot, what_if: Hypothetical, now: float) -> dict[str, MetricColumn]:
     """The metrics with the supposed values in place, as of `now`."""
     columns = dict(snapshot.metrics)
-    copied: dict[str, MetricColumn] = {}
+    copied = set[str]()
     for pointer, scope, subject, code, value in _values(snapshot, what_if):
         column = columns.get(code)
         if column is None or column.fact.scope != scope:
             raise Invalid("unknown_metric", "there is no {scope} metric {name}", pointer, scope=scope, name=code)
         if code not in copied:
-            column = columns[code] = copied[code] = replace(column, values=column.values.copy(), at=column.at.copy())
+            copied.add(code)
+            column = columns[code] = replace(column, values=column.values.copy(), at=column.at.copy())
         column.values[subject], column.at[subject] = (np.nan, np.nan) if value is None else (value, now)
-    return columns | {code: MetricColumn.of(column.fact, column.values, column.at) for code, column in copied.items()}
+    return columns
 
 
 def _values(snapshot: Snapshot, what_if: Hypothetical) -> Iterator[tuple[str, str, int, str, float | None]]:
@@ -129,7 +130,7 @@ def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
             commit, purchased = float(columns["commit"][number]), float(columns["purchased"][number])
             columns["paid"][number] = paid_anyway(lines.charge_types[number], _known(commit), purchased)
     bandwidth = snapshot.metrics.get(BANDWIDTH)
-    return lines_with_room(lines_with_prices(replace(lines, **columns)), bandwidth, snapshot.usage)
+    return lines_with_room(replace(lines, **columns), bandwidth, snapshot.usage)
 
 
 def _price(lines: Lines, columns: dict[str, Floats], number: int) -> float:

@@ -8,17 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .matching import Expression, Term, integer_passes, label_integer
+from .memory import sealed
 
-__all__ = ["LabelColumn", "Mask", "Rows", "all_of", "rows_matching"]
+__all__ = ["LabelColumn", "Mask", "Rows", "rows_matching"]
 
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
-_NO = bytes(np.array([False]))
-
-
-def all_of(mask: Mask) -> bool:
-    """As `mask.all()`, which takes longer to get going than to look at a few thousand rows."""
-    return _NO not in mask.tobytes()
 
 
 @dataclass(frozen=True)
@@ -40,9 +35,7 @@ class LabelColumn:
     @cached_property
     def present(self) -> Mask:
         """The rows that carry any value at all."""
-        found = self.mask(self.postings)
-        found.flags.writeable = False
-        return found
+        return sealed(self.mask(self.postings))
 
     def mask(self, values: Iterable[str]) -> Mask:
         """The rows that carry one of the values."""

@@ -7,15 +7,12 @@ property-tested.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from math import copysign
 from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "BY_ROW",
     "DECIMALS",
     "KINDS",
     "Floats",
@@ -23,10 +20,7 @@ __all__ = [
     "Number",
     "Scale",
     "normalize",
-    "normalize_one",
     "rounded",
-    "rounded_alike",
-    "rounded_each",
     "sound_range",
     "within_bounds",
 ]
@@ -36,15 +30,9 @@ NormalizerKind = Literal["fixed", "share", "min_max", "max_ratio", "none"]
 Number = TypeVar("Number", float, Floats)
 Better = Literal["more", "less"]
 
-BY_ROW: frozenset[NormalizerKind] = frozenset({"fixed", "none"})
-"""Normalisers by which nobody's score depends on who else is there."""
 DECIMALS = 6
 _UNIT = 10.0**DECIMALS
-_UNITS = np.array(_UNIT)  # as an array it need not be made one each time
-_NOUGHT = np.zeros(())
-_WHOLE = 2.0**53  # from here on a float has no decimals to round
 _TOP = 100.0
-_TOPS = np.array(_TOP)
 _HUGE = 1e150  # beyond this, sums and differences of values may overflow
 _SCALE_FREE = frozenset({"share", "min_max", "max_ratio"})
 
@@ -76,47 +64,13 @@ def normalize(values: Floats, scale: Scale) -> Floats:
         return values
     if scale.kind in _SCALE_FREE and (most := float(np.abs(values).max())) > _HUGE:
         values = values / most
-    scores = KINDS[scale.kind](values, scale)  # it is nobody else's, and may be written into
-    rounded_in_place(scores)
-    scores += _NOUGHT  # without a sign
-    return scores
+    return rounded(KINDS[scale.kind](values, scale)) + 0.0  # the sum leaves no zero its sign
 
 
-def normalize_one(value: float, scale: Scale) -> float:
-    """What `normalize` makes of that one value, by a scale that is one of `BY_ROW`."""
-    if scale.kind == "none":
-        return rounded(value if scale.better == "more" else 0.0 - value) + 0.0
-    within = scale.low if value < scale.low else min(value, scale.high)
-    score = (within - scale.low) * (_TOP / (scale.high - scale.low))
-    return rounded(score if scale.better == "more" else _TOP - score) + 0.0
-
-
-def rounded_each(values: Floats) -> Floats:
-    """As the array library's `round(DECIMALS)`, which takes longer to get going than to round a few hundred."""
-    found: Floats = np.multiply(values, _UNITS)
-    np.rint(found, found)
-    np.divide(found, _UNITS, found)
-    return found
-
-
-def rounded_in_place(values: Floats) -> None:
-    """The same of values that nobody else sees."""
-    np.multiply(values, _UNITS, values)
-    np.rint(values, values)
-    np.divide(values, _UNITS, values)
-
-
-def rounded(value: float) -> float:
-    """As the array library rounds to DECIMALS: to the last bit, which Python's own `round` does not."""
-    scaled = value * _UNIT
-    if -_WHOLE < scaled < _WHOLE:
-        return round(scaled) / _UNIT or copysign(0.0, value)
-    return scaled / _UNIT
-
-
-def rounded_alike(value: Number) -> Number:
-    """One value or many, rounded to DECIMALS."""
-    return rounded(value) if isinstance(value, float) else rounded_each(value)
+def rounded(values: Number) -> Number:
+    """One number or many, rounded to DECIMALS."""
+    result: Number = np.rint(values * _UNIT) / _UNIT
+    return result
 
 
 def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
@@ -130,19 +84,8 @@ def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
 
 
 def _fixed(values: Floats, scale: Scale) -> Floats:
-    low, high, factor = _limits(scale.low, scale.high)
-    scores = np.maximum(values, low)
-    np.minimum(scores, high, out=scores)
-    if scale.low:
-        scores -= low
-    scores *= factor
+    scores = (np.clip(values, scale.low, scale.high) - scale.low) * (_TOP / (scale.high - scale.low))
     return _turned(scores, scale)
-
-
-@lru_cache(maxsize=256)
-def _limits(low: float, high: float) -> tuple[Floats, Floats, Floats]:
-    """The range, and what of a score one of it makes, as arrays."""
-    return np.array(low), np.array(high), np.array(_TOP / (high - low))
 
 
 def _share(values: Floats, scale: Scale) -> Floats:
@@ -172,11 +115,11 @@ def _max_ratio(values: Floats, scale: Scale) -> Floats:
 
 
 def _none(values: Floats, scale: Scale) -> Floats:
-    return values.copy() if scale.better == "more" else 0.0 - values
+    return values if scale.better == "more" else 0.0 - values
 
 
 def _turned(scores: Floats, scale: Scale) -> Floats:
-    return scores if scale.better == "more" else np.subtract(_TOPS, scores, scores)
+    return scores if scale.better == "more" else _TOP - scores
 
 
 KINDS: dict[NormalizerKind, Callable[[Floats, Scale], Floats]] = {

@@ -8,22 +8,18 @@ the same instance serves all requests and threads.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
 
+from .capacity import Claim
+from .context import Cycle, IdcView, Missing
 from .errors import Template
+from .external import Query
 from .labels import Mask, Rows
-from .normalize import Floats, Number, Scale
-from .outside import Query
+from .normalize import Floats, Scale
 from .snapshot import Reading, Span
-
-if TYPE_CHECKING:
-    from .claiming import Claim
-    from .context import Cycle
-    from .one_by_one import IdcView
-    from .standing import LineNow
 
 __all__ = [
     "POINTS",
@@ -55,8 +51,6 @@ POINTS = (
 
 Detail = Callable[[int], Mapping[str, Any]]
 Figures = Callable[[int], Mapping[str, Any] | None]
-OnMissingFilter = Literal["reject", "pass", "last"]
-OnMissingScore = Literal["worst", "neutral", "last"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +116,6 @@ class Universe(msgspec.Struct, frozen=True):
         return np.unique(np.concatenate([np.arange(*span, dtype=np.intp) for span in self.spans]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """What a missing or stale value means to a plugin."""
-
-    filter: OnMissingFilter = "pass"
-    score: OnMissingScore = "neutral"
-
-
 class NoArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """For plugins without arguments."""
 
@@ -150,91 +136,53 @@ class Plugin:
     """Its pre_filter returns a Universe and runs before all others."""
     metrics: ClassVar[tuple[str, ...]] = ()
     """The metrics that it reads."""
-    reads: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Point → the fields of the request that its word there depends on, besides the snapshot and its arguments.
-
-    The engine then remembers the word and asks again only when one of them, or what is known, is another. `labels`
-    are the request's labels, its tenant's among them. A point that is not named is asked each time. Where `score` is
-    named, a raw value must depend on its own row alone, and not on who else is left. `needs` stands for a filter that
-    is not named: what its word depends on besides what is needed.
-    """
-
-    unmoved: ClassVar[tuple[str, ...]] = ()
-    """The points (and what else it remembers) whose word does not depend on what is taken of lines and stock, nor on
-    how many machines stand where: what is remembered of them stays true while orders take more."""
 
     def __init__(self, args: msgspec.Struct | None = None) -> None:
         self.args: Any = self.Args() if args is None else args
 
-    def scale_for(self, ctx: "Cycle") -> Scale:
+    def scale_for(self, ctx: Cycle) -> Scale:
         """The scale for this decision, where it depends on arguments or on what is known."""
         return self.scale
 
-    def gather(self, ctx: "Cycle") -> Query | None:
+    def gather(self, ctx: Cycle) -> Query | None:
         """What to ask of the outside about the survivors of the other filters; later `ctx.reply` has the answer."""
 
-    def pre_filter(self, ctx: "Cycle") -> Universe | Verdict | tuple[Verdict, ...] | None:
+    def pre_filter(self, ctx: Cycle) -> Universe | Verdict | tuple[Verdict, ...] | None:
         """Narrow down what could ever fit. Several verdicts are tried in order; None keeps all."""
 
-    def filter(self, ctx: "Cycle") -> Verdict | tuple[Verdict, ...] | None:
+    def filter(self, ctx: Cycle) -> Verdict | tuple[Verdict, ...] | None:
         """Take out what must not be used. Several verdicts are tried in order; None keeps all."""
 
-    def post_filter(self, ctx: "Cycle") -> Note | None:
+    def post_filter(self, ctx: Cycle) -> Note | None:
         """Nothing is left of these rows: what would have helped, in a sentence."""
 
-    def pre_score(self, ctx: "Cycle") -> None:
+    def pre_score(self, ctx: Cycle) -> None:
         """Gather in `ctx.state` what `score` needs, for all survivors at once."""
 
-    def score(self, ctx: "Cycle") -> Floats | Reading | None:
+    def score(self, ctx: Cycle) -> Floats | Reading | None:
         """One raw value per row of `ctx`: an array (all known), a Reading, or None: nothing to say of this request."""
         raise NotImplementedError
 
-    def promise(self, ctx: "Cycle") -> Reading | None:
-        """Raw values no worse than `score` will give these rows, whatever else than `reads["promise"]` is asked.
-
-        For scorers that depend on the bandwidth, say, so that not everybody need be scored to find the best. Who
-        promises lets a raw value depend on its own row alone, does not raise, and knows one wherever this is `known`.
-        None: nothing can be promised.
-        """
-
-    def filter_one(self, ctx: "Cycle", idc: "IdcView") -> Rejection | None:
+    def filter_one(self, ctx: Cycle, idc: IdcView) -> Rejection | None:
         """Judge one IDC instead of all at once; None keeps it. Called after all filters, for the promising first."""
 
-    def score_one(self, ctx: "Cycle", idc: "IdcView") -> float | None:
+    def score_one(self, ctx: Cycle, idc: IdcView) -> float | None:
         """The raw value of one IDC instead of all at once; None: it is not known."""
 
-    def needs(self, ctx: "Cycle") -> Iterable[tuple[str, float]] | None:
-        """By what its last verdicts keep an IDC: there is no less left of a resource than this. One pair a verdict.
-
-        The resource is one of the stock, or `bandwidth_mbps`: what the line has left that the request would use.
-        Nothing else of its filter's word, nor how many verdicts it has, may hang on what is taken, nor on more of the
-        request's machines than of what they need anything. After an order the filter is then not asked again, nor for
-        a question that differs in its machines only. None: that can't be said of this request.
-        """
-
-    def score_again(self, ctx: "Cycle", line: "LineNow[Number]") -> "Number | None":
-        """The raw value of one IDC, to the last bit as `score` would give it now that somebody took of its line.
-
-        `line` may stand for those of many IDCs, each number in it an array, and so is the raw value then. It must
-        depend on nothing else that is taken, and never get better by it. Where no bandwidth is needed, it must not hang
-        on who else is there whether `score` says anything at all. None: that can't be told of this request, or of one
-        IDC alone.
-        """
-
-    def note(self, ctx: "Cycle", position: int) -> Note | None:
+    def note(self, ctx: Cycle, position: int) -> Note | None:
         """A sentence about the raw value of one survivor, for the explanation; asked only for those shown."""
 
-    def normalize(self, ctx: "Cycle", values: Floats) -> Floats:
+    def normalize(self, ctx: Cycle, values: Floats) -> Floats:
         """Known raw values → 0..100, the plugin's own way; a normaliser that the profile names goes before it."""
         raise NotImplementedError
 
-    def reserve(self, ctx: "Cycle") -> Iterable["Claim"] | None:
+    def reserve(self, ctx: Cycle) -> Iterable[Claim] | None:
         """The claims on capacity of the one IDC that is `ctx`'s only row, as values."""
 
-    def permit(self, ctx: "Cycle") -> "Rejection | Hold | None":
+    def permit(self, ctx: Cycle) -> Rejection | Hold | None:
         """Whether the one IDC that is `ctx`'s only row may be taken: None allows; Hold keeps it reserved for now."""
 
-    def post_bind(self, ctx: "Cycle") -> None:
+    def post_bind(self, ctx: Cycle) -> None:
         """Be told how it went."""
 
     @classmethod

@@ -5,31 +5,29 @@ gives the `Profile` that the cycle runs: plugin instances, sorted into the tuple
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from operator import attrgetter
+from functools import cache
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
+from .context import Cycle, Missing, OnMissingFilter, OnMissingScore, Timing
 from .decoding import convert, pointer_token
 from .errors import FieldError, Invalid, PluginBroken
 from .matching import Term, empty_selector
 from .normalize import NormalizerKind, Scale, sound_range
-from .plugin import POINTS, Missing, OnMissingFilter, OnMissingScore, Plugin
+from .plugin import Plugin
 from .registry import Registry, plugin_is_built_in
-from .remembering import Step, promised_by, read_by, steps_of, told_by_need
 
 __all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "compile_profile"]
 
 ALWAYS = ("region", "isp", "tier", "partition", "labels")
 """Plugins that hold whatever the request names, whether a profile lists them or not."""
 HEADROOM = "headroom"
-LABELS = "labels"
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 _TIE_BREAKERS = ("affinity", HEADROOM)
-_METHODS = (*POINTS, "note", "promise", "filter_one", "score_one", "needs", "score_again")
 
 Text = Annotated[str, Meta(max_length=255)]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]
@@ -119,12 +117,21 @@ class Entry:
     on_error_filter: Literal["fail", "skip_filter"]
     on_error_score: Literal["fail", "ignore"]
     implied: bool = False
-    joined: frozenset[str] = frozenset()
-    """The methods that the plugin overrides."""
-    lasting: bool = False
-    """Whether its scores depend on no more than what the plugin says that it reads."""
-    token: object = field(default_factory=object, compare=False, repr=False)
-    """Stands for this entry where something is remembered of it."""
+
+    def joins(self, point: str) -> bool:
+        """Return whether the plugin overrides the method."""
+        return _joins(type(self.plugin), point)
+
+    def run(self, ctx: Cycle, point: str) -> Any:
+        """Call the plugin's method of that name; note how long it took where the caller lent a clock."""
+        ctx.entry, ctx.missing = self.name, self.missing
+        if ctx.clock is None:
+            return getattr(self.plugin, point)(ctx)
+        started = ctx.clock()
+        try:
+            return getattr(self.plugin, point)(ctx)
+        finally:
+            ctx.timings.append(Timing(self.name, point, ctx.clock() - started))
 
     def scale(self, natural: Scale) -> Scale:
         """The plugin's own scale, as far as the profile does not say otherwise.
@@ -140,6 +147,11 @@ class Entry:
         elif chosen.kind == "fixed" != natural.kind:
             raise ValueError("the normaliser `fixed` needs low and high here: the values have no range of their own")
         return Scale(kind=chosen.kind, better=natural.better, low=low, high=high)
+
+
+@cache
+def _joins(plugin: type[Plugin], point: str) -> bool:
+    return plugin.joins(point)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,30 +180,8 @@ class Profile:
     """Whether all its plugins come with this scheduler and ask nobody outside: their word takes no time to speak of."""
     one_by_one: bool = False
     """Whether a plugin thinks in one IDC at a time, so that not all need to be looked at."""
-    steps: tuple[Step, ...] = ()
-    """The vectorised filters in their order, those together whose words are remembered together."""
-    needing: tuple[Entry, ...] = ()
-    """Those that say how much of which resource an IDC must have left."""
-    by_need: bool = False
-    """Whether of questions that are alike in all that is read of them, filters tell apart no more than their needs."""
     unknown_lines: OnMissingFilter = "pass"
-    """What a line of unknown use means to whoever filters by bandwidth."""
-    narrowing: tuple[Entry, ...] = ()
-    """Those of `pre_filters` that say which rows a request is about."""
-    weighed: tuple[tuple[Entry, tuple[float, float]], ...] | None = None
-    """The scorers in the sum with their weights, nominal and in force; None: those in force depend on the day."""
-    reads: tuple[str, ...] = ()
-    """All fields of a request on which something depends that is remembered."""
-    reads_of: Callable[[Any], Any]
-    """What a request says in those of them that are its own; `labels` are the server's."""
-    promises: tuple[str, ...] | None = None
-    """The fields on which it depends what anybody's total can be at most; None: that can't be told."""
-    token: object = field(default_factory=object, compare=False, repr=False)
-    """Stands for this profile where something is remembered for it."""
-
-    def covers(self, reads: Iterable[str]) -> bool:
-        """Whether questions that are alike in all that the profile reads are alike in these fields."""
-        return set(self.reads).issuperset(reads)
+    """What a line of unknown use means to the plugin that filters by bandwidth."""
 
     def entry(self, name: str) -> Entry | None:
         return next((entry for entry in self.entries if entry.name == name), None)
@@ -218,33 +208,20 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
     scorers = _joining(entries, "score", "score_one")
     filters_one = _joining(entries, "filter_one")
     flow = next((entry for entry in everything if entry.plugin.name == "network_flow"), None)
-    pre_filters = _joining(sorted(everything, key=lambda entry: not entry.plugin.narrows), "pre_filter")
-    filters = _joining(everything, "filter")
     gatherers = _joining(entries, "gather")
-    reads = read_by(everything)
-    tie_breakers = _TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers
-    steps = steps_of(pre_filters, filters)
     return Profile(
         code=code,
         revision=revision,
         entries=everything,
-        pre_filters=pre_filters,
-        filters=filters,
-        steps=steps,
-        needing=_joining(everything, "needs"),
-        by_need=told_by_need(steps) and not body.fallback and not filters_one and not gatherers,
-        narrowing=tuple(entry for entry in pre_filters if entry.plugin.narrows),
-        weighed=_weighed(scorers),
-        reads=reads,
-        reads_of=attrgetter(*[field for field in reads if field != LABELS]),
-        promises=promised_by(scorers, tie_breakers, everything),
+        pre_filters=_joining(sorted(everything, key=lambda entry: not entry.plugin.narrows), "pre_filter"),
+        filters=_joining(everything, "filter"),
         filters_one=filters_one,
         gatherers=gatherers,
         post_filters=_joining(entries, "post_filter"),
         reservers=_joining(entries, "reserve"),
         permitters=_joining(entries, "permit"),
         scorers=scorers,
-        tie_breakers=tie_breakers,
+        tie_breakers=_TIE_BREAKERS if body.tie_breakers is None else body.tie_breakers,
         fallback=body.fallback or (),
         pick=body.pick or Pick(),
         line_choice=body.line_choice or "roomiest",
@@ -252,7 +229,7 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         overridable=frozenset(("*",) if body.overridable is None else body.overridable),
         candidates_percent=body.candidates_percent,
         built_in=not gatherers and all(plugin_is_built_in(type(entry.plugin)) for entry in everything),
-        one_by_one=bool(filters_one) or any(not entry.plugin.joins("score") for entry in scorers),
+        one_by_one=bool(filters_one) or any(not entry.joins("score") for entry in scorers),
         unknown_lines=flow.missing.filter if flow else "pass",
     )
 
@@ -272,18 +249,8 @@ def _entries(body: ProfileBody, registry: Registry) -> list[Entry]:
     return entries
 
 
-def _weighed(scorers: tuple[Entry, ...]) -> tuple[tuple[Entry, tuple[float, float]], ...] | None:
-    if any(entry.dynamic_weight is not None for entry in scorers):
-        return None
-    return tuple((entry, (entry.weight, entry.weight)) for entry in scorers if entry.weight > 0)
-
-
 def _joining(entries: Iterable[Entry], *points: str) -> tuple[Entry, ...]:
     return tuple(entry for entry in entries if any(entry.plugin.joins(point) for point in points))
-
-
-def _joined(kind: type[Plugin]) -> frozenset[str]:
-    return frozenset(name for name in _METHODS if kind.joins(name))
 
 
 def _implied_beside(entries: Iterable[Entry], registry: Registry) -> Iterator[Entry]:
@@ -306,8 +273,6 @@ def _implied(registry: Registry, name: str) -> Entry:
         on_error_filter="fail",
         on_error_score="ignore",
         implied=True,
-        joined=_joined(kind),
-        lasting="score" in kind.reads,
     )
 
 
@@ -326,8 +291,6 @@ def _compiled(part: PluginEntry, registry: Registry, pointer: str) -> Entry:
         missing=_missing(part.on_missing, kind.missing),
         on_error_filter="skip_filter" if part.on_error == "skip_filter" else "fail",
         on_error_score="fail" if part.on_error == "fail" else "ignore",
-        joined=_joined(kind),
-        lasting="score" in kind.reads,
     )
 
 

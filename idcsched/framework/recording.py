@@ -4,35 +4,29 @@ Only what the decision could see is kept: the rows of the regions asked for and 
 `decide` on the unpacked inputs gives the same answer as on the whole snapshot, bit for bit.
 """
 
-import struct
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from .archive import Seen
 from .building import build_snapshot
+from .external import Reply
 from .facts import World
 from .labels import Mask, Rows
-from .outside import Reply
-from .overlaying import laid_over
+from .overlay import Tenancy, laid_over
 from .request import Request
-from .seen import Seen
 from .snapshot import Snapshot
-from .standing import Tenancy
 
 __all__ = ["Asked", "Inputs", "asked_of", "inputs_of", "named", "pack", "seen_by", "unpack"]
 
 T = TypeVar("T")
 
 FORMAT = 1
-WORTH_PACKING = 1000
-"""Bytes; what is shorter, as most questions are, gains too little by it."""
-_latest: tuple[tuple[Tenancy, ...], msgspec.Raw] = ((), msgspec.Raw())
-"""What was taken, and how it is packed."""
 _KINDS = {"f": np.float64, "i": np.int64}  # of arrays that were packed without the width of their numbers
 
 
@@ -97,6 +91,7 @@ def asked_of(
 
     It was given `snapshot` with what was `taken` laid over it.
     """
+    seen, row_of = _sees(request, snapshot), snapshot.idcs.row_of
     return Asked(
         request=request,
         snapshot_id=snapshot.id,
@@ -105,23 +100,8 @@ def asked_of(
         reference=reference,
         labels=labels,
         replies=tuple((replies or {}).values()),
-        taken=_taken_in_sight(request, snapshot, tuple(taken)),
+        taken=tuple([tenancy for tenancy in taken if seen[row_of[tenancy.idc]]]),
     )
-
-
-def _taken_in_sight(request: Request, snapshot: Snapshot, taken: tuple[Tenancy, ...]) -> tuple[Tenancy, ...]:
-    """The same object for all that ask for the same at one moment, so that it is packed once for them."""
-    if not taken:
-        return ()
-    asked = tuple(request.regions), tuple(named(request))
-    then = snapshot.derived.get("taken in sight")
-    if then is not None and then[0] is taken and then[1] == asked:
-        found: tuple[Tenancy, ...] = then[2]
-        return found
-    seen, row_of = _sees(request, snapshot), snapshot.idcs.row_of
-    found = tuple([tenancy for tenancy in taken if seen[row_of[tenancy.idc]]])
-    snapshot.derived["taken in sight"] = taken, asked, found
-    return found
 
 
 def seen_by(request: Request, snapshot: Snapshot) -> Seen:
@@ -130,27 +110,7 @@ def seen_by(request: Request, snapshot: Snapshot) -> Seen:
 
 
 def pack(part: Inputs | Asked | Seen) -> bytes:
-    taken = getattr(part, "taken", ())
-    form = replace(part, taken=_packed_taken(taken)) if taken else part
-    packed = msgspec.msgpack.encode(form, enc_hook=_encode_array)
-    return zlib.compress(packed, level=1) if len(packed) > WORTH_PACKING else _in_one_block(packed)
-
-
-def _packed_taken(taken: tuple[Tenancy, ...]) -> Any:
-    """Orders that are decided at once have all the same before them: it is encoded for the first of them."""
-    global _latest  # noqa: PLW0603  # one pair, replaced at once: whoever comes too late encodes once more
-    of, packed = _latest
-    if of is not taken:
-        packed = msgspec.Raw(msgspec.msgpack.encode(taken))
-        _latest = taken, packed
-    return packed
-
-
-def _in_one_block(packed: bytes) -> bytes:
-    """As zlib writes what it does not compress, but without its working memory, and at once."""
-    size = len(packed)
-    block = struct.pack("<BHH", 1, size, size ^ 0xFFFF)
-    return b"\x78\x01" + block + packed + struct.pack(">I", zlib.adler32(packed))
+    return zlib.compress(msgspec.msgpack.encode(part, enc_hook=_encode_array), level=1)
 
 
 def unpack(data: bytes, world: bytes | None = None) -> Inputs:

@@ -13,15 +13,16 @@ from typing import Any
 
 import msgspec
 
+from .answer import Answer, IdcBrief, IdcShare, LineUse
 from .claiming import claims_of, picked
 from .cycle import decide
-from .decision import Answer, Decision, IdcBrief, IdcShare, LineUse
-from .explain import Explain, answer
-from .overlaying import Tenancy
+from .decision import Decision
+from .explain import Explain, answer, idc_brief, lines_used
+from .overlay import Tenancy
 from .profile import Profile
 from .request import Machine, Request, Spread
 from .snapshot import Snapshot
-from .telling import Say, say_english
+from .wording import Say, say_english
 
 __all__ = ["MOST_SHARES", "Share", "Solution", "first_share", "solution_answer", "solve", "tenancies_of"]
 
@@ -41,18 +42,11 @@ class Share:
 
     @property
     def idc(self) -> IdcBrief:
-        survivors = self.decision.survivors
-        idcs, row = survivors.snapshot.idcs, int(survivors.row_numbers[self.position])
-        return IdcBrief(code=idcs.codes[row], name=idcs.names[row], region=idcs.regions[row])
+        return idc_brief(self.decision, self.position)
 
     @property
     def lines(self) -> tuple[LineUse, ...]:
-        survivors = self.decision.survivors
-        lines, need = survivors.snapshot.lines, survivors.need
-        return tuple(
-            LineUse(line=lines.codes[line], isp=lines.isps[line], bandwidth_mbps=need)
-            for line in survivors.lines.of(self.position)
-        )
+        return lines_used(self.decision, self.position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +89,12 @@ def tenancies_of(solution: Solution, *, tenant: str, business: str) -> list[Tena
     return [
         Tenancy(
             idc=found.code(position),
-            claims=claims_of(picked(found, position)),
+            claims=claims_of(picked(found, position), found.profile),
             tenant=tenant,
             business=business,
             machines=found.cycle.request.machine_count,
         )
-        for found, position in places or [(decision, decision.ranking.picked)]
+        for found, position in places or [(decision, decision.picked)]
     ]
 
 
@@ -211,7 +205,7 @@ def _shares(request: Request, spread: Spread, judged: _Judged) -> Iterator[Share
 def _ranked(decision: Decision) -> Iterator[tuple[int, int]]:
     """(rank, position) of the one that is picked, then of the others."""
     order: list[int] = decision.ranking.order.tolist()
-    first = order.index(decision.ranking.picked)
+    first = order.index(decision.picked)
     for place in (first, *(place for place in range(len(order)) if place != first)):
         yield place + 1, order[place]
 

@@ -22,7 +22,7 @@ from django.db.models.functions import Greatest, Round
 from idcsched.audit.services import feed_append
 from idcsched.audit.statements import SHAPES, Statement, announcements, places, rounded, stored, typed
 from idcsched.audit.writing import write
-from idcsched.framework.claiming import Claim as Wanted
+from idcsched.framework.capacity import Claim as Wanted
 from idcsched.framework.normalize import DECIMALS
 
 from .keeping import Keep, keep_returned

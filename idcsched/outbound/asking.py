@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
-from idcsched.framework.outside import Query, Reply
+from idcsched.framework.external import Query, Reply
 
 from .client import post_json
 from .errors import BadReply

@@ -13,7 +13,7 @@ from django.db import transaction
 from kombu.exceptions import OperationalError as BrokerAway
 
 from idcsched.accounts.models import Tenant
-from idcsched.framework.decision import LineUse
+from idcsched.framework.answer import LineUse
 from idcsched.framework.errors import Invalid
 from idcsched.outbound.hosts import AllowedHosts
 from idcsched.scheduling.schedule import callback_url_check

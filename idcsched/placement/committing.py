@@ -102,8 +102,8 @@ def _as_recommended(recommendation: Recommendation, order: Order, made: Made) ->
     """The IDCs with the lines that were recommended, whichever would be chosen today."""
     if recommendation.spread:
         return _shares_as_recommended(recommendation, order, made)
-    best = made.decision.best
-    candidate = _pinned(made, picked(best, best.ranking.picked), recommendation.shares[0].lines, rank=1)
+    alone = picked(made.decision, made.decision.picked)
+    candidate = _pinned(made, alone, recommendation.shares[0].lines, rank=1)
     return [Take(order=order, made=made, candidate=candidate)]
 
 
@@ -132,7 +132,7 @@ def _pinned(made: Made, ctx: Cycle, lines: tuple[str, ...], *, rank: int) -> Can
     on_lines = pinned(ctx, lines)
     if on_lines is None:
         raise _outdated(made)
-    return candidate_of(on_lines, rank=rank)
+    return candidate_of(on_lines, made.decision.profile, rank=rank)
 
 
 def _outdated(made: Made) -> NoFeasible:

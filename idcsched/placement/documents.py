@@ -8,7 +8,7 @@ import msgspec
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
-from idcsched.framework.decision import LineUse
+from idcsched.framework.answer import LineUse
 from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Taint
 from idcsched.scheduling.live import live

@@ -8,8 +8,8 @@ from django.db import IntegrityError
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Conflict, Invalid, Template
-from idcsched.framework.nearness import awaited
 from idcsched.framework.request import Request
+from idcsched.framework.shortfall import awaited
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Made, make, tenant_of

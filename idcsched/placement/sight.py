@@ -6,10 +6,11 @@ from typing import Any
 
 from django.db import connection
 
-from idcsched.framework.nearness import left_of
+from idcsched.framework.batch import Batch
+from idcsched.framework.overlay import Tenancy
 from idcsched.framework.request import Request
-from idcsched.framework.standing import Tenancy
-from idcsched.framework.succession import Succession, taken_by
+from idcsched.framework.shortfall import left_of
+from idcsched.framework.spreading import tenancies_of
 from idcsched.scheduling.live import Picture, live
 from idcsched.scheduling.schedule import Made
 
@@ -46,44 +47,44 @@ class Ahead(Sight):
 
     @property
     def picture(self) -> Picture:
-        return replace(self._picture, snapshot=self.succession.snapshot)
+        return replace(self._picture, snapshot=self.batch.snapshot)
 
     @property
     def seen(self) -> dict[str, Any]:
         """What `make` recommends on: what is kept for orders that wait hangs on who asks, so that it is laid over."""
         if self._picture.kept:
             return {"picture": self.picture}
-        return {"picture": self._picture, "after": self.succession}
+        return {"picture": self._picture, "after": self.batch}
 
     def renew(self) -> None:
         super().renew()
         self._begin()
-        self.succession.take(self._supposed)
+        self.batch.take(self._supposed)
 
     def took(self, takes: Sequence[Take]) -> None:
         """A picture read later shows it, unless what took it can still be undone."""
         tenancies = [tenancy_of(take) for take in takes]
-        self.succession.take(tenancies)
+        self.batch.take(tenancies)
         if connection.in_atomic_block:
             self._supposed += tenancies
 
     def would_take(self, made: Made, request: Request) -> None:
         """This was only recommended; raises PluginFailed."""
         business = (request.labels or {}).get(BUSINESS, "")
-        tenancies = taken_by(made.solution, tenant=made.record.tenant or "", business=business)
-        self.succession.take(tenancies)
+        tenancies = tenancies_of(made.solution, tenant=made.record.tenant or "", business=business)
+        self.batch.take(tenancies)
         self._supposed += tenancies
 
     def keep_free(self, wanted: Tenancy) -> None:
         """Whoever comes after does not see what is left of that."""
-        tenancy = left_of(self.succession.snapshot, wanted)
-        self.succession.take([tenancy])
+        tenancy = left_of(self.batch.snapshot, wanted)
+        self.batch.take([tenancy])
         self._supposed.append(tenancy)
 
     def _begin(self) -> None:
         picture = live.current()
         self._picture = replace(picture, kept=()) if self._waiting else picture
-        self.succession = Succession(picture.snapshot, picture.profiles.values())
+        self.batch = Batch(picture.snapshot)
 
 
 def tenancy_of(take: Take) -> Tenancy:

@@ -20,7 +20,7 @@ from uuid_utils.compat import uuid7
 from idcsched.audit.joining import Joining
 from idcsched.audit.statements import Statement, insertion, run_together
 from idcsched.framework.normalize import DECIMALS
-from idcsched.framework.overlaying import Tenancy
+from idcsched.framework.overlay import Tenancy
 from idcsched.inventory.models import Idc
 from idcsched.ledger.taking import Stay, oversold, taking
 from idcsched.scheduling.live import live

@@ -25,9 +25,9 @@ from idcsched.audit.writing import write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, NotFound
 from idcsched.framework.explain import first_rejections
-from idcsched.framework.nearness import awaited, nearest
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Request
+from idcsched.framework.shortfall import awaited, nearest
 from idcsched.ledger.keeping import Keep, Place, kept_now, kept_settle
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.live import live

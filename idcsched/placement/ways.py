@@ -63,7 +63,10 @@ def nobody_starts_machines(order: Order, made: Made) -> bool:
     if order.action == Action.RESERVE or not made.solution.scheduled:
         return False
     if made.solution.shares is not None:
-        first = [candidate_of(picked(share.decision, share.position), rank=1) for share in made.solution.shares]
+        first = [
+            candidate_of(picked(share.decision, share.position), share.decision.profile, rank=1)
+            for share in made.solution.shares
+        ]
         return why_not(order, first) == NO_PROVIDER
     return all(
         why_not(order, [candidate]) == NO_PROVIDER for candidate in candidates(made.decision, at_most=MOST_LOOKED_AT)
@@ -77,7 +80,7 @@ def _shares(order: Order, made: Made) -> Iterator[list[Take]]:
         Take(
             order=replace(order, request=share.request, group_id=group, based_on=None if number else order.based_on),
             made=made,
-            candidate=candidate_of(picked(share.decision, share.position), rank=share.rank),
+            candidate=candidate_of(picked(share.decision, share.position), share.decision.profile, rank=share.rank),
         )
         for number, share in enumerate(made.solution.shares or ())
     ]

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from idcsched.accounts.roles import Principal
-from idcsched.framework.counting import Fits, Limit, counted
 from idcsched.framework.cycle import queries
 from idcsched.framework.errors import Invalid
+from idcsched.framework.fitting import Fits, Limit, counted
 from idcsched.framework.matching import Term, Toleration
 from idcsched.framework.request import Code, Codes, Hypothetical, LabelMap, Machine, Request, Text
 from idcsched.framework.snapshot import Snapshot

@@ -1,16 +1,15 @@
 """What the scheduler tells Prometheus of itself, in kube-scheduler's manner, under `idcsched_`."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from itertools import count
 from typing import NamedTuple
 
 from prometheus_client import Counter, Histogram
 
-from idcsched.framework.decision import Decision, Judgement, RejectedCount
+from idcsched.framework.decision import Decision
 from idcsched.framework.errors import PluginFailed
-from idcsched.framework.found import Found
 
 __all__ = ["Attempt"]
 
@@ -80,27 +79,17 @@ class Attempt:
 
     def decided(self, decision: Decision) -> None:
         """The decision is there; what is still to come is telling and recording it."""
-        profile = decision.cycle.profile.code
+        profile = decision.profile.code
         self.result = "scheduled" if decision.scheduled else "unschedulable"
-        self._counted(profile, decision.cycle.size, decision.feasible, decision.rejected)
+        of_profile = _of_profile(profile)
+        of_profile.seconds.observe(time.perf_counter() - self.started)
+        of_profile.evaluated.observe(decision.cycle.size)
+        of_profile.feasible.observe(decision.feasible)
+        for rejected, _ in decision.rejected:
+            _rejections(rejected.plugin, rejected.code).inc(rejected.count)
         for error in decision.plugin_errors:
             plugin_errors.labels(error.plugin, error.point).inc()
         _observe_timings(decision, profile)
-
-    def found(self, found: Found, profile: str) -> None:
-        """The same of a question that was open: no plugin was asked about all IDCs."""
-        self.result, rejections = "scheduled", found.rejections
-        self._counted(profile, rejections.evaluated, rejections.feasible, rejections.counts)
-
-    def _counted(
-        self, profile: str, evaluated: int, feasible: int, counts: Iterable[tuple[RejectedCount, Judgement]]
-    ) -> None:
-        of_profile = _of_profile(profile)
-        of_profile.seconds.observe(time.perf_counter() - self.started)
-        of_profile.evaluated.observe(evaluated)
-        of_profile.feasible.observe(feasible)
-        for rejected, _ in counts:
-            _rejections(rejected.plugin, rejected.code).inc(rejected.count)
 
 
 class _OfProfile(NamedTuple):

@@ -3,8 +3,8 @@
 import time
 from dataclasses import replace
 
-from idcsched.framework.claiming import Claim
-from idcsched.framework.overlaying import Tenancy, laid_over, unmoved_words
+from idcsched.framework.capacity import Claim
+from idcsched.framework.overlay import Tenancy, laid_over
 from idcsched.framework.snapshot import Snapshot
 from idcsched.ledger.keeping import Kept
 
@@ -21,11 +21,7 @@ def behind(picture: Picture, priority: int | None) -> Picture:
     ahead = tuple(kept for kept in picture.kept if kept.priority >= (priority or 0) and kept.until.timestamp() > now)
     if not ahead:
         return picture
-    seen = snapshot.derived.get(("behind", ahead))
-    if seen is None:
-        words = unmoved_words(picture.profiles.values())
-        seen = snapshot.derived[("behind", ahead)] = laid_over(snapshot, _tenancies(snapshot, ahead), keeping=words)
-    return replace(picture, snapshot=seen, kept=())
+    return replace(picture, snapshot=laid_over(snapshot, _tenancies(snapshot, ahead)), kept=())
 
 
 def _tenancies(snapshot: Snapshot, ahead: tuple[Kept, ...]) -> list[Tenancy]:

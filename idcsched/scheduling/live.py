@@ -36,7 +36,7 @@ from idcsched.background import Background
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, Unavailable
-from idcsched.framework.overlaying import Tenancy, Words, laid_over, unmoved_words
+from idcsched.framework.overlay import Tenancy, laid_over
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.snapshot import Snapshot
 from idcsched.heap import freed_memory_returned
@@ -73,7 +73,7 @@ MOST_OWN = 100
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """What requests are answered with. `default_profiles` has every tenant's, "" where it has none; `broken_profiles`
-    says why a profile cannot be used; `unmoved` is what is remembered for the profiles whatever is taken; `callers`
+    says why a profile cannot be used; `callers`
     are the tokens by digest, `idc_keys` the primary keys of the snapshot's IDCs, `rows` what is known of its rows
     besides; `kept` is room that orders which wait have before those that come now (see `kept.behind`).
     """
@@ -83,7 +83,6 @@ class Picture:
     rows: KnownRows
     profiles: Mapping[str, Profile]
     broken_profiles: Mapping[str, str]
-    unmoved: Words
     tenants: Mapping[str, Tenant]
     default_profiles: Mapping[str, str]
     callers: TokenTable
@@ -100,7 +99,7 @@ class Picture:
     def showing(self, tenancies: tuple[Tenancy, ...]) -> "Picture":
         """With these taken, too; raises KeyError for an IDC that it does not hold, ValueError for a line."""
         upon, before = self.beneath
-        snapshot = laid_over(self.snapshot, tenancies, keeping=self.unmoved)
+        snapshot = laid_over(self.snapshot, tenancies)
         return replace(self, snapshot=snapshot, laid=_Laid(snapshot, upon, before + tenancies))
 
 
@@ -360,7 +359,6 @@ def _policies() -> dict[str, Any]:
     return {
         "profiles": found,
         "broken_profiles": broken,
-        "unmoved": unmoved_words(found.values()),
         "tenants": tenants,
         "default_profiles": {code: tenant.default_profile for code, tenant in tenants.items()},
     }

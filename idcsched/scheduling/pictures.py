@@ -1,6 +1,7 @@
 """What decisions were made on, packed once and kept once for all that saw the same of a snapshot."""
 
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
@@ -23,7 +24,7 @@ KEPT = 16
 UNUSED_FOR = timedelta(days=2)
 """Older ones are not given to anybody any more: the day is a part of their name."""
 
-Key = tuple[object, tuple[str, ...], tuple[str, ...], date]
+Key = tuple["weakref.ref[Snapshot]", tuple[str, ...], tuple[str, ...], date]
 
 
 class Pictures:
@@ -38,9 +39,8 @@ class Pictures:
     def of(self, request: Request, snapshot: Snapshot) -> Picture:
         """What the request saw of the snapshot; a row that may not be stored yet."""
         day = timezone.now().date()
-        # A name for this very snapshot: others that something was laid over have the same id.
-        itself = snapshot.derived.setdefault("itself", object())
-        key = (itself, tuple(request.regions), tuple(named(request)), day)
+        # This very snapshot: others that something was laid over have the same id.
+        key = (weakref.ref(snapshot), tuple(request.regions), tuple(named(request)), day)
         with self._lock:
             if (found := self._known.get(key)) is not None:
                 self._known.move_to_end(key)

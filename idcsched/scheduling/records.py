@@ -8,11 +8,11 @@ from uuid import UUID
 import msgspec
 from django.conf import settings
 
-from idcsched.framework.outside import Reply
+from idcsched.framework.external import Reply
+from idcsched.framework.overlay import Tenancy
 from idcsched.framework.recording import Asked, asked_of, inputs_of, pack
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
-from idcsched.framework.standing import Tenancy
 
 from .models import Picture
 from .pictures import Pictures

@@ -16,12 +16,18 @@ from django.db import connection
 from uuid_utils.compat import uuid7
 
 from idcsched.audit.feed import Moved
-from idcsched.framework.building import BANDWIDTH, busiest_hours, lines_with_room, taint_columns, times_shared
-from idcsched.framework.capacity import stock_left
+from idcsched.framework.building import (
+    busiest_hours,
+    lines_with_room,
+    stock_with_left,
+    taint_columns,
+    times_shared,
+)
+from idcsched.framework.capacity import BANDWIDTH
 from idcsched.framework.facts import HeadcountFact
+from idcsched.framework.memory import sealed
 from idcsched.framework.normalize import Floats
-from idcsched.framework.overlaying import derived_of_inventory
-from idcsched.framework.snapshot import Idcs, Lines, MetricColumn, Snapshot, sealed
+from idcsched.framework.snapshot import Headcounts, Lines, MetricColumn, Snapshot
 from idcsched.ledger.models import Headcount, Holding
 from metrics_ingest.builtin import ROLLUPS_MOVED
 
@@ -80,7 +86,7 @@ class Refreshing:
         if "lines" in changed:
             bandwidth = changed.get("metrics", old.metrics).get(BANDWIDTH)
             changed["lines"] = sealed(lines_with_room(changed["lines"], bandwidth, old.usage))
-        return replace(old, id=str(uuid7()), built_at=now, derived=derived_of_inventory(old), **changed)
+        return replace(old, id=str(uuid7()), built_at=now, **changed)
 
     def _measured(self, old: Snapshot, moved: Collection[Moved], oldest: int | None) -> dict[str, Any]:
         """The metrics named, or all of them, of the IDCs named, or of all."""
@@ -147,7 +153,7 @@ def _patched(old: MetricColumn, rows: Table, keys: Keys, whole: bool) -> MetricC
     values, at = (np.full(old.values.size, np.nan) if whole else column.copy() for column in (old.values, old.at))
     places = keys.idcs[rows["idc"]] if old.fact.scope == "idc" else keys.lines[rows["line"]]
     values[places], at[places] = rows["value"], rows["at"]
-    return MetricColumn.of(old.fact, values, at)
+    return MetricColumn(old.fact, values, at)
 
 
 def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
@@ -155,7 +161,7 @@ def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
     named = sorted(set(old.idcs.codes) if "" in idcs else idcs & set(old.idcs.codes))
     rows = [old.idcs.row_of[code] for code in named]
     pending, ordered = lines.pending.copy(), lines.ordered.copy()
-    taken = {resource: column.copy() for resource, column in old.idcs.taken.items()}
+    taken = {resource: column.copy() for resource, column in old.stock.taken.items()}
     for row in rows:
         of_idc = slice(int(lines.first[row]), int(lines.first[row + 1]))
         pending[of_idc] = ordered[of_idc] = 0.0
@@ -171,12 +177,11 @@ def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
         else:
             position = place(idc, line)
             pending[position], ordered[position] = in_use, in_all
-    left = {resource: stock_left(old.idcs.stock[resource], column) for resource, column in taken.items()}
-    idcs_now: Idcs = sealed(replace(old.idcs, taken=taken, left=left))
+    others = (fact for fact in old.headcounts.facts if fact.idc not in set(named))
     return {
-        "idcs": idcs_now,
+        "stock": sealed(stock_with_left(old.stock.total, taken)),
         "lines": replace(lines, pending=pending, ordered=ordered),
-        "headcounts": (*(fact for fact in old.headcounts if fact.idc not in set(named)), *_headcounts(named)),
+        "headcounts": Headcounts((*others, *_headcounts(named))),
     }
 
 

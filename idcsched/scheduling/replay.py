@@ -13,13 +13,13 @@ from uuid import UUID
 
 import msgspec
 
+from idcsched.framework.answer import Answer, Candidate, Rejected, Stale
 from idcsched.framework.cycle import decide, queries
-from idcsched.framework.decision import Answer, Candidate, Rejected, Stale
 from idcsched.framework.decision import Decision as Outcome
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
-from idcsched.framework.listing import ListName, listed
-from idcsched.framework.outside import Query, Reply
+from idcsched.framework.explain import ListName, listed
+from idcsched.framework.external import Query, Reply
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import Inputs, unpack

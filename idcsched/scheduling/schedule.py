@@ -10,15 +10,17 @@ from uuid_utils import uuid7
 
 from idcsched.accounts.roles import Principal
 from idcsched.at_once import answering_at_once, may_wait
+from idcsched.framework.answer import Answer
+from idcsched.framework.batch import Batch
 from idcsched.framework.context import Clock
 from idcsched.framework.cycle import queries
-from idcsched.framework.decision import Answer, Decision
+from idcsched.framework.decision import Decision
 from idcsched.framework.errors import Forbidden, Invalid, Unavailable
-from idcsched.framework.outside import Reply
+from idcsched.framework.external import Reply
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Request
+from idcsched.framework.snapshot import Snapshot
 from idcsched.framework.spreading import Solution, first_share, solution_answer, solve
-from idcsched.framework.succession import Repeated, Succession
 from idcsched.outbound.asking import ask
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
@@ -73,7 +75,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     """A decision with the answer that tells it, the picture that it was made on, and the record that is to be kept."""
 
     picture: Picture
-    solution: Solution | Repeated
+    solution: Solution
     scheduled: Scheduled
     record: DecisionRecord
 
@@ -105,7 +107,7 @@ def make(
     http_request_id: str,
     policy: Profile | None = None,
     picture: Picture | None = None,
-    after: Succession | None = None,
+    after: Batch | None = None,
 ) -> Made:
     """Decide, by `policy` or the profile that request or tenant name, on `picture` or the live one; records nothing.
 
@@ -147,18 +149,16 @@ def _question(
     )
 
 
-def _replies(question: _Question, after: Succession | None) -> dict[str, Reply]:
+def _replies(question: _Question, after: Batch | None) -> dict[str, Reply]:
     """What the outside has to say to it."""
     request, profile = question.request, question.profile
     if not profile.gatherers:
         return {}
-    snapshot = after.snapshot if after else question.picture.snapshot
+    snapshot = _snapshot(question, after)
     return ask(queries(first_share(request), snapshot, profile, now=question.now, labels=question.labels))
 
 
-def _solved(
-    question: _Question, replies: Mapping[str, Reply], clock: Clock | None, after: Succession | None
-) -> Solution | Repeated:
+def _solved(question: _Question, replies: Mapping[str, Reply], clock: Clock | None, after: Batch | None) -> Solution:
     known: dict[str, Any] = {
         "now": question.now,
         "reference": question.reference,
@@ -166,17 +166,14 @@ def _solved(
         "replies": replies,
         "clock": clock,
     }
-    if after is not None:
-        return after.solve(question.request, question.profile, **known)
-    return solve(question.request, question.picture.snapshot, question.profile, **known)
+    return solve(question.request, _snapshot(question, after), question.profile, **known)
 
 
-def _told(solution: Solution | Repeated, request: Request, attempt: instruments.Attempt, notebook: Notebook) -> Answer:
-    if isinstance(solution, Repeated):
-        found = solution.found
-        attempt.found(found, solution.profile.code)
-        notebook.take_over(found.rejections.sentences)
-        return found.answer
+def _snapshot(question: _Question, after: Batch | None) -> Snapshot:
+    return question.picture.snapshot if after is None else after.snapshot
+
+
+def _told(solution: Solution, request: Request, attempt: instruments.Attempt, notebook: Notebook) -> Answer:
     attempt.decided(solution.decision)
     return solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
 
@@ -187,9 +184,9 @@ def _record(
     notebook: Notebook,
     actor: str,
     replies: Mapping[str, Reply],
-    after: Succession | None,
+    after: Batch | None,
 ) -> DecisionRecord:
-    snapshot, taken = question.picture.beneath if after is None else after.seen
+    snapshot, taken = question.picture.beneath if after is None else (after.base, after.taken)
     return DecisionRecord(
         scheduled=scheduled,
         notebook=notebook,

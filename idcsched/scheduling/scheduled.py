@@ -2,7 +2,7 @@
 
 import msgspec
 
-from idcsched.framework.decision import (
+from idcsched.framework.answer import (
     Candidate,
     FallbackGroup,
     Hint,

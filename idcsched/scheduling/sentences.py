@@ -9,7 +9,7 @@ from django.utils.translation import get_language
 
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Template
-from idcsched.framework.telling import PARTS, Said, say_english
+from idcsched.framework.wording import PARTS, say_english
 from idcsched.wording import say
 
 __all__ = ["Notebook", "read", "read_struct"]
@@ -40,10 +40,6 @@ class Notebook:
         text = say_english(template, params)
         self._said[text] = (template, params)
         return text
-
-    def take_over(self, said: Said) -> None:
-        """What somebody else has said."""
-        self._said.update(said)
 
     @property
     def encoded(self) -> bytes:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from unicodedata import east_asian_width
 
-from idcsched.framework.decision import Candidate, Flip, LineUse, Margin, Score, Stale, Tie
+from idcsched.framework.answer import Candidate, Flip, LineUse, Margin, Score, Stale, Tie
 
 from .schedule import Scheduled
 

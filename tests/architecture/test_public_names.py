@@ -6,10 +6,10 @@ import pytest
 
 PROMISED = {
     "idcsched.framework.context": {"Cycle"},
-    "idcsched.framework.decision": {"Answer", "Candidate", "Decision", "Rejected", "Score"},
+    "idcsched.framework.answer": {"Answer", "Candidate", "Rejected", "Score"},
     "idcsched.framework.errors": {"FieldError", "IdcschedError", "Invalid", "PluginBroken", "PluginFailed"},
     "idcsched.framework.normalize": {"Floats", "Scale", "normalize"},
-    "idcsched.framework.outside": {"Query", "Reply"},
+    "idcsched.framework.external": {"Query", "Reply"},
     "idcsched.framework.plugin": {
         "Detail",
         "Figures",

@@ -9,9 +9,9 @@ import pytest
 from idcsched.accounts.roles import Principal, Role
 from idcsched.demo.measuring import measurements_store
 from idcsched.demo.showcase import ORDER
+from idcsched.framework.answer import Answer
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.cycle import decide
-from idcsched.framework.decision import Answer
 from idcsched.framework.decoding import convert
 from idcsched.framework.explain import answer
 from idcsched.framework.request import Request

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
-from idcsched.framework.decision import Answer
+from idcsched.framework.answer import Answer
 from idcsched.framework.facts import World
 from idcsched.framework.plugin import Plugin, Reason, Rejection
 from idcsched.framework.profile import Profile

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from idcsched.framework.context import Cycle
-from idcsched.framework.outside import Query
+from idcsched.framework.external import Query
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 from idcsched.framework.testing import check_plugin, decide_for, profile, world
 
@@ -24,7 +24,7 @@ class Veto(Plugin):
         return {"idcs": [ctx.snapshot.idcs.codes[row] for row in ctx.row_numbers.tolist()]}
 
     def gather(self, ctx: Cycle) -> Query | None:
-        return Query(plugin=ctx.entry.name, url="https://veto.example/", body=self.body(ctx), timeout_seconds=1.0)
+        return Query(plugin=ctx.entry, url="https://veto.example/", body=self.body(ctx), timeout_seconds=1.0)
 
     def filter(self, ctx: Cycle) -> Verdict | None:
         if ctx.reply is None:

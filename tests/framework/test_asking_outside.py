@@ -8,7 +8,7 @@ import pytest
 from idcsched.framework.context import Cycle
 from idcsched.framework.cycle import queries
 from idcsched.framework.errors import Invalid, PluginFailed
-from idcsched.framework.outside import Query, Reply
+from idcsched.framework.external import Query, Reply
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 from idcsched.framework.profile import Profile
 from idcsched.framework.testing import NOW, Outcome, decide_for, profile, request, snapshot, world
@@ -24,7 +24,7 @@ class Asker(Plugin):
 
     def gather(self, ctx: Cycle) -> Query | None:
         codes = [ctx.snapshot.idcs.codes[row] for row in ctx.row_numbers.tolist()]
-        return Query(plugin=ctx.entry.name, url="https://veto.example/", body={"idcs": codes}, timeout_seconds=1.0)
+        return Query(plugin=ctx.entry, url="https://veto.example/", body={"idcs": codes}, timeout_seconds=1.0)
 
     def filter(self, ctx: Cycle) -> Verdict | None:
         if ctx.reply is None:

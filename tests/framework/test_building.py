@@ -87,8 +87,8 @@ def test_what_is_not_said_has_its_default() -> None:
     picture = snapshot(world({"a": {"lines": {"ct": {"charge_type": "daily_peak", "price_per_mbps": 2}}}}))
     idcs, lines = picture.idcs, picture.lines
     assert (idcs.names, idcs.tiers, idcs.statuses, idcs.online.tolist()) == (("a",), ("edge",), ("online",), [True])
-    assert np.isnan([idcs.latitude[0], idcs.stock["cpu"][0], lines.commit[0], lines.percentile[0]]).all()
-    assert (idcs.taken["cpu"][0], lines.pending[0], lines.max_level[0], lines.price[0]) == (0, 0, 0.9, 60)
+    assert np.isnan([idcs.latitude[0], picture.stock.total["cpu"][0], lines.commit[0], lines.percentile[0]]).all()
+    assert (picture.stock.taken["cpu"][0], lines.pending[0], lines.max_level[0], lines.price[0]) == (0, 0, 0.9, 60)
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,6 @@ def test_facts_that_name_what_is_not_there_are_refused(facts: World) -> None:
         build_snapshot(facts, id="", built_at=0)
 
 
-def test_a_metric_is_complete_where_everybody_has_a_value() -> None:
-    measured = {"metrics": {"load": 1}}
-    assert snapshot(world({"a": measured, "b": measured})).metrics["load"].complete
-    assert not snapshot(world({"a": measured, "b": {}})).metrics["load"].complete
-
-
 def test_what_is_left_is_told_of_limited_stock_alone() -> None:
     picture = snapshot(world({"a": {"stock": {"cpu": 8}, "taken": {"cpu": 3}}, "b": {"taken": {"cpu": 3}}}))
-    assert picture.idcs.left["cpu"].tolist() == [5, np.inf]
+    assert picture.stock.left["cpu"].tolist() == [5, np.inf]

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from idcsched.framework.claiming import Claim, claims_of, picked, pinned
+from idcsched.framework.capacity import Claim
+from idcsched.framework.claiming import claims_of, picked, pinned
 from idcsched.framework.context import Cycle
 from idcsched.framework.errors import PluginFailed
 from idcsched.framework.plugin import Plugin
@@ -22,7 +23,7 @@ BOTH = ("network_flow", "resource")
 
 def claimed(*plugins: Any, **asked: Any) -> list[tuple[str, str | None, float, float | None]]:
     decision = decide_for(world(FLEET), profile(*plugins), **{**ASKED, **asked}).decision
-    found = claims_of(picked(decision, 0))
+    found = claims_of(picked(decision, 0), decision.profile)
     return [(claim.resource, claim.line, claim.amount, claim.ceiling) for claim in found]
 
 
@@ -78,7 +79,7 @@ def test_pinned_to_a_line(codes: tuple[str, ...], *, kept: bool) -> None:
     ctx = pinned(picked(decision, 0), codes)
     assert (ctx is not None) is kept
     if ctx is not None:
-        assert [claim.line for claim in claims_of(ctx) if claim.line] == list(codes)
+        assert [claim.line for claim in claims_of(ctx, decision.profile) if claim.line] == list(codes)
 
 
 def test_pinned_to_a_line_that_is_too_full() -> None:
@@ -99,5 +100,5 @@ class Clumsy(Plugin):
 def test_a_plugin_that_fails_to_claim_fails_the_order() -> None:
     decision = decide_for(world(FLEET), profile(*BOTH, "clumsy", plugins=[Clumsy]), **ASKED).decision
     with pytest.raises(PluginFailed) as failure:
-        claims_of(picked(decision, 0))
+        claims_of(picked(decision, 0), decision.profile)
     assert failure.value.params == {"plugin": "clumsy", "point": "reserve", "error": "ZeroDivisionError: no idea"}

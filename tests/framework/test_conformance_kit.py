@@ -56,7 +56,7 @@ def overwrite_values(_: Plugin, ctx: Cycle) -> None:
 
 
 def overwrite_what_is_derived(_: Plugin, ctx: Cycle) -> None:
-    ctx.snapshot.label("idc/tier").present[:] = False
+    ctx.snapshot.idcs.label("idc/tier").present[:] = False
 
 
 def overwrite_a_mapping(_: Plugin, ctx: Cycle) -> None:

@@ -1,13 +1,11 @@
 """What is laid out once of an inventory: its rows by their facts, its lines by ISP, what a line is paid for anyway."""
 
-import numpy as np
 import pytest
 
 from idcsched.framework.cycle import suppose
 from idcsched.framework.facts import MetricFact
 from idcsched.framework.labels import LabelColumn
 from idcsched.framework.request import Hypothetical, HypotheticalIdc, HypotheticalLine
-from idcsched.framework.snapshot import MetricColumn
 from idcsched.framework.testing import NOW, snapshot, world
 
 PICTURE = snapshot(
@@ -32,7 +30,7 @@ def rows(column: LabelColumn) -> dict[str, list[str]]:
 
 def test_it_works() -> None:
     assert PICTURE.idcs.codes == ("x", "w", "y")
-    assert rows(PICTURE.label("idc/tier")) == {"center": ["x"], "edge": ["w", "y"]}
+    assert rows(PICTURE.idcs.label("idc/tier")) == {"center": ["x"], "edge": ["w", "y"]}
 
 
 @pytest.mark.parametrize(
@@ -46,17 +44,17 @@ def test_it_works() -> None:
     ],
 )
 def test_rows_by_fact(fact: str, postings: dict[str, list[str]]) -> None:
-    assert rows(PICTURE.label(fact)) == postings
+    assert rows(PICTURE.idcs.label(fact)) == postings
 
 
 def test_an_empty_inventory_has_facts_of_nobody() -> None:
     nobody = snapshot(world({}))
-    assert nobody.label("idc/isp").postings == {}
+    assert nobody.idcs.label("idc/isp").postings == {}
     assert nobody.planes(None) == ()
 
 
 def test_nobody_can_bend_what_all_share() -> None:
-    for shared in (PICTURE.planes("ct")[0], PICTURE.label("idc/tier").postings["edge"]):
+    for shared in (PICTURE.planes("ct")[0], PICTURE.idcs.label("idc/tier").postings["edge"]):
         with pytest.raises(ValueError, match="read-only"):
             shared[0] = 0
 
@@ -80,26 +78,6 @@ def test_a_supposed_width_is_paid_for_as_such() -> None:
         idcs=(HypotheticalIdc(code="a", lines=(HypotheticalLine(line="1", purchased_mbps=2000.0),)),)
     )
     assert suppose(known, what_if, now=0.0).lines.paid.tolist() == [1800.0]
-
-
-@pytest.mark.parametrize(
-    ("now", "until"),
-    [
-        pytest.param(100.0, 610.0, id="the oldest of those that are fresh"),
-        pytest.param(611.0, 650.0, id="what is stale already does not count"),
-        pytest.param(900.0, np.inf, id="nothing is fresh"),
-    ],
-)
-def test_when_a_column_grows_stale(now: float, until: float) -> None:
-    at = np.array([50.0, np.nan, 10.0])
-    column = MetricColumn.of(MetricFact(code="x", max_age=600), np.array([1.0, np.nan, 2.0]), at)
-    assert column.oldest == 10.0
-    assert column.stale_from(now) == until
-
-
-def test_what_never_grows_stale() -> None:
-    column = MetricColumn.of(MetricFact(code="x"), np.array([1.0]), np.array([0.0]))
-    assert column.stale_from(1e12) == np.inf
 
 
 def test_metrics_measured_at_the_same_times_share_them() -> None:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from idcsched.framework.explain import MOST_SHOWN
-from idcsched.framework.listing import ListName, listed
+from idcsched.framework.explain import MOST_SHOWN, ListName, listed
 from idcsched.framework.testing import IdcSpec, decide_for, profile, world
 
 METRIC = ("x", "metric", {"weight": 2, "args": {"metric": "x"}})

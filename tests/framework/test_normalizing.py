@@ -14,7 +14,6 @@ from idcsched.framework.normalize import (
     NormalizerKind,
     Scale,
     normalize,
-    normalize_one,
     within_bounds,
 )
 from idcsched.framework.testing import Outcome, decide_for, profile, world
@@ -228,8 +227,3 @@ def test_under_share_removing_a_loser_may_change_the_winner() -> None:
     ranked = list(decide_for(known, policy, exclude=["c"]).totals)
     with_c = [idc for idc in decide_for(known, policy).totals if idc != "c"]
     assert ranked != with_c
-
-
-@pytest.mark.parametrize(("better", "score"), [("more", 2.5), ("less", -2.5)])
-def test_one_value_that_is_its_own_score(better: Better, score: float) -> None:
-    assert normalize_one(2.5, Scale(kind="none", better=better)) == score

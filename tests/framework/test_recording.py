@@ -75,12 +75,14 @@ def apart(asked: Request, picture: Snapshot) -> Inputs:
     return unpack(pack(question), pack(seen_by(asked, picture)))
 
 
-@pytest.mark.parametrize("part", ["idcs", "lines", "taints"])
+@pytest.mark.parametrize("part", ["idcs", "stock", "lines", "taints"])
 def test_a_world_comes_back_from_its_columns_as_it_was(part: str) -> None:
     picture = snapshot(sample_world())
     before, after = (getattr(of, part) for of in (picture, apart(request(picture), picture).snapshot()))
 
     for field in fields(before):
+        if field.name in ("facts", "memory"):  # worked out of the others
+            continue
         np.testing.assert_equal(getattr(after, field.name), getattr(before, field.name), err_msg=field.name)
 
 

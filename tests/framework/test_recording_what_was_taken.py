@@ -1,12 +1,8 @@
-"""What those before it have taken is packed with each decision that saw it, and encoded once for all of them."""
+"""What earlier orders have taken is recorded with each decision that saw it."""
 
-import msgspec
-
-from idcsched.framework import recording
-from idcsched.framework.recording import Asked, asked_of, pack, unpack
-from idcsched.framework.recording import inputs_of as whole
+from idcsched.framework.overlay import Tenancy
+from idcsched.framework.recording import inputs_of, pack, unpack
 from idcsched.framework.request import Request
-from idcsched.framework.standing import Tenancy
 from idcsched.framework.testing import NOW, IdcSpec, request, snapshot, world
 
 SNAPSHOT = snapshot(world({"a": IdcSpec(region="A"), "b": IdcSpec(region="B")}))
@@ -15,13 +11,9 @@ TAKEN = tuple(
 )
 
 
-def asked(question: Request, taken: tuple[Tenancy, ...] = TAKEN) -> Asked:
-    return asked_of(question, SNAPSHOT, now=NOW, reference="r", labels={}, taken=taken)
-
-
 def kept(question: Request, taken: tuple[Tenancy, ...] = TAKEN) -> list[int]:
     """The numbers of what is read back."""
-    inputs = whole(question, SNAPSHOT, now=NOW, reference="r", labels={}, taken=taken)
+    inputs = inputs_of(question, SNAPSHOT, now=NOW, reference="r", labels={}, taken=taken)
     return [tenancy.machines for tenancy in unpack(pack(inputs)).taken]
 
 
@@ -38,16 +30,3 @@ def test_each_has_what_it_could_see_whoever_asked_before() -> None:
 
 def test_each_has_what_was_taken_by_then() -> None:
     assert [kept(request(SNAPSHOT, region="A"), TAKEN[:number]) for number in (1, 4, 0, 1)] == [[1], [1, 4], [], [1]]
-
-
-def test_it_is_encoded_once_for_all_that_saw_the_same() -> None:
-    first, second = (
-        asked(request(SNAPSHOT, region="A", request_id="1")),
-        asked(request(SNAPSHOT, region="A", request_id="2")),
-    )
-    assert first.taken is second.taken
-    pack(first)
-    encoded = recording._latest[1]
-    pack(second)
-    assert recording._latest[1] is encoded
-    assert bytes(encoded) == msgspec.msgpack.encode(first.taken)

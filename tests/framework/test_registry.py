@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from idcsched.framework import offering, registry
+from idcsched.framework import registry
 from idcsched.framework.context import Cycle
 from idcsched.framework.errors import PluginBroken
 from idcsched.framework.plugin import Plugin, Reason, Verdict
@@ -51,7 +51,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, **values: Any) -> Registry:
     vars(module).update({f"plugin_{name}": value for name, value in values.items()})
     monkeypatch.setitem(sys.modules, "third_party", module)
     points = [EntryPoint(name, f"third_party:plugin_{name}", registry.GROUP) for name in values]
-    monkeypatch.setattr(offering, "entry_points", lambda group: points if group == registry.GROUP else [])
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
     return load_registry()
 
 
@@ -97,7 +97,7 @@ def test_one_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -
         EntryPoint("bare", "third_party:Missing", registry.GROUP),
     ]
     monkeypatch.setitem(sys.modules, "third_party", ModuleType("third_party"))
-    monkeypatch.setattr(offering, "entry_points", lambda group: points)
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
     broken = load_registry().broken
     assert broken["gone (no_such_module:Plugin)"].startswith("ModuleNotFoundError: ")
     assert broken["bare (third_party:Missing)"].startswith("AttributeError: ")
@@ -109,7 +109,7 @@ def test_the_distribution_is_named_where_there_is_one(monkeypatch: pytest.Monkey
 
     point = EntryPoint("gone", "no_such_module:Plugin", registry.GROUP)
     vars(point)["dist"] = Distribution()
-    monkeypatch.setattr(offering, "entry_points", lambda group: [point])
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
     assert list(load_registry().broken) == ["gone (acme-plugins)"]
 
 

@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from idcsched.accounts.models import Tenant
 from idcsched.audit.models import FeedEntry
 from idcsched.audit.statements import run_together
-from idcsched.framework.claiming import Claim as Wanted
+from idcsched.framework.capacity import Claim as Wanted
 from idcsched.inventory.models import Idc, Isp, Line, Region
 from idcsched.ledger.models import Claim, Headcount, Holding
 from idcsched.ledger.taking import Stay, claims_fade, claims_fade_begin, claims_release, oversold, taking

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from pytest_django.fixtures import Settings
 
-from idcsched.framework.outside import Query
+from idcsched.framework.external import Query
 from idcsched.outbound.asking import ask
 from tests.outbound.peers import Exchange, Peer, closed_port, in_turn, json_reply, loopback_allowed, peer, raw_reply
 

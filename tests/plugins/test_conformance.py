@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from idcsched.framework.outside import Query
+from idcsched.framework.external import Query
 from idcsched.framework.registry import load_registry
 from idcsched.framework.testing import check_plugin
 

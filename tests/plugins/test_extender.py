@@ -7,8 +7,8 @@ import pytest
 
 from idcsched.framework.cycle import queries
 from idcsched.framework.errors import Invalid, PluginFailed
+from idcsched.framework.external import Query, Reply
 from idcsched.framework.facts import MetricFact, World
-from idcsched.framework.outside import Query, Reply
 from idcsched.framework.profile import Profile
 from idcsched.framework.testing import NOW, Outcome, decide_for, profile, request, snapshot, world
 

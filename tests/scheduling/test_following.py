@@ -17,9 +17,9 @@ from idcsched.accounts.services import tenant_create, token_issue, token_revoke,
 from idcsched.audit.feed import Moved, commits_begun
 from idcsched.audit.services import feed_append
 from idcsched.audit.statements import run_together
-from idcsched.framework.claiming import Claim
+from idcsched.framework.capacity import Claim
 from idcsched.framework.errors import Unauthenticated, Unavailable
-from idcsched.framework.overlaying import Tenancy
+from idcsched.framework.overlay import Tenancy
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.services import (
     idc_create,
@@ -208,7 +208,7 @@ class TestTaking:
 
     def taken(self, live: Live) -> tuple[float, float, int]:
         snapshot = live.current().snapshot
-        machines = sum(fact.machines for fact in snapshot.headcounts)
+        machines = sum(fact.machines for fact in snapshot.headcounts.facts)
         return float(snapshot.lines.pending[0]), float(snapshot.lines.room[0]), machines
 
     @pytest.fixture(autouse=True)

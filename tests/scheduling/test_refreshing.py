@@ -31,7 +31,7 @@ from metrics_ingest.services import Sample, history_store, metric_create, rollup
 
 pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
 
-NOT_COMPARED = {"id", "built_at", "derived"}
+NOT_COMPARED = {"id", "built_at", "memory"}
 
 
 @pytest.fixture
@@ -137,12 +137,12 @@ def test_what_the_ledger_holds(live: Live, fleet: list[Idc]) -> None:
     feed_append(topic="ledger", key="b")
     found = compared(live)
     assert found.lines.pending.max() == 50.0
-    assert found.idcs.taken["cpu"].tolist() == [0.0, 0.0, 4.0]
+    assert found.stock.taken["cpu"].tolist() == [0.0, 0.0, 4.0]
 
     Holding.objects.all().update(taken=0.0)
     Headcount.objects.all().update(machines=0)
     feed_append(topic="ledger", key="b")
-    assert compared(live).headcounts == ()
+    assert compared(live).headcounts.facts == ()
 
 
 def test_values_that_are_gone_are_gone_where_everything_of_the_topic_may_have_moved(live: Live) -> None:

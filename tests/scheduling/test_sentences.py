@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.utils.translation import override
 
-from idcsched.framework.telling import Listing
+from idcsched.framework.wording import Listing
 from idcsched.scheduling.sentences import Notebook, read, read_struct
 
 UNTOLERATED = "untolerated taint {taint}"

@@ -19,9 +19,9 @@ from idcsched.api.paging import CursorPages, Pages
 from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
-from idcsched.framework.decision import Candidate, Rejected, Stale
+from idcsched.framework.answer import Candidate, Rejected, Stale
 from idcsched.framework.decoding import decode_json
-from idcsched.framework.listing import ListName
+from idcsched.framework.explain import ListName
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import Explanation, Replayed, replay

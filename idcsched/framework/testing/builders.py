@@ -6,12 +6,14 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
-from idcsched.framework.building import BANDWIDTH, build_snapshot
-from idcsched.framework.capacity import Usage
+from idcsched.framework.answer import Answer, Score
+from idcsched.framework.building import build_snapshot
+from idcsched.framework.capacity import BANDWIDTH, Usage
 from idcsched.framework.cycle import decide, queries
-from idcsched.framework.decision import Answer, Decision, Score
+from idcsched.framework.decision import Decision
 from idcsched.framework.decoding import convert
 from idcsched.framework.explain import answer
+from idcsched.framework.external import Query, Reply
 from idcsched.framework.facts import (
     AffinityFact,
     HeadcountFact,
@@ -24,7 +26,6 @@ from idcsched.framework.facts import (
     World,
 )
 from idcsched.framework.matching import parse_terms
-from idcsched.framework.outside import Query, Reply
 from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.registry import Registry, load_registry

@@ -5,15 +5,14 @@ from typing import Any
 
 import msgspec
 
-from .decision import Board, Judgement, PluginError, ScoreColumn
+from .answer import PluginError
+from .context import Cycle
+from .decision import Judgement, ScoreColumn
 from .errors import Template
 
-__all__ = ["PARTS", "Listing", "Said", "Say", "Teller", "say_english"]
+__all__ = ["PARTS", "Listing", "Say", "Teller", "say_english"]
 
 Say = Callable[[Template, Mapping[str, Any]], str]
-
-Said = Mapping[str, tuple[str, Mapping[str, Any]]]
-"""Sentences as they were said in English, each with the template and what filled it."""
 
 PARTS = frozenset({"head", "parts", "part", "label"})
 """The fields of the summary's templates that are filled with what was said before."""
@@ -56,20 +55,19 @@ class Teller:
             self._failed(judgement.plugin, "figures", error)
             return None
 
-    def notes(self, board: Board, column: ScoreColumn, positions: Sequence[int]) -> list[str | msgspec.UnsetType]:
-        """What the scorer has to say about those raw values."""
-        if "note" not in column.entry.joined:
+    def notes(self, survivors: Cycle, column: ScoreColumn, positions: Sequence[int]) -> list[str | msgspec.UnsetType]:
+        """Return what the scorer has to say about the raw values at those positions."""
+        if not column.entry.joins("note"):
             return [msgspec.UNSET] * len(positions)
-        told: list[str | msgspec.UnsetType] = []
-        say, ask, survivors = self.say, column.entry.plugin.note, board.survivors
-        for position in positions:
-            try:
-                note = ask(survivors, position)
-                told.append(say(note.sentence, note.params) if note else msgspec.UNSET)
-            except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its score was given before
-                self._failed(column.entry.name, "note", error)
-                told.append(msgspec.UNSET)
-        return told
+        return [self._note(survivors, column, position) for position in positions]
+
+    def _note(self, survivors: Cycle, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
+        try:
+            note = column.entry.plugin.note(survivors, position)
+            return self.say(note.sentence, note.params) if note else msgspec.UNSET
+        except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its score was given before
+            self._failed(column.entry.name, "note", error)
+            return msgspec.UNSET
 
     def _failed(self, plugin: str, point: str, error: Exception) -> None:
         self.errors.append(PluginError(plugin, point, f"{type(error).__name__}: {error}"))

@@ -26,7 +26,7 @@ from .facts import (
 )
 from .labels import Rows
 from .normalize import Floats
-from .snapshot import Idcs, Lines, Snapshot, Taints, hours_of
+from .snapshot import Idcs, Lines, Snapshot, Stock, Taints, hours_of
 
 __all__ = ["Seen"]
 
@@ -51,11 +51,11 @@ class IdcColumns(msgspec.Struct, frozen=True, kw_only=True):
     taken: Mapping[str, Floats]
 
     @classmethod
-    def of(cls, idcs: Idcs, rows: Rows) -> "IdcColumns":
+    def of(cls, idcs: Idcs, stock: Stock, rows: Rows) -> "IdcColumns":
         plain = (name for name in cls.__struct_fields__ if name not in ("stock", "taken"))
         return cls(
-            stock={name: column[rows] for name, column in idcs.stock.items()},
-            taken={name: column[rows] for name, column in idcs.taken.items()},
+            stock={name: column[rows] for name, column in stock.total.items()},
+            taken={name: column[rows] for name, column in stock.taken.items()},
             **{name: _entries(getattr(idcs, name), rows) for name in plain},
         )
 
@@ -151,14 +151,14 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
         tainted = np.flatnonzero(place[snapshot.taints.idc] >= 0)
         there = {code for code, row in snapshot.idcs.row_of.items() if place[row] >= 0}
         return cls(
-            idcs=IdcColumns.of(snapshot.idcs, rows),
+            idcs=IdcColumns.of(snapshot.idcs, snapshot.stock, rows),
             lines=LineColumns.of(snapshot.lines, lines, place),
             taints=_taints_of(snapshot.taints, tainted, place),
             regions=tuple(snapshot.regions.values()),
             isps=snapshot.isps,
             affinities=tuple(fact for fact in snapshot.affinities if _matters(fact, there)),
             samples=tuple(_samples(snapshot, rows, lines)),
-            headcounts=tuple(fact for fact in snapshot.headcounts if fact.idc in there),
+            headcounts=tuple(fact for fact in snapshot.headcounts.facts if fact.idc in there),
             usage=snapshot.usage,
             currency=snapshot.currency,
             dearest_price=snapshot.dearest_price,

@@ -19,7 +19,7 @@ from .labels import Rows
 from .profile import Profile
 from .request import Machine, Request
 from .snapshot import Snapshot
-from .telling import Say, Teller, say_english
+from .wording import Say, Teller, say_english
 
 __all__ = ["Fits", "Limit", "counted"]
 

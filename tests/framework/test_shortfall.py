@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from idcsched.framework.claiming import Claim
-from idcsched.framework.nearness import awaited, left_of, nearest
-from idcsched.framework.overlaying import Tenancy, laid_over
+from idcsched.framework.capacity import Claim
+from idcsched.framework.overlay import Tenancy, laid_over
+from idcsched.framework.shortfall import awaited, left_of, nearest
 from idcsched.framework.testing import IdcSpec, decide_for, profile, snapshot, world
 
 BOTH = profile("available", "network_flow", "resource", "taint")
@@ -70,4 +70,4 @@ def test_what_is_left_of_it() -> None:
     needs = (Claim(resource="bandwidth_mbps", amount=150, line="ct"), Claim(resource="cpu", amount=4))
     over = laid_over(picture, [left_of(picture, Tenancy(idc=idc, claims=needs)) for idc in ("e", "a", "c")])
     assert (over.lines.room - picture.lines.room).tolist() == [-100, 0, -100, 0, -150]
-    assert over.idcs.taken["cpu"][4] == 8
+    assert over.stock.taken["cpu"][4] == 8

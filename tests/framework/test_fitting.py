@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from idcsched.framework.counting import Fits, counted
 from idcsched.framework.cycle import decide
+from idcsched.framework.fitting import Fits, counted
 from idcsched.framework.plugin import Plugin, Reason, Rejection
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Machine, Request

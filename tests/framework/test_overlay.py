@@ -8,18 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from idcsched.framework.capacity import Usage
-from idcsched.framework.claiming import Claim, claims_of, picked
-from idcsched.framework.context import Cycle
+from idcsched.framework.capacity import Claim, Usage
+from idcsched.framework.claiming import claims_of, picked
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 from idcsched.framework.facts import HeadcountFact, World
 from idcsched.framework.normalize import DECIMALS
-from idcsched.framework.overlaying import Tenancy, laid_over, unmoved_words
+from idcsched.framework.overlay import Tenancy, laid_over
 from idcsched.framework.profile import Profile
-from idcsched.framework.standing import Books
-from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot, world
-from plugins.tier import Tier
+from idcsched.framework.testing import NOW, IdcSpec, request, snapshot, world
 
 from .fleets import profiles, requests, worlds
 
@@ -65,9 +62,9 @@ def test_it_works() -> None:
     over = laid_over(picture, [Tenancy(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))])
     assert over.lines.pending.tolist() == [300, 0, 0]
     assert (picture.lines.room - over.lines.room).tolist() == [300, 0, 0]
-    assert over.idcs.taken["cpu"].tolist() == [6, 0]
+    assert over.stock.taken["cpu"].tolist() == [6, 0]
     assert picture.lines.pending.tolist() == [0, 0, 0]
-    assert picture.idcs.taken["cpu"].tolist() == [0, 0]
+    assert picture.stock.taken["cpu"].tolist() == [0, 0]
 
 
 def test_one_upon_the_other() -> None:
@@ -75,7 +72,7 @@ def test_one_upon_the_other() -> None:
     tenancy = Tenancy(idc="a", claims=(BANDWIDTH,), tenant="t", machines=2)
     twice = laid_over(laid_over(picture, [tenancy]), [tenancy])
     assert twice.lines.pending.tolist() == laid_over(picture, [tenancy, tenancy]).lines.pending.tolist() == [600, 0, 0]
-    assert [fact.machines for fact in twice.headcounts] == [2, 2]
+    assert [fact.machines for fact in twice.headcounts.facts] == [2, 2]
 
 
 def test_what_counts_where_orders_count() -> None:
@@ -86,7 +83,7 @@ def test_what_counts_where_orders_count() -> None:
 
 def test_nobody_writes_into_it() -> None:
     over = laid_over(snapshot(world(FLEET)), [Tenancy(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))])
-    for column in (over.lines.pending, over.lines.room, over.idcs.taken["cpu"]):
+    for column in (over.lines.pending, over.lines.room, over.stock.taken["cpu"]):
         with pytest.raises(ValueError, match="read-only"):
             column[0] = 1.0
 
@@ -105,28 +102,11 @@ def test_refusals(tenancy: Tenancy) -> None:
         laid_over(snapshot(world(FLEET)), [tenancy])
 
 
-def test_what_orders_do_not_move_goes_on_being_remembered() -> None:
-    asked: list[str] = []
-
-    class Counting(Tier):
-        """Says so each time."""
-
-        def pre_filter(self, ctx: Cycle) -> Any:
-            asked.append(str(ctx.request.tier))
-            return super().pre_filter(ctx)
-
-    class Moved(Counting):
-        """Does not say that orders do not move it."""
-
-        unmoved = ()
-
-    for plugin, times in ((Counting, 1), (Moved, 2)):
-        picture, policy = snapshot(world(FLEET)), profile("tier", plugins=[plugin])
-        asked.clear()
-        decide(request(picture, tier="edge"), picture, policy, now=NOW)
-        over = laid_over(picture, [Tenancy(idc="a", claims=(BANDWIDTH,))], keeping=unmoved_words([policy]))
-        decide(request(over, tier="edge"), over, policy, now=NOW)
-        assert len(asked) == times
+def test_what_is_kept_of_parts_that_orders_do_not_move_is_shared() -> None:
+    picture = snapshot(world(FLEET))
+    over = laid_over(picture, [Tenancy(idc="a", claims=(BANDWIDTH,), machines=1)])
+    assert over.idcs.label("rank") is picture.idcs.label("rank")
+    assert over.headcounts.memory is not picture.headcounts.memory
 
 
 @given(st.data())
@@ -145,13 +125,13 @@ def check_row_of_orders(known: World, policy: Profile, orders: list[dict[str, An
         assert answer(decision, explain="full") == answer(decide(asked, anew, policy, now=NOW), explain="full")
         if not decision.scheduled:
             continue
-        claims = claims_of(picked(decision, decision.ranking.picked))
-        winner = decision.code(decision.ranking.picked)
+        claims = claims_of(picked(decision, decision.picked), policy)
+        winner = decision.code(decision.picked)
         tenancy = Tenancy(idc=winner, claims=claims, tenant="t", machines=asked.machine_count)
-        over, known = laid_over(over, [tenancy], keeping=unmoved_words([policy])), with_pending(known, tenancy)
+        over, known = laid_over(over, [tenancy]), with_pending(known, tenancy)
 
 
 def test_only_bandwidth_is_a_lines() -> None:
-    books = Books(snapshot(world({"a": {}})))
+    picture = snapshot(world({"a": {}}))
     with pytest.raises(ValueError, match="a line has no cpu"):
-        books.take(Tenancy(idc="a", claims=(Claim(resource="cpu", line="ct", amount=1),)))
+        laid_over(picture, [Tenancy(idc="a", claims=(Claim(resource="cpu", line="ct", amount=1),))])

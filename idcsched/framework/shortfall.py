@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .claiming import BANDWIDTH_RESOURCE, Claim
+from .capacity import BANDWIDTH, Claim
 from .decision import Decision
 from .facts import STOCK_RESOURCES
 from .labels import Rows
 from .normalize import DECIMALS
-from .overlaying import Tenancy
+from .overlay import Tenancy
 from .snapshot import Snapshot
 
 __all__ = ["awaited", "left_of", "nearest"]
@@ -69,9 +69,9 @@ def _needed(decision: Decision, position: int) -> Tenancy:
     codes, need = snapshot.lines.codes, round(request.bandwidth, DECIMALS)
     lines = (codes[line] for line in (cycle.lines.of(position) if need else ()))
     stock = ((name, round(request.need(name), DECIMALS)) for name in STOCK_RESOURCES)
-    limited = ((name, amount) for name, amount in stock if amount and not np.isnan(snapshot.idcs.stock[name][row]))
+    limited = ((name, amount) for name, amount in stock if amount and not np.isnan(snapshot.stock.total[name][row]))
     claims = (
-        *(Claim(resource=BANDWIDTH_RESOURCE, amount=need, line=line) for line in lines),
+        *(Claim(resource=BANDWIDTH, amount=need, line=line) for line in lines),
         *(Claim(resource=name, amount=amount) for name, amount in limited),
     )
     return Tenancy(idc=snapshot.idcs.codes[row], claims=claims)
@@ -79,7 +79,7 @@ def _needed(decision: Decision, position: int) -> Tenancy:
 
 def _free(snapshot: Snapshot, row: int, claim: Claim) -> float:
     if claim.line is None:
-        return float(snapshot.idcs.stock[claim.resource][row] - snapshot.idcs.taken[claim.resource][row])
+        return float(snapshot.stock.total[claim.resource][row] - snapshot.stock.taken[claim.resource][row])
     return float(snapshot.lines.room[_line(snapshot, row, claim.line)])
 
 
@@ -93,8 +93,8 @@ def _lack(snapshot: Snapshot, row: int, numbers: Mapping[str, Any]) -> float:
 
 def _held(snapshot: Snapshot, row: int, numbers: Mapping[str, Any]) -> float:
     """What others hold of what it lacks."""
-    if numbers.get("resource") in snapshot.idcs.taken:
-        return float(snapshot.idcs.taken[numbers["resource"]][row])
+    if numbers.get("resource") in snapshot.stock.taken:
+        return float(snapshot.stock.taken[numbers["resource"]][row])
     line = _line(snapshot, row, numbers.get("line"))
     return 0.0 if line is None else float(snapshot.lines.pending[line])
 

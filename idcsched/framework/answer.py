@@ -1,0 +1,186 @@
+"""The answer to a request, as the contract shows it: plain values, encoded by msgspec as they are."""
+
+from typing import Any
+
+import msgspec
+
+__all__ = [
+    "Answer",
+    "Candidate",
+    "Flip",
+    "Hint",
+    "IdcShare",
+    "LineUse",
+    "Margin",
+    "NearMiss",
+    "Passed",
+    "PluginError",
+    "Rejected",
+    "RejectedCount",
+    "Score",
+    "Stale",
+    "Tie",
+]
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How all parts of an answer are made: of values alone, which nothing leads back to."""
+
+
+class LineUse(_Part, frozen=True, kw_only=True):
+    line: str
+    isp: str
+    bandwidth_mbps: float
+
+
+class Score(_Part, frozen=True, kw_only=True):
+    """One scorer's way from raw value to contribution. `missing`: what stood in for a missing value."""
+
+    raw: float | None
+    normalized: float | None
+    weight: float
+    nominal_weight: float
+    contribution: float
+    age_seconds: float | None
+    missing: str | None
+    note: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Passed(_Part, frozen=True, kw_only=True):
+    """A filter that let the IDC pass, and the numbers that it judged by."""
+
+    plugin: str
+    figures: dict[str, Any]
+
+
+class Candidate(_Part, frozen=True, kw_only=True):
+    """`filters`: in a full explanation the filters that had numbers to judge by; absent where none had."""
+
+    rank: int
+    idc: str
+    lines: tuple[LineUse, ...]
+    score: float
+    scores: dict[str, Score]
+    filters: tuple[Passed, ...] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Tie(_Part, frozen=True, kw_only=True):
+    between: tuple[str, ...]
+    broken_by: str
+    values: dict[str, float | None]
+
+
+class Flip(_Part, frozen=True, kw_only=True):
+    """The weight at which the runner-up draws level, all others unchanged; null: none between 0 and 10,000."""
+
+    scorer: str
+    weight: float | None
+
+
+class Margin(_Part, frozen=True, kw_only=True):
+    runner_up: str
+    score: float
+    flips: tuple[Flip, ...]
+
+
+class Rejected(_Part, frozen=True, kw_only=True):
+    """`also`: the other plugins that would have rejected it too."""
+
+    idc: str
+    plugin: str
+    code: str
+    reason: str
+    detail: dict[str, Any]
+    also: tuple[str, ...]
+
+
+class RejectedCount(_Part, frozen=True, kw_only=True):
+    plugin: str
+    code: str
+    count: int
+
+
+class NearMiss(_Part, frozen=True, kw_only=True):
+    idc: str
+    plugin: str
+    code: str
+    need: float | None
+    free: float | None
+    short_by: float | None
+    reason: str
+
+
+class Stale(_Part, frozen=True, kw_only=True):
+    idc: str
+    line: str | None
+    metric: str
+    age_seconds: float | None
+    used_as: str
+
+
+class EarlierGroup(_Part, frozen=True, kw_only=True):
+    index: int
+    rejected_counts: tuple[RejectedCount, ...]
+
+
+class FallbackGroup(_Part, frozen=True, kw_only=True):
+    """The group that won (null: none did) and why the ones before it were empty."""
+
+    index: int | None
+    earlier: tuple[EarlierGroup, ...]
+
+
+class PluginError(msgspec.Struct, frozen=True):
+    plugin: str
+    point: str
+    error: str
+
+
+class Hint(_Part, frozen=True, kw_only=True):
+    """What a plugin says would have helped, where nothing fits."""
+
+    plugin: str
+    hint: str
+
+
+class IdcBrief(_Part, frozen=True, kw_only=True):
+    code: str
+    name: str
+    region: str
+
+
+class IdcShare(_Part, frozen=True, kw_only=True):
+    """One of the IDCs that the machines are spread over."""
+
+    idc: str
+    lines: tuple[LineUse, ...]
+    machine_count: int
+    score: float
+
+
+class Answer(_Part, frozen=True, kw_only=True):
+    """What the engine knows of the contract's answer; who asks adds ids, ages and the commit token."""
+
+    result: str
+    reason_code: str | None
+    idc: IdcBrief | None
+    lines: tuple[LineUse, ...]
+    score: float | None
+    score_mean: float | None
+    candidates: tuple[Candidate, ...] | None
+    tie: Tie | None
+    margin: Margin | None
+    rejected: tuple[Rejected, ...] | None
+    rejected_counts: tuple[RejectedCount, ...] | None
+    near_misses: tuple[NearMiss, ...] | None
+    summary: str
+    evaluated: int
+    feasible: int
+    not_visited: int
+    picked: str
+    fallback_group: FallbackGroup | None
+    stale: tuple[Stale, ...] | None
+    plugin_errors: tuple[PluginError, ...]
+    hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
+    truncated: bool | msgspec.UnsetType = msgspec.UNSET
+    idcs: tuple[IdcShare, ...] | msgspec.UnsetType = msgspec.UNSET

@@ -1,0 +1,65 @@
+"""What has just been taken, laid over a snapshot: the next decision sees it, and nothing is read anew."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import msgspec
+
+from .building import lines_with_room, stock_with_left
+from .capacity import BANDWIDTH, Claim
+from .facts import HeadcountFact
+from .memory import sealed
+from .normalize import rounded
+from .snapshot import Headcounts, Snapshot
+
+__all__ = ["Tenancy", "laid_over"]
+
+
+class Tenancy(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody takes of one IDC, and how many machines come to stand there for whom."""
+
+    idc: str
+    claims: tuple[Claim, ...]
+    tenant: str = ""
+    business: str = ""
+    machines: int = 0
+
+
+def laid_over(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot:
+    """Return the snapshot as it would be if the ledger held these tenancies, too; ceilings are not checked.
+
+    Raises KeyError for an IDC that is not there, ValueError for such a line.
+    """
+    lines = snapshot.lines
+    pending, ordered = lines.pending.copy(), lines.ordered.copy()
+    taken = {resource: column.copy() for resource, column in snapshot.stock.taken.items()}
+    headcounts: list[HeadcountFact] = []
+    for tenancy in tenancies:
+        row = snapshot.idcs.row_of[tenancy.idc]
+        for claim in tenancy.claims:
+            if claim.line is None:
+                taken[claim.resource][row] = rounded(taken[claim.resource][row] + claim.amount)
+            else:
+                line = _line_of(snapshot, row, claim)
+                pending[line] = rounded(pending[line] + claim.amount)
+                ordered[line] = rounded(ordered[line] + claim.amount)
+        if tenancy.machines:
+            headcounts.append(_headcount(tenancy))
+    bandwidth = snapshot.metrics.get(BANDWIDTH)
+    return replace(
+        snapshot,
+        stock=sealed(stock_with_left(snapshot.stock.total, taken)),
+        lines=sealed(lines_with_room(replace(lines, pending=pending, ordered=ordered), bandwidth, snapshot.usage)),
+        headcounts=Headcounts((*snapshot.headcounts.facts, *headcounts)) if headcounts else snapshot.headcounts,
+    )
+
+
+def _line_of(snapshot: Snapshot, row: int, claim: Claim) -> int:
+    if claim.resource != BANDWIDTH or claim.line is None:
+        raise ValueError(f"a line has no {claim.resource}")
+    first = snapshot.lines.first
+    return snapshot.lines.codes.index(claim.line, first.item(row), first.item(row + 1))
+
+
+def _headcount(tenancy: Tenancy) -> HeadcountFact:
+    return HeadcountFact(idc=tenancy.idc, tenant=tenancy.tenant, business=tenancy.business, machines=tenancy.machines)

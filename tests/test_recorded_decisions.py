@@ -1,0 +1,43 @@
+"""Decisions that an earlier version recorded are read, and decided again to the same answers."""
+
+import base64
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from idcsched.framework.cycle import decide
+from idcsched.framework.decoding import convert
+from idcsched.framework.explain import answer
+from idcsched.framework.profile import ProfileBody, compile_profile
+from idcsched.framework.recording import unpack
+from idcsched.framework.registry import load_registry
+
+FOLDER = Path(__file__).parent.parent / "fixtures" / "recorded"
+RECORDED = [
+    pytest.param(json.loads(line), id=f"{file.name.partition('.')[0]}-{number}")
+    for file in sorted(FOLDER.glob("*.jsonl.gz"))
+    for number, line in enumerate(gzip.decompress(file.read_bytes()).splitlines())
+]
+
+
+def test_it_works() -> None:
+    assert len(RECORDED) >= 40
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+def test_the_answer_is_the_same(recorded: Any) -> None:
+    inputs = unpack(base64.b64decode(recorded["inputs"]))
+    profile = compile_profile(convert(recorded["profile"], ProfileBody), load_registry(), code="test", revision=1)
+    decision = decide(
+        inputs.request,
+        inputs.snapshot(),
+        profile,
+        now=inputs.now,
+        reference=inputs.reference,
+        labels=inputs.labels,
+    )
+    assert json.loads(msgspec.json.encode(answer(decision, explain="full"))) == recorded["answer"]
