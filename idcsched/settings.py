@@ -184,6 +184,12 @@ BANDWIDTH_MAX_LEVEL = read(
     default=0.9,
     help="The water level up to which a line is filled, unless the line says otherwise.",
 )
+DEAREST_PRICE = read(
+    "DEAREST_PRICE",
+    number(0, 1e6),
+    default=60.0,
+    help="The price of a billed Mbps a month at which `billing_cost` gives 0 points, unless a profile says otherwise.",
+)
 DECISION_RETENTION = timedelta(
     days=read(
         "DECISION_RETENTION_DAYS",

@@ -5,6 +5,8 @@ go there), `prefer` (adds its weight). The request's own `prefer` terms add thei
 better, fixed on −100..100. No arguments, no metric.
 """
 
+from typing import Any
+
 import numpy as np
 
 from idcsched.framework.context import Cycle
@@ -32,11 +34,15 @@ class Affinity(Plugin):
     scale = Scale(kind="fixed", low=-100.0, high=100.0)
 
     def filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
-        verdicts = []
+        verdicts, rows = [], ctx.row_numbers
         if required := self._rows(ctx, "require"):
-            verdicts.append(Verdict(ctx.take(np.logical_or.reduce(required)), NOT_REQUIRED))
+            keep = ctx.take(np.logical_or.reduce([named for _, named in required]))
+            verdicts.append(Verdict(keep, NOT_REQUIRED, lambda _: _told([fact for fact, _ in required])))
         if forbidden := self._rows(ctx, "forbid"):
-            verdicts.append(Verdict(ctx.take(~np.logical_or.reduce(forbidden)), FORBIDDEN))
+            keep = ctx.take(~np.logical_or.reduce([named for _, named in forbidden]))
+            verdicts.append(
+                Verdict(keep, FORBIDDEN, lambda i: _told([fact for fact, named in forbidden if named[rows[i]]]))
+            )
         return tuple(verdicts)
 
     def score(self, ctx: Cycle) -> Floats:
@@ -50,8 +56,9 @@ class Affinity(Plugin):
             total += ctx.snapshot.matching((preference,)) * float(preference.weight)
         return ctx.take(total)
 
-    def _rows(self, ctx: Cycle, kind: str) -> list[Mask]:
-        return [self._named(ctx, fact) for fact in self._about(ctx, kind)]
+    def _rows(self, ctx: Cycle, kind: str) -> list[tuple[AffinityFact, Mask]]:
+        """The rows of one kind that are about this request, each with the IDCs that it names."""
+        return [(fact, self._named(ctx, fact)) for fact in self._about(ctx, kind)]
 
     @staticmethod
     def _about(ctx: Cycle, kind: str) -> list[AffinityFact]:
@@ -73,3 +80,8 @@ class Affinity(Plugin):
         if (row := ctx.snapshot.idcs.row_of.get(fact.idc or "")) is not None:
             named[row] = True
         return named
+
+
+def _told(facts: list[AffinityFact]) -> dict[str, list[Any]]:
+    """Which rows it was, and why they are there."""
+    return {"affinities": [fact.id for fact in facts], "reasons": [fact.reason for fact in facts if fact.reason]}

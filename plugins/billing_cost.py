@@ -2,9 +2,10 @@
 
 Reads line prices and commits, the ledger, and the line metric `bandwidth_mbps` with its hourly profile. Only what
 flows in a line's busiest hours is billed under a percentile; what lies under the commit is already paid, but using
-it up is not free; the last room is dear. Arguments: `free` (0.25), the price of using up the commit, and `scarcity`
-(0.5), that of the last room. Less is better, fixed on 0..the dearest list price in the inventory. Missing data:
-neutral. Where the request needs no bandwidth, or no survivor has a price, the scorer leaves the sum.
+it up is not free; the last room is dear. Arguments: `free` (0.25), the price of using up the commit; `scarcity` (0.5),
+that of the last room; `dearest`, the price per Mbps and month at which an IDC gets 0 points, by default the
+installation's (`DEAREST_PRICE`, 60). Less is better, fixed on 0..`dearest`; what bills more is clipped, and the note
+says so. Missing data: neutral. Where the request needs no bandwidth, or no survivor has a price, the scorer leaves the sum.
 """
 
 from math import isnan
@@ -24,12 +25,20 @@ from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
 _SOME = 1e-9  # Mbps: to divide by where there is no commit
 
-WITH_COMMIT = (
-    "{busy:.0f} % of it flows in the line's busiest hours; {over:.0f} % lies above the commit; "
-    "the commit is {fill:.0f} % used: {total:,.0f} {currency} a month"
+UNDER_COMMIT = (
+    "{busy:.0f} % of it flows in the line's busiest hours; all of it lies under the commit, "
+    "{fill:.0f} % of which is used then: {total:,.0f} {currency} a month"
+)
+OVER_COMMIT = (
+    "{busy:.0f} % of it flows in the line's busiest hours; {over:.0f} % of it lies above the commit: "
+    "{total:,.0f} {currency} a month"
 )
 WITHOUT_COMMIT = (
     "{busy:.0f} % of it flows in the line's busiest hours; there is no commit: {total:,.0f} {currency} a month"
+)
+
+TOO_DEAR = (
+    "{total:,.0f} {currency} a month, more than {dearest:g} for each Mbps: that is worth 0 points, however much it is"
 )
 
 Factor = Annotated[float, msgspec.Meta(ge=0, le=100)]
@@ -40,6 +49,7 @@ class BillingCostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     free: Factor = 0.25
     scarcity: Factor = 0.5
+    dearest: Annotated[float, msgspec.Meta(gt=0, le=1e6)] | None = None
 
 
 class Bill(msgspec.Struct, frozen=True):
@@ -61,7 +71,8 @@ class BillingCost(Plugin):
     metrics = (BANDWIDTH,)
 
     def scale_for(self, ctx: Cycle) -> Scale:
-        return Scale(kind="fixed", better="less", low=0.0, high=ctx.snapshot.dearest_price or 1.0)
+        high = self.args.dearest or ctx.snapshot.dearest_price or 1.0
+        return Scale(kind="fixed", better="less", low=0.0, high=high)
 
     def score(self, ctx: Cycle) -> Reading | None:
         choice, groups = ctx.lines, distinct_groups(ctx.lines)
@@ -105,8 +116,13 @@ class BillingCost(Plugin):
             "fill": 100 * bill.fill.item(position),
             "total": raw * ctx.need,
             "currency": ctx.snapshot.currency,
+            "dearest": self.scale_for(ctx).high,
         }
-        return Note(WITH_COMMIT if bill.commit.item(position) else WITHOUT_COMMIT, numbers)
+        if raw > numbers["dearest"]:
+            return Note(TOO_DEAR, numbers)
+        if not bill.commit.item(position):
+            return Note(WITHOUT_COMMIT, numbers)
+        return Note(OVER_COMMIT if bill.over.item(position) else UNDER_COMMIT, numbers)
 
 
 def any_priced(lines: Lines, groups: list[Rows]) -> bool:

@@ -2,7 +2,8 @@
 
 Arguments: `by`: `distance` (default: great-circle km from the client to the IDC, fixed on 0..3000) or `rtt` (the
 IDC metric `metric`, by default `rtt_ms`, fixed on 0..100 ms). The client is where the request says: coordinates, or
-those of a region. Missing data: neutral. A request that does not say where its client is is not scored by distance.
+those of a region or, where it has none, of the nearest region above it. Missing data: neutral. A request that does not
+say where its client is is not scored by distance.
 """
 
 from typing import Annotated, Literal
@@ -16,6 +17,7 @@ from idcsched.framework.plugin import Plugin
 from idcsched.framework.snapshot import Reading
 
 EARTH_RADIUS_KM = 6371.0088
+METRES = 3  # decimals of a kilometre: beyond them processors calculate differently
 KILOMETRES = Scale(kind="fixed", better="less", low=0.0, high=3000.0)
 MILLISECONDS = Scale(kind="fixed", better="less", low=0.0, high=100.0)
 
@@ -46,7 +48,7 @@ class Locality(Plugin):
             return None
         idcs = ctx.snapshot.idcs
         distances = idcs.memory.once(
-            ("distance", *place), lambda: great_circle_km(*place, idcs.latitude, idcs.longitude)
+            ("distance", *place), lambda: great_circle_km(*place, idcs.latitude, idcs.longitude).round(METRES)
         )
         km = ctx.take(distances)
         return Reading(metric="coordinates", values=km, known=~np.isnan(km))
@@ -59,10 +61,11 @@ def client_place(ctx: Cycle) -> tuple[float, float] | None:
         return None
     if client.latitude is not None and client.longitude is not None:
         return client.latitude, client.longitude
-    region = ctx.snapshot.regions[client.region] if client.region else None
-    if region is None or region.latitude is None or region.longitude is None:
-        return None
-    return region.latitude, region.longitude
+    for code in ctx.snapshot.lineage(client.region) if client.region else ():
+        region = ctx.snapshot.regions[code]
+        if region.latitude is not None and region.longitude is not None:
+            return region.latitude, region.longitude
+    return None
 
 
 def great_circle_km(latitude: float, longitude: float, latitudes: Floats, longitudes: Floats) -> Floats:

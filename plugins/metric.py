@@ -1,4 +1,4 @@
-"""`metric` (Score, optional Filter): any named IDC metric, as often as a profile likes.
+"""`metric` (Score, optional Filter): any named metric, as often as a profile likes; one of lines by the line chosen.
 
 Arguments: `metric` (its code), `better` (`more` or `less`; else the metric's own direction), `at_least` and
 `at_most` (limits: IDCs beyond them are taken out). Normalised on the metric's range where it has one, else by
@@ -51,7 +51,7 @@ class Metric(Plugin):
 
     def filter(self, ctx: Cycle) -> tuple[Verdict, ...] | None:
         low, high = self.args.at_least, self.args.at_most
-        if low is None and high is None:
+        if low is None and high is None and ctx.missing.filter != "reject":
             return None
         reading = ctx.metric(self.args.metric)
         usable = ctx.usable(reading)

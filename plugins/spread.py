@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
+from idcsched.framework.capacity import shortfall
 from idcsched.framework.context import Cycle
 from idcsched.framework.normalize import Floats, Scale
 from idcsched.framework.plugin import Plugin, Reason, Verdict
@@ -50,7 +51,8 @@ class Spread(Plugin):
         total = self._machines(ctx, owner) + asked
 
         def figures(i: int) -> dict[str, Any]:
-            return {"owner": owner, "total": float(total[i]), "limit": limit}
+            there = float(total[i]) - asked
+            return {"owner": owner, "total": float(total[i]), "limit": limit, **shortfall(asked, limit - there)}
 
         return Verdict(total <= limit, TOO_MANY, detail=figures, figures=figures)
 

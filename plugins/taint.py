@@ -4,6 +4,9 @@ Raw value: the number of untolerated `PreferNoSchedule` taints in force, fewer i
 outside its window does not exist. No arguments, no metric.
 """
 
+from datetime import UTC, datetime
+from math import isinf
+
 import numpy as np
 
 from idcsched.framework.context import Cycle
@@ -33,7 +36,12 @@ class Taint(Plugin):
         def detail(i: int) -> dict[str, str]:
             first = against[taints.idc[against] == rows[i]][0]
             key, value, effect = taints.kinds[taints.kind[first]]
-            return {"taint": f"{key}={value}:{effect}" if value else f"{key}:{effect}"}
+            told = {"taint": f"{key}={value}:{effect}" if value else f"{key}:{effect}"}
+            if taints.reasons and (reason := taints.reasons[first]):
+                told["reason"] = reason
+            if not isinf(ends := taints.ends.item(first)):
+                told["ends_at"] = datetime.fromtimestamp(ends, UTC).isoformat().replace("+00:00", "Z")
+            return told
 
         return Verdict(ctx.take(keep), UNTOLERATED, detail)
 

@@ -1,4 +1,7 @@
-"""Decisions that an earlier version recorded are read, and decided again to the same answers."""
+"""Decisions that an earlier version recorded are read, and decided again.
+
+Where the rules have changed since (`rules.py`), `again` is the answer of today, beside the `answer` of then.
+"""
 
 import base64
 import gzip
@@ -15,6 +18,7 @@ from idcsched.framework.explain import answer
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import unpack
 from idcsched.framework.registry import load_registry
+from idcsched.framework.rules import changes_since
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "recorded"
 RECORDED = [
@@ -29,7 +33,7 @@ def test_it_works() -> None:
 
 
 @pytest.mark.parametrize("recorded", RECORDED)
-def test_the_answer_is_the_same(recorded: Any) -> None:
+def test_it_is_decided_as_the_rules_of_today_say(recorded: Any) -> None:
     inputs = unpack(base64.b64decode(recorded["inputs"]))
     profile = compile_profile(convert(recorded["profile"], ProfileBody), load_registry(), code="test", revision=1)
     decision = decide(
@@ -40,4 +44,5 @@ def test_the_answer_is_the_same(recorded: Any) -> None:
         reference=inputs.reference,
         labels=inputs.labels,
     )
-    assert json.loads(msgspec.json.encode(answer(decision, explain="full"))) == recorded["answer"]
+    assert json.loads(msgspec.json.encode(answer(decision, explain="full"))) == recorded.get("again", recorded["answer"])
+    assert (inputs.rules, recorded.get("again") is None or changes_since(inputs.rules) != ()) == (1, True)

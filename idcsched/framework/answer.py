@@ -34,7 +34,8 @@ class LineUse(_Part, frozen=True, kw_only=True):
 
 
 class Score(_Part, frozen=True, kw_only=True):
-    """One scorer's way from raw value to contribution. `missing`: what stood in for a missing value."""
+    """One scorer's way from raw value to contribution. `missing`: what stood in for a missing value; `range`: from
+    where to where raw values count, where that is fixed."""
 
     raw: float | None
     normalized: float | None
@@ -43,6 +44,7 @@ class Score(_Part, frozen=True, kw_only=True):
     contribution: float
     age_seconds: float | None
     missing: str | None
+    range: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
     note: str | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -212,12 +212,16 @@ def _taints_of(taints: Taints, chosen: Rows, place: Rows) -> Taints:
         kinds=taints.kinds,
         starts=taints.starts[chosen],
         ends=taints.ends[chosen],
+        reasons=_entries(taints.reasons, chosen) if taints.reasons else (),
     )
 
 
 def _taint_facts(taints: Taints, idcs: Sequence[str]) -> Iterator[TaintFact]:
     windows = zip(taints.starts.tolist(), taints.ends.tolist(), strict=True)
-    for idc, kind, (starts, ends) in zip(taints.idc.tolist(), taints.kind.tolist(), windows, strict=True):
+    reasons = taints.reasons or ("",) * taints.idc.size
+    for idc, kind, (starts, ends), reason in zip(
+        taints.idc.tolist(), taints.kind.tolist(), windows, reasons, strict=True
+    ):
         key, value, effect = taints.kinds[kind]
         yield TaintFact(
             idc=idcs[idc],
@@ -226,6 +230,7 @@ def _taint_facts(taints: Taints, idcs: Sequence[str]) -> Iterator[TaintFact]:
             effect=effect,
             starts_at=None if starts == -np.inf else starts,
             ends_at=None if ends == np.inf else ends,
+            reason=reason,
         )
 
 

@@ -38,7 +38,7 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
     columns = [_metric(samples, order if samples.metric.scope == "idc" else line_order) for samples in world.samples]
     metrics = {column.fact.code: column for column in times_shared(columns)}
     lines = _lines(world, line_order, row_of, metrics.get(BANDWIDTH))
-    idcs = _idcs(idc_facts, row_of, lines, known)
+    idcs = _idcs(idc_facts, row_of, lines, known, world.isps)
     return Snapshot(
         id=id,
         built_at=built_at,
@@ -82,7 +82,13 @@ def _spans(regions: Sequence[RegionFact], places: Sequence[int]) -> dict[str, Sp
     return {region.code: (starts[i], starts[ends[region.code]]) for i, region in enumerate(regions)}
 
 
-def _idcs(facts: Sequence[IdcFact], row_of: Mapping[str, int], lines: Lines, regions: Mapping[str, RegionFact]) -> Idcs:
+def _idcs(
+    facts: Sequence[IdcFact],
+    row_of: Mapping[str, int],
+    lines: Lines,
+    regions: Mapping[str, RegionFact],
+    isps: Mapping[str, str],
+) -> Idcs:
     return Idcs(
         codes=tuple(fact.code for fact in facts),
         names=tuple(fact.name or fact.code for fact in facts),
@@ -97,7 +103,7 @@ def _idcs(facts: Sequence[IdcFact], row_of: Mapping[str, int], lines: Lines, reg
         longitude=_floats(fact.longitude for fact in facts),
         hashes=np.array([code_hash(fact.code) for fact in facts], dtype=np.uint64),
         row_of=row_of,
-        facts=_fact_columns(facts, lines, regions),
+        facts=_fact_columns(facts, lines, regions, isps),
     )
 
 
@@ -206,6 +212,7 @@ def taint_columns(facts: Sequence[TaintFact], row_of: Mapping[str, int]) -> Tain
         kinds=tuple(kinds),
         starts=_floats(-np.inf if fact.starts_at is None else fact.starts_at for fact in by_row),
         ends=_floats(np.inf if fact.ends_at is None else fact.ends_at for fact in by_row),
+        reasons=tuple(fact.reason for fact in by_row),
     )
 
 
@@ -220,7 +227,9 @@ def _planes_by_isp(lines: Lines, size: int) -> dict[str | None, tuple[Rows, ...]
     return found
 
 
-def _fact_columns(facts: Sequence[IdcFact], lines: Lines, regions: Mapping[str, RegionFact]) -> dict[str, LabelColumn]:
+def _fact_columns(
+    facts: Sequence[IdcFact], lines: Lines, regions: Mapping[str, RegionFact], isps: Mapping[str, str]
+) -> dict[str, LabelColumn]:
     """Return the `idc/…` facts over all rows, but for the code, which `Idcs.row_of` has."""
     size = len(facts)
     return {
@@ -228,7 +237,7 @@ def _fact_columns(facts: Sequence[IdcFact], lines: Lines, regions: Mapping[str, 
         "idc/partition": _column([fact.partition for fact in facts], size),
         "idc/provider": _column([fact.provider for fact in facts], size),
         "idc/region": _region_column([fact.region for fact in facts], regions, size),
-        "idc/isp": _isp_column(lines, size),
+        "idc/isp": _isp_column(lines, size, isps),
     }
 
 
@@ -260,8 +269,10 @@ def _region_column(own: Sequence[str], regions: Mapping[str, RegionFact], size: 
     return LabelColumn(size, {code: np.sort(np.concatenate(parts)) for code, parts in postings.items()})
 
 
-def _isp_column(lines: Lines, size: int) -> LabelColumn:
-    return LabelColumn(size, {isp: _distinct(lines.idc[own]) for isp, own in _places(lines.isps).items()})
+def _isp_column(lines: Lines, size: int, isps: Mapping[str, str]) -> LabelColumn:
+    """A row carries the ISPs of its lines, by all names that they have."""
+    own = {isp: _distinct(lines.idc[places]) for isp, places in _places(lines.isps).items()}
+    return LabelColumn(size, own | {name: own[isp] for name, isp in isps.items() if isp in own})
 
 
 def _distinct(rows: Rows) -> Rows:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial, reduce
 from math import nan
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ import numpy as np
 from .answer import PluginError
 from .capacity import BANDWIDTH
 from .external import Reply
+from .facts import MetricFact
 from .labels import Mask, Rows
 from .lines import LineChoice, LinePolicy, choose_lines
 from .normalize import Floats
@@ -116,10 +118,15 @@ class Cycle:
         return self.take(self.snapshot.matching(terms))
 
     def metric(self, code: str) -> Reading:
-        """Return an IDC metric for these rows; a metric that nobody ever reported is missing everywhere."""
+        """Return a metric for these rows: the IDC's or, where it is about lines, that of the line chosen.
+
+        Of several lines chosen the worst counts. A metric that nobody ever reported is missing everywhere.
+        """
         column = self.snapshot.metrics.get(code)
-        if column is None or column.fact.scope != "idc":
+        if column is None:
             return self._nothing(code)
+        if column.fact.scope == "line":
+            return reduce(partial(_worse, column.fact), [self.line_metric(code, lines) for lines in self.lines.groups])
         values, at = self.take(column.values), self.take(column.at)
         return Reading(metric=code, values=values, at=at, known=fresh(column.fact, values, at, self.now))
 
@@ -144,14 +151,6 @@ class Cycle:
     def _nothing(self, code: str, lines: Rows | None = None) -> Reading:
         unknown, known = np.full(self.size, nan), np.zeros(self.size, dtype=np.bool_)
         return Reading(metric=code, values=unknown, at=unknown, known=known, lines=lines)
-
-    def metric_of(self, code: str, row: int) -> float | None:
-        """Return an IDC metric of one row, None where it is missing or stale."""
-        column = self.snapshot.metrics.get(code)
-        if column is None or column.fact.scope != "idc":
-            return None
-        value, at = column.values[row : row + 1], column.at[row : row + 1]
-        return value.item() if fresh(column.fact, value, at, self.now)[0] else None
 
     def views(self) -> Iterator["IdcView"]:
         """Yield these rows one by one, for plugins that judge one IDC at a time."""
@@ -186,6 +185,16 @@ class Cycle:
         if column is None:
             return np.zeros(len(self.snapshot.lines.codes), dtype=np.bool_)
         return fresh(column.fact, column.values, column.at, self.now)
+
+
+def _worse(fact: MetricFact, one: Reading, other: Reading) -> Reading:
+    """The worse value of two lines in each row; unknown where one is."""
+    known = one.known & other.known
+    worse = one.values <= other.values if fact.direction == "higher" else one.values >= other.values
+    first = np.where(known, worse, ~one.known)
+    pairs = ((one.values, other.values), (one.at, other.at), (one.lines, other.lines))
+    values, at, lines = (np.where(first, mine, theirs) for mine, theirs in pairs)  # type: ignore[arg-type]
+    return Reading(metric=fact.code, values=values, at=at, known=known, lines=lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,4 +240,5 @@ class IdcView:
 
     def metric(self, code: str) -> float | None:
         """Return the IDC's value of a metric, None where it is missing or stale."""
-        return self.ctx.metric_of(code, self.row)
+        reading = self.ctx.metric(code).take(np.array([self.position]))
+        return reading.values.item() if reading.known.all() else None

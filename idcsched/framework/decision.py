@@ -11,7 +11,7 @@ import numpy as np
 from .answer import PluginError, RejectedCount
 from .context import Cycle, Timing
 from .labels import Mask, Rows
-from .normalize import Floats
+from .normalize import Floats, Scale
 from .plugin import Detail, Figures, Note, Reason
 from .profile import Entry, Profile
 from .snapshot import Reading
@@ -39,6 +39,7 @@ class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
 
     entry: Entry
     raw: Reading
+    scale: Scale
     known: Mask
     scores: Floats
     nominal_weight: float

@@ -161,7 +161,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
 def _scores_at(decision: Decision, column: ScoreColumn, positions: Rows, tell: Teller) -> list[Score]:
     """One scorer's way from raw values to contributions, at those positions."""
     raw, scores = column.raw.take(positions), column.scores[positions]
-    contributions = rounded(column.weight * scores)
+    contributions, range_ = rounded(column.weight * scores), _range(column)
     ages = [None] * positions.size if raw.at is None else _ages(decision.cycle.now, raw.at)
     return [
         Score(
@@ -172,11 +172,12 @@ def _scores_at(decision: Decision, column: ScoreColumn, positions: Rows, tell: T
             contribution=0.0 if column.left_out else contribution,
             age_seconds=age,
             missing=missing,
+            range=range_,
             note=note,
         )
         for value, score, contribution, age, missing, note in zip(
             raw.values.tolist(),
-            scores.tolist(),
+            rounded(scores).tolist(),
             contributions.tolist(),
             ages,
             _stand_ins(column, positions),
@@ -184,6 +185,10 @@ def _scores_at(decision: Decision, column: ScoreColumn, positions: Rows, tell: T
             strict=True,
         )
     ]
+
+
+def _range(column: ScoreColumn) -> tuple[float, float] | msgspec.UnsetType:
+    return (column.scale.low, column.scale.high) if column.scale.kind == "fixed" else msgspec.UNSET
 
 
 def _ages(now: float, at: Floats) -> list[float | None]:

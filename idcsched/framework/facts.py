@@ -16,6 +16,7 @@ from .matching import Term
 from .normalize import Floats
 
 __all__ = [
+    "DEAREST_PRICE",
     "STOCK_RESOURCES",
     "AffinityFact",
     "HeadcountFact",
@@ -30,6 +31,7 @@ __all__ = [
 
 Ints = npt.NDArray[np.int64]
 
+DEAREST_PRICE = 60.0
 STOCK_RESOURCES = ("cpu", "memory_gib", "disk_gib", "gpu")
 
 
@@ -86,6 +88,7 @@ class TaintFact:
     effect: str = "NoSchedule"
     starts_at: float | None = None
     ends_at: float | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +102,8 @@ class AffinityFact:
     request_terms: tuple[Term, ...] | None = None
     starts_at: float | None = None
     ends_at: float | None = None
+    id: int | None = None
+    reason: str = ""
 
     def in_force(self, now: float) -> bool:
         """Outside its window it does not exist."""
@@ -151,5 +156,6 @@ class World:
     billing zone, over the last 168 hours; NaN: a gap. None: no history at all."""
     usage: Usage = field(default_factory=Usage)
     currency: str = "CNY"
-    dearest_price: float | None = None
-    """Of all lines that there are, also where only some of them stand here; None: of those that stand here."""
+    dearest_price: float | None = DEAREST_PRICE
+    """The monthly price of a Mbps at which `billing_cost` gives 0 points; None, in records of the first rules: that of
+    the dearest line here."""

@@ -23,6 +23,7 @@ __all__ = ["suppose"]
 
 T = TypeVar("T")
 
+_EVERY_HOUR = 0xFF
 _LINE_COLUMNS = {
     "purchased_mbps": "purchased",
     "commit_mbps": "commit",
@@ -33,7 +34,7 @@ _LINE_COLUMNS = {
 
 
 def suppose(snapshot: Snapshot, what_if: Hypothetical, *, now: float) -> Snapshot:
-    """The snapshot as `what_if` has it; raises Invalid for an IDC, line or metric that does not exist."""
+    """Return the snapshot as `what_if` has it; raises Invalid for an IDC, line or metric that does not exist."""
     metrics = _metrics(snapshot, what_if, now)
     lines = _lines(replace(snapshot, metrics=metrics), what_if)
     return replace(
@@ -42,7 +43,6 @@ def suppose(snapshot: Snapshot, what_if: Hypothetical, *, now: float) -> Snapsho
         taints=_taints(snapshot, what_if),
         metrics=metrics,
         lines=lines,
-        dearest_price=max(snapshot.dearest_price, float(np.nan_to_num(lines.price).max(initial=0.0))),
     )
 
 
@@ -75,6 +75,7 @@ def _taints(snapshot: Snapshot, what_if: Hypothetical) -> Taints:
         kinds=kinds,
         starts=np.concatenate([old.starts[keep], np.full(len(added), -np.inf)]),
         ends=np.concatenate([old.ends[keep], np.full(len(added), np.inf)]),
+        reasons=(*(old.reasons[number] for number in np.flatnonzero(keep) if old.reasons), *[""] * len(added)),
     )
 
 
@@ -119,13 +120,18 @@ def _values(snapshot: Snapshot, what_if: Hypothetical) -> Iterator[tuple[str, st
 
 def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
     lines = snapshot.lines
-    columns = {name: getattr(lines, name).copy() for name in (*_LINE_COLUMNS.values(), "price", "paid")}
+    kept = (*_LINE_COLUMNS.values(), "price", "paid", "percentile", "busy_bits")
+    columns = {name: getattr(lines, name).copy() for name in kept}
     for pointer, idc in _each(what_if.idcs, "idcs"):
         row = snapshot.idcs.row_of[idc.code]
         for _, line, number in _supposed_lines(snapshot, idc, row, pointer):
             for field, column in _LINE_COLUMNS.items():
                 if (value := getattr(line, field)) is not None:
                     columns[column][number] = value
+            if BANDWIDTH in (line.metrics or {}):  # as if the whole window had shown it
+                value = (line.metrics or {})[BANDWIDTH]
+                columns["percentile"][number] = np.nan if value is None else value
+                columns["busy_bits"][number] = 0 if value is None else _EVERY_HOUR
             columns["price"][number] = _price(lines, columns, number)
             commit, purchased = float(columns["commit"][number]), float(columns["purchased"][number])
             columns["paid"][number] = paid_anyway(lines.charge_types[number], _known(commit), purchased)

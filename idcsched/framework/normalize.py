@@ -64,7 +64,7 @@ def normalize(values: Floats, scale: Scale) -> Floats:
         return values
     if scale.kind in _SCALE_FREE and (most := float(np.abs(values).max())) > _HUGE:
         values = values / most
-    return rounded(KINDS[scale.kind](values, scale)) + 0.0  # the sum leaves no zero its sign
+    return KINDS[scale.kind](values, scale) + 0.0  # the sum leaves no zero its sign
 
 
 def rounded(values: Number) -> Number:
@@ -84,7 +84,7 @@ def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
 
 
 def _fixed(values: Floats, scale: Scale) -> Floats:
-    scores = (np.clip(values, scale.low, scale.high) - scale.low) * (_TOP / (scale.high - scale.low))
+    scores = (np.clip(values, scale.low, scale.high) - scale.low) / (scale.high - scale.low) * _TOP
     return _turned(scores, scale)
 
 

@@ -17,6 +17,8 @@ from .scoring import raw_values, scorer_failed
 __all__ = ["HASH", "hash_keys", "line_headroom", "pick", "rank", "total_scores"]
 
 HASH = "hash"
+KNOWN = "known"
+"""Before all other tie-breakers: an IDC with a missing value goes behind one with none."""
 HEAD = 16
 """So many are sorted at once: as many as a short answer shows."""
 Hashes = np.ndarray[Any, np.dtype[np.uint64]]
@@ -26,7 +28,10 @@ def rank(ctx: Cycle, profile: Profile, columns: Sequence[ScoreColumn], *, seed: 
     """Rank the survivors by their totals; `seed` decides where all else is equal."""
     ranking = Ranking(
         total_scores(ctx, columns),
-        tie_keys_of=lambda: {name: _tie_key(ctx, profile, columns, name) for name in profile.tie_breakers},
+        tie_keys_of=lambda: {
+            KNOWN: _known(ctx, columns),
+            **{name: _tie_key(ctx, profile, columns, name) for name in profile.tie_breakers},
+        },
         hashes_of=lambda: hash_keys(ctx, seed),
     )
     ranking.head(ctx.size if ctx.request.explain == "full" else HEAD)  # now, so that who fails at a tie is named
@@ -71,6 +76,15 @@ def line_headroom(ctx: Cycle) -> Floats:
         for group in ctx.lines.groups
     ]
     return rounded(np.minimum.reduce(shares))
+
+
+def _known(ctx: Cycle, columns: Sequence[ScoreColumn]) -> Floats:
+    """1 where no value is missing that was stood in for, else 0."""
+    known = np.ones(ctx.size, dtype=np.bool_)
+    for column in columns:
+        if not column.left_out:
+            known &= column.known
+    return known.astype(np.float64)
 
 
 def _tie_key(ctx: Cycle, profile: Profile, columns: Sequence[ScoreColumn], name: str) -> Floats:

@@ -20,6 +20,7 @@ from .facts import World
 from .labels import Mask, Rows
 from .overlay import Tenancy, laid_over
 from .request import Request
+from .rules import VERSION
 from .snapshot import Snapshot
 
 __all__ = ["Asked", "Inputs", "asked_of", "inputs_of", "named", "pack", "seen_by", "unpack"]
@@ -44,6 +45,8 @@ class Asked:
     taken: tuple[Tenancy, ...] = ()
     """What those before it in a batch took, beyond what the world knows of."""
     format: int = FORMAT
+    rules: int = 1
+    """The version of the rules that it was decided by; records that do not say so are of the first."""
 
     def replies_by_entry(self) -> dict[str, Reply]:
         """What the outside said, as `decide` takes it."""
@@ -100,6 +103,7 @@ def asked_of(
         reference=reference,
         labels=labels,
         replies=tuple((replies or {}).values()),
+        rules=VERSION,
         taken=tuple([tenancy for tenancy in taken if seen[row_of[tenancy.idc]]]),
     )
 

@@ -10,7 +10,7 @@ from .context import Cycle
 from .decision import ScoreColumn
 from .errors import PluginFailed
 from .labels import Mask
-from .normalize import DECIMALS, Floats, Scale, normalize, rounded, within_bounds
+from .normalize import DECIMALS, Floats, Scale, normalize, within_bounds
 from .profile import DynamicWeight, Entry, Profile
 from .snapshot import Reading
 
@@ -123,6 +123,7 @@ def _column(ctx: Cycle, entry: Entry, nominal: float, weight: float) -> ScoreCol
     return ScoreColumn(
         entry=entry,
         raw=raw,
+        scale=scale,
         known=known,
         scores=np.zeros(ctx.size) if left_out else _scores(ctx, entry, raw.values, known, scale),
         nominal_weight=nominal,
@@ -137,12 +138,12 @@ def _scores(ctx: Cycle, entry: Entry, raw: Floats, known: Mask, scale: Scale) ->
     values = raw if complete else raw[known]
     scores: Floats = entry.plugin.normalize(ctx, values) if own else normalize(values, scale)
     if own:
-        scores = rounded(np.asarray(scores, dtype=np.float64))
+        scores = np.asarray(scores, dtype=np.float64)
         if scores.shape != values.shape or not within_bounds(scores, "min_max"):
             raise ValueError("gave a score out of bounds")
     if complete:
         return scores
-    of_all = np.full(ctx.size, rounded(_stand_in(scores, entry, scale)))
+    of_all = np.full(ctx.size, _stand_in(scores, entry, scale))
     of_all[known] = scores
     return of_all
 

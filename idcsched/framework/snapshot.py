@@ -133,6 +133,7 @@ class Taints:
     kinds: tuple[tuple[str, str, str], ...]
     starts: Floats
     ends: Floats
+    reasons: tuple[str, ...] = ()
 
     def in_force(self, now: float) -> Mask:
         return (self.starts <= now) & (now < self.ends)
@@ -211,7 +212,7 @@ class Snapshot:
     usage: Usage
     currency: str
     dearest_price: float
-    """The highest monthly price of a Mbps in the inventory; 0 where nobody has one."""
+    """The monthly price of a Mbps at which `billing_cost` gives 0 points, unless a profile says otherwise."""
 
     @property
     def size(self) -> int:

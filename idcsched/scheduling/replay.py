@@ -23,6 +23,7 @@ from idcsched.framework.external import Query, Reply
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import Inputs, unpack
+from idcsched.framework.rules import VERSION, changes_since
 from idcsched.framework.spreading import first_share, solution_answer, solve
 from idcsched.outbound.asking import ask
 from idcsched.wording import say
@@ -37,8 +38,16 @@ __all__ = ["Explanation", "Moved", "Preview", "Replayed", "policy_of", "preview"
 Data = Literal["then", "now"]
 
 
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """The version of the rules that a decision was made by, that of today, and what has changed between them."""
+
+    then: int
+    now: int
+    changed: tuple[str, ...]
+
+
 class Replayed(msgspec.Struct, frozen=True, kw_only=True):
-    """A recorded answer and the same question answered again, side by side.
+    """A recorded answer and the same question answered again by the rules of today, side by side.
 
     `identical`: every part of the answer that the engine gives is the same.
     """
@@ -50,6 +59,7 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     revision: int
     same_idc: bool
     identical: bool
+    rules: Rules
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +113,12 @@ def replay(
         revision=policy.revision,
         same_idc=(again.idc.code if again.idc else "") == decision.idc,
         identical=all(decision.answer.get(name) == value for name, value in fields.items()),
+        rules=_rules(inputs.rules),
     )
+
+
+def _rules(then: int) -> Rules:
+    return Rules(then=then, now=VERSION, changed=tuple(say(change.sentence, {}) for change in changes_since(then)))
 
 
 class Explanation(Sequence[Candidate | Rejected | Stale]):

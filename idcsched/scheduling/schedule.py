@@ -33,6 +33,7 @@ from .recorder import recorder
 from .records import DecisionRecord
 from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
 from .sentences import Notebook, read_struct
+from .taking_in import supposition_check
 from .turns import Turn
 
 __all__ = [
@@ -120,6 +121,7 @@ def make(
     _check_meant(request)
     seen = behind(picture or live.current(), request.priority)
     question = _question(request, tenant, http_request_id, policy, seen)
+    supposition_check(request.hypothetical, question.picture.snapshot, question.profile)
     if not question.short:
         may_wait()
     with instruments.Attempt(question.profile.code) as attempt:

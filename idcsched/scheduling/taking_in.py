@@ -1,24 +1,94 @@
 """What is refused where a request comes in, and never where an old record of one is read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.matching import FACT_PREFIX, Term
 from idcsched.framework.normalize import DECIMALS
-from idcsched.framework.request import RESOURCES, Machine
+from idcsched.framework.profile import Profile
+from idcsched.framework.request import RESOURCES, Hypothetical, Machine, Request
+from idcsched.framework.snapshot import Snapshot
 
-__all__ = ["amounts_check"]
+__all__ = ["amounts_check", "request_check", "supposition_check"]
 
 LEAST = 10.0**-DECIMALS
 """Less is nothing in every figure that is shown."""
+FACTS = ("code", "isp", "partition", "provider", "region", "tier")
+"""What selectors may ask of an IDC beside its labels, as `idc/…`."""
+
+
+def request_check(request: Request) -> None:
+    """Check what needs no data; raises Invalid where a part of the request would mean nothing."""
+    errors = [*_amounts(request.machines, "/machines"), *_unknown_facts(request)]
+    if request.isp_match is not None and request.isp is None:
+        errors.append(FieldError("/isp_match", "isp_required", "this means nothing without `isp`"))
+    if request.partition == "":
+        errors.append(FieldError("/partition", "required", "this may not be empty; leave it out to take any partition"))
+    if errors:
+        raise Invalid.of(errors)
 
 
 def amounts_check(machines: Sequence[Machine] | None, pointer: str = "/machines") -> None:
     """Raises Invalid where a machine needs next to nothing of something: more than 0 and less than can be shown."""
-    wrong = [
-        FieldError(f"{pointer}/{index}/{name}", "out_of_range", "this must be 0, or at least {low:g}", {"low": LEAST})
-        for index, machine in enumerate(machines or ())
-        for name in RESOURCES
-        if 0 < (getattr(machine, name) or 0) < LEAST
-    ]
-    if wrong:
+    if wrong := list(_amounts(machines, pointer)):
         raise Invalid.of(wrong)
+
+
+def supposition_check(supposed: Hypothetical | None, snapshot: Snapshot, profile: Profile) -> None:
+    """Raises Invalid where what is supposed about taints would change nothing."""
+    if supposed is None:
+        return
+    if supposed.taints and profile.of_plugin("taint") is None:
+        detail = "profile {profile} does not look at taints"
+        raise Invalid("taints_not_judged", detail, "/hypothetical/taints", profile=profile.code)
+    for position, ignored in enumerate(supposed.ignore_taints or ()):
+        taints, row = snapshot.taints, snapshot.idcs.row_of.get(ignored.idc)
+        held = [taints.kinds[kind] for kind in taints.kind[taints.idc == row].tolist()]
+        if row is not None and not any(
+            key == ignored.key and ignored.effect in (None, effect) for key, _, effect in held
+        ):
+            raise Invalid(
+                "unknown_taint",
+                "{idc} has no taint {name}",
+                f"/hypothetical/ignore_taints/{position}/key",
+                idc=ignored.idc,
+                name=ignored.key,
+            )
+
+
+def _amounts(machines: Sequence[Machine] | None, pointer: str) -> Iterator[FieldError]:
+    for index, machine in enumerate(machines or ()):
+        for name in RESOURCES:
+            if 0 < (getattr(machine, name) or 0) < LEAST:
+                detail = "this must be 0, or at least {low:g}"
+                yield FieldError(f"{pointer}/{index}/{name}", "out_of_range", detail, {"low": LEAST})
+
+
+def _unknown_facts(request: Request) -> Iterator[FieldError]:
+    """The `idc/…` keys in selectors that name no fact of an IDC."""
+    for pointer, term in _terms(request):
+        keys = [(f"{pointer}/match_labels", key) for key in term.match_labels or ()]
+        keys += [
+            (f"{pointer}/match_expressions/{number}/key", expression.key)
+            for number, expression in enumerate(term.match_expressions or ())
+        ]
+        for place, key in keys:
+            if key.startswith(FACT_PREFIX) and key.removeprefix(FACT_PREFIX) not in FACTS:
+                known = ", ".join(f"{FACT_PREFIX}{fact}" for fact in FACTS)
+                yield FieldError(
+                    place, "unknown_fact", "there is no {name}; there are {known}", {"name": key, "known": known}
+                )
+
+
+def _terms(request: Request) -> Iterator[tuple[str, Term]]:
+    """The terms of a request, with their JSON pointers."""
+    if isinstance(request.selector, Term):
+        yield "/selector", request.selector
+    lists = {
+        "selector": request.terms if isinstance(request.selector, tuple) else (),
+        "prefer": request.prefer,
+        "fallback": request.fallback,
+    }
+    for name, terms in lists.items():
+        for position, term in enumerate(terms or ()):
+            yield f"/{name}/{position}", term

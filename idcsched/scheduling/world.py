@@ -65,6 +65,7 @@ def load_world() -> World:
         hourly=hourly,
         usage=Usage(count=settings.BANDWIDTH_COUNT, max_level=settings.BANDWIDTH_MAX_LEVEL),
         currency=settings.CURRENCY,
+        dearest_price=settings.DEAREST_PRICE,
     )
 
 
@@ -185,19 +186,26 @@ def _line_fact(row: Mapping[str, Any], percentile: float, taken: Taken, words: W
 
 def taints_known() -> Iterator[TaintFact]:
     """Every taint, also those whose window is not open."""
-    rows = Taint.objects.order_by("id").values_list("idc__code", "key", "value", "effect", "starts_at", "ends_at")
-    for idc, key, value, effect, starts_at, ends_at in rows:
+    rows = Taint.objects.order_by("id").values_list(
+        "idc__code", "key", "value", "effect", "starts_at", "ends_at", "reason"
+    )
+    for idc, key, value, effect, starts_at, ends_at, reason in rows:
         yield TaintFact(
-            idc=idc, key=key, value=value, effect=effect, starts_at=_seconds(starts_at), ends_at=_seconds(ends_at)
+            idc=idc,
+            key=key,
+            value=value,
+            effect=effect,
+            starts_at=_seconds(starts_at),
+            ends_at=_seconds(ends_at),
+            reason=reason,
         )
 
 
 def affinities_known() -> Iterator[AffinityFact]:
     """Every affinity, also those whose window is not open."""
-    fields = ("kind", "idc__code", "selector", "weight", "request_selector", "starts_at", "ends_at")
-    for kind, idc, selector, weight, request_selector, starts_at, ends_at in Affinity.objects.order_by(
-        "id"
-    ).values_list(*fields):
+    fields = ("id", "kind", "idc__code", "selector", "weight", "request_selector", "starts_at", "ends_at", "reason")
+    rows = Affinity.objects.order_by("id").values_list(*fields)
+    for id_, kind, idc, selector, weight, request_selector, starts_at, ends_at, reason in rows:
         yield AffinityFact(
             kind=kind,
             idc=idc,
@@ -206,6 +214,8 @@ def affinities_known() -> Iterator[AffinityFact]:
             request_terms=None if request_selector is None else parse_terms(request_selector),
             starts_at=_seconds(starts_at),
             ends_at=_seconds(ends_at),
+            id=id_,
+            reason=reason,
         )
 
 

@@ -1,10 +1,14 @@
 """A recorded decision can be made again: the same answer on the inputs of then, another one with other weights."""
 
+import zlib
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
+from idcsched.framework.rules import VERSION
 from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recorder import recorder
 from tests.api.conftest import Api
 
 ASKED = {"request_id": "order-8812", "region": "A", "profile": "seed-example", "explain": "full"}
@@ -34,6 +38,26 @@ def test_it_works(seed: Api, portal: Api, extra: dict[str, object]) -> None:
 
     assert (again["identical"], again["same_idc"], again["revision"]) == (True, True, 1)
     assert again["again"]["candidates"] == again["then"]["candidates"]
+
+
+def test_it_says_by_which_rules(seed: Api, portal: Api) -> None:
+    """A record of an earlier version is decided by today's rules, and the answer says what they changed."""
+    made = asked(portal)
+    recorder.settle()
+    assert portal.post(f"/decisions/{made}/replay/", {}, status=200)["rules"] == {
+        "then": VERSION,
+        "now": VERSION,
+        "changed": [],
+    }
+    row = Decision.objects.get(pk=made)
+    document = msgspec.msgpack.decode(zlib.decompress(bytes(row.inputs)))
+    del document["rules"]
+    Decision.objects.filter(pk=made).update(inputs=zlib.compress(msgspec.msgpack.encode(document)))
+
+    rules = portal.post(f"/decisions/{made}/replay/", {}, status=200)["rules"]
+
+    assert (rules["then"], rules["now"]) == (1, VERSION)
+    assert "distances are rounded to a metre" in rules["changed"]
 
 
 def test_on_the_data_of_now(seed: Api, portal: Api) -> None:

@@ -48,6 +48,7 @@ def test_it_works() -> None:
                 "contribution": 160.0,
                 "age_seconds": 12.0,
                 "missing": None,
+                "range": [0.0, 10.0],
             }
         },
     }

@@ -97,7 +97,7 @@ KNOWN: dict[str, Value] = {"lo": 1, "mid": 3, "hi": 4, "top": 8}
         pytest.param(KNOWN, "last", {"kind": "none"}, 1, "worst", id="last under none: none at all is the lowest"),
         pytest.param(KNOWN, {"score": "worst"}, {"kind": "min_max"}, 0, "worst", id="said for the score alone"),
         pytest.param(KNOWN, {"filter": "last"}, {"kind": "none"}, 3.5, "neutral", id="said for the filter alone"),
-        pytest.param(KNOWN, "reject", {"kind": "none"}, 3.5, "neutral", id="a word that only filters know"),
+        pytest.param(KNOWN, {"filter": "pass"}, {"kind": "none"}, 3.5, "neutral", id="a word that only filters know"),
     ],
 )
 def test_nothing_known(

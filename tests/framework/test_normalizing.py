@@ -78,8 +78,14 @@ def test_formula(kind: NormalizerKind, better: Better, values: list[float], expe
     assert scores(values, kind, better, **bounds) == pytest.approx(expected, abs=1e-6)
 
 
-def test_scores_are_rounded_to_six_decimals() -> None:
-    assert scores([1, 3], "max_ratio") == [33.333333, 100.0]
+def test_scores_are_rounded_only_to_be_shown() -> None:
+    """Three thirds are a whole: totals are rounded once."""
+    entries = [(f"m{n}", "metric", {"weight": 1, "args": {"metric": f"m{n}"}}) for n in range(3)]
+    entries = [(name, plugin, {**entry, "normalizer": {"kind": "max_ratio"}}) for name, plugin, entry in entries]
+    known = world({code: {"metrics": dict.fromkeys(("m0", "m1", "m2"), value)} for code, value in (("a", 1), ("b", 3))})
+    outcome = decide_for(known, profile(*entries))
+    assert outcome.totals["a"] == 100.0
+    assert outcome.scores("m0")["a"].normalized == 33.333333
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -214,7 +214,7 @@ def test_what_a_view_tells() -> None:
     decided({"other": {}, "a": spec}, "curious", plugins=[Curious], region="B", isp="ct")
     assert told == [
         ["a", "Alpha", "B", "center", "own", "vm", {"k": "v"}, ("1",)],
-        [5.0, None, None, None, None],
+        [5.0, None, None, None, 5.0],
     ]
 
 

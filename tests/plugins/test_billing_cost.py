@@ -33,7 +33,7 @@ def test_it_works() -> None:
         "cheap": {"ct": {"used_mbps": 100, "price_per_mbps": 20}},
         "dear": {"ct": {"used_mbps": 100, "price_per_mbps": 50}},
     }
-    outcome = decided(lines)
+    outcome = decided(lines, args={"dearest": 50})
     assert outcome.totals == {"cheap": 60.0, "dear": 0.0}
     score = outcome.scores("bill")["cheap"]
     assert score.raw == 20.0
@@ -147,16 +147,27 @@ def test_where_orders_count_they_are_what_is_used() -> None:
     assert raw(line, usage=Usage(count="ordered")) == pytest.approx(20 * 0.25 * 0.5**2)
 
 
-def test_fixed_up_to_the_dearest_price_of_the_whole_inventory() -> None:
+@pytest.mark.parametrize(
+    ("args", "score"),
+    [
+        pytest.param({}, 66.666667, id="the installation's, 60"),
+        pytest.param({"dearest": 40}, 50.0, id="what the profile says"),
+        pytest.param({"dearest": 16}, 0.0, id="what bills more is clipped"),
+    ],
+)
+def test_fixed_up_to_the_dearest_price(args: dict[str, float], score: float) -> None:
+    """Whatever else is in the inventory."""
     known = world(
         {
             "a": {"lines": {"ct": {"used_mbps": 0, "price_per_mbps": 20}}},
-            "b": {"region": "B", "lines": {"ct": {"price_per_mbps": 40}, "cu": {"price_per_gb": 9}}},
+            "b": {"region": "B", "lines": {"ct": {"price_per_mbps": 4000}, "cu": {"price_per_gb": 9}}},
         }
     )
-    policy = profile(("bill", "billing_cost", {"weight": 1}))
+    policy = profile(("bill", "billing_cost", {"weight": 1, "args": args}))
     asked = {"region": "A", "machines": [{"bandwidth_mbps": 1}]}
-    assert decide_for(known, policy, **asked).scores("bill")["a"].normalized == 50.0
+    found = decide_for(known, policy, **asked).scores("bill")["a"]
+    assert (found.normalized, found.range) == (score, (0.0, args.get("dearest", 60.0)))
+    assert ("more than 16 for each Mbps" in found.note) is (score == 0.0)
 
 
 @pytest.mark.parametrize("price", [None, 0.0], ids=["no price", "all free"])
@@ -187,7 +198,7 @@ def test_missing_is_neutral() -> None:
         "stale": {"ct": {"used_mbps": (0, 601), "price_per_mbps": 1}},
         "no line": {},
     }
-    scores = decided(idcs).scores("bill")
+    scores = decided(idcs, args={"dearest": 100}).scores("bill")
     assert {idc: (score.normalized, score.missing) for idc, score in scores.items()} == {
         "cheap": (90.0, None),
         "dear": (0.0, None),
@@ -202,8 +213,7 @@ def test_the_sentence_tells_the_parts() -> None:
     line: LineSpec = {"used_mbps": 200, "price_per_mbps": 10, "commit_mbps": 240, "hourly": BUSY_EVENINGS}
     note = decided({"a": {"ct": line}}, shape=[0.0] * 18 + [1.0] * 3 + [0.0] * 3).scores("bill")["a"].note
     assert note == (
-        "50 % of it flows in the line's busiest hours; 60 % lies above the commit; the commit is 100 % used: "
-        "350 CNY a month"
+        "50 % of it flows in the line's busiest hours; 60 % of it lies above the commit: 350 CNY a month"
     )
 
 

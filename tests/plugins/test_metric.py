@@ -117,8 +117,11 @@ def test_missing_data_at_the_filter(on_missing: Any, expected: dict[str, str], u
     assert {(entry.idc, entry.used_as) for entry in outcome.answer.stale} == used_as
 
 
-def test_without_limits_nothing_is_missed_at_the_filter() -> None:
-    assert decided({"a": None}, on_missing="reject", weight=0).answer.stale == ()
+@pytest.mark.parametrize(
+    ("on_missing", "rejected"), [("reject", {"a": "metric_unknown"}), ("pass", {}), ("last", {})]
+)
+def test_without_limits_only_the_unknown_is_rejected(on_missing: str, rejected: dict[str, str]) -> None:
+    assert decided({"a": None, "b": 3}, on_missing=on_missing, weight=0).rejections == rejected
 
 
 def test_a_metric_that_nobody_reports_leaves_the_sum() -> None:
@@ -127,10 +130,30 @@ def test_a_metric_that_nobody_reports_leaves_the_sum() -> None:
     assert (score.raw, score.weight, score.missing) == (None, 0.0, "left_out")
 
 
-def test_a_metric_of_lines_is_none_of_the_idcs() -> None:
-    known = world({"a": {"lines": {"ct": {"used_mbps": 5}}}})
-    outcome = decide_for(known, profile(("x", "metric", {"weight": 5, "args": {"metric": "bandwidth_mbps"}})))
-    assert outcome.scores("x")["a"].missing == "left_out"
+LOSSY = MetricFact(code="loss", scope="line", direction="lower", max_age=600)
+
+
+@pytest.mark.parametrize(
+    ("asked", "raw"),
+    [
+        pytest.param({"isp": "ct"}, 5.0, id="of the line chosen"),
+        pytest.param({"isp": "cu"}, 1.0, id="of the other"),
+        pytest.param({"isp": ["ct", "cu"], "isp_match": "all"}, 5.0, id="of several the worst"),
+        pytest.param({"isp": ["cu", "cm"], "isp_match": "all"}, None, id="unknown where one is"),
+    ],
+)
+def test_a_metric_of_lines(asked: dict[str, Any], raw: float | None) -> None:
+    lines = {"ct": {"metrics": {"loss": 5}}, "cu": {"metrics": {"loss": 1}}, "cm": {"metrics": {"loss": (9, STALE)}}}
+    known = world({"a": {"lines": lines}}, metrics=[LOSSY])  # type: ignore[dict-item]
+    outcome = decide_for(known, profile(("x", "metric", {"weight": 5, "args": {"metric": "loss"}})), **asked)
+    score = outcome.scores("x")["a"]
+    assert (score.raw if score.missing is None else None) == raw
+
+
+def test_a_metric_of_lines_has_limits_too() -> None:
+    known = world({"a": {"lines": {"ct": {"metrics": {"loss": 5}}}}}, metrics=[LOSSY])
+    policy = profile(("x", "metric", {"args": {"metric": "loss", "at_most": 3}}))
+    assert decide_for(known, policy, isp="ct").rejections == {"a": "metric_limit"}
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from idcsched.placement.batching import Batch, Outcome
 from idcsched.placement.documents import PlacementDocument, placement_documents, shown
 from idcsched.placement.models import Placement
 from idcsched.placement.services import batch_answer, gang_place
-from idcsched.scheduling.taking_in import amounts_check
+from idcsched.scheduling.taking_in import request_check
 
 __all__ = ["BatchView"]
 
@@ -97,7 +97,7 @@ class BatchView(PlainPost):
 def _read(raw: msgspec.Raw) -> Request | Invalid:
     try:
         request = decode_json(bytes(raw), Request)
-        amounts_check(request.machines)
+        request_check(request)
     except Invalid as refusal:
         return refusal
     return request

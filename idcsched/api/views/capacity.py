@@ -10,6 +10,7 @@ from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import struct_response
 from idcsched.framework.decoding import decode_json
 from idcsched.scheduling.capacity import Capacity, CapacityQuestion, capacity
+from idcsched.scheduling.taking_in import request_check
 
 __all__ = ["CapacityView"]
 
@@ -30,4 +31,5 @@ class CapacityView(Idempotent):
     def post(self, request: Request) -> HttpResponse:
         """How many more fit each IDC and region, as one order, and what gives out first."""
         question = decode_json(body_bytes(request), CapacityQuestion)
+        request_check(question.asked())
         return struct_response(capacity(question=question, principal=principal_of_request(request)))

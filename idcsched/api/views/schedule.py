@@ -23,7 +23,7 @@ from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.services import placement_order
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Scheduled, schedule
-from idcsched.scheduling.taking_in import amounts_check
+from idcsched.scheduling.taking_in import request_check
 
 __all__ = ["ScheduleView"]
 
@@ -50,7 +50,7 @@ class ScheduleView(PlainPost):
     )
     def post(self, request: HttpRequest) -> HttpResponse:
         asked = decode_json(body_bytes(request), Request)
-        amounts_check(asked.machines)
+        request_check(asked)
         http_request_id = request_id_of(request)
         if asked.action in (None, "recommend"):
             principal = principal_of_request(request)

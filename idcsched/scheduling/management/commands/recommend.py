@@ -16,7 +16,7 @@ from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import schedule
 from idcsched.scheduling.table import render
-from idcsched.scheduling.taking_in import amounts_check
+from idcsched.scheduling.taking_in import request_check
 
 LOCAL: Final = Principal(user_id=0, username="recommend", role=Role.ADMIN, all_tenants=True)
 """Whoever may run commands on this machine may ask for every tenant."""
@@ -126,7 +126,7 @@ def _request(options: Mapping[str, Any]) -> Request:
 
 def _taken_in(request: Request) -> Request:
     """Raises Invalid for what the API would not take in either."""
-    amounts_check(request.machines)
+    request_check(request)
     return request
 
 

@@ -1,0 +1,37 @@
+"""The versions of the rules that decisions are made by.
+
+A record names its version; a replay says what has changed since.
+"""
+
+import msgspec
+
+from .errors import Template
+
+__all__ = ["VERSION", "Change", "changes_since"]
+
+VERSION = 2
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One rule that decides otherwise since a version, in a sentence."""
+
+    version: int
+    sentence: Template
+
+
+CHANGES = (
+    Change(2, "billing_cost is fixed on 0 to the installation's dearest price, whatever the inventory holds"),
+    Change(2, "a supposed use of a line takes the place of its latest value, its percentile and its hours alike"),
+    Change(2, "of IDCs with the same total, one with a missing value goes behind one with none"),
+    Change(2, "metric under `reject` takes out IDCs with an unknown value, also without limits"),
+    Change(2, "scores count as they are, and only the total is rounded"),
+    Change(2, "distances are rounded to a metre"),
+    Change(2, "a line's metric counts by the line that the request would use"),
+    Change(2, "a client's region without coordinates stands where the nearest region above it does"),
+    Change(2, "a selector understands the other names of an ISP"),
+)
+
+
+def changes_since(version: int) -> tuple[Change, ...]:
+    """Return what decides otherwise today than under that version."""
+    return tuple(change for change in CHANGES if change.version > version)

@@ -1,0 +1,59 @@
+"""What would mean nothing is refused where a request comes in, with the field and what may stand there."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Api
+
+ASKED = {"region": "A", "profile": "seed-example"}
+SEVERAL = {"match_expressions": [{"key": "idc/nope", "operator": "Exists"}]}
+
+
+@pytest.mark.parametrize(
+    ("extra", "code", "pointer"),
+    [
+        pytest.param({"isp_match": "all"}, "isp_required", "/isp_match", id="all of no ISP"),
+        pytest.param({"partition": ""}, "required", "/partition", id="a partition without a name"),
+        pytest.param({"selector": SEVERAL}, "unknown_fact", "/selector/match_expressions/0/key", id="no such fact"),
+        pytest.param(
+            {"selector": [{"match_labels": {"a": "b"}}, {"match_labels": {"idc/x": "y"}}]},
+            "unknown_fact",
+            "/selector/1/match_labels",
+            id="… among several terms",
+        ),
+        pytest.param(
+            {"prefer": [{"weight": 1, **SEVERAL}]}, "unknown_fact", "/prefer/0/match_expressions/0/key", id="preferred"
+        ),
+        pytest.param({"fallback": [SEVERAL]}, "unknown_fact", "/fallback/0/match_expressions/0/key", id="a group"),
+        pytest.param(
+            {"hypothetical": {"ignore_taints": [{"idc": "c", "key": "nope"}]}},
+            "unknown_taint",
+            "/hypothetical/ignore_taints/0/key",
+            id="a taint that is not there",
+        ),
+    ],
+)
+def test_it_is_refused(seed: Api, portal: Api, extra: dict[str, Any], code: str, pointer: str) -> None:
+    problem = portal.post("/schedule/", {**ASKED, **extra}, status=400)
+    assert [(error["code"], error["pointer"]) for error in problem["errors"]] == [(code, pointer)]
+
+
+def test_a_taint_supposed_under_a_profile_that_looks_at_none(seed: Api, portal: Api) -> None:
+    blind = {"code": "blind", "plugins": [{"name": "available", "plugin": "available"}]}
+    seed.post("/profiles/", blind, status=201)
+    supposed = {"taints": [{"idc": "a", "key": "k", "effect": "NoSchedule"}]}
+    problem = portal.post("/schedule/", {**ASKED, "profile": "blind", "hypothetical": supposed}, status=400)
+    assert problem["errors"][0]["code"] == "taints_not_judged"
+
+
+def test_counting_refuses_the_same(seed: Api, portal: Api) -> None:
+    asked = {"machine": {"cpu": 1}, "region": "A", "profile": "seed-example", "isp_match": "all"}
+    assert portal.post("/capacity/", asked, status=400)["errors"][0]["pointer"] == "/isp_match"
+
+
+def test_the_other_names_of_an_isp_are_understood_in_selectors(seed: Api, portal: Api) -> None:
+    seed.post("/isps/", {"code": "ct", "aliases": ["telecom"]}, status=201)
+    seed.call("PATCH", "/idcs/a/", {"lines": [{"isp": "ct", "purchased_mbps": 10}]}, status=200)
+    answer = portal.schedule(**ASKED, selector={"match_labels": {"idc/isp": "telecom"}})
+    assert answer["idc"]["code"] == "a"
