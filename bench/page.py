@@ -43,18 +43,18 @@ INTRODUCTION = """\
 
 How fast idcsched is beside what one would otherwise take, on one machine and in the same run. Absolute times say
 little on shared machines, so every figure stands beside another that was measured in turns with it: ours, theirs,
-ours, theirs … The ratio counts, in its median; *required* is what we ask of ourselves. Questions are distinct, whole
-answers are never cached, and the garbage collector stays on.
+ours, theirs … The ratio counts, in its median; *required* is what we ask of ourselves. Questions are distinct, the garbage
+collector stays on, and *moving* means that before every 25th question 1 % of the lines have new values.
 
     make bench                            # all rows, about fifteen minutes; figures in var/bench.json
-    .venv/bin/python -m bench engine      # the rows with that word in their names
+    .venv/bin/python -m bench moving      # the rows with that word in their names
     make soak                             # ten undisturbed minutes at half of what the web server can take
     .venv/bin/python -m bench.growth      # what a decision costs as things grow in number
     .venv/bin/python -m bench.servers     # web servers and threads
 
 The peers: Nova's own filters and weighers, run from its package; one SQL statement on PostgreSQL that filters, scores
 and sorts; the *floor*, five masks, eight columns scaled and summed by NumPy on bare arrays, with no explanation, no
-missing data, no names; plain Python loops; empty views in the same web server; a bare COPY and merge, a bare guarded
+missing data, no names; empty views in the same web server; a bare COPY and merge, a bare guarded
 UPDATE with two INSERTs. They are held to the same winners and scores as ours by a test where they answer the same.
 """
 
@@ -71,8 +71,7 @@ def plots(results: Path = RESULTS) -> dict[str, str]:
     """The pictures by their file's name."""
     found = {}
     for axis, points in _read(results / GROWN).items():
-        told = [what for what in ("warm", "cold", "batch") if what in points[0]]
-        series = {what: [(point["n"], point[what]) for point in points] for what in told}
+        series = {"a decision": [(point["n"], point["us"]) for point in points]}
         found[f"{axis}.svg"] = plot(f"µs by {AXES[axis][0]}", AXES[axis][0], "µs", series)
     return found
 
@@ -113,17 +112,13 @@ def _where(machine: Mapping[str, Any]) -> Iterator[str]:
 def _growth(grown: Mapping[str, Any]) -> Iterator[str]:
     yield "\n## As things grow in number\n"
     yield (
-        "One thing grows at a time, over 1,000 IDCs unless these are what grows. *Warm*: a question like one that was "
-        "asked before on this snapshot; *cold*: the first. *kB*: what a decision allocates at most at once. "
-        "A batch is told a request of it, each seeing what the ones before it took.\n"
+        "One thing grows at a time, over 1,000 IDCs unless these are what grows. *kB*: what a decision allocates at "
+        "most at once.\n"
     )
-    yield "| | | warm, µs | cold, µs | kB |\n|---|--:|--:|--:|--:|"
+    yield "| | | µs | kB |\n|---|--:|--:|--:|"
     for axis, points in grown.items():
         for point in points:
-            figures = [_told(point[what]) if what in point else "" for what in ("warm", "cold", "kb")]
-            if "batch" in point:
-                figures = [f"{_told(point['batch'])} a request", "", ""]
-            yield f"| {AXES[axis][0]} | {point['n']:,.0f} | {' | '.join(figures)} |"
+            yield f"| {AXES[axis][0]} | {point['n']:,.0f} | {_told(point['us'])} | {_told(point['kb'])} |"
     yield ""
     for axis in grown:
         yield f"![µs by {AXES[axis][0]}](growth/{axis}.svg)"

@@ -24,10 +24,13 @@ ASKED = {"region": "A", "profile": "seed-example"}
 
 
 @pytest.fixture(autouse=True)
-def room(monkeypatch: pytest.MonkeyPatch) -> None:
+def room(db: None) -> Iterator[None]:
     """The process's recorder has room for ten of these answers, and has dropped none yet."""
-    monkeypatch.setattr(recorder, "_room", 40)
-    monkeypatch.setattr(recorder, "dropped", 0)
+    before = recorder._room, recorder.dropped
+    recorder._room, recorder.dropped = 40, 0
+    yield
+    recorder.flush()
+    recorder._room, recorder.dropped = before
 
 
 @pytest.fixture
