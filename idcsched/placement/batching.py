@@ -19,6 +19,7 @@ from .callbacks import callback_host_check
 from .models import Placement
 from .ordering import DECISIONS, NoFeasible, placement_order, tenant_for
 from .orders import Order, Take, order_of
+from .quota import quota_check, quota_refusal, use_of
 from .sight import Ahead
 from .taking import take_together
 from .waiting import ALTERNATES
@@ -92,14 +93,16 @@ def _recommends(asked: Request) -> bool:
 
 
 def _recommended(asked: Request, principal: Principal, http_request_id: str, ahead: Ahead) -> Made:
+    tenant = tenant_of(asked, principal)
     made = make(
         request=asked,
-        tenant=tenant_of(asked, principal),
+        tenant=tenant,
         actor=principal.username,
         http_request_id=http_request_id,
+        refusal=quota_refusal(tenant, use_of(asked), ahead.promised(tenant)),
         **ahead.seen,
     )
-    if asked.hypothetical is None:
+    if asked.hypothetical is None and made.scheduled.idc is not None:
         ahead.would_take(made, asked)
     return made
 
@@ -175,6 +178,9 @@ class _Gang:
         if takes := next(ways_to_take(order, made, at_most=ALTERNATES), []):
             self._takes[len(self.outcomes)] = takes
             self._ahead.took(takes)
+            self._ahead.promise(order.tenant.code, order.use)
+        else:
+            quota_check(order.tenant, order.use)
         return made
 
     def _order(self, asked: Request) -> Order:

@@ -23,6 +23,7 @@ from .lifecycle import Action
 from .models import Placement
 from .ordering import NoFeasible
 from .orders import Order, Take, order_of
+from .quota import quota_check
 from .taking import take_together
 from .ways import NO_PROVIDER, ways_to_take, why_not
 
@@ -49,6 +50,7 @@ def placement_commit(
     asked = recommendation.request
     order = order_of(asked, tenant=tenant, actor=principal.username, action=action, based_on=recommendation.decision)
     callback_host_check(asked.callback_url, order.tenant)
+    quota_check(order.tenant, order.use)
     made = _decided_again(recommendation, principal, http_request_id)
     takes = _as_recommended(recommendation, order, made)
     if why_not(order, [take.candidate for take in takes]) == NO_PROVIDER:

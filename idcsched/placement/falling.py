@@ -26,6 +26,7 @@ from .lifecycle import HOLDING, Action, Move, State, next_state
 from .models import Attempt, AttemptState, Event, Machine, MachineState, Placement
 from .ordering import NoFeasible
 from .orders import Order, order_of
+from .quota import quota_check
 from .settling import attempt_gone, settle
 from .taking import take_over
 from .ways import ways_to_take
@@ -57,6 +58,7 @@ def placement_retry(*, placement: Placement, http_request_id: str) -> Placement:
     live.catch_up()
     made = make(request=order.request, tenant=order.tenant.code, actor=found.actor, http_request_id=http_request_id)
     if not _taken(found, order, made, Move.RETRY, avoided={}):
+        quota_check(order.tenant, order.use)
         recorder.hand_in(made.record)
         raise NoFeasible("no_feasible_idc", "{summary}", made)
     return found

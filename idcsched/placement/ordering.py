@@ -17,6 +17,7 @@ from idcsched.scheduling.schedule import Made, make, tenant_of
 from .callbacks import callback_host_check
 from .models import Placement
 from .orders import Order, order_of
+from .quota import quota_check
 from .sight import Sight
 from .taking import take_together, wait
 from .waiting import ALTERNATES, cures_of
@@ -67,6 +68,7 @@ def placement_order(
         if placements := _best_to_be_had(order, made, sight):
             return placements[0]
         sight.renew()
+    quota_check(order.tenant, order.use)
     if request.wait_seconds:
         return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made), awaits=awaited(made.decision))
     recorder.hand_in(made.record)

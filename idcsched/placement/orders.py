@@ -15,6 +15,7 @@ from idcsched.scheduling.schedule import Made
 from .beginning import machines_check
 from .candidates import Candidate
 from .lifecycle import Action
+from .quota import Use, use_of
 
 __all__ = ["BUSINESS", "Order", "Take", "order_of"]
 
@@ -44,6 +45,11 @@ class Order:
     @property
     def bandwidth_mbps(self) -> float:
         return round(self.request.bandwidth, DECIMALS)
+
+    @property
+    def use(self) -> Use:
+        """What it would hold."""
+        return use_of(self.request)
 
     @property
     def priority(self) -> int:

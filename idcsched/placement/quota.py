@@ -1,23 +1,60 @@
-"""What a tenant may hold at most, and what it holds."""
+"""What a tenant may hold at most, what it holds, and what it may still order."""
+
+import logging
+from typing import Final
 
 import msgspec
+from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Sum
 
 from idcsched.accounts.models import Tenant
+from idcsched.accounts.roles import Principal
+from idcsched.at_once import may_wait
 from idcsched.framework.errors import Conflict
 from idcsched.framework.normalize import DECIMALS
+from idcsched.framework.request import Machine, Request
+from idcsched.scheduling.capacity import Capacity, CapacityQuestion, QuotaLeft, capacity
+from idcsched.scheduling.live import live
+from idcsched.scheduling.schedule import Scheduled, schedule, tenant_of
+from idcsched.wording import explained
 
 from .lifecycle import HOLDING
 from .models import Placement
 
-__all__ = ["Use", "has_quota", "quota_respected", "tenant_use"]
+__all__ = [
+    "NOTHING",
+    "Use",
+    "capacity_within_quota",
+    "has_quota",
+    "quota_check",
+    "quota_refusal",
+    "quota_respected",
+    "recommend",
+    "tenant_use",
+    "use_of",
+]
 
+logger = logging.getLogger(__name__)
 
 class Use(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tenant's placements hold together."""
+    """What placements hold together, or an order would."""
 
     bandwidth_mbps: float = 0.0
     machines: int = 0
+
+    def __add__(self, other: "Use") -> "Use":
+        return Use(
+            bandwidth_mbps=round(self.bandwidth_mbps + other.bandwidth_mbps, DECIMALS),
+            machines=self.machines + other.machines,
+        )
+
+
+NOTHING: Final = Use()
+
+
+def use_of(request: Request) -> Use:
+    """What an order of all its machines would hold."""
+    return Use(bandwidth_mbps=round(request.bandwidth, DECIMALS), machines=request.machine_count)
 
 
 def has_quota(tenant: Tenant) -> bool:
@@ -38,21 +75,86 @@ def quota_respected(*, tenant: str, bandwidth_mbps: float, machines: int) -> Non
     Holds the tenant's row until the transaction ends, so that two orders of one tenant do not both take the rest.
     """
     limits = Tenant.objects.select_for_update(no_key=True).get(code=tenant)
-    use = tenant_use(tenant)
-    bandwidth = round(use.bandwidth_mbps + bandwidth_mbps, DECIMALS)
-    if limits.quota_bandwidth_mbps is not None and bandwidth > limits.quota_bandwidth_mbps:
-        raise Conflict(
+    quota_check(limits, Use(bandwidth_mbps=bandwidth_mbps, machines=machines))
+
+
+def quota_check(tenant: Tenant, need: Use) -> None:
+    """Raises Conflict `quota_exceeded` where so much more would be too much as things stand."""
+    if has_quota(tenant) and (refusal := _excess(tenant, tenant_use(tenant.code), need)) is not None:
+        raise refusal
+
+
+def quota_refusal(tenant: str | None, need: Use, promised: Use = NOTHING) -> Conflict | None:
+    """Why the quota of that tenant does not allow a recommended order after what was `promised` to it; None: it does.
+
+    While the database does not answer nobody knows, and nothing is refused: the order itself is checked anew.
+    """
+    limits, held = _limits_and_use(tenant)
+    return None if limits is None else _excess(limits, held + promised, need)
+
+
+def recommend(*, request: Request, principal: Principal, http_request_id: str) -> Scheduled:
+    """The best IDC for `request`, recorded; raises Invalid, Forbidden or PluginFailed.
+
+    What the tenant's quota does not allow is unschedulable, wherever it would fit.
+    """
+    refusal = quota_refusal(tenant_of(request, principal), use_of(request))
+    return schedule(request=request, principal=principal, http_request_id=http_request_id, refusal=refusal)
+
+
+def capacity_within_quota(*, question: CapacityQuestion, principal: Principal) -> Capacity:
+    """How many more fit, and not more than the tenant's quota allows; raises what `capacity` raises."""
+    limits, held = _limits_and_use(tenant_of(question.asked(), principal))
+    left = None if limits is None else _left(limits, held, question.machine, question.most)
+    return capacity(question=question, principal=principal, quota=left)
+
+
+def _limits_and_use(tenant: str | None) -> tuple[Tenant | None, Use]:
+    """The tenant with what it holds; None: there is no quota to keep, or nobody knows what is held."""
+    limits = live.current().tenants.get(tenant or "")
+    if limits is None or not has_quota(limits) or live.lagging:
+        return None, NOTHING
+    may_wait()
+    try:
+        return limits, tenant_use(limits.code)
+    except (OperationalError, InterfaceError) as error:
+        logger.warning("the quota of tenant %s is not looked at: %s", limits.code, error)
+        connection.close()
+        return None, NOTHING
+
+
+def _excess(limits: Tenant, held: Use, need: Use) -> Conflict | None:
+    """Why so much more than is held is too much; nothing more of something never is."""
+    after, most_mbps, most_machines = held + need, limits.quota_bandwidth_mbps, limits.quota_machines
+    if most_mbps is not None and need.bandwidth_mbps and after.bandwidth_mbps > most_mbps:
+        return Conflict(
             "quota_exceeded",
             "{need:.10g} Mbps more would exceed the quota of {limit:.10g}; {held:.10g} are held",
-            need=bandwidth_mbps,
-            limit=limits.quota_bandwidth_mbps,
-            held=use.bandwidth_mbps,
+            need=need.bandwidth_mbps,
+            limit=most_mbps,
+            held=held.bandwidth_mbps,
         )
-    if limits.quota_machines is not None and use.machines + machines > limits.quota_machines:
-        raise Conflict(
+    if most_machines is not None and need.machines and after.machines > most_machines:
+        return Conflict(
             "quota_exceeded",
             "{need} machines more would exceed the quota of {limit}; {held} are held",
-            need=machines,
-            limit=limits.quota_machines,
-            held=use.machines,
+            need=need.machines,
+            limit=most_machines,
+            held=held.machines,
         )
+    return None
+
+
+def _left(limits: Tenant, held: Use, machine: Machine, at_most: int) -> QuotaLeft:
+    """How many more of that machine the quota allows, as far as `at_most`, and what it says to one more."""
+
+    def excess(count: int) -> Conflict | None:
+        bandwidth = round((machine.bandwidth_mbps or 0.0) * count, DECIMALS)
+        return _excess(limits, held, Use(bandwidth_mbps=bandwidth, machines=count))
+
+    fits, too_many = 0, at_most + 1
+    while fits + 1 < too_many:
+        count = (fits + too_many) // 2
+        fits, too_many = (fits, count) if excess(count) else (count, too_many)
+    refusal = excess(fits + 1)
+    return QuotaLeft(count=fits, reason=explained(refusal) if refusal else None)

@@ -15,6 +15,7 @@ from idcsched.scheduling.live import Picture, live
 from idcsched.scheduling.schedule import Made
 
 from .orders import BUSINESS, Take
+from .quota import NOTHING, Use, use_of
 
 __all__ = ["Ahead", "Sight", "tenancy_of"]
 
@@ -43,6 +44,7 @@ class Ahead(Sight):
     def __init__(self, *, waiting: bool = False) -> None:
         self._waiting = waiting
         self._supposed: list[Tenancy] = []
+        self._promised: dict[str, Use] = {}
         self._begin()
 
     @property
@@ -74,6 +76,15 @@ class Ahead(Sight):
         tenancies = tenancies_of(made.solution, tenant=made.record.tenant or "", business=business)
         self.batch.take(tenancies)
         self._supposed += tenancies
+        if made.record.tenant:
+            self.promise(made.record.tenant, use_of(request))
+
+    def promise(self, tenant: str, use: Use) -> None:
+        """Count this against the tenant's quota; the database does not know of it."""
+        self._promised[tenant] = self.promised(tenant) + use
+
+    def promised(self, tenant: str | None) -> Use:
+        return self._promised.get(tenant or "", NOTHING)
 
     def keep_free(self, wanted: Tenancy) -> None:
         """Whoever comes after does not see what is left of that."""

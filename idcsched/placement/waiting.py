@@ -38,6 +38,7 @@ from .events import held
 from .lifecycle import State
 from .models import Placement
 from .orders import Take, order_of
+from .quota import quota_check
 from .sight import Ahead
 from .taking import awaits_set, take_for
 from .ways import ways_to_take
@@ -210,6 +211,7 @@ class _Round:
                     raise
             else:
                 return takes, []
+        quota_check(order.tenant, order.use)
         awaits_set(placement, awaited(made.decision))
         self._keep_free(placement, made)
         return [], cures_of(made)

@@ -19,12 +19,14 @@ from idcsched.wording import say
 
 from .kept import behind
 from .live import live
-from .schedule import labels_of, profile_of, tenant_of
+from .schedule import OVER_QUOTA, labels_of, profile_of, tenant_of
 from .scheduled import ProfileBrief, SnapshotBrief
 
-__all__ = ["Capacity", "CapacityQuestion", "capacity"]
+__all__ = ["Capacity", "CapacityQuestion", "QuotaLeft", "capacity"]
 
 AT_MOST = 1000
+QUOTA = "quota"
+"""What gives out first where the tenant may have no more; it stands where else a plugin does."""
 
 
 class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -50,6 +52,10 @@ class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         if self.machine.count is not None:
             raise Invalid("counted_not_given", "how many there are is the answer, not the question", "/machine/count")
         self.asked()
+
+    @property
+    def most(self) -> int:
+        return AT_MOST if self.at_most is None else self.at_most
 
     def asked(self) -> Request:
         """The order for one of them; raises Invalid."""
@@ -84,44 +90,70 @@ class RegionCapacity(msgspec.Struct, frozen=True, kw_only=True):
     gives_out: tuple[GivesOut, ...]
 
 
+class QuotaLeft(msgspec.Struct, frozen=True, kw_only=True):
+    """So many more the tenant's quota allows, as far as `at_most`; `reason`: why not one more, null where it does."""
+
+    count: int
+    reason: str | None
+
+
 class Capacity(msgspec.Struct, frozen=True, kw_only=True):
-    """What fits everywhere, in each region, and in each IDC, the roomiest first."""
+    """What fits everywhere, in each region, and in each IDC, the roomiest first; nowhere more than `quota` allows.
+
+    `quota` is null where the tenant has none, or none is named.
+    """
 
     count: int
     at_most: int
+    quota: QuotaLeft | None
     regions: tuple[RegionCapacity, ...]
     idcs: tuple[IdcCapacity, ...]
     profile: ProfileBrief
     snapshot: SnapshotBrief
 
 
-def capacity(*, question: CapacityQuestion, principal: Principal) -> Capacity:
+def capacity(*, question: CapacityQuestion, principal: Principal, quota: QuotaLeft | None = None) -> Capacity:
     """As things stand; raises Invalid, Forbidden, PluginFailed, Unavailable."""
     request = question.asked()
     picture = behind(live.current(), request.priority)
     tenant = tenant_of(request, principal)
     profile, labels, now = profile_of(request, tenant, picture), labels_of(request, tenant), time.time()
-    at_most = AT_MOST if question.at_most is None else question.at_most
     replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))
     found = counted(
         request,
         picture.snapshot,
         profile,
         machine=question.machine,
-        at_most=at_most,
+        at_most=question.most,
         say=say,
         now=now,
         labels=labels,
         replies=replies,
     )
+    if quota is not None and quota.reason is not None:
+        found = [_within(quota, fits) for fits in found]
     return Capacity(
-        count=sum(fits.count for fits in found),
-        at_most=at_most,
-        regions=tuple(_regions(picture.snapshot, request.regions, found)),
+        count=_count(found, quota),
+        at_most=question.most,
+        quota=quota,
+        regions=tuple(_regions(picture.snapshot, request.regions, found, quota)),
         idcs=tuple(_idcs(picture.snapshot, found)),
         profile=ProfileBrief(profile.code, profile.revision),
         snapshot=SnapshotBrief(picture.snapshot.id, round(live.lag_seconds, 3)),
     )
+
+
+def _within(quota: QuotaLeft, fits: Fits) -> Fits:
+    """What fits an IDC, or the smaller number that the quota allows."""
+    if fits.count <= quota.count:
+        return fits
+    limit = Limit(plugin=QUOTA, code=OVER_QUOTA, reason=quota.reason or "", detail={})
+    return Fits(row=fits.row, count=quota.count, limit=limit)
+
+
+def _count(found: Sequence[Fits], quota: QuotaLeft | None) -> int:
+    count = sum(fits.count for fits in found)
+    return count if quota is None or quota.reason is None else min(count, quota.count)
 
 
 def _idcs(snapshot: Snapshot, found: Sequence[Fits]) -> Iterator[IdcCapacity]:
@@ -131,7 +163,9 @@ def _idcs(snapshot: Snapshot, found: Sequence[Fits]) -> Iterator[IdcCapacity]:
         yield IdcCapacity(idc=code, region=region, count=fits.count, gives_out=fits.limit)
 
 
-def _regions(snapshot: Snapshot, asked: Sequence[str], found: Sequence[Fits]) -> Iterator[RegionCapacity]:
+def _regions(
+    snapshot: Snapshot, asked: Sequence[str], found: Sequence[Fits], quota: QuotaLeft | None
+) -> Iterator[RegionCapacity]:
     """The regions asked for and those below them; where only IDCs were named, all that they stand in."""
     by_region: dict[str, list[Fits]] = {}
     for fits in found:
@@ -139,14 +173,14 @@ def _regions(snapshot: Snapshot, asked: Sequence[str], found: Sequence[Fits]) ->
             by_region.setdefault(region, []).append(fits)
     for region in snapshot.regions:
         if region in by_region and (not asked or set(asked) & set(snapshot.lineage(region))):
-            yield _region(region, by_region[region])
+            yield _region(region, by_region[region], quota)
 
 
-def _region(region: str, found: Sequence[Fits]) -> RegionCapacity:
+def _region(region: str, found: Sequence[Fits], quota: QuotaLeft | None) -> RegionCapacity:
     reasons = Counter((fits.limit.plugin, fits.limit.code) for fits in found if fits.limit)
     return RegionCapacity(
         region=region,
-        count=sum(fits.count for fits in found),
+        count=_count(found, quota),
         idcs=sum(fits.count > 0 for fits in found),
         gives_out=tuple(
             GivesOut(plugin=plugin, code=code, idcs=idcs) for (plugin, code), idcs in reasons.most_common()

@@ -31,6 +31,7 @@ from idcsched.wording import say
 from .live import live
 from .models import Decision, Picture, Profile, ProfileRevision
 from .plugins import registry
+from .schedule import OVER_QUOTA, refused_by_quota
 from .sentences import Notebook, read, read_struct
 
 __all__ = ["Explanation", "Moved", "Preview", "Replayed", "policy_of", "preview", "replay"]
@@ -104,6 +105,8 @@ def replay(
     policy = policy_of(decision.profile, decision.profile_revision) if profile is None else _active(profile)
     notebook = Notebook()
     again = _answered(inputs, policy, data, notebook, same_policy=profile is None)
+    if data == "then" and decision.reason_code == OVER_QUOTA:
+        again = refused_by_quota(again, _quotas_reason(decision, notebook), notebook.say)
     fields = msgspec.json.decode(msgspec.json.encode(again))  # as the record holds them
     return Replayed(
         decision_id=str(decision.id),
@@ -145,11 +148,23 @@ class Explanation(Sequence[Candidate | Rejected | Stale]):
         return self[part : part + 1][0]
 
 
+def _quotas_reason(decision: Decision, notebook: Notebook) -> str:
+    """What the tenant's quota said then, in English; `notebook` learns what it was made of."""
+    said: dict[str, Any] = decision.sentences
+    reason = str(said[decision.answer["summary"]][1]["part"])
+    template, params = said[reason]
+    notebook.take_over({reason: (template, params)})
+    return reason
+
+
 def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
-    """Decide the last decisions of a profile again under a draft, hypothetical ones left out; raises Invalid."""
+    """Decide the last decisions of a profile again under a draft; raises Invalid.
+
+    Left out are hypothetical ones, and those that a quota refused: no profile would have changed them.
+    """
     draft = compile_profile(convert(dict(body), ProfileBody), registry(), code=profile.code, revision=0)
     asked_in_earnest = Decision.objects.filter(profile=profile.code, request__hypothetical__isnull=True)
-    decisions = asked_in_earnest.order_by("-id")[:last]
+    decisions = asked_in_earnest.exclude(reason_code=OVER_QUOTA).order_by("-id")[:last]
     changed, examined, without_inputs, failed = [], 0, 0, 0
     for decision in decisions.iterator(chunk_size=100):
         if decision.inputs is None:

@@ -15,12 +15,13 @@ from idcsched.framework.batch import Batch
 from idcsched.framework.context import Clock
 from idcsched.framework.cycle import queries
 from idcsched.framework.decision import Decision
-from idcsched.framework.errors import Forbidden, Invalid, Unavailable
+from idcsched.framework.errors import Conflict, Forbidden, Invalid, Unavailable
 from idcsched.framework.external import Reply
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 from idcsched.framework.spreading import Solution, first_share, solution_answer, solve
+from idcsched.framework.wording import Say
 from idcsched.outbound.asking import ask
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
@@ -37,16 +38,20 @@ from .taking_in import supposition_check
 from .turns import Turn
 
 __all__ = [
+    "OVER_QUOTA",
     "Made",
     "Scheduled",
     "callback_url_check",
     "labels_of",
     "make",
     "profile_of",
+    "refused_by_quota",
     "schedule",
     "tenant_of",
 ]
 
+OVER_QUOTA = "over_quota"
+"""The reason why something is unschedulable wherever it would fit."""
 BRIEF = 20
 """So many candidates are told of in a moment."""
 
@@ -92,10 +97,17 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
         return read_struct(msgspec.structs.replace(self.scheduled, commit_token=token), self.record.notebook)
 
 
-def schedule(*, request: Request, principal: Principal, http_request_id: str) -> Scheduled:
-    """The best IDC for `request`, recorded; raises Invalid, Forbidden or PluginFailed."""
-    tenant = tenant_of(request, principal)
-    made = make(request=request, tenant=tenant, actor=principal.username, http_request_id=http_request_id)
+def schedule(
+    *, request: Request, principal: Principal, http_request_id: str, refusal: Conflict | None = None
+) -> Scheduled:
+    """The best IDC for `request`, recorded; raises Invalid, Forbidden or PluginFailed. `refusal` is its quota's."""
+    made = make(
+        request=request,
+        tenant=tenant_of(request, principal),
+        actor=principal.username,
+        http_request_id=http_request_id,
+        refusal=refusal,
+    )
     recorder.hand_in(made.record)
     return made.answer
 
@@ -109,11 +121,13 @@ def make(
     policy: Profile | None = None,
     picture: Picture | None = None,
     after: Batch | None = None,
+    refusal: Conflict | None = None,
 ) -> Made:
     """Decide, by `policy` or the profile that request or tenant name, on `picture` or the live one; records nothing.
 
     What is kept for orders that wait, and are at least as urgent, is not there for this one. Where it is one of many,
-    `after` is what the ones before it have left of a picture that keeps nothing.
+    `after` is what the ones before it have left of a picture that keeps nothing. With a `refusal` by its tenant's quota
+    it is unschedulable, and the ranking still told.
 
     Raises Invalid, PluginFailed.
     """
@@ -130,6 +144,9 @@ def make(
         with nullcontext() if request.explain == "full" or answering_at_once() else Turn():
             solution = _solved(question, replies, attempt.clock, after)
             told = _told(solution, request, attempt, notebook)
+            if refusal is not None:
+                told = refused_by_quota(told, notebook.say(refusal.template, refusal.params), notebook.say)
+                attempt.result = told.result
         scheduled = _answered(question, told, started=started)
     record = _record(question, scheduled, notebook, actor, replies, after)
     return Made(picture=question.picture, solution=solution, scheduled=scheduled, record=record)
@@ -178,6 +195,21 @@ def _snapshot(question: _Question, after: Batch | None) -> Snapshot:
 def _told(solution: Solution, request: Request, attempt: instruments.Attempt, notebook: Notebook) -> Answer:
     attempt.decided(solution.decision)
     return solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
+
+
+def refused_by_quota(told: Answer, reason: str, say: Say) -> Answer:
+    """The answer to a request that its tenant's quota does not allow; the ranking says where it would fit."""
+    return msgspec.structs.replace(
+        told,
+        result="unschedulable",
+        reason_code=OVER_QUOTA,
+        idc=None,
+        lines=(),
+        score=None,
+        score_mean=None,
+        summary=say("{head}; {part}", {"head": told.summary, "part": reason}),
+        idcs=msgspec.UNSET if told.idcs is msgspec.UNSET else (),
+    )
 
 
 def _record(

@@ -1,10 +1,10 @@
-"""A tenant gets what its quota allows, and an order for more is refused as a whole."""
+"""A tenant gets what its quota allows; an order for more is refused as a whole, whether it would fit or not."""
 
 from typing import Any
 
 import pytest
 
-from tests.stories.fleet import Fleet, new_fleet
+from tests.stories.fleet import LINE_MBPS, Fleet, new_fleet
 from tests.stories.product import Product
 
 MACHINES, MBPS = 4, 800
@@ -72,3 +72,78 @@ def test_what_is_released_counts_no_more(fleet: Fleet) -> None:
     assert again["state"] == "reserved"
     use = fleet.first.get(f"/tenants/{fleet.tenant}/use/")
     assert (use["machines"], use["bandwidth_mbps"]) == (1, MBPS)
+
+
+@pytest.mark.parametrize("wait_seconds", [0, 600])
+def test_an_order_over_the_quota_that_fits_nowhere_is_refused(fleet: Fleet, wait_seconds: int) -> None:
+    body = fleet.order(LINE_MBPS + 1, wait_seconds=wait_seconds)
+    refused = fleet.first.post("/schedule/", body, status=409)
+    assert refused["code"] == "quota_exceeded"
+    assert refused["detail"] == "1001 Mbps more would exceed the quota of 800; 0 are held"
+    told = gang(fleet, LINE_MBPS + 1, status=409)
+    assert [each["code"] for each in told["results"]] == ["quota_exceeded"]
+    assert fleet.placements(fleet.other) == []
+
+
+def test_an_order_within_the_quota_that_fits_nowhere_waits(product: Product) -> None:
+    fleet = new_fleet(product, tenant={"quota_bandwidth_mbps": LINE_MBPS * 3})
+    placed = fleet.first.post("/schedule/", fleet.order(LINE_MBPS + 1, wait_seconds=60), status=202)
+    assert placed["state"] == "waiting"
+    fleet.first.post(f"/placements/{placed['id']}/release/", status=200)
+
+
+def test_nothing_is_recommended_over_the_quota(fleet: Fleet) -> None:
+    """The ranking still says where it would fit; the record is replayed as it was."""
+    placed = fleet.reserve(600)
+    for caller in fleet.callers:
+        assert caller.schedule(**fleet.order(200, action="recommend"))["idc"]["code"] == fleet.idcs[0]
+        answer = caller.schedule(**fleet.order(300, action="recommend"))
+        assert (answer["result"], answer["reason_code"]) == ("unschedulable", "over_quota")
+        assert (answer["idc"], answer["lines"], answer["score"], answer["commit_token"]) == (None, [], None, None)
+        assert answer["summary"].endswith("; 300 Mbps more would exceed the quota of 800; 600 are held")
+        assert [each["idc"] for each in answer["candidates"]] == list(fleet.idcs)
+        replayed = caller.post(f"/decisions/{answer['decision_id']}/replay/", {}, status=200)
+        assert (replayed["identical"], replayed["same_idc"]) == (True, True)
+        found = caller.get(f"/decisions/?reason_code=over_quota&profile={fleet.profile}")["results"]
+        assert answer["decision_id"] in [each["decision_id"] for each in found]
+    nowhere = fleet.first.schedule(**fleet.order(LINE_MBPS * 2, action="recommend"))
+    assert nowhere["reason_code"] == "over_quota"
+    fleet.first.post(f"/placements/{placed['id']}/release/", status=200)
+    assert fleet.first.schedule(**fleet.order(300, action="recommend"))["result"] == "scheduled"
+
+
+def test_it_is_said_in_chinese(fleet: Fleet) -> None:
+    answer = fleet.first.call(
+        "POST", "/schedule/", fleet.order(900, action="recommend"), status=200, Accept_Language="zh-hans"
+    )
+    assert "将超出配额 800" in answer["summary"]
+
+
+def test_recommendations_in_a_batch_count_together(fleet: Fleet) -> None:
+    body = {"requests": [fleet.order(mbps, action="recommend") for mbps in (500, 400, 300)]}
+    told = fleet.first.post("/schedule/batch/", body, status=200)
+    assert [each["reason_code"] for each in told["results"]] == [None, "over_quota", None]
+
+
+def test_what_is_supposed_does_not_lift_the_quota(fleet: Fleet) -> None:
+    supposed = {"idcs": [{"code": fleet.idcs[0], "lines": [{"line": "ct", "purchased_mbps": 5000}]}]}
+    answer = fleet.first.schedule(**fleet.order(900, action="recommend", hypothetical=supposed))
+    assert answer["reason_code"] == "over_quota"
+
+
+def test_capacity_ends_at_the_quota(fleet: Fleet) -> None:
+    """Four machines and 800 Mbps are allowed; whoever asks for no tenant's sake is told what fits."""
+    fleet.reserve(200)
+    question = {**fleet.question, "machine": {"bandwidth_mbps": 250}}
+    told = fleet.other.post("/capacity/", question, status=200)
+    assert (told["count"], told["regions"][0]["count"]) == (2, 2)
+    reason = "750 Mbps more would exceed the quota of 800; 200 are held"
+    assert told["quota"] == {"count": 2, "reason": reason}
+    assert [each["count"] for each in told["idcs"]] == [2, 2]
+    assert {each["gives_out"]["code"] for each in told["idcs"]} == {"over_quota"}
+    assert told["idcs"][0]["gives_out"] == {"plugin": "quota", "code": "over_quota", "reason": reason, "detail": {}}
+    assert fleet.other.post("/capacity/", {**question, "at_most": 1}, status=200)["quota"]["count"] == 1
+    free = fleet.admin.post("/capacity/", question, status=200)
+    assert (free["count"], free["quota"]) == (7, None)
+    fleet.first.post("/schedule/", fleet.order(machines=[{"count": 2, "bandwidth_mbps": 250}]), status=201)
+    fleet.first.post("/schedule/", fleet.order(250), status=409)

@@ -9,7 +9,8 @@ from idcsched.api.idempotency import Idempotent
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import struct_response
 from idcsched.framework.decoding import decode_json
-from idcsched.scheduling.capacity import Capacity, CapacityQuestion, capacity
+from idcsched.placement.quota import capacity_within_quota
+from idcsched.scheduling.capacity import Capacity, CapacityQuestion
 from idcsched.scheduling.taking_in import request_check
 
 __all__ = ["CapacityView"]
@@ -32,4 +33,5 @@ class CapacityView(Idempotent):
         """How many more fit each IDC and region, as one order, and what gives out first."""
         question = decode_json(body_bytes(request), CapacityQuestion)
         request_check(question.asked())
-        return struct_response(capacity(question=question, principal=principal_of_request(request)))
+        principal = principal_of_request(request)
+        return struct_response(capacity_within_quota(question=question, principal=principal))

@@ -20,9 +20,10 @@ from idcsched.framework.decoding import decode_json
 from idcsched.framework.request import Request
 from idcsched.placement.documents import PlacementDocument
 from idcsched.placement.lifecycle import Action, State
+from idcsched.placement.quota import recommend
 from idcsched.placement.services import placement_order
 from idcsched.scheduling.live import live
-from idcsched.scheduling.schedule import Scheduled, schedule
+from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.taking_in import request_check
 
 __all__ = ["ScheduleView"]
@@ -54,7 +55,7 @@ class ScheduleView(PlainPost):
         http_request_id = request_id_of(request)
         if asked.action in (None, "recommend"):
             principal = principal_of_request(request)
-            return struct_response(schedule(request=asked, principal=principal, http_request_id=http_request_id))
+            return struct_response(recommend(request=asked, principal=principal, http_request_id=http_request_id))
         may_wait()
         self._check_writer(request)
         with caller_origin(request):

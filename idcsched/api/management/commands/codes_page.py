@@ -25,6 +25,10 @@ REASONS = {
         "IDCs were judged, and none fits: `rejected` says why",
         "有机房参与评估，但都不满足：原因见 `rejected`",
     ),
+    "over_quota": (
+        "the tenant's quota does not allow so much more, wherever it would fit: `summary` says how much is held",
+        "租户配额不允许再增加这么多（无论哪个机房放得下）：已占用多少见 `summary`",
+    ),
     "no_idc_in_region": ("there is no IDC where the request asks for one", "请求所指的范围内没有机房"),
 }
 
