@@ -1,7 +1,7 @@
 """Which samples are sound: what their codes stand for, and what is wrong with those that are not."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
@@ -18,7 +18,8 @@ from .models import Metric, Scope
 
 __all__ = ["KEPT", "MAX_AHEAD", "Checked", "Sample", "samples_check"]
 
-MAX_AHEAD: Final = timedelta(minutes=5)
+MAX_AHEAD: Final = timedelta(minutes=1)
+"""So far clocks may differ: what lies ahead by more is refused, what lies ahead by less counts as taken on arrival."""
 KEPT: Final = timedelta(days=40)
 UNKNOWN: Final = -1
 WHOLE_IDC: Final = 0
@@ -56,7 +57,7 @@ def samples_check(samples: Sequence[Sample], now: datetime, within: Collection[i
         for place in np.flatnonzero(rule.broken).tolist():
             params = rule.params(place) if rule.params else None
             faults.setdefault(place, []).append(FieldError(rule.pointer, rule.code, rule.detail, params))
-    return Checked(sound=columns.batch(known, without=faults), faults=dict(sorted(faults.items())))
+    return Checked(sound=columns.batch(known, without=faults, now=now), faults=dict(sorted(faults.items())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +128,17 @@ class _Columns:
             value=np.array([sample.value for sample in samples], dtype=np.float64),
         )
 
-    def batch(self, known: _Known, *, without: Mapping[int, object]) -> Batch:
+    def batch(self, known: _Known, *, without: Mapping[int, object], now: datetime) -> Batch:
         sound = np.ones(len(self.at), dtype=np.bool_)
         sound[list(without)] = False
-        return Batch.of(
+        batch = Batch.of(
             metric=known.metric_ids[self.metric[sound]],
             idc=self.idc[sound],
             line=self.line[sound],
             at=self.at[sound],
             value=self.value[sound],
         )
+        return replace(batch, at=np.minimum(batch.at, microseconds(now)))  # sorted before: of those ahead the last wins
 
 
 def _times(samples: Sequence[Sample], zoned: Sequence[bool]) -> Integers:
@@ -230,7 +232,7 @@ def _time_rules(columns: _Columns, now: datetime) -> Iterator[_Rule]:
         broken=columns.zoned & (columns.at > microseconds(now + MAX_AHEAD)),
         pointer="/at",
         code="in_the_future",
-        detail="this lies more than five minutes in the future",
+        detail="this lies more than a minute in the future",
     )
     yield _Rule(
         broken=columns.zoned & (columns.at < microseconds(now - KEPT)),

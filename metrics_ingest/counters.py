@@ -86,7 +86,7 @@ def rates(readings: Iterable[Reading], before: Mapping[Subject, Held], *, now: d
 def _sample(reading: Reading, held: dict[Subject, Held], now: datetime) -> Sample:
     """What follows from the reading, which takes the place of the one before; raises Invalid."""
     if reading.at > now + MAX_AHEAD:
-        raise Invalid("in_the_future", "this lies more than five minutes in the future", "/at")
+        raise Invalid("in_the_future", "this lies more than a minute in the future", "/at")
     if reading.at < now - KEPT:
         raise Invalid("too_old", "this is older than the 40 days that are kept", "/at")
     before = held.get(reading.subject)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -341,6 +342,21 @@ def test_samples_are_stored_and_read_back(world: Api) -> None:
     assert [
         point["value"] for point in world.get("/samples/?idc=a&metric=x")["results"] if point["value"] is not None
     ] == [7.5]
+
+
+def test_a_sample_of_a_clock_that_is_ahead_stands_in_nobodys_way(world: Api) -> None:
+    """It counts as of now, so that the next true one takes its place; a clock that is far ahead is told so."""
+    soon, far = (timezone.now() + timedelta(seconds=seconds) for seconds in (45, 240))
+    early = {"idc": "a", "metric": "x", "value": 5, "at": soon.isoformat()}
+    world.call("POST", "/samples/", [early], status=200)
+    (value,) = [each for each in world.get("/idcs/a/state/")["values"] if each["metric"] == "x"]
+    assert (value["value"], value["stale"]) == (5, False)
+    assert 0 <= value["age_seconds"] < 30
+    world.call("POST", "/samples/", [{"idc": "a", "metric": "x", "value": 6}], status=200)
+    (value,) = [each for each in world.get("/idcs/a/state/")["values"] if each["metric"] == "x"]
+    assert value["value"] == 6
+    refused = world.refused("POST", "/samples/", [{**early, "at": far.isoformat()}], status=400)
+    assert refused == ("in_the_future", ["/0/at"])
 
 
 BAD_SAMPLES = (

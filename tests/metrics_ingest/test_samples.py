@@ -140,8 +140,8 @@ def test_a_sample_is_refused_by_its_place(sample, now, fields, pointer, code):
 @pytest.mark.parametrize(
     ("ahead", "code"),
     [
-        pytest.param(timedelta(minutes=5), None, id="five minutes ahead"),
-        pytest.param(timedelta(minutes=5, microseconds=1), "in_the_future", id="more than five minutes ahead"),
+        pytest.param(timedelta(minutes=1), None, id="a minute ahead"),
+        pytest.param(timedelta(minutes=1, microseconds=1), "in_the_future", id="more than a minute ahead"),
         pytest.param(-timedelta(days=40), None, id="forty days ago"),
         pytest.param(-timedelta(days=40, microseconds=1), "too_old", id="more than forty days ago"),
     ],
@@ -154,6 +154,16 @@ def test_a_sample_has_its_time(sample, now, ahead, code):
     with pytest.raises(Invalid) as caught:
         samples_store(samples=[moved], now=now)
     assert (caught.value.code, caught.value.errors[0].pointer) == (code, "/0/at")
+
+
+def test_a_sample_that_lies_ahead_is_taken_at_its_arrival(sample, now):
+    """Of several that do the last one wins; and one of a second later takes its place."""
+    ahead = [replace(sample, value=float(seconds), at=now + timedelta(seconds=seconds)) for seconds in (50, 20)]
+    samples_store(samples=ahead, now=now)
+    assert Latest.objects.values_list("value", "at").get() == (50.0, now)
+    later = now + timedelta(seconds=1)
+    samples_store(samples=[replace(sample, value=7.0, at=later)], now=later)
+    assert Latest.objects.values_list("value", "at").get() == (7.0, later)
 
 
 def test_a_time_without_a_zone_is_no_time(sample, now):

@@ -76,7 +76,8 @@ class Fleet:
 
     def room(self, caller: Caller) -> dict[str, int]:
         """How many machines of 1 Mbps each IDC still holds, as the caller's web process decides now, quotas aside."""
-        answer = caller.as_(self.admin.token or "").post("/capacity/", {**self.question, "machine": {"bandwidth_mbps": 1}}, status=200)
+        admin = caller.as_(self.admin.token or "")
+        answer = admin.post("/capacity/", {**self.question, "machine": {"bandwidth_mbps": 1}}, status=200)
         return {each["idc"]: each["count"] for each in answer["idcs"]}
 
     def sees_everywhere(self, *pending: float) -> None:
