@@ -13,14 +13,25 @@ from django.db.models.functions import Coalesce
 from idcsched.inventory.choices import ChargeType
 from idcsched.inventory.models import Line
 
-from .billing import Bill, Figures, Tariff, bill, billable_mbps
+from .billing import Bill, Figures, Tariff, bill, billable_mbps, measured_mbps
 from .billing_calendar import midnight, month_start, next_month
-from .forecasting import FARTHEST_DAYS, Trend, forecast
+from .forecasting import FARTHEST_DAYS, Forecast, Sway, forecast
 from .models import BandwidthDay, BandwidthMonth, BandwidthRollup
 from .slots import SLOT, slots_between
 
 __all__ = ["BandwidthReport", "DayReport", "MonthReport", "month_reports", "rollups_reported"]
 
+SWAYS_BY = {
+    ChargeType.P95_MONTH: "trend",
+    ChargeType.FOURTH_PEAK_MONTH: "peak",
+    ChargeType.DAILY_PEAK: "peak",
+    ChargeType.DAILY_PEAK_AVERAGE: "peak",
+    ChargeType.ENHANCED_95: "fifth",
+    ChargeType.VOLUME: "mean",
+}
+"""The days' figures by which the figure of a month sways, as the roll-up's columns begin."""
+HIGHEST_DAYS = frozenset({ChargeType.FOURTH_PEAK_MONTH, ChargeType.ENHANCED_95})
+"""They bill by the highest days of a month."""
 WINDOW_SLOTS = {"24h": 288, "7d": 7 * 288, "30d": 30 * 288}
 MONTHS, DAYS = "running_months", "running_days"
 
@@ -80,7 +91,10 @@ class DayReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ForecastReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What the running month will be billed by; four months in five end between `low_mbps` and `high_mbps`."""
+    """What the running month will be billed by; four months in five end between `low_mbps` and `high_mbps`.
+
+    The interval is null with fewer than seven whole days. `fixed` bills what was purchased, whatever flows.
+    """
 
     month: str
     billable_mbps: float
@@ -89,8 +103,9 @@ class ForecastReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One line. `month` is the running one, null before its first value; `forecast` is null without 30 days' values,
-    `trend` with fewer than seven whole days, `days_until_high_water` where it is over a year away or never.
+    """One line. `month` is the running one, null before its first value; `forecast` is null where the last 30 days
+    have no value, unless the line is `fixed`; `trend` with fewer than seven whole days; `days_until_high_water` where
+    it is over a year away or never.
     """
 
     line: int
@@ -208,30 +223,34 @@ def _bill_report(found: Bill, mbps: float) -> BillReport:
 
 
 def _forecast(row: BandwidthRollup, running: BandwidthMonth | None, now: datetime) -> ForecastReport | None:
-    if row.p95_30d_mbps is None:
-        return None
-    tariff = _tariff(row.line)
+    line: Line = row.line
     first = month_start(now.astimezone(_zone()).date())
-    start, end = midnight(first, _zone()), midnight(next_month(first), _zone())
-    found = forecast(
-        month=None if running is None else billable_mbps(tariff, _month_figures(running)),
-        rolling=billable_mbps(tariff, _rolling_figures(row)),
-        passed=(now - start) / (end - start),
-        days_left=(end - now) / timedelta(days=1),
-        trend=_trend(row),
-    )
+    if line.charge_type == ChargeType.FIXED:
+        found = Forecast(mbps=line.purchased_mbps, low=line.purchased_mbps, high=line.purchased_mbps)
+    elif row.p95_30d_mbps is None:
+        return None
+    else:
+        start, end = midnight(first, _zone()), midnight(next_month(first), _zone())
+        found = forecast(
+            month=None if running is None else measured_mbps(line.charge_type, _month_figures(running)),
+            rolling=measured_mbps(line.charge_type, _rolling_figures(row)),
+            passed=(now - start) / (end - start),
+            days_left=(end - now) / timedelta(days=1),
+            sway=_sway(row, SWAYS_BY[ChargeType(line.charge_type)]),
+            commit=line.commit_mbps or 0.0,
+            highest=line.charge_type in HIGHEST_DAYS,
+        )
     return ForecastReport(month=f"{first:%Y-%m}", billable_mbps=found.mbps, low_mbps=found.low, high_mbps=found.high)
 
 
-def _trend(row: BandwidthRollup) -> Trend | None:
-    if row.trend_level_mbps is None or row.trend_mbps_per_day is None or row.trend_spread_mbps is None:
-        return None
-    return Trend(level=row.trend_level_mbps, slope=row.trend_mbps_per_day, spread=row.trend_spread_mbps)
+def _sway(row: BandwidthRollup, figure: str) -> Sway | None:
+    slope, spread = getattr(row, f"{figure}_mbps_per_day"), getattr(row, f"{figure}_spread_mbps")
+    return None if slope is None or spread is None else Sway(slope=slope, spread=spread)
 
 
 def _trend_report(row: BandwidthRollup) -> TrendReport | None:
-    found = _trend(row)
-    return None if found is None else TrendReport(level_mbps=found.level, mbps_per_day=found.slope)
+    level, slope = row.trend_level_mbps, row.trend_mbps_per_day
+    return None if level is None or slope is None else TrendReport(level_mbps=level, mbps_per_day=slope)
 
 
 def _tariff(line: Line) -> Tariff:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from idcsched.inventory.choices import ChargeType
 
-__all__ = ["Bill", "Figures", "Tariff", "bill", "billable_mbps"]
+__all__ = ["Bill", "Figures", "Tariff", "bill", "billable_mbps", "measured_mbps"]
 
 MBIT_PER_GB: Final = 8000
 
@@ -48,18 +48,21 @@ class Bill:
 
 def billable_mbps(tariff: Tariff, figures: Figures) -> float:
     """The Mbps that the charge type looks at, the commit at least: what one month is compared with another by."""
-    kind = tariff.charge_type
-    if kind == ChargeType.FIXED:
+    if tariff.charge_type == ChargeType.FIXED:
         return tariff.purchased_mbps
-    looked_at = {
+    return max(measured_mbps(tariff.charge_type, figures), tariff.commit_mbps or 0.0)
+
+
+def measured_mbps(charge_type: str, figures: Figures) -> float:
+    """The figure that a charge type looks at; `fixed` looks at none."""
+    return {
         ChargeType.P95_MONTH: figures.p95,
         ChargeType.FOURTH_PEAK_MONTH: figures.fourth_peak,
         ChargeType.DAILY_PEAK: figures.daily_peak_average,
         ChargeType.DAILY_PEAK_AVERAGE: figures.daily_peak_average,
         ChargeType.ENHANCED_95: figures.enhanced_95,
         ChargeType.VOLUME: figures.mean,
-    }[ChargeType(kind)]
-    return max(looked_at, tariff.commit_mbps or 0.0)
+    }[ChargeType(charge_type)]
 
 
 def bill(tariff: Tariff, figures: Figures, *, daily_peaks: Sequence[float], days: int, seconds: float) -> Bill:

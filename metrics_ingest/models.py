@@ -160,7 +160,8 @@ class BandwidthRollup(models.Model):
     first. NaN stands for hours of which nothing is known.
 
     `trend_…` is the straight line through the last 28 whole days' own percentiles: its height today, its slope, and
-    how far days lie off it.
+    how far days lie off it. `peak_…`, `fifth_…` and `mean_…` are slope and distance of the lines through these days'
+    other figures: forecasts of the charge types that bill by them need them.
     """
 
     line = models.OneToOneField(Line, models.CASCADE, verbose_name=_("line"), related_name="bandwidth")
@@ -180,6 +181,12 @@ class BandwidthRollup(models.Model):
     trend_level_mbps = models.FloatField(_("level today by the trend (Mbps)"), null=True)
     trend_mbps_per_day = models.FloatField(_("trend (Mbps per day)"), null=True)
     trend_spread_mbps = models.FloatField(_("spread about the trend (Mbps)"), null=True)
+    peak_mbps_per_day = models.FloatField(_("trend of daily peaks (Mbps per day)"), null=True)
+    peak_spread_mbps = models.FloatField(_("spread of daily peaks (Mbps)"), null=True)
+    fifth_mbps_per_day = models.FloatField(_("trend of days' 5th-highest values (Mbps per day)"), null=True)
+    fifth_spread_mbps = models.FloatField(_("spread of days' 5th-highest values (Mbps)"), null=True)
+    mean_mbps_per_day = models.FloatField(_("trend of daily means (Mbps per day)"), null=True)
+    mean_spread_mbps = models.FloatField(_("spread of daily means (Mbps)"), null=True)
     busy_profile = models.BinaryField(_("profile of the week"))
     hours = models.BinaryField(_("hourly means"))
     hours_until = models.DateTimeField(_("end of the hours"))

@@ -159,7 +159,11 @@ def _columns(slots: Values, days: DayFigures, plan: _Plan, hours_of_week: Intege
     for name, length in WINDOWS.items():
         found[f"p95_{name}_mbps"], found[f"covered_{name}"] = percentile_95(slots[:, plan.window(length)])
     peaks = peak_figures(days, slice(-MONTH_DAYS, None))
-    trend = theil_sen(days.p95[:, -TREND_DAYS - 1 : -1], least=TREND_LEAST)  # today is not over yet
+    whole = slice(-TREND_DAYS - 1, -1)  # today is not over yet
+    trend = theil_sen(days.p95[:, whole], least=TREND_LEAST)
+    for name in ("peak", "fifth", "mean"):
+        sway = theil_sen(getattr(days, name)[:, whole], least=TREND_LEAST)
+        found[f"{name}_mbps_per_day"], found[f"{name}_spread_mbps"] = sway.slope, sway.spread
     return found | {
         "mean_30d_mbps": means(slots[:, plan.window(WINDOWS["30d"])]),
         **_peak_columns(peaks, suffix="_30d"),

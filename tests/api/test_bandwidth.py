@@ -66,6 +66,67 @@ def test_it_works(lines: list[Line], api: Callable[..., Api]) -> None:
     assert found["days_until_high_water"] is None, "at 1 Mbps a day it takes over two years"
 
 
+@pytest.fixture
+def peaky(lines: list[Line]) -> Line:
+    """A line whose daily percentiles and means hardly differ while its daily peaks swing between 600 and 800."""
+    line: Line = Line.objects.create(idc=lines[0].idc, code="peaky", isp=lines[0].isp, purchased_mbps=1000)
+    values = np.full((DAYS, 288), 500.0)
+    values[:, ::48] = np.linspace(600, 800, 4)[np.arange(DAYS) * 7 % 4, None]
+    now = timezone.now()
+    measure(line, values.reshape(-1), now)
+    rollups_refresh(now=now)
+    return line
+
+
+def forecast_of(api: Callable[..., Api], line: Line, **contract: Any) -> tuple[float, float, float]:
+    line_update(line=line, changes=contract)
+    found = api().get(f"/bandwidth/{line.pk}/")["forecast"]
+    return found["low_mbps"], found["billable_mbps"], found["high_mbps"]
+
+
+def test_a_fixed_line_is_forecast_exactly(peaky: Line, api: Callable[..., Api]) -> None:
+    assert forecast_of(api, peaky, charge_type="fixed") == (1000, 1000, 1000)
+
+
+def test_a_fixed_line_of_which_little_is_known(lines: list[Line], api: Callable[..., Api]) -> None:
+    line: Line = Line.objects.create(
+        idc=lines[0].idc, code="new", isp=lines[0].isp, purchased_mbps=2000, charge_type="fixed"
+    )
+    measure(line, np.full(12, 5.0), timezone.now() - timedelta(days=35))
+    rollups_refresh(now=timezone.now())
+    assert forecast_of(api, line) == (2000, 2000, 2000)
+
+
+@pytest.mark.parametrize(
+    ("charge_type", "narrow"),
+    [
+        ("p95_month", True),
+        ("volume", True),
+        ("enhanced_95", False),
+        ("fourth_peak_month", False),
+        ("daily_peak", False),
+        ("daily_peak_average", False),
+    ],
+)
+def test_a_forecast_is_as_wide_as_the_days_figures_differ(
+    peaky: Line, api: Callable[..., Api], charge_type: str, narrow: bool
+) -> None:
+    """As if the month had just begun, lest the interval has closed on the day of the test."""
+    BandwidthMonth.objects.all().delete()
+    low, billable, high = forecast_of(api, peaky, charge_type=charge_type)
+    assert low <= billable <= high
+    assert (high - low < 50) == narrow, (low, billable, high)
+
+
+@pytest.mark.parametrize("charge_type", ["p95_month", "fourth_peak_month", "daily_peak", "enhanced_95", "volume"])
+def test_no_forecast_lies_below_the_commit(peaky: Line, api: Callable[..., Api], charge_type: str) -> None:
+    """1,500 is more than ever flows; 640 lies within the interval of the peaks."""
+    assert forecast_of(api, peaky, charge_type=charge_type, commit_mbps=1500) == (1500, 1500, 1500)
+    free = forecast_of(api, peaky, charge_type=charge_type, commit_mbps=None)
+    bound = forecast_of(api, peaky, charge_type=charge_type, commit_mbps=640)
+    assert bound == pytest.approx(tuple(max(each, 640) for each in free), rel=1e-4), "time goes on between the two"
+
+
 def test_days_until_the_mark_are_those_of_the_rule(lines: list[Line], api: Callable[..., Api]) -> None:
     line_update(line=lines[0], changes={"max_level": 0.05})
     line_update(line=lines[1], changes={"purchased_mbps": 300})

@@ -37,7 +37,7 @@ def reading(seconds: float, *counters: float, idc: str = "gz-01") -> Reading:
     )
 
 
-def counted(*runs: Iterable[Reading], after: float = 0) -> Counted:
+def counted(*runs: Iterable[Reading], after: float = 180) -> Counted:
     """The last of several runs, each of which knows what the ones before have read."""
     found = Counted({})
     for readings in runs:

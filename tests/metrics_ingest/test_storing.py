@@ -119,5 +119,5 @@ def test_two_calls_in_one_transaction_do_not_mix(line: Line, now: datetime) -> N
 def test_a_time_is_kept_to_the_microsecond(line: Line, now: datetime) -> None:
     times = [now + timedelta(microseconds=number) for number in (1, 333_333, 999_999)]
     for at in times:
-        samples_store(samples=[Sample(idc="gz-01", line="ct", metric="bandwidth_mbps", value=1, at=at)], now=now)
+        samples_store(samples=[Sample(idc="gz-01", line="ct", metric="bandwidth_mbps", value=1, at=at)], now=at)
         assert Latest.objects.get().at == at
