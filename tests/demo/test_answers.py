@@ -31,7 +31,7 @@ ALWAYS_OUT = {
     "sz-cm-01": "no_isp_line",
     "huizhou-ct-01": "untolerated_taint",
     "shantou-ct-01": "overloaded",
-    "haikou-ct-cm-01": "not_online",
+    "haikou-ct-cm-01": "draining",
 }
 """Whom the first order never goes to; others have no room left for it at some hours, or are tainted just then."""
 
@@ -76,7 +76,7 @@ def test_it_works(ask: Ask) -> None:
     assert rejections(scheduled) == {
         "dongguan-ct-cm-01": "not_enough_bandwidth",
         "gz-bgp-01": "no_isp_line",
-        "haikou-ct-cm-01": "not_online",
+        "haikou-ct-cm-01": "draining",
         "huizhou-ct-01": "untolerated_taint",
         "shantou-ct-01": "overloaded",
         "sz-cm-01": "no_isp_line",

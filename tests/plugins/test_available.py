@@ -34,5 +34,12 @@ def test_each_idc_is_told_its_own_status_wherever_its_region_stands() -> None:
     assert told == {"c": "draining"}
 
 
+def test_each_status_is_counted_by_its_name() -> None:
+    known = world({"a": {}, **{code: {"status": code[:-1]} for code in ("draining1", "draining2", "retired1")}})
+    answer = decide_for(known, LISTED).answer
+    assert answer.summary == "1/4 IDCs fit: 2 draining, 1 retired"
+    assert [(each.code, each.count) for each in answer.rejected_counts] == [("draining", 2), ("retired", 1)]
+
+
 def test_not_listed_it_does_nothing() -> None:
     assert decide_for(world({"a": {"status": "retired"}})).decision.scheduled
