@@ -44,6 +44,7 @@ def test_what_differs(seed: Api) -> None:
         {"pointer": "/line_choice", "before": None, "after": "cheapest"},
     ]
     assert seed.get(f"{PATH}/revisions/1/diff/") == []
+    assert seed.get(f"{PATH}/revisions/2/diff/") == seed.get(f"{PATH}/revisions/1/diff/?to=2"), "active, then the draft"
 
 
 def test_a_new_order_is_a_difference(seed: Api) -> None:

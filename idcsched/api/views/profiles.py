@@ -28,7 +28,9 @@ __all__ = ["ProfileViewSet"]
 
 
 REVISION = OpenApiParameter(
-    "to", {"type": "integer", "minimum": 0, "maximum": 999_999_999}, description="Default: the active revision."
+    "to",
+    {"type": "integer", "minimum": 0, "maximum": 999_999_999},
+    description="The revision after; without it the active one is the revision before.",
 )
 EXAMPLE: Final = {
     "plugins": [
@@ -226,13 +228,15 @@ class ProfileViewSet(Resource):
     )
     @action(detail=True, methods=["get"], url_path=r"revisions/(?P<number>[0-9]{1,9})/diff")
     def diff(self, request: Request, code: str, number: str) -> Response:
-        """What differs between this revision and another, by JSON pointer."""
+        """What would change if this revision were put in force; with `to`, what has changed from it to that one."""
         refuse_unknown_parameters(request, ("to",), single=("to",))
         profile: Profile = self.get_object()
-        before = revision_named(profile, int(number))
-        to = request.query_params.get("to")
-        after = profile.active if to is None else revision_named(profile, _whole_number(to, pointer_to("to")))
-        found = differences(before.body, after.body if after else {})
+        named, to = revision_named(profile, int(number)), request.query_params.get("to")
+        if to is None:
+            before, after = profile.active, named
+        else:
+            before, after = named, revision_named(profile, _whole_number(to, pointer_to("to")))
+        found = differences(before.body if before else {}, after.body)
         return Response([{"pointer": each.pointer, "before": each.before, "after": each.after} for each in found])
 
     @extend_schema(operation_id="profile_preview", request=PreviewRequest, responses=Preview, examples=[PREVIEWED])
