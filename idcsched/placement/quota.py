@@ -36,6 +36,7 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
+
 class Use(msgspec.Struct, frozen=True, kw_only=True):
     """What placements hold together, or an order would."""
 
