@@ -14,11 +14,11 @@ TAINT = {"idc": "a", "key": "cable", "effect": "NoSchedule"}
 def test_it_works(seed: Api, api: Callable[..., Api]) -> None:
     operator = api("operator")
     made = operator.call("POST", "/taints/", TAINT, status=201, X_Change_Message="cable cut", X_Request_ID="r-1")
-    found = operator.get("/changes/?kind=taint&request_id=r-1")
+    found = operator.get("/changes/?kind=taint&http_request_id=r-1")
     assert found["next"] is None
     (change,) = found["results"]
     assert (change["actor"], change["via"], change["action"]) == ("operator", "api", "create")
-    assert (change["message"], change["request_id"], change["before"]) == ("cable cut", "r-1", None)
+    assert (change["message"], change["http_request_id"], change["before"]) == ("cable cut", "r-1", None)
     assert change["after"]["key"] == "cable"
     assert operator.get(f"/changes/{change['id']}/") == change
     operator.call("DELETE", f"/taints/{made['id']}/", status=204)

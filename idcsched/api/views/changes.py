@@ -1,6 +1,7 @@
 """`changes/`: who changed what, from what to what, when, by which request, and why."""
 
 from django.db.models import QuerySet
+from rest_framework import serializers
 
 from idcsched.accounts.selectors import changes_visible
 from idcsched.api.fields import ObjectField
@@ -16,16 +17,18 @@ __all__ = ["ChangeViewSet"]
 class ChangeSerializer(StrictModelSerializer):
     before = ObjectField(allow_null=True)
     after = ObjectField(allow_null=True)
+    http_request_id = serializers.CharField(source="request_id")
 
     class Meta:
         model = Change
-        fields = ("id", "at", "actor", "via", "action", "kind", "key", "before", "after", "request_id", "message")
+        fields = ("id", "at", "actor", "via", "action", "kind", "key", "before", "after", "http_request_id", "message")
 
 
 class ChangeFilters(FilterSet):
     class Meta:
         model = Change
-        columns = ("id", "kind", "key", "actor", "via", "action", "request_id", "message", "at")
+        columns = ("id", "kind", "key", "actor", "via", "action", "message", "at")
+        paths = {"http_request_id": "request_id"}
         searched = ("key", "actor", "message", "request_id")
 
 
