@@ -77,7 +77,9 @@ def _noted(errors: list[FieldError]) -> Iterator[None]:
 def _collector(kind: str, config: Any) -> Collector:
     found = kinds().collectors.get(kind)
     if found is None:
-        raise Invalid("unknown_kind", "there is no kind of source {name}", "/kind", name=kind)
+        detail = "there is no kind of source {name}: this must be one of {choices}"
+        choices = ", ".join(sorted(kinds().collectors))
+        raise Invalid("unknown_kind", detail, "/kind", name=kind, choices=choices)
     return found(convert(config, found.Config, "/config"))
 
 

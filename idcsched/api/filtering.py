@@ -20,7 +20,8 @@ from uuid import UUID
 import django_filters
 from django import forms
 from django.db import models
-from django.db.models import Q, QuerySet
+from django.db.models import Func, Q, QuerySet, Value
+from django.db.models.lookups import Exact
 from django.utils.translation import gettext_lazy as _
 from django_filters.rest_framework import DjangoFilterBackend
 from django_filters.utils import get_model_field
@@ -28,7 +29,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework.filters import OrderingFilter
 from rest_framework.request import Request
 
-from idcsched.audit.row_check import code_of
+from idcsched.audit.row_check import code_of, not_one_of
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.inventory.models import Idc, Isp, Region
 from idcsched.inventory.selectors import idc_codes, isp_codes, region_codes_within
@@ -39,7 +40,7 @@ from .parameters import pointer_to, refuse_unknown_parameters, time_given
 if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
     from rest_framework.views import APIView
 
-__all__ = ["AnyOf", "FilterSet", "Number", "Ordering", "StrictFilterBackend", "flag"]
+__all__ = ["WITHOUT_LABEL", "AnyLabel", "AnyOf", "FilterSet", "Number", "Ordering", "StrictFilterBackend", "flag"]
 
 MOST_VALUES = 100
 WHOLE: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
@@ -50,6 +51,8 @@ AT_LEAST = _("At least.")
 AT_MOST = _("At most.")
 BY_FIELDS = _("By these fields, with a minus from high to low.")
 WITHIN = _("With sub-regions.")
+LABELLED = _("With this label: `key=value`, or `key` with any value.")
+WITHOUT_LABEL = _("Without any of these labels: `key=value`, or `key` with any value.")
 
 Find = Callable[..., Collection[str]]
 """The codes that are meant by the names given; raises Invalid at its `pointer` for a name that nothing has."""
@@ -237,10 +240,40 @@ PARSED: Final[Mapping[type, tuple[Callable[[str], Any], dict[str, str], bool]]] 
 """How the values of a field are read, what they look like to clients, and whether they have an order."""
 
 
-def flag(method: str) -> AnyOf:
+def flag(method: str, **options: Any) -> AnyOf:
     """A filter for what is true or false of a row without standing in a column."""
-    made: AnyOf = _described(AnyOf(parse=_true_or_false, method=method), FLAG)
+    made: AnyOf = _described(AnyOf(parse=_true_or_false, method=method, **options), FLAG)
     return made
+
+
+class AnyLabel(AnyOf):
+    """The row's `labels` have one of the keys, or one of the keys with that value."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(parse=_label, **{"field_name": "labels", "help_text": LABELLED, **options})
+
+    def _predicates(self, values: Collection[tuple[str, str | None]]) -> Iterator[Q]:
+        for key, value in values:
+            has_key = Q((f"{self.field_name}__has_key", key))
+            yield has_key if value is None else has_key & Q(Exact(_LabelValue(self.field_name, Value(key)), value))
+
+
+class _LabelValue(Func):
+    """The value of a label, whatever its key looks like: a JSON path takes a number for a place in a list."""
+
+    function = "jsonb_extract_path_text"
+    output_field = models.TextField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "(SELECT value FROM json_each(%(expressions)s)"
+        return self.as_sql(compiler, connection, template=template, arg_joiner=") WHERE key = ", **context)
+
+
+def _label(text: str) -> tuple[str, str | None]:
+    key, equals, value = text.partition("=")
+    if not key or "\x00" in text:
+        raise forms.ValidationError(_("This must be `key` or `key=value`."), code="invalid")
+    return key, value if equals else None
 
 
 def _is_plural(model: type[models.Model], path: str) -> bool:
@@ -297,7 +330,11 @@ class StrictFilterBackend(DjangoFilterBackend):
 def _field_errors(form: forms.Form) -> Iterator[FieldError]:
     for name, errors in form.errors.as_data().items():
         for error in errors:
-            yield FieldError(pointer_to(name), code_of(error.code), " ".join(error.messages))
+            choices = [value for value, _ in getattr(form.fields[name], "choices", ())]
+            if error.code == "invalid_choice" and choices:
+                yield not_one_of(pointer_to(name), choices)
+            else:
+                yield FieldError(pointer_to(name), code_of(error.code), " ".join(error.messages))
 
 
 class Ordering(OrderingFilter):
@@ -305,7 +342,7 @@ class Ordering(OrderingFilter):
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
         if not request.query_params.get("ordering", "by default"):
-            raise Invalid("unknown_parameter", "can't order by {field}", pointer_to("ordering"), field="")
+            raise self._refusal(queryset, view, request)
         asked = self.get_ordering(request, queryset, view)
         return queryset.order_by(*asked, "pk") if asked else queryset  # equal rows must not swap between two pages
 
@@ -318,8 +355,11 @@ class Ordering(OrderingFilter):
 
     def remove_invalid_fields(self, queryset: Any, fields: Any, view: "APIView", request: Request) -> list[str]:
         known = {name for name, _ in self.get_valid_fields(queryset, view, {"request": request})}
-        unknown = [field for field in fields if field.removeprefix("-") not in known]
-        if unknown:
-            detail = "can't order by {field}"
-            raise Invalid("unknown_parameter", detail, pointer_to("ordering"), field=unknown[0])
+        if any(field.removeprefix("-") not in known for field in fields):
+            raise self._refusal(queryset, view, request)
         return list(fields)
+
+    def _refusal(self, queryset: Any, view: "APIView", request: Request) -> Invalid:
+        known = ", ".join(name for name, _ in self.get_valid_fields(queryset, view, {"request": request}))
+        detail = "a list is ordered by some of {choices}, with a minus from high to low"
+        return Invalid("unknown_parameter", detail, pointer_to("ordering"), choices=known)

@@ -1,6 +1,6 @@
 """How msgspec structs and this project's tokens appear in the OpenAPI document."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -73,9 +73,10 @@ def page_of(item: Any) -> type[StructList]:
     return type(f"{item.__name__}Page", (StructPage,), {"item": item, "_spectacular_annotation": {"many": False}})
 
 
-def paged(item: Any, *, filters: bool = False, **options: Any) -> Any:
-    """How a view below a member is declared that answers a page of `item`; `filters`: it declares its own."""
-    return extend_schema(request=None, responses=page_of(item), filters=filters, parameters=PAGE_PARAMETERS, **options)
+def paged(item: Any, *, filters: bool = False, parameters: Sequence[Any] = (), **options: Any) -> Any:
+    """How a view without a queryset of its own is declared that answers a page of `item`; `filters`: it has its own."""
+    known = [*parameters, *PAGE_PARAMETERS]
+    return extend_schema(request=None, responses=page_of(item), filters=filters, parameters=known, **options)
 
 
 class StructListExtension(OpenApiSerializerExtension):

@@ -48,12 +48,18 @@ def refuse_unknown_parameters(request: Request, known: Collection[str], *, singl
         )
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
-        raise Invalid.of(
-            FieldError(pointer_to(name), "unknown_parameter", "there is no such parameter") for name in unknown
-        )
+        raise Invalid.of(_unknown(name, known) for name in unknown)
     twice = [name for name in single if len(request.query_params.getlist(name)) > 1]
     if twice:
         raise Invalid.of(FieldError(pointer_to(name), "given_twice", "this can be given once") for name in twice)
+
+
+def _unknown(name: str, known: Collection[str]) -> FieldError:
+    """`name` is refused, and what there is instead is listed, without the look-ups of what is listed."""
+    if names := sorted(each for each in known if "__" not in each or each.partition("__")[0] not in known):
+        detail = "there is no such parameter; there are {choices}"
+        return FieldError(pointer_to(name), "unknown_parameter", detail, {"choices": ", ".join(names)})
+    return FieldError(pointer_to(name), "unknown_parameter", "there is no such parameter")
 
 
 def _not_utf8(query: str) -> Iterator[str]:

@@ -6,13 +6,14 @@ A viewset declares its queryset, serializer, filterset, capability and services;
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import repeat
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import msgspec
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from rest_framework import mixins, serializers, status
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
@@ -28,16 +29,19 @@ from .conditions import Conditional, if_match_check
 from .encoded import Encoded
 from .idempotency import Idempotent
 from .origin import caller_origin
+from .paging import Pages
 from .parameters import refuse_unknown_parameters
 from .problems import field_errors
 
 __all__ = [
     "CodeOf",
+    "OneOf",
     "ReadOnlyResource",
     "Resource",
     "StrictModelSerializer",
     "StrictSerializer",
     "encoded",
+    "page_response",
     "struct_response",
 ]
 
@@ -60,9 +64,8 @@ class _Strict(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
-            refused = {
-                name: _no_such_field() for name in data if name not in self.fields or self.fields[name].read_only
-            }
+            known = [name for name, field in self.fields.items() if not field.read_only]
+            refused = {name: _no_such_field(known) for name in data if name not in known}
             for name, kind in self._kinds():
                 if not _fits(data.get(name), kind):
                     refused[name] = _wrong_type(kind)
@@ -82,8 +85,19 @@ class StrictSerializer(_Strict):
     """For bodies that are no model's."""
 
 
+class OneOf(serializers.ChoiceField):
+    """A choice that is refused with what there is to choose from."""
+
+    default_error_messages: ClassVar[dict[str, Any]] = {"invalid_choice": _("this must be one of {choices}")}
+
+    def fail(self, key: str, **params: Any) -> NoReturn:
+        super().fail(key, choices=", ".join(map(str, self.choices)), **params)
+
+
 class StrictModelSerializer(_Strict, serializers.ModelSerializer[Any]):
     """For a model's rows. Uniqueness and the like are the services' business, which know them race-free."""
+
+    serializer_choice_field = OneOf
 
     def get_validators(self) -> list[Any]:
         return []
@@ -312,13 +326,28 @@ def encoded(answer: Any) -> HttpResponse:
     return Encoded(_encoder.encode(answer))
 
 
+def page_response(
+    request: Request, rows: Any, shown: Callable[[Any], Any] | None = None, own: Sequence[str] = ()
+) -> HttpResponse:
+    """A page of rows that no list's filters are about, each as `shown` has it; `own`: the view's other parameters.
+
+    Raises Invalid for any other parameter.
+    """
+    known = (*Pages.parameters, *own)
+    refuse_unknown_parameters(request, known, single=known)
+    pages = Pages()
+    part: Any = pages.paginate_queryset(rows, request)
+    return encoded(pages.get_paginated_response([*map(shown, part)] if shown else part).data)
+
+
 def struct_response(answer: msgspec.Struct, status: int = status.HTTP_200_OK) -> HttpResponse:
     """A struct as JSON, encoded once."""
     return Encoded(_encoder.encode(answer), status)
 
 
-def _no_such_field() -> ErrorDetail:
-    return ErrorDetail(gettext("there is no such field"), code="unknown_field")
+def _no_such_field(known: Sequence[str]) -> ErrorDetail:
+    detail = gettext("there is no such field; there are {choices}").format(choices=", ".join(known))
+    return ErrorDetail(detail, code="unknown_field")
 
 
 def _wrong_type(kind: type) -> ErrorDetail:

@@ -19,6 +19,7 @@ from .views.openapi_document import OpenApiDocumentView
 from .views.placements import PlacementViewSet
 from .views.profiles import ProfileViewSet
 from .views.providers import OutcomesView, ProviderKindsView, ProviderViewSet
+from .views.root import RootView
 from .views.schedule import ScheduleView
 from .views.sources import CollectorsView, SourceViewSet
 from .views.system import PluginsView, StatusView
@@ -49,19 +50,25 @@ router.register("deliveries", DeliveryViewSet)
 
 browsable_docs = csp(settings.API_DOCS_SECURITY_POLICY)(SpectacularSwaggerSplitView.as_view(url_name="schema"))
 
-urlpatterns = [
+resources = [
     path("schedule/", ScheduleView.as_view(), name="schedule"),
     path("schedule/batch/", BatchView.as_view(), name="schedule-batch"),
     path("capacity/", CapacityView.as_view(), name="capacity"),
     path("samples/", SamplesView.as_view(), name="samples"),
     path("collectors/", CollectorsView.as_view(), name="collectors"),
-    path("providers/<str:code>/outcomes/", OutcomesView.as_view(), name="provider_outcomes"),
     path("provider_kinds/", ProviderKindsView.as_view(), name="provider_kinds"),
     path("plugins/", PluginsView.as_view(), name="plugins"),
     path("me/", MeView.as_view(), name="me"),
     path("status/", StatusView.as_view(), name="status"),
     path("schema/", OpenApiDocumentView.as_view(), name="schema"),
     path("docs/", browsable_docs, name="docs"),
+]
+names = [*(str(each.pattern).rstrip("/") for each in resources), *(prefix for prefix, *_ in router.registry)]
+
+urlpatterns = [
+    path("", RootView.as_view(names=names), name="root"),
+    *resources,
+    path("providers/<str:code>/outcomes/", OutcomesView.as_view(), name="provider_outcomes"),
     *router.urls,
     re_path("^(?P<path>.*)$", nothing_here),
 ]

@@ -1,5 +1,6 @@
 """What can be said about a row without asking the database: types, lengths, choices, the fields' own validators."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -7,7 +8,7 @@ from django.db.models import Field, Model
 
 from idcsched.framework.errors import FieldError, Invalid
 
-__all__ = ["code_of", "row_check"]
+__all__ = ["code_of", "not_one_of", "row_check"]
 
 CODES = {
     "null": "required",
@@ -54,7 +55,7 @@ def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:
     try:
         setattr(row, field.attname, field.clean(value, row) if value is not None or not field.null else None)
     except ValidationError as error:
-        return [_said(one, pointer) for one in error.error_list]
+        return [_said(one, pointer, field) for one in error.error_list]
     except OverflowError:
         return [FieldError(pointer, "out_of_range", "this number is out of its range")]
     if not storable(value):
@@ -62,9 +63,17 @@ def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:
     return []
 
 
-def _said(error: ValidationError, pointer: str) -> FieldError:
+def _said(error: ValidationError, pointer: str, field: "Field[Any, Any]") -> FieldError:
     """What Django said, in the language of the reader already."""
+    if error.code == "invalid_choice" and field.flatchoices:
+        return not_one_of(pointer, [value for value, _ in field.flatchoices])
     return FieldError(pointer, code_of(error.code), " ".join(error.messages))
+
+
+def not_one_of(pointer: str, choices: Iterable[object]) -> FieldError:
+    """How a value is refused that is none of the choices, wherever it is given."""
+    params = {"choices": ", ".join(map(str, choices))}
+    return FieldError(pointer, "invalid_choice", "this must be one of {choices}", params)
 
 
 def code_of(name: str | None) -> str:

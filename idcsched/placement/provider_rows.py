@@ -129,7 +129,9 @@ def _check_config(row: Provider) -> None:
 def _driver(kind: str, config: Any) -> Driver:
     found = driver_kinds().drivers.get(kind)
     if found is None:
-        raise Invalid("unknown_kind", "there is no kind of provider {name}", "/kind", name=kind)
+        detail = "there is no kind of provider {name}: this must be one of {choices}"
+        choices = ", ".join(sorted(driver_kinds().drivers))
+        raise Invalid("unknown_kind", detail, "/kind", name=kind, choices=choices)
     return found(convert(config, found.Config, "/config"))
 
 

@@ -147,7 +147,7 @@ def test_every_list_has_the_same_look_ups(idcs: Api, portal: Api, path: str, fou
         ("/sources/file/runs/", "colour"),
         ("/sources/file/runs/", "q"),
         ("/sources/file/runs/", "enabled"),
-        ("/profiles/seed-example/revisions/", "limit"),
+        ("/profiles/seed-example/revisions/", "to"),
         ("/profiles/seed-example/revisions/1/diff/", "from"),
         ("/idcs/a/", "colour"),
     ],
@@ -156,6 +156,134 @@ def test_below_a_list_unknown_parameters_are_refused_too(idcs: Api, path: str, n
     source = {"code": "file", "kind": "csv", "schedule": 300, "config": {"file": "f.csv"}}
     idcs.post("/sources/", {**source, "mapping": {"idc": "i", "metric": "m", "value": "v"}}, status=201)
     assert idcs.refused("GET", f"{path}?{name}=1", status=400) == ("unknown_parameter", [f"?{name}"])
+
+
+@pytest.mark.parametrize("path", ["/plugins/", "/collectors/", "/provider_kinds/", "/profiles/cost-first/revisions/"])
+def test_what_stands_in_no_table_comes_in_pages_too(idcs: Api, path: str) -> None:
+    whole, first = idcs.get(path), idcs.get(f"{path}?limit=1")
+    assert list(whole) == ["count", "next", "previous", "results"]
+    assert whole["count"] == len(whole["results"]) == len(walked(idcs, f"{path}?limit=1"))
+    assert first["results"] == whole["results"][:1]
+    assert idcs.refused("GET", f"{path}?colour=red", status=400) == ("unknown_parameter", ["?colour"])
+
+
+LABELS = {
+    "a": {"owner": "own", "7": "seven"},
+    "b": {"owner": "partner", "disk": ""},
+    "c": {"owner": "own", "disk": "ssd"},
+}
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("label=owner%3Down", "ac"),
+        ("label=owner%3Down&label=owner%3Dpartner", "abc"),
+        ("label=disk", "bc"),
+        ("label=disk%3D", "b"),
+        ("label=7%3Dseven", "a"),
+        ("label=owner%3Down&label__n=disk", "a"),
+        ("label__n=owner%3Down&q=demo", ""),
+        ("label__n=disk%3Dssd&label=owner", "ab"),
+        ("label=colour", ""),
+    ],
+)
+def test_labels(idcs: Api, query: str, found: str) -> None:
+    for code, labels in LABELS.items():
+        idcs.call("PATCH", f"/idcs/{code}/", {"labels": labels}, status=200)
+    assert [idc["code"] for idc in idcs.get(f"/idcs/?{query}&ordering=code")["results"]] == list(found)
+
+
+def test_who_has_no_such_label(idcs: Api) -> None:
+    idcs.call("PATCH", "/regions/A/", {"labels": {"market": "south"}}, status=200)
+    assert [each["code"] for each in idcs.get("/regions/?label=market%3Dsouth")["results"]] == ["A"]
+    assert "A" not in [each["code"] for each in idcs.get("/regions/?label__n=market%3Dsouth")["results"]]
+    assert idcs.get("/regions/?label__n=market%3Dnorth")["count"] == idcs.get("/regions/")["count"]
+    assert idcs.refused("GET", "/idcs/?label=%3Dx", status=400) == ("wrong_type", ["?label"])
+
+
+@pytest.mark.parametrize("kind", ["taints", "affinities"])
+def test_what_is_in_force(idcs: Api, kind: str) -> None:
+    what = {"key": "k", "effect": "NoSchedule"} if kind == "taints" else {"kind": "prefer", "weight": 5}
+    past, future = "2020-01-01T00:00:00Z", "2100-01-01T00:00:00Z"
+    windows = {
+        "always": {},
+        "now": {"starts_at": past, "ends_at": future},
+        "coming": {"starts_at": future},
+        "over": {"starts_at": past, "ends_at": "2020-02-01T00:00:00Z"},
+    }
+    for number, (reason, window) in enumerate(windows.items()):
+        idcs.post(f"/{kind}/", {"idc": "abdef"[number], **what, "reason": reason, **window}, status=201)
+
+    def reasons(query: str) -> set[str]:
+        return {each["reason"] for each in idcs.get(f"/{kind}/?{query}")["results"]} & set(windows)
+
+    assert reasons("in_force=true") == {"always", "now"}
+    assert reasons("in_force=false") == {"coming", "over"}
+    assert reasons("in_force=true&in_force=false") == set(windows)
+    assert idcs.refused("GET", f"/{kind}/?in_force=yes", status=400) == ("invalid_choice", ["?in_force"])
+
+
+def test_a_brief_list_of_decisions(idcs: Api, portal: Api) -> None:
+    """A decision by itself is always told in full."""
+    made = portal.schedule(region="A", profile="seed-example", explain="full")
+    (full,) = portal.get("/decisions/")["results"]
+    (brief,) = portal.get("/decisions/?brief=true")["results"]
+    long = {"candidates", "tie", "margin", "rejected", "rejected_counts", "near_misses", "stale"}
+    assert [brief[name] for name in long] == [None] * len(long)
+    assert {name: full[name] for name in full.keys() - long} == {name: brief[name] for name in brief.keys() - long}
+    assert full["candidates"] == made["candidates"]
+    assert portal.get("/decisions/?brief=false")["results"] == [full]
+    assert portal.refused("GET", "/decisions/?brief=1", status=400) == ("invalid_choice", ["?brief"])
+    assert portal.refused("GET", f"/decisions/{made['decision_id']}/?brief=true", status=400)[0] == "unknown_parameter"
+
+
+def test_the_root_lists_what_there_is(idcs: Api, anonymous: Api) -> None:
+    found = idcs.get("/")
+    assert found["idcs"].endswith("/api/v1/idcs/")
+    assert found["schedule/batch"].endswith("/api/v1/schedule/batch/")
+    answers = {name: idcs.raw("GET", f"/{name}/").status_code for name in found}
+    assert {name for name, status in answers.items() if status == 405} == {"schedule", "schedule/batch", "capacity"}
+    assert {name for name, status in answers.items() if status not in {200, 405}} == {"samples"}, "it wants a metric"
+    assert anonymous.refused("GET", "/", status=401)[0] == "token_missing"
+
+
+def test_lines_inside_an_idc_carry_the_id_that_lines_and_bandwidth_want(idcs: Api) -> None:
+    line = {"isp": "ct", "purchased_mbps": 100}
+    idcs.call("PATCH", "/idcs/a/", {"lines": [line, {**line, "code": "spare"}]}, status=200)
+    shown = idcs.get("/idcs/a/")
+    by_code = {each["code"]: each["id"] for each in idcs.get("/lines/?idc=a")["results"]}
+    assert {each["code"]: each["id"] for each in shown["lines"]} == by_code
+    assert idcs.call("PUT", "/idcs/a/", shown, status=200) == shown, "what was read can be written back"
+    first, second = shown["lines"]
+    swapped = {"lines": [{**first, "id": second["id"]}, second]}
+    assert idcs.refused("PATCH", "/idcs/a/", swapped, status=400) == ("read_only", ["/lines/0/id"])
+    fresh = {"code": "fresh", "region": "A", "lines": [first]}
+    assert idcs.refused("POST", "/idcs/", fresh, status=400) == ("read_only", ["/lines/0/id"])
+
+
+STATUSES = "online, offline, draining, retired"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "listed"),
+    [
+        ("POST", "/idcs/", {"code": "n", "region": "A", "status": "asleep"}, STATUSES),
+        ("GET", "/idcs/?status=asleep", None, STATUSES),
+        ("GET", "/idcs/?ordering=colour", None, "code, name, region, status, tier, partition, provider"),
+        ("GET", "/taints/?colour=red", None, "ordering, q, reason, region, starts_at__gte, starts_at__lte, value"),
+        ("POST", "/isps/", {"code": "n", "colour": "red"}, "code, name, aliases"),
+        ("POST", "/lines/", {"idc": "a", "isp": "ct", "purchased_mbps": 1, "charge_type": "beads"}, "p95_month"),
+        ("POST", "/providers/", {"code": "n", "kind": "wishful"}, "simulated"),
+        ("POST", "/sources/", {"code": "n", "kind": "pigeon", "schedule": 300}, "prometheus"),
+        ("POST", "/users/", {"username": "n", "role": "king"}, "viewer, portal, operator, admin"),
+        ("POST", "/users/", {"username": "n", "role": "viewer", "language": "tlh"}, "en"),
+    ],
+)
+def test_a_refused_choice_lists_what_there_is(idcs: Api, method: str, path: str, body: Any, listed: str) -> None:
+    error, *_ = idcs.call(method, path, body, status=400)["errors"]
+    assert listed in error["detail"]
 
 
 def walked(api: Api, path: str) -> list[Any]:

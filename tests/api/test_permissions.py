@@ -52,7 +52,7 @@ def _rule(role: str, read_only: str) -> Rule:
 @cache
 def table() -> dict[tuple[str, str], Rule]:
     rows = ROW.finditer(PAGE.read_text(encoding="utf-8"))
-    return {(row["path"], row["method"]): _rule(row["role"], row["read_only"]) for row in rows}
+    return {(row["path"].lstrip("/"), row["method"]): _rule(row["role"], row["read_only"]) for row in rows}
 
 
 @cache

@@ -33,24 +33,28 @@ def test_it_works(seed: Api, portal: Api) -> None:
 
     seed.post(f"{PATH}/revisions/1/activate/", None, status=200)
     assert total(portal) == (1, 220.0)
-    assert [(each["revision"], each["active"]) for each in seed.get(f"{PATH}/revisions/")] == [(2, False), (1, True)]
+    assert [(each["revision"], each["active"]) for each in seed.get(f"{PATH}/revisions/")["results"]] == [
+        (2, False),
+        (1, True),
+    ]
 
 
 def test_what_differs(seed: Api) -> None:
     seed.post(f"{PATH}/revisions/", {**with_weight("x", 20), "line_choice": "cheapest"}, status=201)
 
-    assert seed.get(f"{PATH}/revisions/1/diff/?to=2") == [
+    assert seed.get(f"{PATH}/revisions/1/diff/?to=2")["results"] == [
         {"pointer": "/plugins/x/weight", "before": 10, "after": 20.0},
         {"pointer": "/line_choice", "before": None, "after": "cheapest"},
     ]
-    assert seed.get(f"{PATH}/revisions/1/diff/") == []
-    assert seed.get(f"{PATH}/revisions/2/diff/") == seed.get(f"{PATH}/revisions/1/diff/?to=2"), "active, then the draft"
+    assert seed.get(f"{PATH}/revisions/1/diff/")["results"] == []
+    drafted, named = (seed.get(f"{PATH}/revisions/{query}")["results"] for query in ("2/diff/", "1/diff/?to=2"))
+    assert drafted == named, "active, then the draft"
 
 
 def test_a_new_order_is_a_difference(seed: Api) -> None:
     seed.post(f"{PATH}/revisions/", {"plugins": BODY["plugins"][::-1]}, status=201)
 
-    (difference,) = seed.get(f"{PATH}/revisions/1/diff/?to=2")
+    (difference,) = seed.get(f"{PATH}/revisions/1/diff/?to=2")["results"]
 
     assert difference["pointer"] == "/plugins#order"
 
@@ -99,5 +103,5 @@ def test_refusals(seed: Api, portal: Api, api: Callable[..., Api]) -> None:
     assert seed.refused("GET", f"{PATH}/revisions/9/diff/", status=404)[0] == "not_found"
     assert seed.refused("GET", f"{PATH}/revisions/1/diff/?to=x", status=400) == ("wrong_type", ["?to"])
     assert portal.refused("POST", f"{PATH}/revisions/", BODY, status=403)[0] == "role_not_allowed"
-    assert portal.get(f"{PATH}/revisions/")[0]["revision"] == 1
+    assert portal.get(f"{PATH}/revisions/")["results"][0]["revision"] == 1
     assert api("operator").post(f"{PATH}/revisions/", BODY, status=201)["created_by"] == "operator"

@@ -21,7 +21,7 @@ def test_it_works(seed: Api, api: Callable[..., Api]) -> None:
 
 
 def test_every_plugin_says_what_it_takes(seed: Api) -> None:
-    listed = {plugin["name"]: plugin for plugin in seed.get("/plugins/")}
+    listed = {plugin["name"]: plugin for plugin in seed.get("/plugins/")["results"]}
 
     assert {"available", "network_flow", "taint", "billing_cost"} <= set(listed)
     assert listed["taint"]["points"] == ["filter", "score"]

@@ -7,18 +7,18 @@ from uuid import UUID
 import msgspec
 from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from idcsched.api.bodies import body_bytes
-from idcsched.api.filtering import FilterSet
+from idcsched.api.filtering import FilterSet, flag
 from idcsched.api.openapi import paged
-from idcsched.api.paging import CursorPages, Pages
-from idcsched.api.parameters import refuse_unknown_parameters
+from idcsched.api.paging import CursorPages
 from idcsched.api.permissions import principal_of_request
-from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
+from idcsched.api.resources import ReadOnlyResource, page_response, struct_response
 from idcsched.framework.answer import Candidate, Rejected, Stale
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.explain import ListName
@@ -30,6 +30,9 @@ from idcsched.scheduling.sentences import read
 
 __all__ = ["DecisionViewSet"]
 
+LONG = ("candidates", "tie", "margin", "rejected", "rejected_counts", "near_misses", "stale")
+"""What `explain` governs; it is left out of a brief list."""
+BRIEF = _("With true: without what `explain` governs (`candidates`, `rejected` and the like are null).")
 EXAMPLE = {"weights": {"billing_cost": 20}, "data": "then"}
 
 
@@ -68,9 +71,12 @@ class DecisionSerializer(serializers.BaseSerializer[Decision]):
     """The recorded answer, with who asked what and when, and what became of it."""
 
     def to_representation(self, instance: Decision) -> dict[str, Any]:
+        answer = instance.answer
+        if "true" in self.context["request"].query_params.getlist("brief"):
+            answer = {**answer, **dict.fromkeys(LONG, None)}
         taken = instance.taken and {name: instance.taken[name] for name in ("idc", "rank", "because")}
         return {
-            **read(instance.answer, instance.sentences),
+            **read(answer, instance.sentences),
             "created_at": serializers.DateTimeField().to_representation(instance.created_at),
             "tenant": instance.tenant.code if instance.tenant else None,
             "actor": instance.actor,
@@ -80,6 +86,12 @@ class DecisionSerializer(serializers.BaseSerializer[Decision]):
 
 
 class DecisionFilters(FilterSet):
+    brief = flag("all_of_them", help_text=BRIEF)
+
+    def all_of_them(self, queryset: QuerySet[Decision], name: str, values: list[bool]) -> QuerySet[Decision]:
+        """How a decision is shown does not say which ones are."""
+        return queryset
+
     class Meta:
         model = Decision
         columns = (
@@ -134,10 +146,7 @@ class DecisionViewSet(ReadOnlyResource):
         return self._listed("stale")
 
     def _listed(self, name: ListName) -> HttpResponse:
-        refuse_unknown_parameters(self.request, Pages.parameters, single=Pages.parameters)
-        pages = Pages()
-        part = pages.paginate_queryset(Explanation(self.get_object(), name), self.request, view=self)
-        return encoded(pages.get_paginated_response(part).data)
+        return page_response(self.request, Explanation(self.get_object(), name))
 
     @extend_schema(
         request=ReplayRequest,

@@ -1,17 +1,19 @@
 """`regions/ isps/ idcs/ lines/`: what exists."""
 
-from typing import cast
+from typing import Any, cast
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
+from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 
 from idcsched.api.fields import LabelsField, TextsField
-from idcsched.api.filtering import AnyOf, FilterSet
-from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer, StrictSerializer, struct_response
+from idcsched.api.filtering import WITHOUT_LABEL, AnyLabel, AnyOf, FilterSet
+from idcsched.api.resources import CodeOf, OneOf, Resource, StrictModelSerializer, StrictSerializer, struct_response
 from idcsched.inventory import services
 from idcsched.inventory.choices import ChargeType
 from idcsched.inventory.models import STOCK_FIELDS, Idc, Isp, Line, Region
@@ -31,6 +33,8 @@ class RegionSerializer(StrictModelSerializer):
 
 class RegionFilters(FilterSet):
     parent = AnyOf(field_name="parent__code")
+    label = AnyLabel()
+    label__n = AnyLabel(exclude=True, help_text=WITHOUT_LABEL)
 
     class Meta:
         model = Region
@@ -96,15 +100,19 @@ LINE_FIELDS = (
 
 
 class NestedLineSerializer(StrictModelSerializer):
-    """A line as part of its IDC. Without a code it is called like its ISP."""
+    """A line as part of its IDC. `id` is how `lines/` and `bandwidth/` call it; a body may repeat it, or leave it out.
 
+    Without a code it is called like its ISP.
+    """
+
+    id = serializers.IntegerField(required=False)
     code = serializers.CharField(max_length=63, required=False)
     isp = CodeOf()
-    charge_type = serializers.ChoiceField(choices=ChargeType.choices, default=ChargeType.P95_MONTH)
+    charge_type = OneOf(choices=ChargeType.choices, default=ChargeType.P95_MONTH)
 
     class Meta:
         model = Line
-        fields = LINE_FIELDS
+        fields = ("id", *LINE_FIELDS)
 
 
 class StockSerializer(StrictSerializer):
@@ -121,6 +129,15 @@ class IdcSerializer(StrictModelSerializer):
     labels = LabelsField(required=False)
     stock = StockSerializer(source="*", required=False)
     lines = NestedLineSerializer(many=True, required=False)
+
+    def validate_lines(self, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Without their ids; raises ValidationError for one that the line of that code does not have."""
+        known = {line.code: line.pk for line in self.instance.lines.all()} if self.instance else {}
+        refusal = {"id": [ErrorDetail(gettext("this can't be changed"), code="read_only")]}
+        wrong = ["id" in line and line.pop("id") != known.get(line.get("code", line["isp"])) for line in lines]
+        if any(wrong):
+            raise serializers.ValidationError([refusal if each else {} for each in wrong])
+        return lines
 
     class Meta:
         model = Idc
@@ -141,6 +158,9 @@ class IdcSerializer(StrictModelSerializer):
 
 
 class IdcFilters(FilterSet):
+    label = AnyLabel()
+    label__n = AnyLabel(exclude=True, help_text=WITHOUT_LABEL)
+
     class Meta:
         model = Idc
         columns = ("code", "name", "tier", "status", "partition", "provider", "latitude", "longitude", *STOCK_FIELDS)
@@ -171,12 +191,12 @@ class IdcViewSet(Resource):
 
 
 class LineSerializer(NestedLineSerializer):
+    id = serializers.IntegerField(read_only=True)
     idc = CodeOf()
 
     class Meta:
         model = Line
         fields = ("id", "idc", *LINE_FIELDS)
-        read_only_fields = ("id",)
 
 
 class LineFilters(FilterSet):

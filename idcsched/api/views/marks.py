@@ -4,13 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
 from idcsched.api.fields import SelectorField
-from idcsched.api.filtering import FilterSet
+from idcsched.api.filtering import FilterSet, flag
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer
 from idcsched.inventory import services
 from idcsched.inventory.models import Affinity, Taint
 from idcsched.inventory.scope import scope_check_many
+from idcsched.inventory.taint_state import TaintState, in_state
 
 __all__ = ["AffinityViewSet", "TaintViewSet"]
 
@@ -35,7 +40,17 @@ class TaintSerializer(StrictModelSerializer):
         read_only_fields = ("id", "created_at")
 
 
-class TaintFilters(FilterSet):
+class MarkFilters(FilterSet):
+    in_force = flag("now", help_text=_("Whether it is in force now."))
+
+    def now(self, queryset: QuerySet[Any], name: str, values: list[bool]) -> QuerySet[Any]:
+        if set(values) != {values[0]}:
+            return queryset
+        condition = in_state(TaintState.IN_FORCE, timezone.now())
+        return queryset.filter(condition) if values[0] else queryset.exclude(condition)
+
+
+class TaintFilters(MarkFilters):
     class Meta:
         model = Taint
         columns = ("id", "key", "value", "effect", "reason", "starts_at", "ends_at", "created_at")
@@ -83,7 +98,7 @@ class AffinitySerializer(StrictModelSerializer):
         read_only_fields = ("id", "created_at")
 
 
-class AffinityFilters(FilterSet):
+class AffinityFilters(MarkFilters):
     class Meta:
         model = Affinity
         columns = ("id", "kind", "weight", "reason", "starts_at", "ends_at", "created_at")

@@ -1,5 +1,6 @@
 """`/api/v1/profiles/`: policies as versioned documents."""
 
+from functools import partial
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -11,13 +12,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from idcsched.api.filtering import FilterSet
-from idcsched.api.openapi import list_of
+from idcsched.api.openapi import list_of, paged
+from idcsched.api.paging import Pages
 from idcsched.api.parameters import pointer_to, refuse_unknown_parameters
-from idcsched.api.resources import Resource, struct_response
+from idcsched.api.resources import Resource, page_response, struct_response
 from idcsched.audit.writing import below
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Invalid
 from idcsched.framework.profile import PluginEntry, ProfileBody
+from idcsched.scheduling.differences import Difference as Found
 from idcsched.scheduling.differences import differences
 from idcsched.scheduling.models import Profile, ProfileRevision
 from idcsched.scheduling.replay import Preview, preview
@@ -187,9 +190,7 @@ class ProfileViewSet(Resource):
     def partial_update_many(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         return super().partial_update_many(request, *args, **kwargs)
 
-    @extend_schema(
-        methods=["GET"], operation_id="profile_revisions_list", request=None, responses=list_of(ShownRevision)
-    )
+    @paged(ShownRevision, methods=["GET"], operation_id="profile_revisions_list")
     @extend_schema(
         methods=["POST"],
         operation_id="profile_revisions_create",
@@ -198,12 +199,11 @@ class ProfileViewSet(Resource):
         examples=[DRAFTED],
     )
     @action(detail=True, methods=["get", "post"])
-    def revisions(self, request: Request, code: str) -> Response:
+    def revisions(self, request: Request, code: str) -> HttpResponse:
         """All states of the profile, the latest first; a POST adds one that is not in force yet."""
         profile: Profile = self.get_object()
         if request.method == "GET":
-            refuse_unknown_parameters(request, (), single=())
-            return Response([_revision(profile, revision) for revision in profile.revisions.all()])
+            return page_response(request, profile.revisions.all(), partial(_revision, profile))
         draft = convert(request.data, Draft)
         with self.writing():
             made = profile_revise(
@@ -220,24 +220,20 @@ class ProfileViewSet(Resource):
         profile: Profile = self.get_object()
         return Response(_revision(profile, profile.revisions.get(number=int(number))))
 
-    @extend_schema(
-        operation_id="profile_revisions_diff",
-        request=None,
-        responses=list_of(Difference),
-        parameters=[REVISION],
-    )
+    @paged(Difference, operation_id="profile_revisions_diff", parameters=[REVISION])
     @action(detail=True, methods=["get"], url_path=r"revisions/(?P<number>[0-9]{1,9})/diff")
-    def diff(self, request: Request, code: str, number: str) -> Response:
+    def diff(self, request: Request, code: str, number: str) -> HttpResponse:
         """What would change if this revision were put in force; with `to`, what has changed from it to that one."""
-        refuse_unknown_parameters(request, ("to",), single=("to",))
         profile: Profile = self.get_object()
+        known = ("to", *Pages.parameters)
+        refuse_unknown_parameters(request, known, single=known)
         named, to = revision_named(profile, int(number)), request.query_params.get("to")
         if to is None:
             before, after = profile.active, named
         else:
             before, after = named, revision_named(profile, _whole_number(to, pointer_to("to")))
-        found = differences(before.body if before else {}, after.body)
-        return Response([{"pointer": each.pointer, "before": each.before, "after": each.after} for each in found])
+        found = list(differences(before.body if before else {}, after.body))
+        return page_response(request, found, _difference, own=("to",))
 
     @extend_schema(operation_id="profile_preview", request=PreviewRequest, responses=Preview, examples=[PREVIEWED])
     @action(detail=True, methods=["post"])
@@ -253,6 +249,10 @@ class ProfileViewSet(Resource):
                 return struct_response(preview(profile=profile, body=body, last=asked.last))
         body = revision_named(profile, asked.revision, "/revision").body
         return struct_response(preview(profile=profile, body=body, last=asked.last))
+
+
+def _difference(found: Found) -> Difference:
+    return Difference(found.pointer, found.before, found.after)
 
 
 def _revision(profile: Profile, revision: ProfileRevision) -> dict[str, Any]:

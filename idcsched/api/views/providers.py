@@ -16,8 +16,8 @@ from idcsched.api.examples import example
 from idcsched.api.fields import ObjectField
 from idcsched.api.filtering import FilterSet
 from idcsched.api.middleware import request_id_of
-from idcsched.api.openapi import list_of
-from idcsched.api.resources import Resource, StrictModelSerializer, encoded
+from idcsched.api.openapi import paged
+from idcsched.api.resources import Resource, StrictModelSerializer, page_response
 from idcsched.audit.context import origin_set
 from idcsched.placement import services
 from idcsched.placement.driver import Driver
@@ -95,9 +95,9 @@ class ProviderKindsView(APIView):
 
     capability = "read"
 
-    @extend_schema(operation_id="provider_kinds_list", responses=list_of(ProviderKindDocument))
+    @paged(ProviderKindDocument, operation_id="provider_kinds_list")
     def get(self, request: Request) -> HttpResponse:
-        return encoded([_document(found) for _, found in sorted(driver_kinds().drivers.items())])
+        return page_response(request, [found for _, found in sorted(driver_kinds().drivers.items())], _document)
 
 
 def _document(found: type[Driver]) -> ProviderKindDocument:

@@ -17,9 +17,9 @@ from rest_framework.views import APIView
 
 from idcsched.api.fields import ObjectField, TextsField
 from idcsched.api.filtering import FilterSet
-from idcsched.api.openapi import list_of, paged
+from idcsched.api.openapi import paged
 from idcsched.api.permissions import principal_of_request
-from idcsched.api.resources import Resource, StrictModelSerializer, encoded, struct_response
+from idcsched.api.resources import Resource, StrictModelSerializer, page_response, struct_response
 from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid
 from idcsched.inventory.scope import regions_check
@@ -225,9 +225,9 @@ class CollectorsView(APIView):
 
     capability = "read"
 
-    @extend_schema(operation_id="collectors_list", responses=list_of(CollectorDocument))
+    @paged(CollectorDocument, operation_id="collectors_list")
     def get(self, request: Request) -> HttpResponse:
-        return encoded([_collector(found) for _, found in sorted(kinds().collectors.items())])
+        return page_response(request, [found for _, found in sorted(kinds().collectors.items())], _collector)
 
 
 def _collector(found: type[Collector]) -> CollectorDocument:

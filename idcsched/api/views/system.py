@@ -15,8 +15,8 @@ from rest_framework.views import APIView
 
 from idcsched import __version__
 from idcsched.api.background import Background, background
-from idcsched.api.openapi import list_of
-from idcsched.api.resources import encoded, struct_response
+from idcsched.api.openapi import paged
+from idcsched.api.resources import page_response, struct_response
 from idcsched.api.throttling import throttle_state
 from idcsched.framework.plugin import Plugin
 from idcsched.placement.models import Placement
@@ -97,10 +97,9 @@ class PluginsView(APIView):
 
     capability = "read"
 
-    @extend_schema(operation_id="plugins_list", responses=list_of(PluginDocument))
+    @paged(PluginDocument, operation_id="plugins_list")
     def get(self, request: Request) -> HttpResponse:
-        known = registry()
-        return encoded([_document(plugin) for _, plugin in sorted(known.plugins.items())])
+        return page_response(request, [plugin for _, plugin in sorted(registry().plugins.items())], _document)
 
 
 class StatusView(APIView):

@@ -16,7 +16,7 @@ from idcsched.accounts.roles import CAPABILITIES, Principal
 from idcsched.api.fields import NameOf
 from idcsched.api.filtering import FilterSet
 from idcsched.api.permissions import principal_of_request
-from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer, struct_response
+from idcsched.api.resources import CodeOf, OneOf, Resource, StrictModelSerializer, struct_response
 from idcsched.inventory.models import RegionScope
 from idcsched.inventory.services import region_scope_create, region_scope_delete
 
@@ -25,7 +25,7 @@ __all__ = ["MeView", "RegionScopeViewSet", "UserViewSet"]
 
 class UserSerializer(StrictModelSerializer):
     tenant = CodeOf(required=False, allow_null=True)
-    language = serializers.ChoiceField(["", *(code for code, _ in settings.LANGUAGES)], required=False)
+    language = OneOf(["", *(code for code, _ in settings.LANGUAGES)], required=False)
     password = serializers.CharField(
         write_only=True, required=False, allow_null=True, help_text="Without one only tokens let in."
     )
