@@ -12,10 +12,19 @@ from rest_framework.request import Request
 
 from idcsched.framework.errors import FieldError, Invalid
 
-__all__ = ["parameters_pointed_at", "pointer_to", "refuse_unknown_parameters", "time_given", "whole_number_given"]
+__all__ = [
+    "MOST_LISTED",
+    "parameters_pointed_at",
+    "pointer_to",
+    "refuse_unknown_parameters",
+    "time_given",
+    "whole_number_given",
+]
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
+MOST_LISTED: Final = 20
+"""Of so many unknown names each is refused with those that there are."""
 BLANK_OFFSET: Final = re.compile(r" (\d\d:?\d\d)$")
 """An unescaped `+` of a time zone arrives as a blank."""
 
@@ -48,7 +57,7 @@ def refuse_unknown_parameters(request: Request, known: Collection[str], *, singl
         )
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
-        raise Invalid.of(_unknown(name, known) for name in unknown)
+        raise Invalid.of(_unknown(name, known if len(unknown) <= MOST_LISTED else ()) for name in unknown)
     twice = [name for name in single if len(request.query_params.getlist(name)) > 1]
     if twice:
         raise Invalid.of(FieldError(pointer_to(name), "given_twice", "this can be given once") for name in twice)

@@ -30,7 +30,7 @@ from .encoded import Encoded
 from .idempotency import Idempotent
 from .origin import caller_origin
 from .paging import Pages
-from .parameters import refuse_unknown_parameters
+from .parameters import MOST_LISTED, refuse_unknown_parameters
 from .problems import field_errors
 
 __all__ = [
@@ -65,7 +65,8 @@ class _Strict(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
             known = [name for name, field in self.fields.items() if not field.read_only]
-            refused = {name: _no_such_field(known) for name in data if name not in known}
+            unknown = [name for name in data if name not in known]
+            refused = {name: _no_such_field(known if len(unknown) <= MOST_LISTED else ()) for name in unknown}
             for name, kind in self._kinds():
                 if not _fits(data.get(name), kind):
                     refused[name] = _wrong_type(kind)
@@ -346,8 +347,9 @@ def struct_response(answer: msgspec.Struct, status: int = status.HTTP_200_OK) ->
 
 
 def _no_such_field(known: Sequence[str]) -> ErrorDetail:
-    detail = gettext("there is no such field; there are {choices}").format(choices=", ".join(known))
-    return ErrorDetail(detail, code="unknown_field")
+    """`known` are those that there are, where the refusal is to list them."""
+    listing = gettext("there is no such field; there are {choices}").format(choices=", ".join(known))
+    return ErrorDetail(listing if known else gettext("there is no such field"), code="unknown_field")
 
 
 def _wrong_type(kind: type) -> ErrorDetail:

@@ -95,6 +95,15 @@ def test_a_recommendation_is_committed(lines: None, portal: Api) -> None:
     )
 
 
+def test_a_recommendation_of_many_machines_is_committed(seed: Api, portal: Api) -> None:
+    """Each has a name and an image of its own, so that the token is long."""
+    machines = [{"count": 1, "name": f"edge-{n * 7919}", "image": f"image-{n * 104729}"} for n in range(100)]
+    recommended = portal.schedule(region="A", profile="seed-example", machines=machines)
+    assert len(recommended["commit_token"]) > 1000
+    placed = portal.post("/placements/", {"commit_token": recommended["commit_token"]}, status=201)
+    assert placed["state"] == "reserved"
+
+
 def test_nothing_was_taken_of_a_recommendation(seed: Api, portal: Api) -> None:
     decision_id = portal.schedule(region="A", profile="seed-example")["decision_id"]
     assert portal.get(f"/decisions/{decision_id}/")["taken"] is None

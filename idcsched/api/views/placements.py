@@ -38,6 +38,7 @@ from idcsched.placement.documents import (
 )
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.models import Placement
+from idcsched.scheduling.recommendation import LONGEST_TOKEN
 
 __all__ = ["PlacementViewSet", "ordered_response"]
 
@@ -82,7 +83,7 @@ UUID_SHAPED = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 class Commit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A recommendation to take at its word."""
 
-    commit_token: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+    commit_token: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_TOKEN)]
     action: Literal["reserve", "provision"] | None = None
 
 
