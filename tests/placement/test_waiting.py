@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
-from idcsched.accounts.services import tenant_create
+from idcsched.accounts.services import tenant_create, tenant_update
 from idcsched.audit.models import FeedEntry
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update
@@ -142,6 +143,20 @@ def test_who_does_not_fit_stands_in_nobodys_way(order: Order, full: Placement) -
     big.refresh_from_db()
     small.refresh_from_db()
     assert (big.state, small.state) == ("waiting", "reserved")
+
+
+@pytest.mark.parametrize(("quota", "kept", "why"), [(1800, 900, ""), (1799, 0, "quota_exceeded")])
+def test_no_room_is_kept_for_an_order_over_its_quota(
+    order: Order, full: Placement, quota: float, kept: float, why: str
+) -> None:
+    """The quota was lowered while it waits."""
+    waiting, now = order(**WAITING), timezone.now()
+    tenant_update(tenant=Tenant.objects.get(), changes={"quota_bandwidth_mbps": quota})
+    Placement.objects.filter(pk=waiting.pk).update(created_at=now - timedelta(minutes=2))
+    assert waiting_try(now=now) == 0
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.held_back) == ("waiting", why)
+    assert Holding.objects.get(resource="bandwidth_mbps").kept == kept
 
 
 def test_a_region_that_is_gone_meanwhile(order: Order, full: Placement) -> None:
