@@ -318,7 +318,7 @@ def weights_are_changed_safely(reader: Reader) -> None:
     assert "gz-ct-01" not in [each["idc"] for each in supposed["candidates"]]
     assert replayed["decision_id"] == tried["decision_id"]
     assert previewed["examined"] > 0
-    assert [(each["before"], each["after"]) for each in differing] == [(40, 10)]
+    assert [(each["before"], each["after"]) for each in differing["results"]] == [(10, 40)]
     assert (active["revision"], back["revision"]) == (2, 1)
 
 
