@@ -43,8 +43,8 @@ INTRODUCTION = """\
 
 How fast idcsched is beside what one would otherwise take, on one machine and in the same run. Absolute times say
 little on shared machines, so every figure stands beside another that was measured in turns with it: ours, theirs,
-ours, theirs … The ratio counts, in its median; *required* is what we ask of ourselves. Questions are distinct, the garbage
-collector stays on, and *moving* means that before every 25th question 1 % of the lines have new values.
+ours, theirs … The ratio counts, in its median; *required* is what we ask of ourselves. Questions are distinct, the
+garbage collector stays on, and before every 25th question 1 % of the lines have new values.
 
     make bench                            # all rows, about fifteen minutes; figures in var/bench.json
     .venv/bin/python -m bench moving      # the rows with that word in their names

@@ -5,7 +5,8 @@ flows in a line's busiest hours is billed under a percentile; what lies under th
 it up is not free; the last room is dear. Arguments: `free` (0.25), the price of using up the commit; `scarcity` (0.5),
 that of the last room; `dearest`, the price per Mbps and month at which an IDC gets 0 points, by default the
 installation's (`DEAREST_PRICE`, 60). Less is better, fixed on 0..`dearest`; what bills more is clipped, and the note
-says so. Missing data: neutral. Where the request needs no bandwidth, or no survivor has a price, the scorer leaves the sum.
+says so. Missing data: neutral. Where the request needs no bandwidth, or no survivor has a price, the scorer leaves the
+sum.
 """
 
 from math import isnan

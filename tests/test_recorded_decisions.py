@@ -44,5 +44,6 @@ def test_it_is_decided_as_the_rules_of_today_say(recorded: Any) -> None:
         reference=inputs.reference,
         labels=inputs.labels,
     )
-    assert json.loads(msgspec.json.encode(answer(decision, explain="full"))) == recorded.get("again", recorded["answer"])
-    assert (inputs.rules, recorded.get("again") is None or changes_since(inputs.rules) != ()) == (1, True)
+    found = json.loads(msgspec.json.encode(answer(decision, explain="full")))
+    assert found == recorded.get("again", recorded["answer"])
+    assert changes_since(inputs.rules) or "again" not in recorded

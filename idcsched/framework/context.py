@@ -192,9 +192,13 @@ def _worse(fact: MetricFact, one: Reading, other: Reading) -> Reading:
     known = one.known & other.known
     worse = one.values <= other.values if fact.direction == "higher" else one.values >= other.values
     first = np.where(known, worse, ~one.known)
-    pairs = ((one.values, other.values), (one.at, other.at), (one.lines, other.lines))
-    values, at, lines = (np.where(first, mine, theirs) for mine, theirs in pairs)  # type: ignore[arg-type]
-    return Reading(metric=fact.code, values=values, at=at, known=known, lines=lines)
+    return Reading(
+        metric=fact.code,
+        values=np.where(first, one.values, other.values),
+        known=known,
+        at=None if one.at is None or other.at is None else np.where(first, one.at, other.at),
+        lines=None if one.lines is None or other.lines is None else np.where(first, one.lines, other.lines),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from .normalize import NormalizerKind, Scale, sound_range
 from .plugin import Plugin
 from .registry import Registry, plugin_is_built_in
 
-__all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "compile_profile"]
+__all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "RangeMissing", "compile_profile"]
 
 ALWAYS = ("region", "isp", "tier", "partition", "labels")
 """Plugins that hold whatever the request names, whether a profile lists them or not."""
@@ -104,6 +104,10 @@ class ProfileBody(_Part, frozen=True, kw_only=True):
     candidates_percent: Annotated[float, Meta(gt=0, le=100)] | None = None
 
 
+class RangeMissing(ValueError):  # says what is wrong, as the others do
+    """Neither the profile nor the plugin says from where to where raw values count."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One plugin as a profile uses it."""
@@ -120,7 +124,8 @@ class Entry:
 
     def joins(self, point: str) -> bool:
         """Return whether the plugin overrides the method."""
-        return _joins(type(self.plugin), point)
+        kind: Any = type(self.plugin)
+        return _joins(kind, point)
 
     def run(self, ctx: Cycle, point: str) -> Any:
         """Call the plugin's method of that name; note how long it took where the caller lent a clock."""
@@ -136,7 +141,7 @@ class Entry:
     def scale(self, natural: Scale) -> Scale:
         """The plugin's own scale, as far as the profile does not say otherwise.
 
-        Raises ValueError for a `fixed` whose range nobody names.
+        Raises RangeMissing for a `fixed` whose range nobody names.
         """
         chosen = self.normalizer
         if chosen is None:
@@ -145,13 +150,13 @@ class Entry:
         if chosen.low is not None and chosen.high is not None:
             low, high = chosen.low, chosen.high
         elif chosen.kind == "fixed" != natural.kind:
-            raise ValueError("the normaliser `fixed` needs low and high here: the values have no range of their own")
+            raise RangeMissing("the normaliser `fixed` needs low and high here: the values have no range of their own")
         return Scale(kind=chosen.kind, better=natural.better, low=low, high=high)
 
 
 @cache
-def _joins(plugin: type[Plugin], point: str) -> bool:
-    return plugin.joins(point)
+def _joins(plugin: Any, point: str) -> bool:
+    return bool(plugin.joins(point))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -153,8 +153,7 @@ def _quotas_reason(decision: Decision, notebook: Notebook) -> str:
     said: dict[str, Any] = decision.sentences
     reason = str(said[decision.answer["summary"]][1]["part"])
     template, params = said[reason]
-    notebook.take_over({reason: (template, params)})
-    return reason
+    return notebook.say(template, params)
 
 
 def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:

@@ -15,8 +15,10 @@ from idcsched.audit.statements import insertion
 from idcsched.audit.writing import row_check, write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid
+from idcsched.framework.facts import MetricFact
 from idcsched.framework.profile import ProfileBody, compile_profile
-from metrics_ingest.models import Metric, Scope
+from idcsched.framework.ranges import without_range
+from metrics_ingest.models import Metric
 
 from .models import Decision, Profile, ProfileRevision
 from .pictures import pictures, pictures_expire
@@ -144,14 +146,27 @@ def decisions_expire(*, before: datetime, batch: int = 1000) -> int:
 def _check_body(code: str, body: Mapping[str, Any]) -> None:
     """That the document is a profile which the registered plugins can run; raises Invalid."""
     document = convert(dict(body), ProfileBody)
-    compile_profile(document, registry(), code=code, revision=0)
-    known = set(Metric.objects.filter(scope=Scope.IDC).values_list("code", flat=True))
-    unknown = [(pointer, name) for pointer, name in _metrics_named(document) if name not in known]
-    if unknown:
-        raise Invalid.of(
-            FieldError(pointer, "unknown_metric", "there is no metric {name} of IDCs", {"name": name})
-            for pointer, name in unknown
+    profile = compile_profile(document, registry(), code=code, revision=0)
+    fields = ("code", "scope", "direction", "low", "high")
+    known = [MetricFact(**row) for row in Metric.objects.values(*fields)]
+    codes = {fact.code for fact in known}
+    errors = [
+        FieldError(pointer, "unknown_metric", "there is no metric {name}", {"name": name})
+        for pointer, name in _metrics_named(document)
+        if name not in codes
+    ]
+    unranged = without_range(profile, known)
+    errors += [
+        FieldError(
+            f"/plugins/{index}/normalizer",
+            "range_required",
+            "`fixed` needs low and high here: the values have no range of their own",
         )
+        for index, part in enumerate(document.plugins)
+        if part.name in unranged
+    ]
+    if errors:
+        raise Invalid.of(errors)
 
 
 def _metrics_named(document: ProfileBody) -> Iterator[tuple[str, str]]:

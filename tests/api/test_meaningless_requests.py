@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from tests.api.conftest import Api
 
@@ -57,3 +58,39 @@ def test_the_other_names_of_an_isp_are_understood_in_selectors(seed: Api, portal
     seed.call("PATCH", "/idcs/a/", {"lines": [{"isp": "ct", "purchased_mbps": 10}]}, status=200)
     answer = portal.schedule(**ASKED, selector={"match_labels": {"idc/isp": "telecom"}})
     assert answer["idc"]["code"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("plugin", "args", "ok"),
+    [
+        pytest.param("cost", {}, False, id="an index of no range"),
+        pytest.param("metric", {"metric": "free"}, False, id="a metric of no range"),
+        pytest.param("metric", {"metric": "bound"}, True, id="a metric that has one"),
+        pytest.param("taint", {}, True, id="a plugin that has one"),
+    ],
+)
+def test_a_fixed_range_that_nobody_says_is_refused_when_the_profile_is_saved(
+    seed: Api, plugin: str, args: dict[str, Any], *, ok: bool
+) -> None:
+    for code, bounds in (("free", {}), ("bound", {"low": 0, "high": 9})):
+        seed.post("/metrics/", {"code": code, "scope": "idc", "direction": "lower", **bounds}, status=201)
+    entry = {"name": "x", "plugin": plugin, "weight": 1, "args": args, "normalizer": {"kind": "fixed"}}
+    answer = seed.post("/profiles/", {"code": "fixed", "plugins": [entry]}, status=201 if ok else 400)
+    if not ok:
+        assert [(each["code"], each["pointer"]) for each in answer["errors"]] == [
+            ("range_required", "/plugins/0/normalizer")
+        ]
+
+
+def test_a_metric_of_lines_may_be_scored(seed: Api, portal: Api) -> None:
+    """By the line that the request would use."""
+    seed.post("/isps/", {"code": "ct"}, status=201)
+    seed.post("/metrics/", {"code": "loss", "scope": "line", "direction": "lower"}, status=201)
+    for idc, loss in (("a", 3.0), ("b", 1.0)):
+        seed.call("PATCH", f"/idcs/{idc}/", {"lines": [{"isp": "ct", "purchased_mbps": 10}]}, status=200)
+        sample = {"idc": idc, "line": "ct", "metric": "loss", "value": loss, "at": timezone.now().isoformat()}
+        assert seed.post("/samples/", [sample], status=200)["stored"] == 1
+    entry = {"name": "loss", "plugin": "metric", "weight": 1, "args": {"metric": "loss"}}
+    seed.post("/profiles/", {"code": "lossless", "plugins": [entry]}, status=201)
+    answer = portal.schedule(region="A", profile="lossless", only=["a", "b"], isp="ct")
+    assert (answer["idc"]["code"], answer["candidates"][0]["scores"]["loss"]["raw"]) == ("b", 1.0)

@@ -123,7 +123,7 @@ def test_what_is_wrong_is_said_with_its_place_in_the_document(operator: Client, 
     sent = {"name": "", "message": "", "body": json.dumps(body)}
     page = operator.post(address(profile), sent)
     (said,) = page.context["adminform"].form.errors["body"]
-    assert said == f"plugins/{len(body['plugins']) - 1}/args/metric: there is no metric nope of IDCs"
+    assert said == f"plugins/{len(body['plugins']) - 1}/args/metric: there is no metric nope"
     assert json.loads(page.context["adminform"].form["body"].value()) == body
 
 

@@ -212,9 +212,7 @@ def test_missing_is_neutral() -> None:
 def test_the_sentence_tells_the_parts() -> None:
     line: LineSpec = {"used_mbps": 200, "price_per_mbps": 10, "commit_mbps": 240, "hourly": BUSY_EVENINGS}
     note = decided({"a": {"ct": line}}, shape=[0.0] * 18 + [1.0] * 3 + [0.0] * 3).scores("bill")["a"].note
-    assert note == (
-        "50 % of it flows in the line's busiest hours; 60 % of it lies above the commit: 350 CNY a month"
-    )
+    assert note == ("50 % of it flows in the line's busiest hours; 60 % of it lies above the commit: 350 CNY a month")
 
 
 @pytest.mark.parametrize(("args", "code"), [({"free": -1}, "out_of_range"), ({"fee": 1}, "unknown_field")])

@@ -117,9 +117,7 @@ def test_missing_data_at_the_filter(on_missing: Any, expected: dict[str, str], u
     assert {(entry.idc, entry.used_as) for entry in outcome.answer.stale} == used_as
 
 
-@pytest.mark.parametrize(
-    ("on_missing", "rejected"), [("reject", {"a": "metric_unknown"}), ("pass", {}), ("last", {})]
-)
+@pytest.mark.parametrize(("on_missing", "rejected"), [("reject", {"a": "metric_unknown"}), ("pass", {}), ("last", {})])
 def test_without_limits_only_the_unknown_is_rejected(on_missing: str, rejected: dict[str, str]) -> None:
     assert decided({"a": None, "b": 3}, on_missing=on_missing, weight=0).rejections == rejected
 

@@ -1,0 +1,35 @@
+"""Scorers that a profile wants `fixed`, and whose range nobody says: found when the profile is saved."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from .building import build_snapshot
+from .context import Cycle
+from .cycle import resolve
+from .facts import MetricFact, Samples, World
+from .profile import Entry, Profile, RangeMissing
+from .request import Request
+
+__all__ = ["without_range"]
+
+
+def without_range(profile: Profile, metrics: Iterable[MetricFact]) -> tuple[str, ...]:
+    """Return the names of the profile's scorers that lack a range, where these metrics are defined."""
+    nothing = np.empty(0, dtype=np.float64)
+    samples = [
+        Samples(metric=fact, subjects=np.empty(0, dtype=np.int64), values=nothing, at=nothing) for fact in metrics
+    ]
+    snapshot = build_snapshot(World(samples=tuple(samples)), id="", built_at=0.0)
+    ctx = resolve(Request(only=()), snapshot, profile, now=0.0, labels=None)
+    return tuple(entry.name for entry in profile.scorers if _lacks_range(entry, ctx))
+
+
+def _lacks_range(entry: Entry, ctx: Cycle) -> bool:
+    try:
+        entry.scale(entry.plugin.scale_for(ctx))
+    except RangeMissing:
+        return True
+    except Exception:  # noqa: BLE001  # a plugin may raise anything where nothing is known
+        return False
+    return False
