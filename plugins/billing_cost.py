@@ -27,17 +27,17 @@ SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
 _SOME = 1e-9  # Mbps: to divide by where there is no commit
 
 UNDER_COMMIT = (
-    "{busy:.0f} % of it flows in the line's busiest hours; all of it lies under the commit, "
-    "{fill:.0f} % of which is used then: {total:,.0f} {currency} a month"
-)
-OVER_COMMIT = (
-    "{busy:.0f} % of it flows in the line's busiest hours; {over:.0f} % of it lies above the commit: "
+    "{busy:.0f} % of the order flows in the line's busiest hours; with the order {fill:.0f} % of the commit is used: "
     "{total:,.0f} {currency} a month"
 )
-WITHOUT_COMMIT = (
-    "{busy:.0f} % of it flows in the line's busiest hours; there is no commit: {total:,.0f} {currency} a month"
+OVER_COMMIT = (
+    "{busy:.0f} % of the order flows in the line's busiest hours; {over:.0f} % of the order is billed on top of the "
+    "commit: {total:,.0f} {currency} a month"
 )
-
+WITHOUT_COMMIT = (
+    "{busy:.0f} % of the order flows in the line's busiest hours; the line has no commit: "
+    "{total:,.0f} {currency} a month"
+)
 TOO_DEAR = (
     "{total:,.0f} {currency} a month, more than {dearest:g} for each Mbps: that is worth 0 points, however much it is"
 )

@@ -89,7 +89,7 @@ def test_a_metric_of_lines_may_be_scored(seed: Api, portal: Api) -> None:
     for idc, loss in (("a", 3.0), ("b", 1.0)):
         seed.call("PATCH", f"/idcs/{idc}/", {"lines": [{"isp": "ct", "purchased_mbps": 10}]}, status=200)
         sample = {"idc": idc, "line": "ct", "metric": "loss", "value": loss, "at": timezone.now().isoformat()}
-        assert seed.post("/samples/", [sample], status=200)["stored"] == 1
+        assert seed.post("/samples/", [sample], status=200)["accepted"] == 1
     entry = {"name": "loss", "plugin": "metric", "weight": 1, "args": {"metric": "loss"}}
     seed.post("/profiles/", {"code": "lossless", "plugins": [entry]}, status=201)
     answer = portal.schedule(region="A", profile="lossless", only=["a", "b"], isp="ct")
