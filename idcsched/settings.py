@@ -291,6 +291,7 @@ SESSION_COOKIE_AGE = (
     * 3600
 )
 CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "idcsched.error_pages.csrf_failure"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")

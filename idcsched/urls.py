@@ -21,6 +21,7 @@ urlpatterns = [
 if settings.DEMO:
     urlpatterns.append(path(PATH.removeprefix("/"), measurements))
 
-handler400 = "idcsched.api.problems.bad_request"
-handler404 = "idcsched.api.problems.not_found"
-handler500 = "idcsched.api.problems.server_error"
+handler400 = "idcsched.error_pages.bad_request"
+handler403 = "idcsched.error_pages.permission_denied"
+handler404 = "idcsched.error_pages.not_found"
+handler500 = "idcsched.error_pages.server_error"

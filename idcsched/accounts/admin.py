@@ -9,6 +9,7 @@ from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from unfold.widgets import UnfoldAdminPasswordWidget
 
 from idcsched.framework.errors import Conflict
 from idcsched.wording import explained
@@ -48,9 +49,9 @@ class TenantAdmin(ServiceAdmin):
 
 class UserForm(ModelForm):
     password = forms.CharField(
-        label=gettext_lazy("new password"),
+        label=gettext_lazy("New password"),
         required=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
         help_text=gettext_lazy("Empty: the one that is; for a new user, none: only tokens let in."),
     )
 

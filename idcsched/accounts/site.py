@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from unfold.sites import UnfoldAdminSite
 
 from .languages import language_choose
+from .login_form import LoginForm
 
 __all__ = ["Site"]
 
@@ -50,6 +51,7 @@ class Site(UnfoldAdminSite):
     """Every page may load what the admin's templates need, from this server alone."""
 
     enable_nav_sidebar = True
+    login_form = LoginForm
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         return [path("language/", language_choose, name="language"), *super().get_urls()]

@@ -38,6 +38,7 @@ __all__ = [
     "escaped",
     "exception_handler",
     "field_errors",
+    "forbidden",
     "not_found",
     "problem",
     "problem_of",
@@ -203,12 +204,17 @@ def escaped(step: object) -> str:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler400."""
+    """Refuse a request that Django could not read."""
     return _bare(HTTPStatus.BAD_REQUEST, "bad_request", gettext("the request could not be understood"))
 
 
+def forbidden() -> HttpResponse:
+    """Refuse what no API view has refused: a page, or a form without its CSRF token."""
+    return _bare(HTTPStatus.FORBIDDEN, "forbidden", gettext("this is not allowed"))
+
+
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler404, for paths that no view has."""
+    """Refuse a path that no view has."""
     return _bare(HTTPStatus.NOT_FOUND, "not_found", gettext("there is nothing here"))
 
 
@@ -219,7 +225,7 @@ def slash_missing(path: str) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's handler500: a bug; its traceback is in the log under the request's id."""
+    """Answer for a bug; its traceback is in the log under the request's id."""
     detail = gettext("something failed on our side; the log has it under the request's id, {request_id}")
     return _bare(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", detail.format(request_id=request_id_of(request)))
 

@@ -10,7 +10,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from idcsched.accounts.services import user_create
+from idcsched.accounts.models import User
+from idcsched.accounts.services import user_create, user_update
 
 pytestmark = pytest.mark.usefixtures("db")
 LOGIN = "/admin/login/"
@@ -77,6 +78,21 @@ def test_it_is_said_in_the_readers_language(login: Login) -> None:
     assert "请等待 15 分钟" in last.content.decode()
 
 
+def test_who_has_no_pages_is_told_so_with_the_right_password_only(login: Login) -> None:
+    user_create(username="shop", role="portal", password=PASSWORD)
+    told = login("shop", PASSWORD, **{"accept-language": "en"})
+    assert told.status_code == 200
+    assert "users of the role portal have no pages here" in told.content.decode()
+    assert "no pages here" not in login("shop", "wrong", **{"accept-language": "en"}).content.decode()
+
+
+def test_who_is_switched_off_is_told_so_with_the_right_password_only(login: Login) -> None:
+    user_create(username="root", role="admin")
+    user_update(user=User.objects.get(username="ann"), changes={"is_active": False})
+    assert "this user is switched off" in login(password=PASSWORD).content.decode()
+    assert "switched off" not in login().content.decode()
+
+
 def test_cookies_and_headers(login: Login) -> None:
     entered = login(password=PASSWORD)
     cookie = entered.cookies["sessionid"]
@@ -108,9 +124,6 @@ def test_a_session_writes_through_the_api_with_its_csrf_token_only(login: Login)
 
 
 def test_a_new_password_ends_the_sessions(login: Login) -> None:
-    from idcsched.accounts.models import User  # noqa: PLC0415  # beside its only use
-    from idcsched.accounts.services import user_update  # noqa: PLC0415
-
     client = Client()
     client.post(LOGIN, {"username": "ann", "password": PASSWORD})
     assert client.get("/admin/").status_code == 200

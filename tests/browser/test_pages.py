@@ -74,6 +74,14 @@ def test_the_api_s_pages_show_every_endpoint(visitor: Visitor) -> None:
         visitor.page.wait_for_timeout(50)
 
 
+def test_every_field_of_a_user_can_be_seen(visitor: Visitor) -> None:
+    visitor.log_in("admin")
+    visitor.goto("/admin/accounts/user/add/")
+    border = "field => getComputedStyle(field).borderTopWidth"
+    widths = {name: visitor.page.locator(f"#id_{name}").evaluate(border) for name in ("username", "password")}
+    assert widths == {"username": "1px", "password": "1px"}
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_theme_is_the_system_s_until_one_is_chosen(
     browser: Browser, site: Installation, theme: Literal["light", "dark"]

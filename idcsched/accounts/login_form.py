@@ -1,0 +1,30 @@
+"""Who may log in to the admin, and what the others are told."""
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.forms import ValidationError
+from django.utils.translation import gettext_lazy as _
+from unfold.forms import AuthenticationForm
+
+from .models import User
+
+__all__ = ["LoginForm"]
+
+
+class LoginForm(AuthenticationForm):
+    """Whoever knows the password is told why it does not let them in; whoever does not, learns nothing."""
+
+    def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
+        if isinstance(user, User) and not user.is_staff:
+            detail = _("The password is right, but users of the role %(role)s have no pages here: they ask the API.")
+            raise ValidationError(detail, code="no_pages", params={"role": user.get_role_display()})
+        super().confirm_login_allowed(user)
+
+    def get_invalid_login_error(self) -> ValidationError:
+        """A user who is switched off is taken for unknown by the backends."""
+        given: dict[str, Any] = self.cleaned_data
+        user = User.objects.filter(username=given["username"], is_active=False).first()
+        if user is not None and user.check_password(given["password"]):
+            return ValidationError(_("The password is right, but this user is switched off."), code="inactive")
+        return super().get_invalid_login_error()
