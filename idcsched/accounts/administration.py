@@ -106,6 +106,8 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, ModelAdmin):
 
     formfield_overrides = TEXTS
     change_form_after_template = "administration/why.html"
+    delete_confirmation_template = "administration/delete.html"
+    delete_selected_confirmation_template = "administration/delete_selected.html"
     list_filter_submit = True
     list_fullwidth = True
     warn_unsaved_form = True
@@ -183,6 +185,11 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, ModelAdmin):
             except IdcschedError as error:
                 request.refusal = error  # type: ignore[attr-defined]  # the form is shown again and says so
                 return show(request, object_id, form_url, extra_context)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """List what would go; whoever may delete a row may delete what is part of it."""
+        shown, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        return shown, counts, {name for name in lacking if name == self.opts.verbose_name}, protected
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None

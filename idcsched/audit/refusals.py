@@ -10,7 +10,7 @@ from django.db.models import BaseConstraint, CheckConstraint, Model, ProtectedEr
 
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 
-__all__ = ["constraint_refusal", "protected_refusal"]
+__all__ = ["constraint_refusal", "protected_refusal", "protecting_examples"]
 
 FOREIGN_KEY_VIOLATION = "23503"
 UNIQUE_VIOLATION = "23505"
@@ -39,10 +39,15 @@ def constraint_refusal(error: IntegrityError) -> IdcschedError:
 
 
 def protected_refusal(error: ProtectedError) -> Conflict:
-    """Who still needs what was to be deleted."""
+    """Refuse to delete what others still need."""
+    return Conflict("in_use", "in use by {examples}", examples=protecting_examples(error))
+
+
+def protecting_examples(error: ProtectedError) -> str:
+    """Name a few of the rows that need what was to be deleted."""
     found = sorted(f"{item._meta.verbose_name} {item}" for item in error.protected_objects)
     shown = ", ".join(found[:EXAMPLES])
-    return Conflict("in_use", "in use by {examples}", examples=shown if len(found) <= EXAMPLES else f"{shown}, …")
+    return shown if len(found) <= EXAMPLES else f"{shown}, …"
 
 
 def _constraint(error: IntegrityError) -> BaseConstraint | None:

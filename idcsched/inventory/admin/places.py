@@ -27,7 +27,7 @@ from idcsched.inventory.models import STOCK_FIELDS, Idc, Isp, Line, Region, Tain
 from idcsched.inventory.taint_state import TaintState, state_of
 from idcsched.inventory.transfer.list_buttons import FilesMixin
 
-from .selections import lift_from_page, taint_page
+from .selections import lift_from_page, retire_page, taint_page
 
 __all__ = ["IDC_PANELS", "IdcAdmin", "IspAdmin", "LineAdmin", "RegionAdmin"]
 
@@ -114,7 +114,9 @@ class IdcAdmin(FilesMixin, ServiceAdmin):
     search_help_text = _("code, name, region")
     autocomplete_fields = ["region"]
     inlines = [LineInline]
-    actions = ["taint", "lift"]
+    actions = ["taint", "lift", "retire"]
+    delete_confirmation_template = "administration/delete_idc.html"
+    delete_selected_confirmation_template = "administration/delete_selected_idcs.html"
     actions_detail = ["taint_this", "show_taints"]
     change_form_outer_before_template = "administration/idc_panels.html"
     fieldsets = [
@@ -161,6 +163,10 @@ class IdcAdmin(FilesMixin, ServiceAdmin):
     @admin.action(description=_("Lift taints…"), permissions=["mark"])
     def lift(self, request: HttpRequest, queryset: QuerySet[Idc]) -> HttpResponse:
         return lift_from_page(self, request, queryset)
+
+    @admin.action(description=_("Retire…"), permissions=["change"])
+    def retire(self, request: HttpRequest, queryset: QuerySet[Idc]) -> HttpResponse:
+        return retire_page(self, request, queryset)
 
     @action(description=_("Taint…"), icon="block", url_path="taint", permissions=["mark"])
     def taint_this(self, request: HttpRequest, object_id: str) -> HttpResponse:

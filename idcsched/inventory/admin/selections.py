@@ -15,13 +15,14 @@ from django.utils.translation import gettext as _
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import Principal, principal_of
 from idcsched.inventory import services
+from idcsched.inventory.choices import Status
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.scope import scoped
 from idcsched.inventory.taint_state import state_of
 
 from .taint_forms import SelectionTaintForm
 
-__all__ = ["lift_from_page", "lift_page", "principal_in", "taint_page"]
+__all__ = ["lift_from_page", "lift_page", "principal_in", "retire_page", "taint_page"]
 
 CONFIRMED = "confirmed"
 SHOWN = 100
@@ -50,6 +51,18 @@ def taint_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) ->
     title = _("Taint %(count)d IDCs") % {"count": chosen.count()}
     names = [idc.code for idc in chosen.order_by("code")[:SHOWN]]
     return _page(model_admin, request, "taint_idcs.html", title=title, form=form, names=names, media=form.media)
+
+
+def retire_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) -> HttpResponse:
+    """Retires every chosen IDC once that is confirmed."""
+    if CONFIRMED in request.POST:
+        idcs = list(chosen)
+        services.idcs_update(updates=[(idc, {"status": Status.RETIRED}) for idc in idcs])
+        text = _("Retired: %(idcs)s") % {"idcs": ", ".join(idc.code for idc in idcs[:SHOWN])}
+        model_admin.message_user(request, text, messages.SUCCESS)
+        return HttpResponseRedirect(request.get_full_path())
+    names = [idc.code for idc in chosen.order_by("code")[:SHOWN]]
+    return _page(model_admin, request, "retire_idcs.html", title=_("Retire IDCs"), names=names)
 
 
 def lift_from_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) -> HttpResponse:

@@ -1,8 +1,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db.models import ProtectedError
+
 from idcsched.audit.bulk import each, places, rows_check, rows_insert, rows_update
+from idcsched.audit.refusals import protecting_examples
 from idcsched.audit.writing import below, refuse_unknown, row_delete, write
+from idcsched.framework.errors import Conflict
 from idcsched.inventory.choices import Status, Tier
 from idcsched.inventory.models import STOCK_FIELDS, Idc, Line, Region
 from idcsched.inventory.selectors import Names
@@ -82,9 +86,13 @@ def idc_delete(*, idc: Idc) -> None:
 
     Raises NotFound, Conflict `in_use` (retire it instead).
     """
-    for row in (*idc.lines.all(), *idc.taints.all(), *idc.affinities.all()):
-        row_delete(row)
-    row_delete(idc)
+    try:
+        for row in (*idc.lines.all(), *idc.taints.all(), *idc.affinities.all()):
+            row_delete(row)
+        row_delete(idc)
+    except ProtectedError as error:
+        detail = "history needs it ({examples}): retire it instead"
+        raise Conflict("in_use", detail, examples=protecting_examples(error)) from error
 
 
 def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Idc]:
