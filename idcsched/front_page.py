@@ -14,6 +14,9 @@ from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.taint_state import TaintState, in_state, state_of
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.sentences import read
+from metrics_ingest.models import Source
+from metrics_ingest.run_notes import note_said
+from metrics_ingest.selectors import FAILING_FROM, with_last_error
 
 __all__ = ["front_page"]
 
@@ -21,14 +24,24 @@ SHOWN = 8
 
 
 def front_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Taints in force and coming, how many IDCs are online, the latest decisions and changes: what the user may see."""
+    """Gather what the user may see: failing sources, IDCs by status, taints, the latest decisions and changes."""
     return context | {
+        "failing": _failing(),
         "taints": _taints(),
         "labels": dict(TaintState.choices),
         "statuses": _statuses(),
         "decisions": _decisions(request),
         "changes": [{"change": change, "kind": kind_name(change.kind)} for change in _visible(request, Change)[:SHOWN]],
     }
+
+
+def _failing() -> list[dict[str, Any]]:
+    """The sources that fail, with what their latest run has to say."""
+    found = with_last_error(Source.objects.filter(enabled=True, failures__gte=FAILING_FROM))
+    return [
+        {"source": source, "error": note_said(source.last_error) if source.last_error else ""}
+        for source in found.order_by("code")[: SHOWN * 2]
+    ]
 
 
 def _taints() -> list[dict[str, Any]]:

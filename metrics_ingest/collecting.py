@@ -50,12 +50,16 @@ def source_collect(*, source_id: int, clock: Clock) -> Run | None:
         return None
 
 
-def gather(source: Source, prepared: Prepared, *, now: datetime) -> Mapped:
-    """What the source says now, mapped; stores nothing. Raises an IdcschedError that holds no secret."""
+def gather(source: Source, prepared: Prepared, *, now: datetime, trial: bool = False) -> Mapped:
+    """What the source says now, mapped; stores nothing. Raises an IdcschedError that holds no secret.
+
+    A `trial` is sent also where the host is left to rest.
+    """
     collector, ref = prepared.collector, source.secret_ref
     secret = secret_resolve(ref, collector.hosts(), setting=SOURCE_SECRETS) if ref else None
     recipients = Recipients(ref=ref, setting=SOURCE_SECRETS) if ref else None
-    ask = Ask(now=now, timeout=collector.config.timeout_seconds, secret=secret, recipients=recipients)
+    timeout = collector.config.timeout_seconds
+    ask = Ask(now=now, timeout=timeout, secret=secret, recipients=recipients, trial=trial)
     try:
         names = Names.read()
         return prepared.mapping.samples(collector.collect(ask), names, now=now)

@@ -44,7 +44,12 @@ def unmatched_notes(mapped: Mapped) -> list[dict[str, Any]]:
 
 def note_said(note: Mapping[str, Any]) -> str:
     """What a note says, in the language of the reader."""
-    return explained(FieldError(pointer="", **note))
+    return explained(_error(note))
+
+
+def _error(note: Mapping[str, Any]) -> FieldError:
+    nested = {name: _error(value) if isinstance(value, Mapping) else value for name, value in note["params"].items()}
+    return FieldError(**{"pointer": "", **note, "params": nested})
 
 
 def _example(refused: Refused) -> dict[str, Any]:
@@ -62,10 +67,13 @@ def _note(code: str, detail: str, params: Mapping[str, Any] | None) -> dict[str,
 
 
 def _params(params: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {
-        name: value if isinstance(value, int) or (isinstance(value, float) and isfinite(value)) else _text(value)
-        for name, value in (params or {}).items()
-    }
+    return {name: _param(value) for name, value in (params or {}).items()}
+
+
+def _param(value: Any) -> Any:
+    if isinstance(value, FieldError):
+        return _note(value.code, value.detail, value.params)
+    return value if isinstance(value, int) or (isinstance(value, float) and isfinite(value)) else _text(value)
 
 
 def _optional(value: Any) -> str | None:

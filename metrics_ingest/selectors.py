@@ -6,13 +6,22 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from idcsched.framework.errors import Invalid
 
 from .counters import Counted, Held, Reading, rates
-from .models import CounterReadings, Metric, Source
+from .models import CounterReadings, Metric, Run, RunState, Source
 
-__all__ = ["FAILING_FROM", "SourceHealth", "metric_named", "rates_found", "sources_health", "sources_overdue"]
+__all__ = [
+    "FAILING_FROM",
+    "SourceHealth",
+    "metric_named",
+    "rates_found",
+    "sources_health",
+    "sources_overdue",
+    "with_last_error",
+]
 
 FAILING_FROM: Final = 3
 """A source that fails so many times in a row is said to be failing: in history, log, status and figures."""
@@ -65,6 +74,12 @@ def sources_health(*, now: datetime) -> list[SourceHealth]:
         )
         for source in Source.objects.all()
     ]
+
+
+def with_last_error(sources: QuerySet[Source]) -> QuerySet[Source]:
+    """Give each source `last_error`, the note of its latest run that is over; None where that one succeeded."""
+    over = Run.objects.filter(source=OuterRef("pk")).exclude(state=RunState.RUNNING).order_by("-id")
+    return sources.annotate(last_error=Subquery(over.values("error")[:1]))
 
 
 def rates_found(*, source_id: int, readings: Sequence[Reading], rules: str, now: datetime) -> Counted:

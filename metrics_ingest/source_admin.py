@@ -15,6 +15,7 @@ from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat import models as beat
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter, RelatedDropdownFilter
+from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectMultipleWidget, UnfoldAdminTextareaWidget
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin, admin_origin
@@ -28,14 +29,22 @@ from idcsched.wording import explained
 
 from . import services
 from .mapping import Refused
-from .models import Run, Source
+from .models import Run, RunState, Source
 from .periodic import source_hint
 from .run_notes import note_said
+from .selectors import FAILING_FROM, with_last_error
 from .trying import Trial, source_try
 
 __all__ = ["RunAdmin", "SourceAdmin"]
 
 RUNS_SHOWN = 5
+SOURCE_LABELS = {"answering": "success", "failed": "warning", "failing": "danger"}
+RUN_LABELS = {
+    RunState.SUCCEEDED: "success",
+    RunState.RUNNING: "info",
+    RunState.FAILED: "danger",
+    RunState.LOST: "danger",
+}
 
 # Beat's tables follow the sources and the settings: who edited them here would be overruled, or run any task at all.
 for model in (
@@ -85,7 +94,7 @@ class SourceAdmin(ServiceAdmin):
         update=lambda row, changes: services.source_update(source=row, changes=changes),
         delete=lambda row: services.source_delete(source=row),
     )
-    list_display = ["code", "kind", "schedule", "enabled", "started_at", "succeeded_at", "failures", "due_at"]
+    list_display = ["code", "kind", "state", "why", "schedule", "started_at", "succeeded_at", "due_at"]
     list_filter = ["kind", "enabled"]
     search_fields = ["code", "kind"]
     actions = ["ask"]
@@ -96,6 +105,22 @@ class SourceAdmin(ServiceAdmin):
             "widget": UnfoldAdminTextareaWidget(attrs={"rows": 9, "class": "document", "spellcheck": "false"})
         },
     }
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Source]:
+        return with_last_error(super().get_queryset(request))
+
+    @display(description=_("state"), ordering="failures", label=SOURCE_LABELS)
+    def state(self, source: Source) -> tuple[str, Any]:
+        if not source.enabled:
+            return "off", _("switched off")
+        if source.failures:
+            kind = "failing" if source.failures >= FAILING_FROM else "failed"
+            return kind, _("failed {count} × in a row").format(count=source.failures)
+        return ("new", _("not asked yet")) if source.succeeded_at is None else ("answering", _("answering"))
+
+    @display(description=_("error"))
+    def why(self, source: Any) -> str:
+        return note_said(source.last_error) if source.failures and source.last_error else ""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_change_permission(request, obj) and _writes_within(request, obj)
@@ -194,7 +219,7 @@ def _refused(refused: Refused) -> dict[str, str]:
 class RunAdmin(ReadOnlyAdmin):
     """How asking the sources went."""
 
-    list_display = ["source", "started_at", "state", "fetched", "stored", "refused", "unmatched", "reason"]
+    list_display = ["source", "started_at", "ended", "fetched", "stored", "refused", "unmatched", "reason"]
     list_filter = [
         ("source", RelatedDropdownFilter),
         ("state", ChoicesDropdownFilter),
@@ -205,6 +230,10 @@ class RunAdmin(ReadOnlyAdmin):
     show_full_result_count = False
     exclude = ["claim", "error", "refusals", "unmatched_names"]
     readonly_fields = ["reason", "refused_examples", "unknown_names"]
+
+    @display(description=_("state"), ordering="state", label=RUN_LABELS)
+    def ended(self, run: Run) -> tuple[str, Any]:
+        return run.state, run.get_state_display()
 
     @admin.display(description=_("error"))
     def reason(self, run: Run) -> str:

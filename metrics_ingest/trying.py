@@ -37,7 +37,7 @@ def source_try(*, source: Source, now: datetime) -> Trial:
     """Ask the source once, whether or not it is due or switched on. Raises nothing that the source could do wrong."""
     try:
         prepared = prepare(source)
-        mapped = gather(source, prepared, now=now)
+        mapped = gather(source, prepared, now=now, trial=True)
         if mapped.readings:
             rates = rates_found(source_id=source.pk, readings=mapped.readings, rules=prepared.rules, now=now)
             mapped = mapped.with_rates(rates)

@@ -16,7 +16,8 @@ __all__ = ["Bounded"]
 class Bounded:
     """`now` is the time at which it began, `secret` what the `secret_ref` of whom it is about leads to.
 
-    Where there are `recipients`, whoever has the secret asks only hosts to which it may be sent.
+    Where there are `recipients`, whoever has the secret asks only hosts to which it may be sent. A `trial` asks also
+    whom others leave to rest, since it failed so often.
     """
 
     max_bytes: ClassVar[int] = MAX_BYTES
@@ -27,6 +28,7 @@ class Bounded:
     timeout: float
     secret: str | None = None
     recipients: Recipients | None = None
+    trial: bool = False
     begun: float = field(default_factory=time.monotonic)
 
     @property
@@ -57,5 +59,6 @@ class Bounded:
             content=content,
             also=frozenset(also),
             max_bytes=self.max_bytes,
+            trial=self.trial,
         )
         return fetch(request, timeout=self.seconds_left, retries=self.retries)

@@ -18,7 +18,7 @@ from django.conf import settings
 
 from idcsched import __version__
 
-from .errors import BadReply, BadStatus, HostRefused, NoConnection, OutboundError, ServerFailed, TooSlow
+from .errors import BadReply, BadStatus, CircuitOpen, HostRefused, NoConnection, OutboundError, ServerFailed, TooSlow
 from .health import Health, Patience
 from .hosts import AllowedHosts
 from .network import BoundedNetwork, deadline, seconds_left, time_left
@@ -74,7 +74,8 @@ class Request:
     """What is asked for.
 
     With `packed` the reply may be gzipped; `max_bytes` bounds it as it comes and as it is. Of the statuses that are no
-    success those `also` accepted come back like one. Without `wants_content` the status is all that is read.
+    success those `also` accepted come back like one. Without `wants_content` the status is all that is read. A `trial`
+    is sent also while the origin is left to rest.
     """
 
     url: str
@@ -85,6 +86,7 @@ class Request:
     also: frozenset[int] = frozenset()
     wants_content: bool = True
     max_bytes: int = MAX_BYTES
+    trial: bool = False
 
 
 def fetch(request: Request, *, timeout: float, retries: int = 0) -> Fetched:
@@ -130,29 +132,27 @@ class Client:
 
     def fetch(self, request: Request, *, timeout: float, retries: int = 0) -> Fetched:
         """See the function of this name."""
-        call = _Call(request, origin_of(request.url))
+        call = _Call(request, origin_of(request.url), timeout)
         with self._lock:  # the cache alone might make two where two threads come first
             health = self._known(call.origin)
         health.begin()
-        try:
-            with deadline(timeout):
-                return self._persist(call, health, retries)
-        except httpcore.TimeoutException:
-            raise TooSlow(
-                "too_slow", "{origin} gave no whole reply in {seconds:g} s", origin=call.origin, seconds=timeout
-            ) from None
+        with deadline(timeout):
+            return self._persist(call, health, retries)
 
     def close(self) -> None:
         """Let go of the connections that are kept."""
         self._pool.close()
 
     def _persist(self, call: "_Call", health: Health, retries: int) -> Fetched:
-        """Try, and try again as long as that may help."""
-        mean_pause = BACKOFF_SECONDS
+        """Try, and try again as long as that may help; what failed is what is said, not that the origin rests now."""
+        mean_pause, failure = BACKOFF_SECONDS, None
         while True:
             try:
                 return self._attempt(call, health)
+            except CircuitOpen as resting:
+                raise failure or resting from None
             except OutboundError as error:
+                failure = error
                 pause = random.uniform(0, 2 * mean_pause)  # noqa: S311 - it spreads load and guards nothing
                 if not error.curable or not retries or pause >= time_left() or not health.may_retry():
                     raise
@@ -161,21 +161,23 @@ class Client:
 
     def _attempt(self, call: "_Call", health: Health) -> Fetched:
         """One exchange, of whose outcome the origin's health is told."""
-        health.admit()
+        if not call.request.trial:
+            health.admit()
         try:
             response = self._exchange(call)
-        except httpcore.TimeoutException:
-            health.failed()
-            raise
         except OutboundError as error:
-            (health.failed if error.unhealthy else health.succeeded)()
+            if error.unhealthy:
+                health.failed(error)
+            else:
+                health.succeeded()
             raise
         health.succeeded()
         return response
 
     def _exchange(self, call: "_Call") -> Fetched:
-        request, timeouts = call.request, dict.fromkeys(("connect", "read", "write", "pool"), seconds_left())
+        request = call.request
         try:
+            timeouts = dict.fromkeys(("connect", "read", "write", "pool"), seconds_left())
             with self._pool.stream(
                 request.method,
                 request.url,
@@ -188,6 +190,10 @@ class Client:
                 headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in reply.headers}
                 kind = headers.get("content-type", "")
                 return Fetched(status=reply.status, content=content, content_type=kind, headers=headers)
+        except httpcore.TimeoutException:
+            raise TooSlow(
+                "too_slow", "{origin} gave no whole reply in {seconds:g} s", origin=call.origin, seconds=call.timeout
+            ) from None
         except (httpcore.NetworkError, httpcore.ProtocolError) as error:
             raise NoConnection(
                 "no_connection", "{origin} could not be reached: {reason}", origin=call.origin, reason=_short(error)
@@ -200,6 +206,7 @@ class _Call:
 
     request: Request
     origin: str
+    timeout: float
 
     @property
     def headers(self) -> dict[str, str]:

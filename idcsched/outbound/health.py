@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .errors import CircuitOpen
+from idcsched.framework.errors import FieldError
+
+from .errors import CircuitOpen, OutboundError
 
 __all__ = ["Health", "Patience"]
 
@@ -37,18 +39,18 @@ class Health:
         self._clock = clock
         self._lock = threading.Lock()
         self._failures = 0
+        self._last: OutboundError | None = None
         self._closed_until: float | None = None
         self._retries = patience.retries_saved
 
     def admit(self) -> None:
-        """Let one attempt through; raises CircuitOpen while the origin rests or somebody else is trying it."""
+        """Let one attempt through; raises CircuitOpen, with the last failure, while the origin rests or is tried."""
         with self._lock:
             now = self._clock()
             if self._closed_until is not None:
                 if now < self._closed_until:
-                    raise CircuitOpen(
-                        "circuit_open", "{origin} failed too often just now and is left to rest", origin=self._origin
-                    )
+                    detail = "{reason} (not asked again just now: it failed too often)"
+                    raise CircuitOpen("circuit_open", detail, reason=self._reason)
                 self._closed_until = now + self._patience.rest_seconds
 
     def begin(self) -> None:
@@ -68,13 +70,20 @@ class Health:
         with self._lock:
             if self._closed_until is not None:
                 logger.info("%s answers again", self._origin)
-            self._failures, self._closed_until = 0, None
+            self._failures, self._last, self._closed_until = 0, None, None
 
-    def failed(self) -> None:
+    def failed(self, error: OutboundError) -> None:
         """It did not, or said that it can't."""
         with self._lock:
-            self._failures += 1
+            self._failures, self._last = self._failures + 1, error
             if self._failures >= self._patience.failures:
                 if self._closed_until is None:
                     logger.warning("%s failed %d times in a row and is left to rest", self._origin, self._failures)
                 self._closed_until = self._clock() + self._patience.rest_seconds
+
+    @property
+    def _reason(self) -> FieldError:
+        last = self._last
+        if last is None:
+            raise RuntimeError("a circuit opens after failures only")
+        return FieldError("", last.code, last.template, last.params)

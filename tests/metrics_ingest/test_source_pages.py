@@ -1,6 +1,9 @@
 """A source's page in the admin: its latest runs, and one click that asks it and stores nothing."""
 
+import re
 from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +15,7 @@ from idcsched.accounts.services import user_create
 from idcsched.audit.models import Change
 from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Latest, Run, Source
-from tests.outbound.peers import json_reply, peer, raw_reply
+from tests.outbound.peers import closed_port, json_reply, peer, raw_reply
 
 pytestmark = pytest.mark.usefixtures("db")
 
@@ -55,6 +58,36 @@ def test_it_works(operator: Client, make_source: MakeSource) -> None:
 def test_what_goes_wrong_is_said_on_the_page(operator: Client, make_source: MakeSource) -> None:
     with peer(raw_reply(b"<html>")) as server:
         assert "sent no JSON" in tried(operator, make_source(server.url))
+
+
+def test_a_host_that_is_left_to_rest_is_tried_all_the_same_and_runs_tell_the_real_error(
+    operator: Client, make_source: MakeSource
+) -> None:
+    source = make_source(f"http://127.0.0.1:{closed_port()}/")
+    for number in range(4):
+        later = timezone.now() + timedelta(hours=number)
+        run = source_collect(source_id=source.pk, clock=partial(lambda at: at, later))
+        assert run is not None
+    said = change_page(operator, source)
+    assert said.count("Connection refused") == 4
+    assert "not asked again just now" in said
+    page = tried(operator, source)
+    assert "Connection refused" in page
+    assert "not asked again" not in page
+
+
+@pytest.mark.parametrize("page", ["/admin/", "/admin/metrics_ingest/source/"])
+def test_a_source_that_fails_is_red_with_its_error(operator: Client, make_source: MakeSource, page: str) -> None:
+    def shown() -> str:
+        return operator.get(page).content.decode()
+
+    source = make_source(f"http://127.0.0.1:{closed_port()}/")
+    assert "× in a row" not in shown()
+    for number in range(3):
+        source_collect(source_id=source.pk, clock=partial(lambda at: at, timezone.now() + timedelta(hours=number)))
+    assert "failed 3 × in a row" in shown()
+    assert "Connection refused" in shown()
+    assert re.search(r"(mark-bad|bg-red-\d+)[^>]*>\s*failed 3", shown())
 
 
 def test_a_source_whose_kind_is_gone_says_so(operator: Client, make_source: MakeSource) -> None:

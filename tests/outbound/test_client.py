@@ -11,7 +11,7 @@ import pytest
 
 from idcsched.outbound import client as client_module
 from idcsched.outbound import network
-from idcsched.outbound.client import MAX_BYTES, Client
+from idcsched.outbound.client import MAX_BYTES, Client, Request
 from idcsched.outbound.errors import (
     BadReply,
     BadStatus,
@@ -210,13 +210,33 @@ def test_a_peer_that_keeps_failing_is_left_to_rest(make_client: Callable[..., Cl
         for _ in range(3):
             with pytest.raises(ServerFailed):
                 client.post_json(server.url, {}, timeout=5)
-        with pytest.raises(CircuitOpen, match="left to rest"):
+        with pytest.raises(CircuitOpen, match=r"answered 500 \(not asked again just now"):
             client.post_json(server.url, {}, timeout=5, retries=3)
         assert len(server.calls) == 3
 
         time.sleep(0.35)
         for _ in range(2):
             assert client.post_json(server.url, {}, timeout=5).document == {"fine": True}
+
+
+def test_what_failed_is_said_also_where_the_circuit_opens_before_the_next_attempt(
+    make_client: Callable[..., Client],
+) -> None:
+    client = make_client(failures=2)
+    with peer(json_reply({}, 500)) as server, pytest.raises(ServerFailed):
+        client.post_json(server.url, {}, timeout=5, retries=5)
+    assert len(server.calls) == 2
+
+
+def test_a_trial_asks_whom_others_leave_to_rest_and_ends_that(make_client: Callable[..., Client]) -> None:
+    client = make_client(failures=1)
+    with peer(in_turn(hang_up, FINE)) as server:
+        with pytest.raises(NoConnection):
+            client.post_json(server.url, {}, timeout=5)
+        with pytest.raises(CircuitOpen):
+            client.post_json(server.url, {}, timeout=5)
+        assert client.fetch(Request(url=server.url, trial=True), timeout=5).status == 200
+        assert client.post_json(server.url, {}, timeout=5).document == {"fine": True}
 
 
 def test_one_origins_trouble_is_not_anothers(make_client: Callable[..., Client]) -> None:

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from idcsched.outbound.errors import CircuitOpen
+from idcsched.outbound.errors import CircuitOpen, NoConnection
 from idcsched.outbound.health import Health, Patience
 
 
@@ -31,7 +31,7 @@ def health(clock: Clock) -> Health:
 def fail(health: Health, times: int) -> None:
     for _ in range(times):
         health.admit()
-        health.failed()
+        health.failed(NoConnection("no_connection", "gone"))
 
 
 def refused(health: Health) -> bool:
