@@ -27,7 +27,7 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
     """Django's handler403."""
     if not wants_page(request):
         return problems.forbidden()
-    detail = _("Your role does not allow this. Ask an administrator if you need it.")
+    detail = _("Your role or your regions do not allow this. Ask an administrator if you need it.")
     return _page(request, HTTPStatus.FORBIDDEN, _("Not allowed"), detail)
 
 

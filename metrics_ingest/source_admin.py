@@ -28,6 +28,7 @@ from idcsched.inventory.scope import regions_check
 from idcsched.wording import explained
 
 from . import services
+from .kinds import kinds
 from .mapping import Refused
 from .models import Run, RunState, Source
 from .periodic import source_hint
@@ -38,7 +39,7 @@ from .trying import Trial, source_try
 __all__ = ["RunAdmin", "SourceAdmin"]
 
 RUNS_SHOWN = 5
-SOURCE_LABELS = {"answering": "success", "failed": "warning", "failing": "danger"}
+SOURCE_LABELS = {"answering": "success", "failed": "warning", "failing": "danger", "off": "default", "new": "default"}
 RUN_LABELS = {
     RunState.SUCCEEDED: "success",
     RunState.RUNNING: "info",
@@ -94,6 +95,7 @@ class SourceAdmin(ServiceAdmin):
         update=lambda row, changes: services.source_update(source=row, changes=changes),
         delete=lambda row: services.source_delete(source=row),
     )
+    offers = {"kind": lambda: [(kind, kind) for kind in sorted(kinds().collectors)]}
     list_display = ["code", "kind", "state", "why", "schedule", "started_at", "succeeded_at", "due_at"]
     list_filter = ["kind", "enabled"]
     search_fields = ["code", "kind"]

@@ -130,7 +130,7 @@ class Run(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.source.code} {self.started_at:%Y-%m-%d %H:%M:%S}"
+        return f"{self.source.code} {timezone.localtime(self.started_at):%Y-%m-%d %H:%M:%S}"
 
 
 class CounterReadings(models.Model):

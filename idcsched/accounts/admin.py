@@ -2,13 +2,14 @@ from datetime import timedelta
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import get_language_info, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from idcsched.framework.errors import Conflict
@@ -17,6 +18,7 @@ from idcsched.wording import explained
 from . import services
 from .administration import RowServices, ServiceAdmin
 from .change_admin import ChangeAdmin
+from .known_codes import codes_offered
 from .models import ApiToken, Tenant, User
 from .services import IssuedToken
 
@@ -35,6 +37,7 @@ class TenantAdmin(ServiceAdmin):
         update=lambda row, changes: services.tenant_update(tenant=row, changes=changes),
         delete=lambda row: services.tenant_delete(tenant=row),
     )
+    offers = {"default_profile": lambda: [(code, code) for code in codes_offered("profile")]}
     list_display = ["code", "name", "default_profile", "quota_bandwidth_mbps", "quota_machines"]
     search_fields = ["code", "name"]
     actions = ["make_callback_secret"]
@@ -75,6 +78,7 @@ class UserAdmin(ServiceAdmin):
         update=lambda row, changes: services.user_update(user=row, changes=changes),
         delete=lambda row: services.user_delete(user=row),
     )
+    offers = {"language": lambda: [(code, get_language_info(code)["name_local"]) for code, _name in settings.LANGUAGES]}
     list_display = ["username", "first_name", "last_name", "role", "tenant", "is_active", "last_login"]
     list_filter = ["role", "is_active", "tenant"]
     list_select_related = ["tenant"]

@@ -3,18 +3,21 @@
 What a service refuses is shown in the form, with all that was filled in.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Model, QuerySet, TextField
-from django.forms import BaseModelFormSet, ModelForm
+from django.db.models import DateTimeField, Model, QuerySet, TextField
+from django.forms import BaseModelFormSet, ChoiceField, ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.text import capfirst, format_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import INSTALLATION_WIDE, Role, principal_of, role_can
@@ -105,12 +108,22 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, ModelAdmin):
     """A page per row, written by `services`. The history is the project's own: Django's log is not kept beside it."""
 
     formfield_overrides = TEXTS
+    offers: ClassVar[Mapping[str, Callable[[], Iterable[tuple[str, Any]]]]] = {}
+    """Text fields for which the form offers values: what each may be, with its name."""
     change_form_after_template = "administration/why.html"
     delete_confirmation_template = "administration/delete.html"
     delete_selected_confirmation_template = "administration/delete_selected.html"
     list_filter_submit = True
     list_fullwidth = True
     warn_unsaved_form = True
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name in self.offers:
+            return _choice_field(db_field, self.offers[db_field.name])
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if isinstance(db_field, DateTimeField) and field is not None:
+            field.help_text = format_lazy(_("{help} Time of {zone}."), help=field.help_text, zone=settings.BILLING_ZONE)
+        return field
 
     def visible_changes(self, request: HttpRequest) -> QuerySet[Change]:
         user = request.user
@@ -240,6 +253,26 @@ def _details(refusal: IdcschedError) -> list[tuple[str, str]]:
     if isinstance(refusal, Invalid):
         return [(item.pointer, explained(item)) for item in refusal.errors]
     return [("", explained(refusal))]
+
+
+def _choice_field(db_field: Any, offered: Callable[[], Iterable[tuple[str, Any]]]) -> ChoiceField:
+    """Offer these values, and those that rows have already: they may be gone meanwhile."""
+
+    def choices() -> Iterator[tuple[str, Any]]:
+        known = dict(offered())
+        there = db_field.model.objects.order_by(db_field.name).values_list(db_field.name, flat=True).distinct()
+        if db_field.blank:
+            yield "", "—"
+        yield from known.items()
+        yield from ((value, value) for value in there if value and value not in known)
+
+    return ChoiceField(
+        label=capfirst(db_field.verbose_name),
+        required=not db_field.blank,
+        choices=choices,
+        help_text=db_field.help_text,
+        widget=UnfoldAdminSelectWidget,
+    )
 
 
 class TenantReadOnlyAdmin(ReadOnlyAdmin):

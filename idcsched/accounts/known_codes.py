@@ -1,12 +1,14 @@
 """Codes of what lives in higher rooms. Rows down here may name it; only those rooms can say whether it exists.
 
-A higher room registers its check when it starts; a service down here asks it when such a code is set.
+A higher room registers its check and its codes when it starts; a service down here asks for the check when such a code
+is set, and a form offers the codes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-__all__ = ["code_check", "code_check_register"]
+__all__ = ["code_check", "code_check_register", "codes_offered", "codes_register"]
 
+_codes: dict[str, Callable[[], Iterable[str]]] = {}
 _checks: dict[str, Callable[[str, str], object]] = {}
 
 
@@ -19,3 +21,13 @@ def code_check(kind: str, code: str, pointer: str) -> None:
     """Raises Invalid where there is no such thing; an empty code names nothing."""
     if code:
         _checks[kind](code, pointer)
+
+
+def codes_register(kind: str, codes: Callable[[], Iterable[str]]) -> None:
+    """Let `codes()` list the codes of each `kind` that there is."""
+    _codes[kind] = codes
+
+
+def codes_offered(kind: str) -> list[str]:
+    """List the codes of that kind, in their order."""
+    return sorted(_codes[kind]())

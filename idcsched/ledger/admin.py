@@ -1,5 +1,7 @@
 from django.contrib import admin
+from django.utils.translation import gettext_lazy
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter, RelatedDropdownFilter
+from unfold.decorators import display
 
 from idcsched.accounts.administration import TenantReadOnlyAdmin
 from idcsched.audit.admin import ReadOnlyAdmin
@@ -28,7 +30,11 @@ class ClaimAdmin(TenantReadOnlyAdmin):
 
 @admin.register(Headcount)
 class HeadcountAdmin(TenantReadOnlyAdmin):
-    list_display = ["idc", "tenant", "business", "machines"]
+    list_display = ["idc", "tenant", "business", "count"]
     list_filter = [("tenant", RelatedDropdownFilter)]
     list_select_related = ["idc", "tenant"]
     search_fields = ["idc__code", "tenant__code", "business"]
+
+    @display(description=gettext_lazy("number of machines"), ordering="machines")
+    def count(self, headcount: Headcount) -> int:
+        return headcount.machines

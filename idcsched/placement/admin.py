@@ -20,6 +20,7 @@ from idcsched.inventory.scope import scope_check, scoped
 from idcsched.wording import explained
 
 from . import services
+from .driver_kinds import driver_kinds
 from .lifecycle import State
 from .models import Delivery, Machine, Placement, Provider
 from .settling import stuck
@@ -35,6 +36,8 @@ STATE_LABELS: Mapping[str, str] = {
     State.WAITING: "warning",
     State.RELEASING: "warning",
     State.FAILED: "danger",
+    State.RELEASED: "default",
+    State.EXPIRED: "default",
 }
 MARKS = {"success": "mark-good", "info": "mark-soon", "warning": "mark-warn", "danger": "mark-bad"}
 
@@ -49,7 +52,7 @@ class PlacementAdmin(TenantReadOnlyAdmin):
         "stands",
         "idc",
         "tenant",
-        "machine_count",
+        "machines",
         "bandwidth_mbps",
         "attention",
     ]
@@ -99,9 +102,13 @@ class PlacementAdmin(TenantReadOnlyAdmin):
     def stands(self, placement: Placement) -> tuple[str, Any]:
         return placement.state, placement.get_state_display()
 
+    @display(description=gettext_lazy("number of machines"), ordering="machine_count")
+    def machines(self, placement: Placement) -> int:
+        return placement.machine_count
+
     @display(description=gettext_lazy("needs attention"), ordering="needs_attention", label={"yes": "danger"})
-    def attention(self, placement: Placement) -> tuple[str, Any]:
-        return ("yes", gettext("needs attention")) if placement.needs_attention else ("no", "–")
+    def attention(self, placement: Placement) -> tuple[str, Any] | None:
+        return ("yes", gettext("needs attention")) if placement.needs_attention else None
 
 
 def _may_give_up(request: HttpRequest, placement: Placement) -> bool:
@@ -164,6 +171,7 @@ class ProviderAdmin(ServiceAdmin):
         update=lambda row, changes: services.provider_update(provider=row, changes=changes),
         delete=lambda row: services.provider_delete(provider=row),
     )
+    offers = {"kind": lambda: [(kind, kind) for kind in sorted(driver_kinds().drivers)]}
     list_display = ["code", "name", "kind", "enabled"]
     list_filter = ["kind", "enabled"]
     search_fields = ["code", "name", "kind"]

@@ -1,10 +1,14 @@
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
+from idcsched.accounts.known_codes import codes_register
+
 
 class PlacementConfig(AppConfig):
     name = "idcsched.placement"
     verbose_name = _("placements")
 
     def ready(self) -> None:
-        from . import checks  # noqa: F401, PLC0415 - models can't be imported earlier
+        from . import checks, provider_rows  # noqa: F401, PLC0415 - models can't be imported earlier
+
+        codes_register("provider", provider_rows.provider_codes)

@@ -18,6 +18,7 @@ from .provider_models import Provider
 
 __all__ = [
     "driver_and_call",
+    "provider_codes",
     "provider_create",
     "provider_delete",
     "provider_secret",
@@ -28,6 +29,11 @@ __all__ = [
 FIELDS = frozenset({"code", "name", "kind", "config", "secret_ref", "enabled"})
 KEPT_WITH_MACHINES = ("code", "kind")
 EXAMPLES = 3
+
+
+def provider_codes() -> Iterable[str]:
+    """List the codes of all providers."""
+    return Provider.objects.values_list("code", flat=True)
 
 
 @write()

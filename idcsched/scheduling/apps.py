@@ -2,7 +2,7 @@ from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
-from idcsched.accounts.known_codes import code_check_register
+from idcsched.accounts.known_codes import code_check_register, codes_register
 
 
 class SchedulingConfig(AppConfig):
@@ -14,4 +14,5 @@ class SchedulingConfig(AppConfig):
         from . import checks, selectors, shipped  # noqa: F401, PLC0415  # needs the app registry
 
         code_check_register("profile", selectors.profile_known)
+        codes_register("profile", selectors.profile_codes)
         post_migrate.connect(shipped.shipped_profiles_ensure, sender=self)

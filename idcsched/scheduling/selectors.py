@@ -1,10 +1,17 @@
 """Finding rows by the names that clients know."""
 
+from collections.abc import Iterable
+
 from idcsched.framework.errors import Invalid, NotFound
 
 from .models import Profile, ProfileRevision
 
-__all__ = ["profile_known", "revision_named"]
+__all__ = ["profile_codes", "profile_known", "revision_named"]
+
+
+def profile_codes() -> Iterable[str]:
+    """List the codes of all profiles."""
+    return Profile.objects.values_list("code", flat=True)
 
 
 def profile_known(code: str, pointer: str) -> None:

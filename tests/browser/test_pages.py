@@ -82,6 +82,18 @@ def test_every_field_of_a_user_can_be_seen(visitor: Visitor) -> None:
     assert widths == {"username": "1px", "password": "1px"}
 
 
+def test_times_are_of_a_named_zone_and_not_warned_of_where_the_browser_has_another(
+    browser: Browser, site: Installation
+) -> None:
+    with visiting(browser, site, zone="Europe/Berlin") as visitor:
+        visitor.log_in("operator")
+        visitor.goto("/admin/inventory/taint/add/")
+        warnings = visitor.page.locator(".timezonewarning")
+        assert warnings.count() > 0
+        assert not any(warning.is_visible() for warning in warnings.all())
+        assert visitor.text().count("Time of Asia/Shanghai.") == 2
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_theme_is_the_system_s_until_one_is_chosen(
     browser: Browser, site: Installation, theme: Literal["light", "dark"]

@@ -89,10 +89,11 @@ def visiting(
     height: int = 900,
     theme: Literal["light", "dark"] = "light",
     language: str = "en-US",
+    zone: str = "Asia/Shanghai",
 ) -> Iterator[Visitor]:
     """A fresh browser profile; on a clean exit nothing may have gone wrong."""
     context: BrowserContext = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=theme, locale=language, timezone_id="Asia/Shanghai"
+        viewport={"width": width, "height": height}, color_scheme=theme, locale=language, timezone_id=zone
     )
     try:
         context.add_init_script(VIOLATIONS)

@@ -1,12 +1,14 @@
 """The inventory's admin pages: every write is a service, permissions are the roles."""
 
+import re
+
 import pytest
 from django.contrib.messages import get_messages
 from django.test import Client
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import Role
-from idcsched.accounts.services import user_create
+from idcsched.accounts.services import tenant_create, user_create
 from idcsched.audit.models import Change
 from idcsched.inventory.models import Affinity, Idc, Region, RegionScope, Taint
 from idcsched.inventory.services import (
@@ -16,6 +18,7 @@ from idcsched.inventory.services import (
     region_scope_create,
     taint_create,
 )
+from idcsched.placement.services import provider_create
 
 pytestmark = pytest.mark.usefixtures("db")
 
@@ -191,9 +194,72 @@ def test_an_operator_stays_in_his_regions(client, operator, idc):
     page = client.post("/admin/inventory/taint/add/", {"idcs": idc.pk, "key": "k", "effect": "NoSchedule"})
     assert page.context["adminform"].form.non_field_errors() == ["gz-ct-01 lies outside of your regions"]
     (taint,) = taint_create(idc=idc, key="k")
-    page = client.post(f"/admin/inventory/taint/{taint.pk}/delete/", {"post": "yes"})
-    assert messages_of(page) == ["gz-ct-01 lies outside of your regions"]
+    assert client.post(f"/admin/inventory/taint/{taint.pk}/delete/", {"post": "yes"}).status_code == 403
+    chosen = {"action": "lift", "_selected_action": taint.pk, "confirmed": "1"}
+    assert messages_of(client.post("/admin/inventory/taint/", chosen)) == ["gz-ct-01 lies outside of your regions"]
     assert Taint.objects.count() == 1
+
+
+def test_an_operator_of_some_regions_has_no_buttons_that_refuse(client, operator, guangzhou, idc):
+    region_scope_create(user=operator, region=region_create(code="north"))
+    (taint,) = taint_create(idc=idc, key="k")
+    pages = [
+        f"/admin/inventory/taint/{taint.pk}/change/",
+        f"/admin/inventory/affinity/{affinity_create(idc=idc, kind='forbid').pk}/change/",
+        f"/admin/inventory/affinity/{affinity_create(selector={'match_labels': {'a': 'b'}}, kind='forbid').pk}/change/",
+        f"/admin/inventory/idc/{idc.pk}/change/",
+    ]
+
+    def offered():
+        texts = [client.get(page).content.decode() for page in pages]
+        return ["_save" in text or "/delete/" in text or f"/idc/{idc.pk}/taint/" in text for text in texts]
+
+    assert offered() == [False, False, False, False]
+    region_scope_create(user=operator, region=guangzhou)
+    assert offered() == [True, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("page", "fields", "colour"),
+    [
+        ("taint", {"effect": "NoSchedule"}, "red"),
+        ("taint", {"effect": "PreferNoSchedule"}, "orange"),
+        ("affinity", {"kind": "prefer", "weight": 5}, "green"),
+        ("affinity", {"kind": "prefer", "weight": -5}, "orange"),
+        ("affinity", {"kind": "require"}, "orange"),
+        ("affinity", {"kind": "forbid"}, "red"),
+    ],
+)
+def test_red_is_what_keeps_orders_off(admin, idc, page, fields, colour):
+    taint_create(idc=idc, key="k", **fields) if page == "taint" else affinity_create(idc=idc, **fields)
+    listed = admin.get(f"/admin/inventory/{page}/").content.decode()
+    assert re.search(r"bg-(\w+)-100[^>]*>\s*in force", listed)[1] == colour
+
+
+def test_a_retired_idc_is_called_so_in_the_reader_s_language(admin, idc):
+    Idc.objects.update(status="retired")
+    listed = admin.get("/admin/inventory/idc/", headers={"accept-language": "zh-hans"}).content.decode()
+    assert re.search(r"<span[^>]*>\s*已退役\s*</span>", listed)
+
+
+def test_a_choice_is_offered_where_there_is_one(admin, idc):
+    """The codes that exist, and what a row has although it exists no more."""
+    provider_create(code="edge-vm", kind="simulated")
+    Idc.objects.update(provider="gone")
+
+    def options(page, field):
+        return [value for value, _label in admin.get(page).context["adminform"].form.fields[field].choices]
+
+    tenant_create(code="shop")
+    assert options(f"/admin/inventory/idc/{idc.pk}/change/", "provider") == ["", "edge-vm", "gone"]
+    assert options("/admin/accounts/user/add/", "language") == ["", "en", "zh-hans"]
+    assert options("/admin/accounts/tenant/add/", "default_profile")[:2] == ["", "bandwidth-first"]
+    assert options("/admin/metrics_ingest/source/add/", "kind") == ["csv", "http_json", "prometheus", "sql"]
+    assert options("/admin/placement/provider/add/", "kind") == ["libcloud", "openstack", "simulated", "webhook"]
+
+    changed = idc_form(idc.region, provider="edge-vm")
+    assert admin.post(f"/admin/inventory/idc/{idc.pk}/change/", changed).status_code == 302
+    assert Idc.objects.get().provider == "edge-vm"
 
 
 def test_a_line_is_edited_on_its_own_page_too(admin, idc, cu):

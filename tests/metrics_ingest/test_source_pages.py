@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -74,6 +74,16 @@ def test_a_host_that_is_left_to_rest_is_tried_all_the_same_and_runs_tell_the_rea
     page = tried(operator, source)
     assert "Connection refused" in page
     assert "not asked again" not in page
+
+
+def test_a_run_is_called_by_its_time_in_the_admin_s_zone(operator: Client, make_source: MakeSource) -> None:
+    source = make_source(f"http://127.0.0.1:{closed_port()}/")
+    begun = datetime(2031, 5, 7, 12, 2, 30, tzinfo=UTC)
+    run = source_collect(source_id=source.pk, clock=lambda: begun)
+    assert run is not None
+    page = operator.get(f"/admin/metrics_ingest/run/{run.pk}/change/").content.decode()
+    assert "loads 2031-05-07 20:02:30" in page
+    assert str(run) == "loads 2031-05-07 12:02:30", "elsewhere times are in UTC"
 
 
 @pytest.mark.parametrize("page", ["/admin/", "/admin/metrics_ingest/source/"])

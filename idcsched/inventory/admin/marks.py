@@ -16,21 +16,40 @@ from unfold.decorators import display
 from idcsched.accounts.administration import RowServices, ServiceAdmin
 from idcsched.accounts.roles import Role
 from idcsched.inventory import services
+from idcsched.inventory.choices import AffinityKind, Effect
 from idcsched.inventory.models import Affinity, Idc, RegionScope, Taint
 from idcsched.inventory.scope import scope_check
 from idcsched.inventory.taint_state import TaintState, in_state, state_of
 from idcsched.inventory.transfer.list_buttons import FilesMixin
 
-from .selections import lift_page, principal_in
+from .selections import lift_page, may_write, principal_in
 from .taint_forms import FIELDS, TaintForm
 
 __all__ = ["STATE_LABELS", "AffinityAdmin", "RegionScopeAdmin", "TaintAdmin"]
 
-STATE_LABELS = {TaintState.IN_FORCE: "danger", TaintState.COMING: "info", TaintState.OVER: "default"}
+STATE_LABELS = {
+    "keeps_off": "danger",
+    "discourages": "warning",
+    "draws": "success",
+    TaintState.COMING: "info",
+    TaintState.OVER: "default",
+}
+WORKS = {
+    Effect.PREFER_NO_SCHEDULE: "discourages",
+    AffinityKind.PREFER: "draws",
+    AffinityKind.REQUIRE: "discourages",
+}
+"""What taints and affinities in force do to orders, by effect or kind; all others keep some off."""
 
 
 class ScopedAdmin(ServiceAdmin):
     """Rows about an IDC: operators write them in their regions only."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_change_permission(request, obj) and (obj is None or may_write(request, obj.idc))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or may_write(request, obj.idc))
 
     def check_scope(self, request: HttpRequest, row: Any) -> None:
         """Of the row as it is stored and as the form has it: moving it away is a change where it stood."""
@@ -51,6 +70,12 @@ class StateFilter(DropdownFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         known = self.value() in TaintState.values
         return queryset.filter(in_state(self.value(), timezone.now())) if known else queryset
+
+
+def _shown_state(row: Taint | Affinity, kind: str) -> tuple[str, Any]:
+    """Return the state with what colours it: red is for what keeps orders off."""
+    found = state_of(row, timezone.now())
+    return WORKS.get(kind, "keeps_off") if found == TaintState.IN_FORCE else found, found.label
 
 
 @admin.register(Taint)
@@ -122,8 +147,7 @@ class TaintAdmin(FilesMixin, ScopedAdmin):
 
     @display(description=gettext_lazy("state"), label=STATE_LABELS)
     def state(self, taint: Taint) -> tuple[str, Any]:
-        found = state_of(taint, timezone.now())
-        return found, found.label
+        return _shown_state(taint, taint.effect)
 
     @display(description=gettext_lazy("state"))
     def stands(self, taint: Taint) -> Any:
@@ -167,8 +191,8 @@ class AffinityAdmin(FilesMixin, ScopedAdmin):
 
     @display(description=gettext_lazy("state"), label=STATE_LABELS)
     def state(self, affinity: Affinity) -> tuple[str, Any]:
-        found = state_of(affinity, timezone.now())
-        return found, found.label
+        keeps_off = affinity.kind == AffinityKind.PREFER and (affinity.weight or 0) < 0
+        return _shown_state(affinity, Effect.PREFER_NO_SCHEDULE if keeps_off else affinity.kind)
 
 
 @admin.register(RegionScope)

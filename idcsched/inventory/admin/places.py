@@ -9,6 +9,7 @@ from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html_join
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import (
@@ -20,14 +21,16 @@ from unfold.contrib.filters.admin import (
 from unfold.decorators import action, display
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin, ServiceInline
+from idcsched.accounts.known_codes import codes_offered
 from idcsched.audit.history import changes_of
 from idcsched.audit.models import Change
 from idcsched.inventory import services
+from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import STOCK_FIELDS, Idc, Isp, Line, Region, Taint
 from idcsched.inventory.taint_state import TaintState, state_of
 from idcsched.inventory.transfer.list_buttons import FilesMixin
 
-from .selections import lift_from_page, retire_page, taint_page
+from .selections import lift_from_page, may_write, retire_page, taint_page
 
 __all__ = ["IDC_PANELS", "IdcAdmin", "IspAdmin", "LineAdmin", "RegionAdmin"]
 
@@ -100,6 +103,7 @@ class IdcAdmin(FilesMixin, ServiceAdmin):
         update=lambda row, changes: services.idc_update(idc=row, changes=changes),
         delete=lambda row: services.idc_delete(idc=row),
     )
+    offers = {"provider": lambda: [(code, code) for code in codes_offered("provider")]}
     list_display = ["code", "name", "region", "tier", "state", "marks", "partition", "provider"]
     list_filter = [
         ("region", AutocompleteSelectMultipleFilter),
@@ -143,18 +147,24 @@ class IdcAdmin(FilesMixin, ServiceAdmin):
     @display(
         description=_("status"),
         ordering="status",
-        label={"online": "success", "offline": "danger", "draining": "warning"},
+        label={"online": "success", "offline": "danger", "draining": "warning", "retired": "default"},
     )
     def state(self, idc: Idc) -> tuple[str, Any]:
         return idc.status, idc.get_status_display()
 
-    @display(description=_("taints in force"), label="danger")
-    def marks(self, idc: Idc) -> list[str] | None:
+    @display(description=_("taints in force"))
+    def marks(self, idc: Idc) -> str | None:
         now = timezone.now()
-        return [str(taint) for taint in idc.taints.all() if state_of(taint, now) == TaintState.IN_FORCE] or None
+        found = [taint for taint in idc.taints.all() if state_of(taint, now) == TaintState.IN_FORCE]
+        kinds = {Effect.PREFER_NO_SCHEDULE: "mark-warn"}
+        shown = ((kinds.get(taint.effect, "mark-bad"), str(taint)) for taint in found)
+        return format_html_join(" ", '<span class="mark {}">{}</span>', shown) or None
 
-    def has_mark_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self._may(request, "write_taints")
+    def has_mark_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        if not self._may(request, "write_taints"):
+            return False
+        idc = None if object_id is None else self.get_object(request, object_id)
+        return idc is None or may_write(request, idc)
 
     @admin.action(description=_("Taint…"), permissions=["mark"])
     def taint(self, request: HttpRequest, queryset: QuerySet[Idc]) -> HttpResponse:

@@ -14,15 +14,16 @@ from django.utils.translation import gettext as _
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import Principal, principal_of
+from idcsched.framework.errors import Forbidden
 from idcsched.inventory import services
 from idcsched.inventory.choices import Status
 from idcsched.inventory.models import Idc, Taint
-from idcsched.inventory.scope import scoped
+from idcsched.inventory.scope import scope_check, scoped
 from idcsched.inventory.taint_state import state_of
 
 from .taint_forms import SelectionTaintForm
 
-__all__ = ["lift_from_page", "lift_page", "principal_in", "retire_page", "taint_page"]
+__all__ = ["lift_from_page", "lift_page", "may_write", "principal_in", "retire_page", "taint_page"]
 
 CONFIRMED = "confirmed"
 SHOWN = 100
@@ -37,6 +38,17 @@ def principal_in(request: HttpRequest) -> Principal | None:
         request.__dict__["principal"] = scoped(principal_of(request.user))
     found: Principal = request.__dict__["principal"]
     return found
+
+
+def may_write(request: HttpRequest, target: Idc | None) -> bool:
+    """Whether the target lies in the regions in which the user may write; None stands for every IDC."""
+    principal = principal_in(request)
+    try:
+        if principal is not None:
+            scope_check(principal, target)
+    except Forbidden:
+        return False
+    return True
 
 
 def taint_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) -> HttpResponse:

@@ -64,7 +64,7 @@ class Import(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.file_name} ({self.created_at:%Y-%m-%d %H:%M})"
+        return f"{self.file_name} ({timezone.localtime(self.created_at):%Y-%m-%d %H:%M})"
 
     @property
     def working(self) -> bool:
