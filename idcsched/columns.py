@@ -53,13 +53,21 @@ class CodeField(models.CharField):
         super().__init__(*args, **kwargs)
 
 
-class NumberField(models.FloatField):
+class PlainFloatField(models.FloatField):
+    """A form shows `30000` and not `30000.0`."""
+
+    def value_from_object(self, obj: models.Model) -> Any:
+        value = super().value_from_object(obj)
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class NumberField(PlainFloatField):
     """A finite number."""
 
     default_validators = [finite, MinValueValidator(-ENORMOUS), MaxValueValidator(ENORMOUS)]
 
 
-class AmountField(models.FloatField):
+class AmountField(PlainFloatField):
     """A finite number from 0 on."""
 
     default_validators = [finite, MinValueValidator(0), MaxValueValidator(ENORMOUS)]

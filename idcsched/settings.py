@@ -15,6 +15,7 @@ from kombu.entity import Exchange, Queue
 from idcsched import __version__, appearance, content_security, environment, logs
 from idcsched.environment import Environment, choice, flag, integer, listing, number
 from idcsched.housekeeping import housekeeping
+from idcsched.static_files import static_version
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's own threads would wait, busily, for cores that others use
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -250,6 +251,7 @@ MIDDLEWARE = [
     "idcsched.api.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
+    "idcsched.compression.CompressionMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -334,7 +336,8 @@ LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
 FORMAT_MODULE_PATH = "idcsched.formats"
 LOCALE_PATHS = [BASE_DIR / "idcsched" / "locale"]
 
-STATIC_URL = "/static/"
+STATIC_URL = f"/static/{static_version(BASE_DIR / 'idcsched' / 'static')}/"
+WHITENOISE_MAX_AGE = 365 * 24 * 3600  # another state of the files has another address
 WHITENOISE_USE_FINDERS = True  # a few hundred small files, straight from the packages: nothing to collect
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024

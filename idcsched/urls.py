@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from idcsched import exposition, health
 from idcsched.demo.sources import PATH
 from idcsched.demo.views import measurements
+from idcsched.static_files import moved
 
 urlpatterns = [
     path("api/v1/", include("idcsched.api.urls")),  # first, since it is asked most
@@ -16,6 +17,7 @@ urlpatterns = [
     path("health/ready/", health.ready),
     path("metrics", exposition.metrics),
     path("admin/", admin.site.urls),
+    path("static/<slug:version>/<path:path>", moved),
 ]
 
 if settings.DEMO:

@@ -22,7 +22,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import INSTALLATION_WIDE, Role, principal_of, role_can
 from idcsched.accounts.selectors import changes_visible
-from idcsched.audit.admin import ChosenRowsMixin, ReadOnlyAdmin
+from idcsched.audit.admin import ChosenRowsMixin, PlainValuesMixin, ReadOnlyAdmin, plain_column
 from idcsched.audit.context import origin_set
 from idcsched.audit.history import HistoryMixin
 from idcsched.audit.models import Change
@@ -98,13 +98,20 @@ TEXTS: dict[Any, dict[str, Any]] = {
 """Most documents and reasons are a line or two."""
 
 
-class ServiceInline(RoleMixin, TabularInline):
+class ServiceInline(RoleMixin, PlainValuesMixin, TabularInline):
     """Rows that are edited on another row's page, by their own services."""
 
     extra = 0
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        found = list(super().get_readonly_fields(request, obj))
+        if self.only_shown(request, obj):
+            shown = (plain_column(self.model, name) for name in self.fields or ())
+            found += [column for column in shown if callable(column)]
+        return found
 
-class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, ModelAdmin):
+
+class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, PlainValuesMixin, ModelAdmin):
     """A page per row, written by `services`. The history is the project's own: Django's log is not kept beside it."""
 
     formfield_overrides = TEXTS

@@ -1,12 +1,19 @@
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, cast
 
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import BadRequest, ValidationError
-from django.db.models import QuerySet
+from django.db.models import FloatField, ForeignKey, Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.html import format_html
 from unfold.admin import ModelAdmin
+from unfold.decorators import display
 
-__all__ = ["ChosenRowsMixin", "ReadOnlyAdmin"]
+from idcsched.columns import CodeField
+from idcsched.figures import figure_text
+
+__all__ = ["ChosenRowsMixin", "PlainValuesMixin", "ReadOnlyAdmin", "plain_column"]
 
 
 class ChosenRowsMixin:
@@ -25,7 +32,61 @@ class ChosenRowsMixin:
         return answer
 
 
-class ReadOnlyAdmin(ChosenRowsMixin, ModelAdmin):
+class PlainValuesMixin:
+    """Lists, and pages on which nothing can be changed, show numbers as people write them and keep codes whole."""
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        return [plain_column(self.model, name) for name in super().get_list_display(request)]  # type: ignore[attr-defined,misc]
+
+    def get_list_display_links(self, request: HttpRequest, list_display: Sequence[Any]) -> list[Any]:
+        links = super().get_list_display_links(request, list_display)  # type: ignore[misc]
+        return [plain_column(self.model, name) for name in links or ()]  # type: ignore[attr-defined]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        fieldsets: list[Any] = super().get_fieldsets(request, obj)  # type: ignore[misc]
+        if not self.only_shown(request, obj):
+            return fieldsets
+        return [
+            (title, {**options, "fields": [plain_column(self.model, name) for name in options["fields"]]})  # type: ignore[attr-defined]
+            for title, options in fieldsets
+        ]
+
+    def only_shown(self, request: HttpRequest, obj: Any) -> bool:
+        """Whether the page of `obj` has nothing that this user can change."""
+        return obj is not None and not self.has_change_permission(request, obj)  # type: ignore[attr-defined]
+
+
+@cache
+def plain_column(model: type[Model], name: Any) -> Any:
+    """Return what shows the column: its name, or a function that writes a number, a code, or a row that has one."""
+    field = next((field for field in model._meta.concrete_fields if field.name == name), None)
+    if isinstance(field, FloatField):
+        write: Callable[[Any], str] = figure_text
+    elif isinstance(field, CodeField):
+        write = _code
+    elif isinstance(field, ForeignKey) and hasattr(field.related_model, "code"):
+        write = _named
+    else:
+        return name
+
+    def written(row: Model) -> str | None:
+        value = getattr(row, name)
+        return None if value in (None, "") else write(value)
+
+    written.__name__ = name
+    return display(description=field.verbose_name, ordering=name)(written)
+
+
+def _code(code: str) -> str:
+    return format_html('<span class="whole">{}</span>', code)
+
+
+def _named(row: Any) -> str:
+    code, _, name = str(row).partition(" ")
+    return format_html('<span class="whole">{}</span> {}', code, name)
+
+
+class ReadOnlyAdmin(ChosenRowsMixin, PlainValuesMixin, ModelAdmin):
     """Something that everybody in the admin may look at and nobody may touch; so it has no history."""
 
     list_fullwidth = True

@@ -11,6 +11,8 @@ from django.utils.formats import number_format
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
 
+from idcsched.figures import figure_text
+
 __all__ = ["age", "compact", "entry", "figure", "mbps", "pairs", "pretty"]
 
 register = template.Library()
@@ -26,7 +28,7 @@ def mbps(value: float | None) -> str:
 @register.filter
 def figure(value: float | None) -> str:
     """As many digits as tell something."""
-    return "–" if value is None else f"{value:.6g}"
+    return "–" if value is None else figure_text(value)
 
 
 @register.filter

@@ -18,7 +18,7 @@ from tests.database import Pristine
 pytestmark = pytest.mark.usefixtures("db")
 
 COUNT = 10_000
-QUERIES = 14
+QUERIES = 16
 PAGES = [
     "inventory/idc/",
     "inventory/idc/?q=i-99",

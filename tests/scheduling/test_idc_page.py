@@ -56,6 +56,25 @@ def test_how_full_is_seen_at_a_glance(page: Callable[[], str]) -> None:
         assert f'level-{kind}" min="0" max="100" value="{value // 10}"' in page()
 
 
+def test_the_lists_show_how_full_lines_are(client: Client, idc: Idc, page: Callable[[], str]) -> None:
+    def listed(what: str) -> str:
+        return " ".join(client.get(f"/admin/inventory/{what}/").content.decode().split())
+
+    page()
+    reported(800, "ct")
+    reported(950, "cu")
+    assert '<span class="mark mark-warn">ct 80 %</span> <span class="mark mark-bad">cu 95 %</span>' in listed("idc")
+    assert '<span class="mark mark-warn"> 80 %</span>' in listed("line")
+    idc_create(code="gz-2", region="A", lines=[{"isp": "ct", "purchased_mbps": 5}])
+    assert '<span class="mark ">ct ?</span>' in listed("idc")
+
+
+def test_a_stale_level_says_so_in_the_lists(client: Client, page: Callable[[], str]) -> None:
+    page()
+    reported(450, "ct", minutes=60)
+    assert '<span class="mark ">ct 45 % · stale</span>' in client.get("/admin/inventory/idc/").content.decode()
+
+
 def test_more_than_all_is_a_full_bar(page: Callable[[], str]) -> None:
     reported(1300, "ct")
     shown = page()

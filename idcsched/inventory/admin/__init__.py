@@ -1,10 +1,11 @@
 """The admin pages of what exists, and of what operators say about it."""
 
 from .marks import AffinityAdmin, RegionScopeAdmin, TaintAdmin
-from .places import IDC_PANELS, IdcAdmin, IspAdmin, LineAdmin, RegionAdmin
+from .places import IDC_PANELS, LINE_LEVELS, IdcAdmin, IspAdmin, LineAdmin, RegionAdmin
 
 __all__ = [
     "IDC_PANELS",
+    "LINE_LEVELS",
     "AffinityAdmin",
     "IdcAdmin",
     "IspAdmin",

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, DropdownFilter, RangeDateTimeFilter
@@ -139,7 +140,7 @@ class TaintAdmin(FilesMixin, ScopedAdmin):
 
     @display(description=gettext_lazy("IDC"), ordering="idc__code")
     def where(self, taint: Taint) -> str:
-        return taint.idc.code
+        return format_html('<span class="whole">{}</span>', taint.idc.code)
 
     @display(description=gettext_lazy("taint"), ordering="key")
     def mark(self, taint: Taint) -> str:
@@ -187,7 +188,9 @@ class AffinityAdmin(FilesMixin, ScopedAdmin):
 
     @display(description=gettext_lazy("IDCs"), ordering="idc__code")
     def where(self, affinity: Affinity) -> str:
-        return affinity.idc.code if affinity.idc else json.dumps(affinity.selector, ensure_ascii=False)
+        if affinity.idc:
+            return format_html('<span class="whole">{}</span>', affinity.idc.code)
+        return json.dumps(affinity.selector, ensure_ascii=False)
 
     @display(description=gettext_lazy("state"), label=STATE_LABELS)
     def state(self, affinity: Affinity) -> tuple[str, Any]:

@@ -1,15 +1,16 @@
 """Regions, ISPs, IDCs and their lines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import (
@@ -32,10 +33,12 @@ from idcsched.inventory.transfer.list_buttons import FilesMixin
 
 from .selections import lift_from_page, may_write, retire_page, taint_page
 
-__all__ = ["IDC_PANELS", "IdcAdmin", "IspAdmin", "LineAdmin", "RegionAdmin"]
+__all__ = ["IDC_PANELS", "LINE_LEVELS", "IdcAdmin", "IspAdmin", "LineAdmin", "RegionAdmin"]
 
 IDC_PANELS: list[Callable[[Idc], str]] = []
 """What rooms further up show of an IDC on its page: each gives safe HTML. They add theirs when the admin is loaded."""
+LINE_LEVELS: list[Callable[[Collection[Line]], Mapping[int, tuple[str, str]]]] = []
+"""What tells the water levels of lines, by their keys: a text and its style; a room further up adds it."""
 
 LINE_SERVICES = RowServices(
     create=services.line_create,
@@ -91,6 +94,16 @@ class LineInline(ServiceInline):
     writes = "write_inventory"
     services = LINE_SERVICES
     autocomplete_fields = ["isp"]
+    fields = [
+        "code",
+        "isp",
+        "purchased_mbps",
+        "commit_mbps",
+        "max_level",
+        "charge_type",
+        "price_per_mbps",
+        "price_per_gb",
+    ]
 
 
 @admin.register(Idc)
@@ -104,7 +117,7 @@ class IdcAdmin(FilesMixin, ServiceAdmin):
         delete=lambda row: services.idc_delete(idc=row),
     )
     offers = {"provider": lambda: [(code, code) for code in codes_offered("provider")]}
-    list_display = ["code", "name", "region", "tier", "state", "marks", "partition", "provider"]
+    list_display = ["code", "name", "region", "tier", "state", "levels", "marks", "partition", "provider"]
     list_filter = [
         ("region", AutocompleteSelectMultipleFilter),
         ("status", ChoicesDropdownFilter),
@@ -130,7 +143,7 @@ class IdcAdmin(FilesMixin, ServiceAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Idc]:
-        found: QuerySet[Idc] = super().get_queryset(request).prefetch_related("taints")
+        found: QuerySet[Idc] = super().get_queryset(request).prefetch_related("taints", "lines__isp")
         return found
 
     def history(self, row: Idc) -> QuerySet[Change]:
@@ -151,6 +164,15 @@ class IdcAdmin(FilesMixin, ServiceAdmin):
     )
     def state(self, idc: Idc) -> tuple[str, Any]:
         return idc.status, idc.get_status_display()
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        shown: ChangeList = super().get_changelist_instance(request)
+        _levels_read([line for idc in shown.result_list for line in idc.lines.all()])
+        return shown
+
+    @display(description=_("water level"))
+    def levels(self, idc: Idc) -> str | None:
+        return format_html_join(" ", "{}", ((_level_shown(line, line.code),) for line in idc.lines.all())) or None
 
     @display(description=_("taints in force"))
     def marks(self, idc: Idc) -> str | None:
@@ -197,7 +219,7 @@ class LineAdmin(FilesMixin, ServiceAdmin):
     form = LineForm
     writes = "write_inventory"
     services = LINE_SERVICES
-    list_display = ["idc", "code", "isp", "purchased_mbps", "commit_mbps", "charge_type", "price_per_mbps"]
+    list_display = ["idc", "code", "isp", "level", "purchased_mbps", "commit_mbps", "charge_type", "price_per_mbps"]
     list_display_links = ["idc", "code"]
     list_filter = [("isp", MultipleRelatedDropdownFilter), ("charge_type", ChoicesDropdownFilter)]
     list_select_related = ["idc", "isp"]
@@ -206,3 +228,24 @@ class LineAdmin(FilesMixin, ServiceAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return ["idc"] if obj else []
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        shown: ChangeList = super().get_changelist_instance(request)
+        _levels_read(list(shown.result_list))
+        return shown
+
+    @display(description=_("water level"))
+    def level(self, line: Line) -> str:
+        return _level_shown(line)
+
+
+def _levels_read(lines: Collection[Line]) -> None:
+    """Read the levels of all lines of a page at once, and keep each with its line."""
+    levels = {key: level for read in LINE_LEVELS for key, level in read(lines).items()}
+    for line in lines:
+        line.level_shown = levels.get(line.pk, ("?", ""))  # type: ignore[attr-defined]
+
+
+def _level_shown(line: Any, name: str = "") -> str:
+    text, style = line.level_shown
+    return format_html('<span class="mark {}">{} {}</span>', style, name, text)

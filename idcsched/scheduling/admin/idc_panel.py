@@ -1,18 +1,22 @@
 """What decisions know of an IDC, on its page in the admin."""
 
+from collections.abc import Collection
+
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.translation import gettext
 
-from idcsched.inventory.models import Idc
+from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.taint_state import TaintState, in_state
 from idcsched.ledger.models import Resource
-from idcsched.scheduling.state import IdcState, LineState, idc_state, taint_windows
+from idcsched.scheduling.state import IdcState, LineState, idc_state, line_states, taint_windows
 
-__all__ = ["state_panel"]
+__all__ = ["line_levels", "state_panel"]
 
 OVER_SHOWN = 5
 HIGH = 0.8
 """Of its limit: from here on a line is shown as nearly full."""
+MARKS = {"over": "mark-bad", "high": "mark-warn", "fine": "mark-good"}
 
 
 def state_panel(idc: Idc) -> str:
@@ -29,6 +33,20 @@ def state_panel(idc: Idc) -> str:
         "values": [value for value in state.values if not (value.line and value.metric == "bandwidth_mbps")],
     }
     return render_to_string("administration/idc_state.html", context)
+
+
+def line_levels(lines: Collection[Line]) -> dict[int, tuple[str, str]]:
+    """Return the water level of each line, by its key, in words, with the style that says how loudly to say it."""
+    shown = {}
+    for key, state in line_states(lines, now=timezone.now()).items():
+        level = _level(state)
+        if level["percent"] is None:
+            shown[key] = ("?", "")
+        elif state.stale:
+            shown[key] = (f"{level['percent']} % · {gettext('stale')}", "")
+        else:
+            shown[key] = (f"{level['percent']} %", MARKS[str(level["kind"])])
+    return shown
 
 
 def _level(line: LineState) -> dict[str, object]:
