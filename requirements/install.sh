@@ -18,11 +18,15 @@ fail_with_log() {
 }
 
 command -v "$python" >/dev/null 2>&1 || fail "there is no $python here; name a Python 3.11 or newer: make PYTHON=python3.12 ..."
+# In an activated .venv, python3 is its own: what counts is the interpreter that it was made with.
+if [ "$(dirname "$(command -v "$python")")" -ef .venv/bin ]; then
+    python=$("$python" -c 'import sys; print(sys._base_executable)') || fail "$python does not start; remove .venv and try again"
+fi
 # Runs on any Python since 2.7, so that an old one can be told from a broken one.
 facts=$("$python" - requirements/base.lock requirements/dev.lock 2>/dev/null <<'PY'
 import hashlib, sys
 locks = hashlib.sha256(b"".join(open(name, "rb").read() for name in sys.argv[1:])).hexdigest()
-print("%d %d.%d.%d %s %s" % ((sys.version_info >= (3, 11),) + tuple(sys.version_info[:3]) + (sys.prefix, locks)))
+print("%d %d.%d.%d %s %s" % ((sys.version_info >= (3, 11),) + tuple(sys.version_info[:3]) + (getattr(sys, "base_prefix", sys.prefix), locks)))
 PY
 ) || fail "$python does not start; name a working Python 3.11 or newer: make PYTHON=/path/to/python3 ..."
 version=$(echo "$facts" | cut -d' ' -f2)

@@ -44,10 +44,12 @@ def folder(first: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path)
     return shutil.copytree(first[0], tmp_path / "copy", symlinks=True)
 
 
-def install(folder: Path, python: Path | str = PYTHON, wanted: str = "base") -> subprocess.CompletedProcess[str]:
+def install(
+    folder: Path, python: Path | str = PYTHON, wanted: str = "base", path: str | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["sh", folder / "requirements" / "install.sh", wanted],
-        env=os.environ | {"PYTHON": str(python)},
+        env=os.environ | {"PYTHON": str(python), "PATH": path or os.environ["PATH"]},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -84,6 +86,17 @@ def test_a_change_of_the_lock_installs_anew(folder: Path) -> None:
 def test_a_set_up_that_was_cut_short_is_done_again(folder: Path) -> None:
     (folder / ".venv" / "installed-base").unlink()
     assert install(folder).stdout.startswith("Installing")
+
+
+@pytest.mark.parametrize("activated", [".venv", "another"])
+def test_an_activated_environment_changes_nothing(folder: Path, activated: str) -> None:
+    """Its python3 comes first, and is neither another interpreter nor one to be deleted under its own feet."""
+    assert install(folder, wanted="dev").returncode == 0
+    if activated == "another":
+        subprocess.run([PYTHON, "-m", "venv", "--without-pip", folder / activated], check=True)
+    done = install(folder, "python3", path=f"{folder / activated / 'bin'}:{os.environ['PATH']}")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (folder / ".venv" / "installed-dev").exists()
 
 
 @pytest.mark.long
