@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from kombu.entity import Exchange, Queue
 
 from idcsched import __version__, appearance, content_security, environment, logs
+from idcsched.api.summaries import TAGS
 from idcsched.environment import Environment, choice, flag, integer, listing, number
 from idcsched.housekeeping import housekeeping
 from idcsched.static_files import static_version
@@ -366,6 +367,8 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
+    "TAGS": [{"name": name} for name in TAGS],
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "filter": True},
     "SWAGGER_UI_DIST": "SIDECAR",  # the pages work without the internet
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,

@@ -14,6 +14,7 @@ from .idempotency import Idempotent
 from .openapi import StructList
 from .refusals import refusals
 from .resources import MOST_OBJECTS, ReadOnlyResource, Resource, StrictModelSerializer, StrictSerializer
+from .summaries import summary_of
 
 __all__ = ["Schema", "undescribed"]
 
@@ -41,6 +42,9 @@ class Schema(AutoSchema):
     def get_operation_id(self) -> str:
         found = str(super().get_operation_id())
         return f"{found}_many" if self._is_of_many() else found
+
+    def get_summary(self) -> str | None:
+        return summary_of(self.get_operation_id(), self._action(), getattr(_queryset(self.view), "model", None))
 
     def get_override_parameters(self) -> list[Any]:
         return [*super().get_override_parameters(), *self._headers()]
@@ -150,6 +154,10 @@ class Schema(AutoSchema):
 
     def _is_of_many(self) -> bool:
         return self._action() == MANY
+
+
+def _queryset(view: Any) -> Any:
+    return getattr(view, "queryset", None)
 
 
 def _number(schema: dict[str, Any]) -> dict[str, Any]:

@@ -49,6 +49,19 @@ def test_it_is_made_once_for_each_language_and_format(anonymous: Api) -> None:
     assert said[3] == said[4]
 
 
+def test_every_operation_says_in_a_few_words_what_it_does(anonymous: Api) -> None:
+    """Each in words of its own, in the order in which portals need the resources."""
+    schema = anonymous.raw("GET", "/schema/?format=json&lang=en", Accept="application/json").json()
+    operations = [each for methods in schema["paths"].values() for each in methods.values()]
+    summaries = [each.get("summary") for each in operations]
+    assert len(operations) > 130
+    assert None not in summaries
+    assert not {summary for summary in summaries if summaries.count(summary) > 1}
+    names = [tag["name"] for tag in schema["tags"]]
+    assert names[:3] == ["schedule", "placements", "decisions"]
+    assert {tag for each in operations for tag in each["tags"]} == set(names)
+
+
 EXEMPLARY = {
     "affinities", "idcs", "isps", "lines", "metrics", "placements", "profiles", "providers", "region_scopes", "regions",
     "samples", "schedule", "sources", "taints", "tenants", "tokens", "users",

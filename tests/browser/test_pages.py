@@ -65,6 +65,21 @@ def test_what_strangers_see_is_clean_too(visitor: Visitor, page: str) -> None:
     assert visitor.text()
 
 
+def test_the_api_s_pages_are_dark_where_the_browser_is_and_can_be_filtered(
+    browser: Browser, site: Installation
+) -> None:
+    with visiting(browser, site, theme="dark") as visitor:
+        visitor.goto("/api/v1/docs/")
+        tags = visitor.page.locator(".opblock-tag")
+        expect(tags.first).to_have_text(re.compile("^schedule"))
+        assert (
+            visitor.page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(28, 32, 34)"
+        )
+        visitor.page.locator(".operation-filter-input").fill("taints")
+        expect(tags).to_have_count(1)
+        expect(visitor.page.locator(".opblock-summary-description").first).to_have_text("List taints")
+
+
 @pytest.mark.long
 def test_the_api_s_pages_show_every_endpoint(visitor: Visitor) -> None:
     visitor.goto("/api/v1/docs/")
