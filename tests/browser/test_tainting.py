@@ -41,12 +41,12 @@ def _find_and_taint(visitor: Visitor, idc: str) -> None:
     page.locator("input.action-select").first.check()
     page.locator("select[name=action]").select_option(label="Taint…")
     page.get_by_role("button", name="Run").click()
-    expect(page.get_by_role("heading", name="Taint 1 IDCs")).to_be_visible()
+    expect(page.get_by_role("heading", name="IDCs to be tainted: 1")).to_be_visible()
     for field, text in (("key", "maintenance"), ("value", "power"), ("reason", "new UPS"), ("message", "ticket 4711")):
         page.locator(f"#id_{field}").fill(text)
     page.locator("#id_lasts").select_option(label="2 hours")
     page.get_by_role("button", name="Taint", exact=True).click()
-    expect(page.get_by_text("1 IDCs are tainted.")).to_be_visible()
+    expect(page.get_by_text("Tainted IDCs: 1")).to_be_visible()
     expect(page.locator("#result_list").get_by_text("maintenance=power:NoSchedule")).to_be_visible()
 
 
@@ -61,7 +61,7 @@ def _lift(visitor: Visitor, idc: str) -> None:
     page.get_by_role("button", name="Run").click()
     page.locator("#id_message").fill("power is back")
     page.get_by_role("button", name="Lift", exact=True).click()
-    expect(page.get_by_text("1 taints are lifted.")).to_be_visible()
+    expect(page.get_by_text("Lifted taints: 1")).to_be_visible()
 
 
 def _read_history(visitor: Visitor, idc: str) -> None:
@@ -106,7 +106,7 @@ def test_many_from_anywhere_in_two_clicks(visitor: Visitor) -> None:
     page.locator("#id_key").fill("drill")
     page.locator("#id_lasts").select_option(label="1 hour")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("2 IDCs are tainted.")).to_be_visible()
+    expect(page.get_by_text("Tainted IDCs: 2")).to_be_visible()
     page.locator("#action-toggle, thead input[type=checkbox]").first.check()
     visitor.goto("/admin/inventory/taint/?q=drill")
     for box in page.locator("input.action-select").all():
@@ -114,7 +114,7 @@ def test_many_from_anywhere_in_two_clicks(visitor: Visitor) -> None:
     page.locator("select[name=action]").select_option(label="Lift…")
     page.get_by_role("button", name="Run").click()
     page.get_by_role("button", name="Lift", exact=True).click()
-    expect(page.get_by_text("2 taints are lifted.")).to_be_visible()
+    expect(page.get_by_text("Lifted taints: 2")).to_be_visible()
 
 
 def test_a_mistake_is_said_at_its_field(visitor: Visitor) -> None:

@@ -50,7 +50,7 @@ def test_it_works(client: Client, operator: User, idcs: list[Idc]) -> None:
 
     before = timezone.now()
     done = client.post(IDCS, chosen("taint", idcs[:2], confirmed=1, lasts="2", message="ticket 7", **SAID))
-    assert said(done) == ["2 IDCs are tainted."]
+    assert said(done) == ["Tainted IDCs: 2"]
     taints = list(Taint.objects.order_by("idc"))
     assert [taint.idc.code for taint in taints] == ["gz-1", "gz-2"]
     for taint in taints:
@@ -63,7 +63,7 @@ def test_it_works(client: Client, operator: User, idcs: list[Idc]) -> None:
     page = client.post(IDCS, chosen("lift", idcs)).content.decode()
     assert page.count("maintenance=power:NoSchedule") == 2
     done = client.post(IDCS, chosen("lift", idcs, confirmed=1, taint=[taints[0].pk], message="power is back"))
-    assert said(done) == ["1 taints are lifted."]
+    assert said(done) == ["Lifted taints: 1"]
     assert list(Taint.objects.all()) == taints[1:]
     recorded = Change.objects.filter(kind="taint", actor="olga", via="admin").order_by("id")
     assert list(recorded.values_list("key", "action", "message")) == [
@@ -78,7 +78,7 @@ def test_from_anywhere_many_are_tainted_at_once(client: Client, operator: User, 
     assert f'href="{ADD}"' in client.get("/admin/metrics_ingest/metric/").content.decode()
     done = client.post(ADD, {**SAID, "idcs": [idc.pk for idc in idcs], "lasts": "1"})
     assert done.status_code == 302
-    assert "3 IDCs are tainted." in said(done)
+    assert "Tainted IDCs: 3" in said(done)
     assert Taint.objects.count() == 3
 
 
@@ -100,7 +100,7 @@ def test_taints_are_lifted_from_their_own_list(client: Client, operator: User, i
     assert asked.status_code == 200
     assert Taint.objects.count() == 3
     done = client.post(TAINTS, chosen("lift", taints[1:], confirmed=1))
-    assert said(done) == ["2 taints are lifted."]
+    assert said(done) == ["Lifted taints: 2"]
     assert list(Taint.objects.all()) == taints[:1]
 
 

@@ -46,7 +46,7 @@ def test_it_works(operator: Client, make_source: MakeSource) -> None:
         recorded = Change.objects.count()
         assert f'action="/admin/metrics_ingest/source/{source.pk}/try/"' in change_page(operator, source)
         page = tried(operator, source)
-    assert "3 values fetched: 1 would be stored, 1 refused, 1 are about unknown things." in page
+    assert "3 fetched, 1 would be stored, 1 refused, 1 under names that match no IDC or line" in page
     assert "<th>gz-01</th><td>–</td><td>cpu_load</td><td>0.5</td>" in page
     assert "this is no number: &lt;b&gt;x&lt;/b&gt;" in page
     assert "<strong>moon</strong>" in page
@@ -112,7 +112,8 @@ def test_the_latest_runs_stand_on_the_page(operator: Client, make_source: MakeSo
         assert "It has not been asked yet." in change_page(operator, source)
         source_collect(source_id=source.pk, clock=timezone.now)
     page = change_page(operator, source)
-    assert "1 fetched, 0 stored, 0 refused, 1 of unknown things" in page
+    assert "1 fetched, 0 stored, 1 under names that match no IDC or line" in page
+    assert "0 refused" not in page
     assert "nothing of what was found can be stored" in page
     assert f"/admin/metrics_ingest/run/{Run.objects.get().pk}/change/" in page
 

@@ -134,7 +134,7 @@ class TaintAdmin(FilesMixin, ScopedAdmin):
     def construct_change_message(self, request: HttpRequest, form: ModelForm, formsets: Any, add: bool = False) -> Any:
         """Said after saving: on how many IDCs."""
         if add and len(form.made) > 1:  # type: ignore[attr-defined]
-            text = _("%(count)d IDCs are tainted.") % {"count": len(form.made)}  # type: ignore[attr-defined]
+            text = _("Tainted IDCs: %(count)d") % {"count": len(form.made)}  # type: ignore[attr-defined]
             self.message_user(request, text, messages.SUCCESS)
         return super().construct_change_message(request, form, formsets, add)
 

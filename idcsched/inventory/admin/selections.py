@@ -57,10 +57,10 @@ def taint_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) ->
     if form.is_bound and form.is_valid():
         idcs = list(chosen.select_related("region"))
         services.taint_create(**form.taint_fields(), idcs=idcs, principal=principal_in(request))
-        text = _("%(count)d IDCs are tainted.") % {"count": len(idcs)}
+        text = _("Tainted IDCs: %(count)d") % {"count": len(idcs)}
         model_admin.message_user(request, text, messages.SUCCESS)
         return HttpResponseRedirect(request.get_full_path())
-    title = _("Taint %(count)d IDCs") % {"count": chosen.count()}
+    title = _("IDCs to be tainted: %(count)d") % {"count": chosen.count()}
     names = [idc.code for idc in chosen.order_by("code")[:SHOWN]]
     return _page(model_admin, request, "taint_idcs.html", title=title, form=form, names=names, media=form.media)
 
@@ -92,7 +92,7 @@ def lift_page(
     if CONFIRMED in request.POST:
         lifted = list(taints)
         services.taints_delete(taints=lifted, principal=principal_in(request))
-        text = _("%(count)d taints are lifted.") % {"count": len(lifted)}
+        text = _("Lifted taints: %(count)d") % {"count": len(lifted)}
         model_admin.message_user(request, text, messages.SUCCESS if lifted else messages.WARNING)
         return HttpResponseRedirect(request.get_full_path())
     now, shown = timezone.now(), (taints if offered is None else offered).order_by("idc__code", "key")

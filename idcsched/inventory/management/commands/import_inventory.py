@@ -64,7 +64,8 @@ class Command(BaseCommand):
         for fault in outcome.faults:
             self.stderr.write(": ".join(filter(None, (fault.where, explained(fault.error)))))
         if outcome.faults:
-            raise CommandError(f"nothing was imported: {len(outcome.faults)} errors")
+            count = len(outcome.faults)
+            raise CommandError(f"nothing was imported: {count} {'error' if count == 1 else 'errors'}")
         if options["verbosity"] and (options["dry_run"] or options["verbosity"] > 1):
             for change in outcome.changes:
                 self.stdout.write(str(change))
