@@ -33,4 +33,4 @@ class CompressionMiddleware(GZipMiddleware):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        return super().process_response(request, response) if kind in TYPES else response  # type: ignore[arg-type]
+        return super().process_response(request, response) if kind in TYPES else response

@@ -1,5 +1,6 @@
 """What is answered where no view can: a page to a browser, a problem document to a program."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 
 from csp.decorators import csp
@@ -13,6 +14,10 @@ from idcsched.api import problems
 from idcsched.api.middleware import request_id_of
 
 __all__ = ["bad_request", "csrf_failure", "not_found", "permission_denied", "server_error", "wants_page"]
+
+opened: Callable[[Callable[[HttpRequest], HttpResponse]], Callable[[HttpRequest], HttpResponse]] = csp(
+    settings.PAGES_SECURITY_POLICY
+)  # type: ignore[assignment]  # it gives back what the view gives
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -63,9 +68,10 @@ def wants_page(request: HttpRequest) -> bool:
     return not request.path.startswith("/api/") and "text/html" in request.headers.get("Accept", "")
 
 
-@csp(settings.PAGES_SECURITY_POLICY)
 def _page(request: HttpRequest, status: HTTPStatus, title: Promise, detail: Promise) -> HttpResponse:
     """Rendered without the request's context, which may ask the database."""
     request_id = request_id_of(request) if status == HTTPStatus.INTERNAL_SERVER_ERROR else ""
     context = {"status": int(status), "title": title, "detail": detail, "request_id": request_id}
-    return HttpResponse(render_to_string("administration/error.html", context), status=status)
+    return opened(lambda _: HttpResponse(render_to_string("administration/error.html", context), status=status))(
+        request
+    )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -37,7 +37,7 @@ def front_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 def _failing() -> list[dict[str, Any]]:
     """The sources that fail, with what their latest run has to say."""
-    found = with_last_error(Source.objects.filter(enabled=True, failures__gte=FAILING_FROM))
+    found: QuerySet[Any] = with_last_error(Source.objects.filter(enabled=True, failures__gte=FAILING_FROM))
     return [
         {"source": source, "error": note_said(source.last_error) if source.last_error else ""}
         for source in found.order_by("code")[: SHOWN * 2]

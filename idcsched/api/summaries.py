@@ -98,6 +98,6 @@ def summary_of(operation_id: str, action: str | None, model: Any) -> str | None:
     own = OPERATIONS.get(operation_id)
     if own is not None:
         return str(own)
-    if model is None or action not in ACTIONS:
+    if model is None or action is None or action not in ACTIONS:
         return None
     return str(ACTIONS[action]).format(thing=model._meta.verbose_name, things=model._meta.verbose_name_plural)

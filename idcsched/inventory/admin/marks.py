@@ -1,6 +1,7 @@
 """Taints, affinities, and in which regions who may set them."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, cast
 
 from django.contrib import admin, messages
@@ -35,7 +36,7 @@ STATE_LABELS = {
     TaintState.COMING: "info",
     TaintState.OVER: "default",
 }
-WORKS = {
+WORKS: Mapping[str, str] = {
     Effect.PREFER_NO_SCHEDULE: "discourages",
     AffinityKind.PREFER: "draws",
     AffinityKind.REQUIRE: "discourages",

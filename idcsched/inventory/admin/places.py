@@ -178,7 +178,7 @@ class IdcAdmin(FilesMixin, ServiceAdmin):
     def marks(self, idc: Idc) -> str | None:
         now = timezone.now()
         found = [taint for taint in idc.taints.all() if state_of(taint, now) == TaintState.IN_FORCE]
-        kinds = {Effect.PREFER_NO_SCHEDULE: "mark-warn"}
+        kinds: dict[str, str] = {Effect.PREFER_NO_SCHEDULE: "mark-warn"}
         shown = ((kinds.get(taint.effect, "mark-bad"), str(taint)) for taint in found)
         return format_html_join(" ", '<span class="mark {}">{}</span>', shown) or None
 
