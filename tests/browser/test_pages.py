@@ -83,8 +83,8 @@ def test_the_api_s_pages_are_dark_where_the_browser_is_and_can_be_filtered(
 @pytest.mark.long
 def test_the_api_s_pages_show_every_endpoint(visitor: Visitor) -> None:
     visitor.goto("/api/v1/docs/")
-    expect(visitor.page.locator("#operations-affinities-affinities_list")).to_be_visible()
-    while not visitor.page.locator("#operations-users-users_list").count():  # what is not in sight is not drawn
+    expect(visitor.page.locator("#operations-schedule-schedule")).to_be_visible()
+    while not visitor.page.locator("#operations-status-status_read").count():  # what is not in sight is not drawn
         visitor.page.mouse.wheel(0, 500)
         visitor.page.wait_for_timeout(50)
 
