@@ -152,8 +152,8 @@ def _quotas_reason(decision: Decision, notebook: Notebook) -> str:
     """What the tenant's quota said then, in English; `notebook` learns what it was made of."""
     said: dict[str, Any] = decision.sentences
     reason = str(said[decision.answer["summary"]][1]["part"])
-    template, params = said[reason]
-    return notebook.say(template, params)
+    notebook.note(reason, *said[reason])
+    return reason
 
 
 def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:

@@ -41,6 +41,10 @@ class Notebook:
         self._said[text] = (template, params)
         return text
 
+    def note(self, text: str, template: str, params: Mapping[str, Any]) -> None:
+        """Note down what a sentence that was said before is made of."""
+        self._said[text] = (template, params)
+
     @property
     def encoded(self) -> bytes:
         """What was said, as JSON: the English text, and what it was made of."""

@@ -37,7 +37,9 @@ def test_it_works() -> None:
     assert outcome.totals == {"cheap": 60.0, "dear": 0.0}
     score = outcome.scores("bill")["cheap"]
     assert score.raw == 20.0
-    assert score.note == ("100 % of it flows in the line's busiest hours; there is no commit: 2,000 CNY a month")
+    assert score.note == (
+        "100 % of the order flows in the line's busiest hours; the line has no commit: 2,000 CNY a month"
+    )
 
 
 @pytest.mark.parametrize(
@@ -212,7 +214,9 @@ def test_missing_is_neutral() -> None:
 def test_the_sentence_tells_the_parts() -> None:
     line: LineSpec = {"used_mbps": 200, "price_per_mbps": 10, "commit_mbps": 240, "hourly": BUSY_EVENINGS}
     note = decided({"a": {"ct": line}}, shape=[0.0] * 18 + [1.0] * 3 + [0.0] * 3).scores("bill")["a"].note
-    assert note == ("50 % of it flows in the line's busiest hours; 60 % of it lies above the commit: 350 CNY a month")
+    assert note == (
+        "50 % of the order flows in the line's busiest hours; 60 % of the order is billed on top of the commit: 350 CNY a month"
+    )
 
 
 @pytest.mark.parametrize(("args", "code"), [({"free": -1}, "out_of_range"), ({"fee": 1}, "unknown_field")])
