@@ -1,56 +1,128 @@
-"""What takes long to write is written once by each process, and after that again as the rows that it came to."""
+"""What takes long to write is written once in a while by each process, and otherwise again as the rows it came to."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, TypeVar
+from copy import copy
+from dataclasses import replace
+from time import monotonic
+from typing import Any, Generic, TypeVar
 
 from django.db import connection, transaction
+
+from idcsched.accounts.token_use import token_use
+from idcsched.audit.feed import commits_here
+from idcsched.scheduling.keys import KnownRows
+from idcsched.scheduling.live import live
+from idcsched.scheduling.pictures import pictures
+from idcsched.scheduling.recorder import recorder
 
 __all__ = ["Kept"]
 
 T = TypeVar("T")
 Rows = Mapping[str, Sequence[tuple[object, ...]]]
+FOR_SECONDS = 60.0
+"""So old the times in the rows may be: a sample of then passes for one of now."""
+LAST_NEWS = "SELECT max(id) FROM audit_feedentry"
+STATE = ("_reader", "_picture", "_read", "_moment", "_own", "_refreshing", "_moved")
 
 
 class Kept(Generic[T]):
-    """Rows that are the same for many tests. They come first in a test: their numbers must still be free.
+    """Rows that are the same for many tests, and the live picture of them.
 
+    They come first in a test, or right after those that they are kept `upon`: their numbers must still be free.
     They are: SQLite takes a number back with the transaction that took it, and PostgreSQL gives it to nobody else.
     """
 
-    def __init__(self) -> None:
-        self._columns: dict[str, list[str]] = {}
-        self._rows: Rows = {}
+    def __init__(self, upon: "Kept[Any] | None" = None) -> None:
+        self._upon = upon
+        self.made_at = -float("inf")
+        self._statements: list[tuple[str, list[object]]] = []
+        self._news: int | None = None
+        self._live: dict[str, Any] = {}
         self._said: list[T] = []
 
     def write(self, make: Callable[[], T]) -> T:
-        """What `make` says. It is asked the first time only; after that the rows that it added are written again."""
-        if self._said:
+        """What `make` says. It is asked now and then; otherwise the rows that it changed are written again."""
+        oldest = max(monotonic() - FOR_SECONDS, self._upon.made_at if self._upon else 0.0)
+        if self.made_at > oldest:
             self._again()
         else:
-            before, said = self._all(), make()
-            self._rows = {table: rows for table, found in self._all().items() if (rows := _added(before[table], found))}
-            self._said.append(said)
+            self._made(make)
         return self._said[0]
 
-    def _all(self) -> Rows:
-        found = {}
-        with connection.cursor() as cursor:
-            for table in connection.introspection.django_table_names(only_existing=True):
-                cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
-                self._columns[table] = [column[0] for column in cursor.description]
-                found[table] = cursor.fetchall()
-        return found
+    def _made(self, make: Callable[[], T]) -> None:
+        columns: dict[str, list[str]] = {}
+        before, self._news = _rows(columns), _last_news()
+        self._said = [make()]
+        recorder.flush()
+        token_use.flush()
+        live.catch_up()
+        after = _rows(columns)
+        self._statements = _statements(before, after, columns)
+        self._live = _state()
+        self.made_at = monotonic()
 
     def _again(self) -> None:
-        quoted = connection.ops.quote_name
+        alone = _last_news() == self._news
         with transaction.atomic(), connection.cursor() as cursor:  # references are checked at the end of it
-            for table, rows in self._rows.items():
-                columns = ", ".join(quoted(column) for column in self._columns[table])
-                marks = ", ".join([f"({', '.join(['%s'] * len(self._columns[table]))})"] * len(rows))
-                values = [value for row in rows for value in row]
-                cursor.execute(f"INSERT INTO {quoted(table)} ({columns}) VALUES {marks}", values)
+            for statement, values in self._statements:
+                cursor.execute(statement, values)
+        live.forget()
+        pictures.forget()
+        token_use._noted.clear()
+        if alone:
+            for name, value in _copied(self._live).items():
+                setattr(live, name, value)
+            live._seen_at, live._commits = monotonic(), commits_here()
 
 
-def _added(before: Sequence[tuple[object, ...]], after: Sequence[tuple[object, ...]]) -> list[tuple[object, ...]]:
-    assert all(row in after for row in before), "what is kept adds rows: it changes none and takes none away"
-    return [row for row in after if row not in before]
+def _state() -> dict[str, Any]:
+    return _copied({name: getattr(live, name) for name in STATE})
+
+
+def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
+    """So that what one test does to it no other test sees."""
+    picture, read = (each and replace(each, rows=KnownRows()) for each in (state["_picture"], state["_read"]))
+    own = {"_reader": copy(state["_reader"]), "_refreshing": copy(state["_refreshing"])}
+    return {**state, **own, "_picture": picture, "_read": read}
+
+
+def _last_news() -> int | None:
+    with connection.cursor() as cursor:
+        cursor.execute(LAST_NEWS)
+        found: int | None = cursor.fetchone()[0]
+        return found
+
+
+def _rows(columns: dict[str, list[str]]) -> Rows:
+    found = {}
+    with connection.cursor() as cursor:
+        for table in connection.introspection.django_table_names(only_existing=True):
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
+            columns[table] = [column[0] for column in cursor.description]
+            found[table] = cursor.fetchall()
+    return found
+
+
+def _statements(before: Rows, after: Rows, columns: Mapping[str, list[str]]) -> list[tuple[str, list[object]]]:
+    """What makes the one of the other: rows that are gone or different are deleted, others are written."""
+    quoted = connection.ops.quote_name
+    deleted, written = [], []
+    for table, names in columns.items():
+        gone = [row for row in before[table] if row not in after[table]]
+        new = [row for row in after[table] if row not in before[table]]
+        if gone:
+            with connection.cursor() as cursor:
+                key = connection.introspection.get_primary_key_column(cursor, table)
+            place = names.index(key)
+            keys: list[object] = [row[place] for row in gone]
+            marks = ", ".join(["%s"] * len(keys))
+            deleted.append((f"DELETE FROM {quoted(table)} WHERE {quoted(key)} IN ({marks})", keys))
+        if new:
+            row_marks = ", ".join([f"({', '.join(['%s'] * len(names))})"] * len(new))
+            into = f"{quoted(table)} ({', '.join(map(quoted, names))})"
+            written.append((f"INSERT INTO {into} VALUES {row_marks}", [value for row in new for value in row]))
+    if connection.vendor != "postgresql":
+        return deleted + written
+    with connection.cursor() as cursor:  # one message with the values in it, put together once
+        whole = "; ".join(cursor.mogrify(*each).decode() for each in deleted + written)
+    return [(whole.replace("%", "%%"), [])] if whole else []

@@ -23,6 +23,9 @@ from tests.keeping import Kept
 
 SEED = json.loads((Path(__file__).parents[2] / "fixtures" / "seed-example.json").read_text())
 SEEDED: Kept[str] = Kept()
+MEASURED: Kept[str] = Kept()
+ROOMY: Kept[None] = Kept(upon=MEASURED)
+LINE = {"isp": "ct", "purchased_mbps": 1000, "max_level": 0.9}
 
 
 @cache
@@ -85,7 +88,7 @@ def speaking(token: str) -> Api:
 
 @pytest.fixture
 def tenant(db: None) -> Tenant:
-    return tenant_create(code="live-cn")
+    return Tenant.objects.filter(code="live-cn").first() or tenant_create(code="live-cn")
 
 
 @pytest.fixture
@@ -128,28 +131,49 @@ def portal(api: Callable[..., Api]) -> Api:
 @pytest.fixture
 def seed(seeded: Api) -> Api:
     """The seed example, written through the API as a portal's administrator would; its samples are of now."""
-    seeded.call("POST", "/samples/", SEED["samples"], status=200)
     return seeded
 
 
 @pytest.fixture
-def seeded(user: Callable[[str], User]) -> Api:
-    """The seed example without its samples. It takes a while: each process asks for it once."""
-    return speaking(SEEDED.write(partial(_seed, user)))
+def lines(seed: Api) -> None:
+    """Every IDC of region A has room for 900 Mbps and eight cores."""
+    ROOMY.write(partial(_lines, seed))
+
+
+def _lines(seed: Api) -> None:
+    seed.post("/isps/", {"code": "ct"}, status=201)
+    for code in "abcd":
+        seed.call("PATCH", f"/idcs/{code}/", {"stock": {"cpu": 8}, "lines": [LINE]}, status=200)
+        seed.post("/samples/", [{"idc": code, "line": "ct", "metric": "bandwidth_mbps", "value": 0}], status=200)
+    plugins = seed.get("/profiles/seed-example/")["plugins"]
+    more = [{"name": name, "plugin": name} for name in ("network_flow", "resource")]
+    seed.call("PATCH", "/profiles/seed-example/", {"plugins": [*plugins, *more]}, status=200)
+
+
+@pytest.fixture
+def seeded(db: None, request: pytest.FixtureRequest) -> Api:
+    """The seed example without its samples, unless the test wants them, too."""
+    if "seed" in request.fixturenames:
+        return speaking(MEASURED.write(partial(_seed, samples=True)))
+    return speaking(SEEDED.write(_seed))
 
 
 @pytest.fixture(autouse=True)
 def seeded_first(request: pytest.FixtureRequest) -> None:
-    if "seed" in request.fixturenames:
-        request.getfixturevalue("seeded")
+    for name in ("seeded", "lines"):
+        if name in request.fixturenames:
+            request.getfixturevalue(name)
 
 
-def _seed(user: Callable[[str], User]) -> str:
-    """Returns the token that it was written with."""
-    token = token_issue(user=user("admin"), name="test").text
+def _seed(*, samples: bool = False) -> str:
+    """Returns the token that it was written with; there is a tenant, too."""
+    tenant_create(code="live-cn")
+    token = token_issue(user=user_create(username="admin", role="admin"), name="test").text
     for resource in ("regions", "isps", "idcs", "metrics", "taints", "affinities", "profiles"):
         if documents := SEED.get(resource):
             speaking(token).call("POST", f"/{resource}/", documents, status=201)
+    if samples:
+        speaking(token).call("POST", "/samples/", SEED["samples"], status=200)
     return token
 
 

@@ -10,22 +10,13 @@ from django.test.utils import CaptureQueriesContext
 from idcsched.scheduling.models import Picture
 from idcsched.scheduling.recorder import recorder
 from tests.api.conftest import Api
-from tests.api.test_placements import LINE, MACHINES
+from tests.api.test_placements import MACHINES
 
 ORDER = {"region": "A", "profile": "seed-example", "action": "reserve", "machines": MACHINES}
 PATH = "/schedule/batch/"
 
 
-@pytest.fixture(autouse=True)
-def lines(seed: Api) -> None:
-    """Every IDC of region A has room for 900 Mbps and eight cores, which is what one order takes."""
-    seed.post("/isps/", {"code": "ct"}, status=201)
-    for code in "abcd":
-        seed.call("PATCH", f"/idcs/{code}/", {"stock": {"cpu": 8}, "lines": [LINE]}, status=200)
-        seed.post("/samples/", [{"idc": code, "line": "ct", "metric": "bandwidth_mbps", "value": 0}], status=200)
-    plugins = seed.get("/profiles/seed-example/")["plugins"]
-    more = [{"name": name, "plugin": name} for name in ("network_flow", "resource")]
-    seed.call("PATCH", "/profiles/seed-example/", {"plugins": [*plugins, *more]}, status=200)
+pytestmark = pytest.mark.usefixtures("lines")  # one order takes all of a room
 
 
 def batch(*requests: Any, **more: Any) -> dict[str, Any]:

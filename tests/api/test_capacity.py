@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api
-from tests.api.test_batch import ORDER, lines
+from tests.api.test_batch import ORDER
 
-__all__ = ["lines"]  # a fixture
+pytestmark = pytest.mark.usefixtures("lines")
 
 QUESTION = {"machine": {"bandwidth_mbps": 50, "cpu": 2}, "region": "A", "profile": "seed-example"}
 PATH = "/capacity/"

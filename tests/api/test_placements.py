@@ -14,21 +14,6 @@ ORDER = {"request_id": "order-1", "region": "A", "profile": "seed-example", "act
 MACHINES = [{"count": 2, "bandwidth_mbps": 100, "cpu": 4}]
 
 
-@pytest.fixture
-def lines(seed: Api) -> None:
-    """Every IDC of region A has room for 900 Mbps and eight cores."""
-    seed.post("/isps/", {"code": "ct"}, status=201)
-    for code in "abcd":
-        seed.call("PATCH", f"/idcs/{code}/", {"stock": {"cpu": 8}, "lines": [LINE]}, status=200)
-        seed.post("/samples/", [{"idc": code, "line": "ct", "metric": "bandwidth_mbps", "value": 0}], status=200)
-    plugins = seed.get("/profiles/seed-example/")["plugins"]
-    more = [{"name": name, "plugin": name} for name in ("network_flow", "resource")]
-    seed.call("PATCH", "/profiles/seed-example/", {"plugins": [*plugins, *more]}, status=200)
-
-
-LINE = {"isp": "ct", "purchased_mbps": 1000, "max_level": 0.9}
-
-
 def reserve(portal: Api, status: int = 201, **extra: Any) -> Any:
     return portal.post("/schedule/", {**ORDER, "machines": MACHINES, **extra}, status=status)
 

@@ -8,15 +8,23 @@ from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import idc_create, isp_create, region_create
 from metrics_ingest.models import Metric, Source
 from metrics_ingest.services import source_create
+from tests.keeping import Kept
 from tests.outbound.peers import loopback_allowed
+
+ROOM: Kept[None] = Kept()
 
 
 @pytest.fixture
 def idc(db: None) -> Idc:
     """One IDC with the lines ct and cu."""
+    ROOM.write(_room)
+    return Idc.objects.get(code="gz-01")
+
+
+def _room() -> None:
     region_create(code="A")
     lines = [{"isp": isp_create(code=code), "purchased_mbps": 1000} for code in ("ct", "cu")]
-    return idc_create(code="gz-01", region="A", lines=lines)
+    idc_create(code="gz-01", region="A", lines=lines)
 
 
 @pytest.fixture

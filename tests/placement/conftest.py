@@ -16,6 +16,7 @@ from idcsched.placement.ordering import placement_order
 from idcsched.scheduling.schedule import Scheduled, schedule
 from idcsched.scheduling.services import profile_create
 from metrics_ingest.services import Sample, samples_store
+from tests.keeping import Kept
 
 ROOMS = {"a": 900, "b": 800, "c": 700}
 PORTAL = Principal(user_id=1, username="portal", role=Role.PORTAL, tenant="live-cn")
@@ -28,8 +29,15 @@ POLICY = {
 }
 
 
+FLEET: Kept[None] = Kept()
+
+
 @pytest.fixture
 def fleet(db: None) -> None:
+    FLEET.write(_fleet)
+
+
+def _fleet() -> None:
     region_create(code="A")
     isp_create(code="ct")
     for code in ROOMS:

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
+from idcsched.accounts.services import tenant_update
 from idcsched.placement.models import Delivery, Event, Machine, MachineState, Placement, SimulatedMachine
 from tests.placement.starting import at_once, equip, work, work_once
 
@@ -15,7 +16,7 @@ Order = Callable[..., Placement]
 @pytest.fixture
 def placement(order: Order) -> Placement:
     equip(a=at_once())
-    Tenant.objects.update(callback_hosts=["portal.example"])
+    tenant_update(tenant=Tenant.objects.get(), changes={"callback_hosts": ["portal.example"]})
     made = order(action="provision", callback_url="https://portal.example/")
     work()
     return made

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
+from idcsched.accounts.services import tenant_create
 from idcsched.placement import waiting
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Placement
@@ -80,7 +80,7 @@ def test_the_room_kept_is_where_the_least_is_lacking(order: Order, full: list[Pl
 def check_draining(order: Order, many: int, seed: int) -> None:
     """Round by round: something is given back, those who wait are tried, now and then by a fresh process."""
     chance = random.Random(seed)
-    Tenant.objects.create(code="other", default_profile="roomy")
+    tenant_create(code="other", default_profile="roomy")
     for code, room in ROOMS.items():
         for _ in range(room // 100):
             order(only=[code], region=None, machines=[{"bandwidth_mbps": 100}], ttl_seconds=86_400)
