@@ -1,6 +1,7 @@
 # `make run` and `make test` need Python 3.11 or newer and make, nothing else; each target sets itself up in .venv.
 PYTHON ?= python3
 bin = .venv/bin
+on_sqlite = tests/stories $(shell grep -rlE --include='test_*.py' 'mark\.(both|sqlite)' tests)
 pytest = $(bin)/python -m pytest --quiet --numprocesses auto --dist worksteal $(ARGS)
 
 .PHONY: help run test test-long coverage bench soak screenshots check lock setup clean
@@ -14,11 +15,11 @@ run: .base ## the whole system with demo data, on this machine; Ctrl-C stops it
 
 test: .dev ## all tests, on a real PostgreSQL and Redis, and on SQLite where it may differ; ARGS="-k taint"
 	@$(pytest) -m "not long" $(if $(CI),--cov --cov-report=)
-	@TEST_ON=sqlite $(pytest) -m "(both or sqlite) and not long"
+	@TEST_ON=sqlite $(pytest) $(on_sqlite) -m "(both or sqlite) and not long"
 
 test-long: .dev ## the tests that kill, race, fuzz or soak
 	@HYPOTHESIS_PROFILE=long $(pytest) -m "long or hypothesis" --timeout 900
-	@TEST_ON=sqlite $(pytest) -m "(both or sqlite) and long" --timeout 900
+	@TEST_ON=sqlite $(pytest) $(on_sqlite) -m "(both or sqlite) and long" --timeout 900
 
 bench: .dev ## side-by-side measurements: a table of ratios, and var/bench.json
 	@exec $(bin)/python -m bench
