@@ -15,51 +15,80 @@ UNTOUCHED = frozenset({"django_content_type", "auth_permission", "django_migrati
 """Tables that no test writes: Django fills them for good when it migrates."""
 
 
+TOUCHED = """
+    CREATE UNLOGGED TABLE tests_touched (name text);
+    CREATE FUNCTION tests_touch() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN INSERT INTO public.tests_touched VALUES (TG_TABLE_NAME); RETURN NULL; END $$
+"""
+TOUCH = """
+    CREATE TRIGGER tests_touch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}
+        FOR EACH STATEMENT EXECUTE FUNCTION tests_touch()
+"""
+
+
 class Pristine:
-    """The rows that every test finds, kept in copies of the tables: those that the migrations left."""
+    """The rows that every test finds, kept in copies of the tables: those that the migrations left.
+
+    PostgreSQL notes which tables a test writes to: the others need not be restored.
+    """
 
     def __init__(self) -> None:
         self._tables = [table for table in _tables() if table not in UNTOUCHED]
-        self._statements = self._copied("pristine")
+        self._copies = self._copied("pristine")
         self._settings = ["SET LOCAL lock_timeout = '10s'"]
-        if connection.vendor == "postgresql" and _is_superuser():
+        self._noting = connection.vendor == "postgresql" and _is_superuser()
+        if self._noting:
             # What refers to a deleted row is deleted, too: looking for it takes a minute for ten thousand rows.
             self._settings.append("SET LOCAL session_replication_role = replica")
+            quoted = connection.ops.quote_name
+            with connection.cursor() as cursor:
+                cursor.execute("; ".join([TOUCHED, *(TOUCH.format(table=quoted(table)) for table in self._tables)]))
 
-    def restore(self) -> None:
+    def restore(self, *, whole: bool = False) -> None:
         """Delete what was written, and write anew what every test finds, in one transaction."""
         with transaction.atomic(), connection.cursor() as cursor:
-            for statements in self._messages():
+            touched = set(self._tables)
+            if self._noting:
+                cursor.execute("DELETE FROM tests_touched RETURNING name")
+                noted = {name for (name,) in cursor.fetchall()}
+                touched = touched if whole else touched & noted
+            for statements in self._messages([table for table in self._tables if table in touched]):
                 cursor.execute(statements)
 
     @contextmanager
     def extended(self) -> Iterator[None]:
         """Inside, what was committed before is what every test finds, too; afterwards it is gone."""
-        before, self._statements = self._statements, self._copied("extended")
+        before, self._copies = self._copies, self._copied("extended")
         try:
             yield
         finally:
-            self._statements = before
-            self.restore()
+            many, self._copies = self._copies, before
+            self.restore(whole=True)
+            if connection.vendor == "postgresql":
+                with connection.cursor() as cursor:  # who deletes a row leaves it to be read by all who look for others
+                    cursor.execute(f"VACUUM {', '.join(map(connection.ops.quote_name, many))}")
 
-    def _copied(self, name: str) -> list[str]:
-        """What restores the rows that there are now."""
+    def _copied(self, name: str) -> dict[str, str]:
+        """The copies of the tables that have rows now."""
         quoted = connection.ops.quote_name
-        statements = [f"DELETE FROM {quoted(table)}" for table in self._tables]
+        copies = {}
         with connection.cursor() as cursor:
             for table in self._tables:
                 cursor.execute(f"SELECT count(*) FROM {quoted(table)}")
                 if cursor.fetchone()[0]:
-                    copy = quoted(f"{name}_{table}")
+                    copies[table] = copy = quoted(f"{name}_{table}")
                     cursor.execute(f"DROP TABLE IF EXISTS {copy}")
                     cursor.execute(f"CREATE TABLE {copy} AS SELECT * FROM {quoted(table)}")
-                    statements.append(f"INSERT INTO {quoted(table)} SELECT * FROM {copy}")
-        return statements
+        return copies
 
-    def _messages(self) -> Sequence[str]:
+    def _messages(self, tables: Sequence[str]) -> Sequence[str]:
+        quoted = connection.ops.quote_name
+        statements = [f"DELETE FROM {quoted(table)}" for table in tables]
+        again = [table for table in tables if table in self._copies]
+        statements += [f"INSERT INTO {quoted(table)} SELECT * FROM {self._copies[table]}" for table in again]
         if connection.vendor == "postgresql":
-            return ["; ".join([*self._settings, *self._statements])]
-        return self._statements  # SQLite takes one at a time, and asks nobody else for it
+            return ["; ".join([*self._settings, *statements])]
+        return statements  # SQLite takes one at a time, and asks nobody else for it
 
 
 def close_other_connections() -> None:
