@@ -15,13 +15,17 @@ from tests.database import Pristine
 
 
 @pytest.fixture(scope="module")
-def loaded(
-    pristine: Pristine, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[datetime]:
+def loaded_var(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The VAR_DIR into which the demo is loaded."""
+    return tmp_path_factory.mktemp("var")
+
+
+@pytest.fixture(scope="module")
+def loaded(pristine: Pristine, django_db_blocker: DjangoDbBlocker, loaded_var: Path) -> Iterator[datetime]:
     """The demo as `load_demo` leaves it; gives the time of loading. Each test's own changes go with the test."""
     now = timezone.now()
     with django_db_blocker.unblock():
-        with override_settings(VAR_DIR=tmp_path_factory.mktemp("var")):
+        with override_settings(VAR_DIR=loaded_var):
             demo_load(now=now)
         with pristine.extended():
             yield now

@@ -55,18 +55,14 @@ def test_it_works(load: Callable[..., str], var: Path) -> None:
     assert str(var / "demo-credentials.json") in said
 
 
-def test_the_secrets_are_for_their_owner_alone(load: Callable[..., str], var: Path) -> None:
+def test_its_users_secrets_are_for_their_owner_alone_and_work(load: Callable[..., str], var: Path) -> None:
+    """Viewer and portal belong to the tenant; operator and administrator act for it but see all."""
     load()
 
     assert (var / "demo-credentials.json").stat().st_mode & 0o777 == 0o600
     assert [file.name for file in var.iterdir()] == ["demo-credentials.json"]
     assert list(secrets_in(var)) == ROLES
     assert all(set(each) == {"username", "password", "token"} for each in secrets_in(var).values())
-
-
-def test_users_and_tokens_work(load: Callable[..., str], var: Path) -> None:
-    """Viewer and portal belong to the tenant; operator and administrator act for it but see all."""
-    load()
     for role, told in secrets_in(var).items():
         principal = token_authenticate(text=told["token"], address="127.0.0.1", now=timezone.now())
 
@@ -100,18 +96,14 @@ def test_a_name_that_is_taken_is_said_and_nothing_is_loaded(load: Callable[..., 
     assert list(var.iterdir()) == []
 
 
-def test_a_second_time_it_only_catches_up(load: Callable[..., str], var: Path) -> None:
-    load()
-    first = (var / "demo-credentials.json").read_text()
-
-    assert "The demo is there already" in load("--if-empty")
-    assert (var / "demo-credentials.json").read_text() == first
-    assert Idc.objects.count() == 47
-
-
-def test_lost_secrets_are_issued_anew(load: Callable[..., str], var: Path) -> None:
+def test_a_second_time_it_only_catches_up_and_issues_lost_secrets_anew(load: Callable[..., str], var: Path) -> None:
     load()
     before = secrets_in(var)
+
+    assert "The demo is there already" in load("--if-empty")
+    assert secrets_in(var) == before
+    assert Idc.objects.count() == 47
+
     (var / "demo-credentials.json").unlink()
     load("--if-empty")
     after = secrets_in(var)

@@ -1,11 +1,11 @@
 """The first recommendation as `make run` shows it."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from idcsched.demo.credentials import credentials_file
 from idcsched.demo.showcase import ORDER, show
@@ -16,8 +16,8 @@ CREDENTIALS = {"portal": {"username": "portal", "password": "", "token": "idc_" 
 
 
 @pytest.fixture
-def shown(db: None, var: Path, live_server: Any) -> list[str]:
-    call_command("load_demo", verbosity=0)
+def shown(db: None, loaded: datetime, loaded_var: Path, settings: Any, live_server: Any) -> list[str]:
+    settings.VAR_DIR = loaded_var
     return show(live_server.url, json.loads(credentials_file().read_text())).splitlines()
 
 

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from idcsched.scheduling.management.commands.recommend import Command
 from idcsched.scheduling.models import Decision
 from metrics_ingest.models import Latest
-from tests.demo.conftest import loaded  # noqa: F401 - the demo's fixture, used by name
+from tests.demo.conftest import loaded, loaded_var  # noqa: F401 - the demo's fixtures, used by name
 
 pytestmark = [pytest.mark.usefixtures("db"), pytest.mark.usefixtures("loaded")]
 
