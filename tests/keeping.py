@@ -1,5 +1,6 @@
 """What takes long to write is written once in a while by each process, and otherwise again as the rows it came to."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -99,8 +100,13 @@ def _rows(columns: dict[str, list[str]]) -> Rows:
         for table in connection.introspection.django_table_names(only_existing=True):
             cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
             columns[table] = [column[0] for column in cursor.description]
-            found[table] = cursor.fetchall()
+            found[table] = [tuple(map(_as_sent, row)) for row in cursor.fetchall()]
     return found
+
+
+def _as_sent(value: object) -> object:
+    """Documents of the type `json`, which come decoded, as the text that they are written with."""
+    return json.dumps(value) if isinstance(value, dict) else value
 
 
 def _statements(before: Rows, after: Rows, columns: Mapping[str, list[str]]) -> list[tuple[str, list[object]]]:

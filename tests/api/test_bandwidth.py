@@ -15,14 +15,23 @@ from metrics_ingest.models import BandwidthMonth, BandwidthRollup, Metric
 from metrics_ingest.services import history_store, rollups_refresh
 from metrics_ingest.slots import SLOT, slot_floor
 from tests.api.conftest import Api
+from tests.keeping import Kept
 
 LINES = 3
 DAYS = 39
 
 
+GROWING: Kept[None] = Kept()
+
+
 @pytest.fixture
 def lines(db: None) -> list[Line]:
     """Three lines that grow by 0, 1 and 5 Mbps a day."""
+    GROWING.write(_growing)
+    return [Line.objects.get(code=code) for code in ("ct", "cu", "cm")]
+
+
+def _growing() -> None:
     region_create(code="R")
     isps = [isp_create(code=code) for code in ("ct", "cu", "cm")]
     wanted = [{"isp": isp, "purchased_mbps": 1000, "price_per_mbps": 20} for isp in isps]
@@ -32,7 +41,6 @@ def lines(db: None) -> list[Line]:
     for line, growth in zip(found, (0, 1, 5), strict=True):
         measure(line, np.repeat(100.0 + growth * np.arange(DAYS), 288), now)
     rollups_refresh(now=now)
-    return found
 
 
 def measure(line: Line, values: Any, now: datetime) -> None:

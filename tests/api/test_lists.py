@@ -1,6 +1,7 @@
 """Lists: look-ups, pages, order. What means nothing is refused; a long list takes no more queries than a short one."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,20 +11,28 @@ from django.db import connection
 
 from idcsched.inventory.models import Idc, Isp, Line, Region, Taint
 from tests.api.conftest import Api
-from tests.api.test_resources import world  # noqa: F401 - the fixture, used by name
+from tests.api.test_resources import WORLD, world  # noqa: F401 - the fixture, used by name
+from tests.keeping import Kept
 
 
 def codes(api: Api, query: str) -> list[str]:
     return [idc["code"] for idc in api.get(f"/idcs/?{query}")["results"]]
 
 
+GOLD: Kept[None] = Kept(upon=WORLD)
+
+
 @pytest.fixture
 def idcs(world: Api) -> Api:  # noqa: F811
     """`a` to `d` lie in A, `e` and `f` in B, `g` in a sub-region of A."""
+    GOLD.write(partial(_gold, world))
+    return world
+
+
+def _gold(world: Api) -> None:  # noqa: F811
     world.post("/regions/", {"code": "A1", "parent": "A"}, status=201)
     line = {"isp": "ct", "purchased_mbps": 100}
     world.post("/idcs/", {"code": "g", "name": "Gold", "region": "A1", "latitude": 1, "longitude": 2, "lines": [line]})
-    return world
 
 
 FOUND = (

@@ -1,6 +1,7 @@
 """What nobody sends in earnest: refused for what it is, never a 500, and telling nothing."""
 
 import json
+from itertools import product
 
 import pytest
 from django.contrib import admin as administration
@@ -33,24 +34,25 @@ SIGNATURES: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.usefixtures("provider")
-@pytest.mark.parametrize("case", SIGNATURES)
-@pytest.mark.parametrize("body", ["{}", "{", '{"data": {"token": 1}}'])
-def test_outcomes_tell_nobody_which_providers_there_are(anonymous: Api, case: str, body: str) -> None:
-    headers = signed_headers("m-1", timezone.now(), body.encode(), [b"another"]) | SIGNATURES[case]
-    headers.pop("Content-Type")
-    answers = []
-    for code in ("vm", "bare", "lost", "nobody", NUL, "x" * 500):
-        response = anonymous.raw("POST", f"/providers/{code}/outcomes/", body, **headers)
-        document = json.loads(response.content)
-        answers.append((response.status_code, document["code"], document["detail"]))
-    assert {answer[:2] for answer in answers} == {(400, "invalid_signature")}
-    assert len(set(answers)) == 1
+def test_outcomes_tell_nobody_which_providers_there_are(anonymous: Api, subtests: pytest.Subtests) -> None:
+    for case, body in product(SIGNATURES, ("{}", "{", '{"data": {"token": 1}}')):
+        headers = signed_headers("m-1", timezone.now(), body.encode(), [b"another"]) | SIGNATURES[case]
+        headers.pop("Content-Type")
+        answers = []
+        for code in ("vm", "bare", "lost", "nobody", NUL, "x" * 500):
+            response = anonymous.raw("POST", f"/providers/{code}/outcomes/", body, **headers)
+            document = json.loads(response.content)
+            answers.append((response.status_code, document["code"], document["detail"]))
+        with subtests.test(case, body=body):
+            assert {answer[:2] for answer in answers} == {(400, "invalid_signature")}
+            assert len(set(answers)) == 1
 
 
-@pytest.mark.parametrize("cursor", [NUL, "", "%20", "!!!!", "cD0", "cD0xMjM%3D%00", "cD14", "eD0x"])
 @pytest.mark.parametrize("path", ["/changes/", "/decisions/"])
-def test_a_cursor_that_nobody_has_given(admin: Api, path: str, cursor: str) -> None:
-    assert admin.refused("GET", f"{path}?cursor={cursor}", status=400)[0] == "invalid_cursor"
+def test_a_cursor_that_nobody_has_given(admin: Api, path: str, subtests: pytest.Subtests) -> None:
+    for cursor in (NUL, "", "%20", "!!!!", "cD0", "cD0xMjM%3D%00", "cD14", "eD0x"):
+        with subtests.test(cursor):
+            assert admin.refused("GET", f"{path}?cursor={cursor}", status=400)[0] == "invalid_cursor"
 
 
 def test_those_that_were_given_lead_on(admin: Api) -> None:
@@ -84,12 +86,17 @@ def test_bodies_are_utf_8(seed: Api, said: str, status: int) -> None:
 TINY = (5e-324, 1e-300, 1e-9)
 
 
-@pytest.mark.parametrize("amount", TINY)
-@pytest.mark.parametrize("name", ["bandwidth_mbps", "cpu", "memory_gib", "disk_gib", "gpu"])
+AMOUNTS = ("bandwidth_mbps", "cpu", "memory_gib", "disk_gib", "gpu")
+
+
 @pytest.mark.parametrize("action", ["recommend", "reserve", "provision"])
-def test_an_amount_of_next_to_nothing(seed: Api, portal: Api, action: str, name: str, amount: float) -> None:
-    order = {"region": "A", "profile": "seed-example", "action": action, "machines": [{"count": 1}, {name: amount}]}
-    assert portal.refused("POST", "/schedule/", order, status=400) == ("out_of_range", [f"/machines/1/{name}"])
+def test_an_amount_of_next_to_nothing(seed: Api, portal: Api, action: str, subtests: pytest.Subtests) -> None:
+    order = {"region": "A", "profile": "seed-example", "action": action}
+    for name, amount in product(AMOUNTS, TINY):
+        machines = [{"count": 1}, {name: amount}]
+        with subtests.test(name, amount=amount):
+            told = portal.refused("POST", "/schedule/", {**order, "machines": machines}, status=400)
+            assert told == ("out_of_range", [f"/machines/1/{name}"])
     assert portal.get("/placements/")["count"] == 0
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from idcsched.audit.models import Change
 from idcsched.inventory.models import Idc, Region, Taint
 from idcsched.inventory.services import region_scope_create
 from metrics_ingest.models import Latest
-from tests.api.conftest import Api
+from tests.api.conftest import MEASURED, Api
+from tests.keeping import Kept
 
 LINE = {"isp": "ct", "purchased_mbps": 1000}
 WRITES = {
@@ -31,9 +33,12 @@ ADMIN_ONLY = {"regions", "isps", "idcs", "lines", "providers"}
 KEYS = {"lines": "id", "taints": "id", "affinities": "id"}
 
 
+WORLD: Kept[Any] = Kept(upon=MEASURED)
+
+
 @pytest.fixture
 def world(seed: Api) -> Api:
-    seed.post("/isps/", {"code": "ct", "aliases": ["telecom", "chinanet"]}, status=201)
+    WORLD.write(partial(seed.post, "/isps/", {"code": "ct", "aliases": ["telecom", "chinanet"]}, status=201))
     return seed
 
 

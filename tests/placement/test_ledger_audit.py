@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from time import sleep
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.core.management import call_command
@@ -20,17 +21,26 @@ from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Placement
 from idcsched.placement.moving import placement_confirm, placement_release
 from idcsched.placement.tasks import ledger_audit
+from tests.keeping import Kept
+from tests.placement.conftest import FLEET
 
 Order = Callable[..., Placement]
+
+
+ORDERED: Kept[list[UUID]] = Kept(upon=FLEET)
 
 
 @pytest.fixture
 def placements(order: Order) -> list[Placement]:
     """One of each kind: reserved, active, released."""
+    return [Placement.objects.get(pk=pk) for pk in ORDERED.write(partial(_ordered, order))]
+
+
+def _ordered(order: Order) -> list[UUID]:
     found = [order(labels={"business": "live"}) for _ in range(3)]
     placement_confirm(placement=found[1])
     placement_release(placement=found[2])
-    return found
+    return [placement.pk for placement in found]
 
 
 def test_it_works(placements: list[Placement]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -33,17 +34,21 @@ from idcsched.placement.services import (
 )
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.schedule import Scheduled
-from tests.placement.conftest import PORTAL
+from tests.keeping import Kept
+from tests.placement.conftest import FLEET, PORTAL
 from tests.placement.starting import at_once, equip, reconfigure, standing, work, work_once
 
 Order = Callable[..., Placement]
 Recommend = Callable[..., Scheduled]
 
 
+EQUIPPED: Kept[None] = Kept(upon=FLEET)
+
+
 @pytest.fixture
 def provision(order: Order) -> Order:
     """An order whose machines are started; every IDC has a provider that works at once."""
-    equip(a=at_once(), b=at_once(), c=at_once())
+    EQUIPPED.write(partial(equip, a=at_once(), b=at_once(), c=at_once()))
     return lambda **fields: order(action="provision", **fields)
 
 
