@@ -139,7 +139,7 @@ def test_nul_in_the_admin(page: Client) -> None:
     assert not {path: status for path, status in wrong.items() if status >= 500}
 
 
-@pytest.mark.parametrize("key", ["\x00", "x", "9" * 30])
+@pytest.mark.parametrize("key", ["\x00", "9" * 30])
 def test_a_row_that_is_none_in_an_action(page: Client, key: str) -> None:
     for model, pages in administration.site._registry.items():
         path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
