@@ -30,7 +30,8 @@ class Kept(Generic[T]):
     """Rows that are the same for many tests, and the live picture of them.
 
     They come first in a test, or right after those that they are kept `upon`: their numbers must still be free.
-    They are: SQLite takes a number back with the transaction that took it, and PostgreSQL gives it to nobody else.
+    Their numbers are those of the first time, so lower than those of what the test itself wrote before.
+    They are free: SQLite takes a number back with the transaction that took it, and PostgreSQL gives it to nobody else.
     """
 
     def __init__(self, upon: "Kept[Any] | None" = None) -> None:
