@@ -215,7 +215,8 @@ def test_the_sentence_tells_the_parts() -> None:
     line: LineSpec = {"used_mbps": 200, "price_per_mbps": 10, "commit_mbps": 240, "hourly": BUSY_EVENINGS}
     note = decided({"a": {"ct": line}}, shape=[0.0] * 18 + [1.0] * 3 + [0.0] * 3).scores("bill")["a"].note
     assert note == (
-        "50 % of the order flows in the line's busiest hours; 60 % of the order is billed on top of the commit: 350 CNY a month"
+        "50 % of the order flows in the line's busiest hours; 60 % of the order is billed on top of the commit: "
+        "350 CNY a month"
     )
 
 
