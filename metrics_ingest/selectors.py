@@ -50,6 +50,7 @@ class SourceHealth:
     """How a source is doing. `late`: it has been due for longer than any sweep needs to notice."""
 
     code: str
+    kind: str
     enabled: bool
     succeeded_at: datetime | None
     age_seconds: float | None
@@ -64,6 +65,7 @@ def sources_health(*, now: datetime) -> list[SourceHealth]:
     return [
         SourceHealth(
             code=source.code,
+            kind=source.kind,
             enabled=source.enabled,
             succeeded_at=source.succeeded_at,
             age_seconds=None if source.succeeded_at is None else max((now - source.succeeded_at).total_seconds(), 0.0),

@@ -1,12 +1,14 @@
 """What `status/` says of the work behind the answers: processes, queues, sources."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 from django.utils import timezone
 
 from idcsched.placement.driver_kinds import driver_kinds
-from idcsched.work.selectors import processes, queue_depths
+from idcsched.placement.provider_models import Provider
+from idcsched.work.selectors import Process, processes, queue_depths
 from metrics_ingest.kinds import kinds
 from metrics_ingest.selectors import SourceHealth, sources_health
 
@@ -36,7 +38,10 @@ class SourceStatus(msgspec.Struct, frozen=True):
 
 
 class Background(msgspec.Struct, frozen=True):
-    """`queues` has how many messages wait in each, null where the broker does not say."""
+    """`queues` has how many messages wait in each, null where the broker does not say.
+
+    `broken_collectors` and `broken_drivers` say of each why it could not be loaded.
+    """
 
     processes: list[ProcessStatus]
     queues: dict[str, int | None]
@@ -44,25 +49,42 @@ class Background(msgspec.Struct, frozen=True):
     broken_collectors: dict[str, str]
     broken_drivers: dict[str, str]
     degraded: bool
+    degraded_because: list[str]
 
 
 def background() -> Background:
-    """As it is now. Degraded: a process has gone missing, the broker is away, a source is failing or late."""
+    """Return how the background work stands now."""
     now = timezone.now()
     found, depths, sources = processes(now=now), dict(queue_depths()), sources_health(now=now)
-    collectors, drivers = dict(kinds().broken), dict(driver_kinds().broken)
-    troubled = any(source.failing or source.late for source in sources)
-    missing = any(not process.alive for process in found)
+    causes = list(_causes(found, depths, sources))
     return Background(
         processes=[
             ProcessStatus(str(each.trade.value), each.name, round(each.age_seconds, 1), each.alive) for each in found
         ],
         queues=depths,
         sources=[_source(source) for source in sources],
-        broken_collectors=collectors,
-        broken_drivers=drivers,
-        degraded=troubled or missing or bool(collectors or drivers) or None in depths.values(),
+        broken_collectors=dict(kinds().broken),
+        broken_drivers=dict(driver_kinds().broken),
+        degraded=bool(causes),
+        degraded_because=causes,
     )
+
+
+def _causes(
+    found: Sequence[Process], depths: Mapping[str, int | None], sources: Sequence[SourceHealth]
+) -> Iterator[str]:
+    """Yield a code for each thing that is wrong, with the name of what is concerned."""
+    if None in depths.values():
+        yield "broker_away"
+    yield from (f"process_missing: {process.name}" for process in found if not process.alive)
+    yield from (f"source_failing: {source.code}" for source in sources if source.failing)
+    yield from (f"source_late: {source.code}" for source in sources if source.late)
+    known = kinds().collectors
+    yield from (
+        f"collector_missing: {source.code}" for source in sources if source.enabled and source.kind not in known
+    )
+    for code in Provider.objects.exclude(kind__in=driver_kinds().drivers).values_list("code", flat=True):
+        yield f"driver_missing: {code}"
 
 
 def _source(source: SourceHealth) -> SourceStatus:

@@ -82,6 +82,19 @@ def recorded(decision_id: str) -> Decision:
     return Decision.objects.get(pk=decision_id)
 
 
+def causes(api: Api) -> list[str]:
+    """Why `/status/` is degraded.
+
+    Nobody reads the feed for a test as a thread of a web process does: the picture is made to be of now.
+    """
+    live.catch_up()
+    status = api.get("/status/")
+    found: list[str] = status["degraded_because"]
+    assert status["degraded"] == bool(found)
+    assert status["background"]["degraded"] == bool(status["background"]["degraded_because"])
+    return found
+
+
 def speaking(token: str) -> Api:
     return Api(Client(SERVER_NAME="localhost", headers={"authorization": f"Bearer {token}"}))
 

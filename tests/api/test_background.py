@@ -9,12 +9,13 @@ from django.test import Client
 from django.utils import timezone
 
 from idcsched.inventory.services import idc_create, region_create
+from idcsched.placement.provider_models import Provider
 from idcsched.work.models import Heartbeat, Trade
 from idcsched.work.services import heartbeat_forget, heartbeat_note
 from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Source
 from metrics_ingest.services import source_create
-from tests.api.conftest import Api
+from tests.api.conftest import Api, causes
 from tests.outbound.peers import json_reply, loopback_allowed, peer, raw_reply
 
 
@@ -45,23 +46,35 @@ def test_it_works(viewer: Api, source: Source) -> None:
     (found,) = status["sources"]
     assert (found["code"], found["failures"], found["failing"], found["late"]) == ("loads", 0, False, False)
     assert found["age_seconds"] < 60
-    assert not status["degraded"]
+    assert not status["degraded_because"]
 
 
 def test_a_source_that_keeps_failing_is_shown(viewer: Api, source: Source) -> None:
     for turn in range(3):
         Source.objects.update(due_at=timezone.now())
-        assert viewer.get("/status/")["degraded"] is False, turn
+        assert not causes(viewer), turn
         source_collect(source_id=source.pk, clock=timezone.now)
-    status = viewer.get("/status/")
-    assert (status["background"]["sources"][0]["failing"], status["degraded"]) == (True, True)
+    assert viewer.get("/status/")["background"]["sources"][0]["failing"]
+    assert causes(viewer) == ["source_failing: loads"]
 
 
 def test_a_source_that_nobody_asks_is_late(viewer: Api, source: Source) -> None:
     Source.objects.update(due_at=timezone.now() - timedelta(minutes=3))
     assert viewer.get("/status/")["background"]["sources"][0]["late"]
+    assert causes(viewer) == ["source_late: loads"]
     Source.objects.update(enabled=False)
-    assert not viewer.get("/status/")["background"]["degraded"]
+    assert not causes(viewer)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_source_whose_collector_is_gone_is_named(viewer: Api, source: Source, enabled: bool) -> None:
+    Source.objects.update(kind="sun", enabled=enabled)
+    assert causes(viewer) == (["collector_missing: loads"] if enabled else [])
+
+
+def test_a_provider_whose_driver_is_gone_is_named(viewer: Api) -> None:
+    Provider.objects.create(code="vm", kind="sun")
+    assert causes(viewer) == ["driver_missing: vm"]
 
 
 def test_a_worker_that_was_killed_is_missing_until_it_is_forgotten(viewer: Api) -> None:
@@ -70,7 +83,7 @@ def test_a_worker_that_was_killed_is_missing_until_it_is_forgotten(viewer: Api) 
     heartbeat_note(trade=Trade.BEAT, name="beat@a", now=now)
     status = viewer.get("/status/")
     assert [process["alive"] for process in status["background"]["processes"]] == [True, False]
-    assert status["degraded"]
+    assert causes(viewer) == ["process_missing: worker@a"]
     heartbeat_note(trade=Trade.BEAT, name="beat@a", now=now + timedelta(minutes=2))
     assert [row.name for row in Heartbeat.objects.all()] == ["beat@a"]
     heartbeat_forget(trade=Trade.BEAT, name="beat@a")
@@ -81,7 +94,7 @@ def test_a_broker_that_is_away_is_said(viewer: Api, settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
     status = viewer.get("/status/")
     assert status["background"]["queues"] == {"idcsched": None, "collect": None, "provide": None}
-    assert status["degraded"]
+    assert causes(viewer) == ["broker_away"]
 
 
 def test_prometheus_is_told(source: Source) -> None:

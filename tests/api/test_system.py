@@ -8,7 +8,7 @@ import pytest
 from idcsched.audit.services import feed_append
 from idcsched.scheduling import plugins
 from idcsched.scheduling.models import ProfileRevision
-from tests.api.conftest import Api
+from tests.api.conftest import Api, causes
 
 
 def test_it_works(seed: Api, api: Callable[..., Api]) -> None:
@@ -17,7 +17,8 @@ def test_it_works(seed: Api, api: Callable[..., Api]) -> None:
     assert status["versions"]["idcsched"]
     assert (status["snapshot"]["idcs"], status["snapshot"]["lines"]) == (6, 0)
     assert status["profiles"]["seed-example"] == 1
-    assert (status["broken_plugins"], status["broken_profiles"], status["degraded"]) == ({}, {}, False)
+    assert (status["broken_plugins"], status["broken_profiles"]) == ({}, {})
+    assert not causes(api("viewer"))
 
 
 def test_every_plugin_says_what_it_takes(seed: Api) -> None:
@@ -31,14 +32,14 @@ def test_every_plugin_says_what_it_takes(seed: Api) -> None:
     assert "cpu" in str(listed["resource"]["args"])
 
 
-def test_a_broken_plugin_is_named(seed: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_plugin_that_no_profile_needs_is_named(seed: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = replace(plugins.registry(), broken={"sun (acme)": "ImportError: no module named sun"})
     monkeypatch.setattr("idcsched.api.views.system.registry", lambda: broken)
 
     status = seed.get("/status/")
 
     assert status["broken_plugins"] == {"sun (acme)": "ImportError: no module named sun"}
-    assert status["degraded"]
+    assert not causes(seed)
 
 
 def test_a_profile_whose_plugin_is_gone_is_named_and_the_others_go_on(seed: Api, portal: Api) -> None:
@@ -49,6 +50,7 @@ def test_a_profile_whose_plugin_is_gone_is_named_and_the_others_go_on(seed: Api,
     status = seed.get("/status/")
 
     assert list(status["broken_profiles"]) == ["cost-first"]
+    assert causes(seed) == ["profile_broken: cost-first"]
     refused = portal.post("/schedule/", {"region": "A", "profile": "cost-first"}, status=503)
     assert refused["code"] == "profile_broken"
     assert "there is no plugin sun" in refused["detail"]

@@ -1,5 +1,6 @@
 """`plugins/` and `status/`: what is registered, and how things stand."""
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import django
@@ -21,7 +22,7 @@ from idcsched.api.throttling import throttle_state
 from idcsched.framework.plugin import Plugin
 from idcsched.placement.models import Placement
 from idcsched.placement.settling import stuck
-from idcsched.scheduling.live import live
+from idcsched.scheduling.live import Picture, live
 from idcsched.scheduling.plugins import registry
 from idcsched.scheduling.recorder import recorder
 from idcsched.wording import say
@@ -78,7 +79,12 @@ class PlacementsStatus(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True):
-    """`broken_plugins` says of each source why it could not be loaded, `broken_profiles` why one can't be used."""
+    """`broken_plugins` says of each source why it could not be loaded, `broken_profiles` why one can't be used.
+
+    `degraded_because` has a code for each thing that is wrong, with the name of what is concerned. A plugin that could
+    not be loaded is wrong only where a profile in force needs it, a collector for its sources, a driver for its
+    providers.
+    """
 
     versions: Versions
     snapshot: SnapshotStatus
@@ -90,6 +96,7 @@ class Status(msgspec.Struct, frozen=True):
     broken_plugins: dict[str, str]
     broken_profiles: dict[str, str]
     degraded: bool
+    degraded_because: list[str]
 
 
 class PluginsView(APIView):
@@ -110,8 +117,8 @@ class StatusView(APIView):
     @extend_schema(operation_id="status_read", responses=Status)
     def get(self, request: Request) -> HttpResponse:
         picture = live.current()
-        broken, throttle, work = dict(registry().broken), throttle_state(), background()
-        placements = _placements()
+        throttle, work, placements = throttle_state(), background(), _placements()
+        causes = [*_causes(picture, throttle, placements), *work.degraded_because]
         return struct_response(
             Status(
                 versions=Versions(__version__, django.__version__, np.__version__, _database()),
@@ -126,19 +133,26 @@ class StatusView(APIView):
                 background=work,
                 placements=placements,
                 profiles={code: profile.revision for code, profile in sorted(picture.profiles.items())},
-                broken_plugins=broken,
+                broken_plugins=dict(registry().broken),
                 broken_profiles=dict(picture.broken_profiles),
-                degraded=bool(
-                    broken
-                    or picture.broken_profiles
-                    or live.lagging
-                    or recorder.dropped
-                    or throttle == "redis_away"
-                    or work.degraded
-                    or placements.stuck
-                ),
+                degraded=bool(causes),
+                degraded_because=causes,
             )
         )
+
+
+def _causes(picture: Picture, throttle: str, placements: PlacementsStatus) -> Iterator[str]:
+    """Yield a code for each thing that is wrong with what answers requests."""
+    if live.lagging:
+        yield "snapshot_lagging"
+    if recorder.dropped:
+        yield "records_dropped"
+    if throttle == "redis_away":
+        yield "redis_away"
+    if placements.stuck:
+        yield "placements_stuck"
+    for code in sorted(picture.broken_profiles):
+        yield f"profile_broken: {code}"
 
 
 def _document(plugin: type[Plugin]) -> PluginDocument:
