@@ -10,8 +10,18 @@ from idcsched.columns import CodeField, WholeDocumentField
 __all__ = ["Decision", "Profile", "ProfileRevision"]
 
 
+class ProfilesInForce(models.Manager["Profile"]):
+    """Those that were not deleted."""
+
+    def get_queryset(self) -> models.QuerySet["Profile"]:
+        return super().get_queryset().filter(active__isnull=False)
+
+
 class Profile(models.Model):
-    """A named policy. What it says stands in its revisions; one of them is in force."""
+    """A named policy. What it says stands in its revisions; one of them is in force.
+
+    A deleted one has none in force. Its revisions stay for the decisions that name them.
+    """
 
     code = CodeField(_("code"), unique=True)
     name = models.CharField(_("name"), max_length=200, blank=True)
@@ -24,6 +34,9 @@ class Profile(models.Model):
         verbose_name=_("active revision"),
     )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    objects = ProfilesInForce()
+    with_deleted = models.Manager["Profile"]()
 
     class Meta:
         ordering = ("code",)
@@ -82,7 +95,10 @@ class Decision(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created_at = models.DateTimeField(_("decided at"), db_index=True)
     tenant = models.ForeignKey(
-        Tenant, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("tenant")
+        Tenant, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("tenant")
+    )
+    tenant_code = models.CharField(
+        _("tenant's code"), max_length=63, blank=True, help_text=_("As it was then, also of one that is gone.")
     )
     actor = models.CharField(_("asked by"), max_length=150, blank=True)
     request_id = models.CharField(_("request id"), max_length=255, blank=True)

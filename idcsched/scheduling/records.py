@@ -28,6 +28,7 @@ class DecisionRow(msgspec.Struct, kw_only=True):
     id: str
     created_at: datetime
     tenant_id: int | None
+    tenant_code: str
     actor: str
     request_id: str
     http_request_id: str
@@ -81,6 +82,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
             id=scheduled.decision_id,
             created_at=datetime.fromtimestamp(self.now, UTC),
             tenant_id=tenants.get(self.tenant or ""),
+            tenant_code=self.tenant or "",
             actor=self.actor,
             request_id=self.request.request_id or "",
             http_request_id=scheduled.http_request_id,

@@ -14,7 +14,7 @@ from idcsched.audit.services import change_record, feed_append
 from idcsched.audit.statements import insertion
 from idcsched.audit.writing import row_check, write
 from idcsched.framework.decoding import convert
-from idcsched.framework.errors import Conflict, FieldError, Invalid
+from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
 from idcsched.framework.facts import MetricFact
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.ranges import without_range
@@ -42,16 +42,20 @@ PIECE = 40
 
 @write()
 def profile_create(*, code: str, name: str = "", body: Mapping[str, Any], message: str = "") -> Profile:
-    """A new profile with its first revision in force; raises Invalid or Conflict."""
+    """A new profile with its first revision in force; raises Invalid or Conflict.
+
+    Under the code of a deleted one the numbers of revisions go on where that one's ended: decisions name them.
+    """
     _check_body(code, body)
-    if Profile.objects.filter(code=code).exists():
+    profile = Profile.with_deleted.select_for_update().filter(code=code).first() or Profile(code=code)
+    if profile.active_id is not None:
         raise Conflict("already_exists", "there is a profile {name} already", name=code)
-    profile = Profile(code=code, name=name)
+    profile.name = name
     row_check(profile)
     profile.save()
-    profile.active = _revision(profile, 1, body, message)
+    profile.active = revision = _revision(profile, body, message)
     profile.save(update_fields=["active"])
-    change_record(kind="profile", key=code, before=None, after={"name": name, "revision": 1, **body})
+    change_record(kind="profile", key=code, before=None, after={"name": name, "revision": revision.number, **body})
     feed_append(topic="profiles", key=code)
     return profile
 
@@ -60,16 +64,24 @@ def profile_create(*, code: str, name: str = "", body: Mapping[str, Any], messag
 def profile_revise(
     *, profile: Profile, body: Mapping[str, Any], name: str | None = None, message: str = "", activate: bool = True
 ) -> ProfileRevision:
-    """The next revision of a profile, in force at once unless `activate` is false; raises Invalid."""
-    profile = Profile.objects.select_for_update().get(pk=profile.pk)
+    """The next revision of a profile, in force at once unless `activate` is false; raises Invalid, NotFound.
+
+    What says the same as the revision in force is put in force by making none.
+    """
+    profile, active = _in_force(profile)
     _check_body(profile.code, body)
-    before = {"name": profile.name, **(profile.active.body if profile.active else {})}
-    latest = profile.revisions.order_by("-number").values_list("number", flat=True).first() or 0
-    revision = _revision(profile, latest + 1, body, message)
+    before = {"name": profile.name, **active.body}
     after = {"name": profile.name if name is None else name, **body}
     if name is not None:
         profile.name = name
         row_check(profile)
+    if activate and convert(active.body, ProfileBody) == convert(dict(body), ProfileBody):
+        if profile.name != before["name"]:
+            profile.save(update_fields=["name"])
+            change_record(kind="profile", key=profile.code, before=before, after={**before, "name": profile.name})
+            feed_append(topic="profiles", key=profile.code)
+        return active
+    revision = _revision(profile, body, message)
     if activate:
         profile.active = revision
     profile.save(update_fields=["name", "active"])
@@ -86,43 +98,52 @@ def profile_revise(
 @write()
 def profile_activate(*, profile: Profile, number: int) -> ProfileRevision:
     """Put a revision in force, an earlier one too; raises NotFound, or Invalid where its plugins are gone."""
-    profile = Profile.objects.select_for_update().get(pk=profile.pk)
+    profile, before = _in_force(profile)
     revision = revision_named(profile, number)
     _check_body(profile.code, revision.body)
-    before = profile.active.number if profile.active else None
     profile.active = revision
     profile.save(update_fields=["active"])
-    change_record(kind="profile", key=profile.code, before={"revision": before}, after={"revision": number})
+    change_record(kind="profile", key=profile.code, before={"revision": before.number}, after={"revision": number})
     feed_append(topic="profiles", key=profile.code)
     return revision
 
 
 @write()
 def profile_delete(*, profile: Profile) -> None:
-    """Remove a profile that nothing needs; raises Conflict."""
+    """Take a profile that no tenant and no placement needs out of force; raises Conflict, NotFound.
+
+    Recommendations may be on their way to the records in any process: those do not keep it in force. Its revisions
+    stay, so that each can be explained.
+    """
+    profile, active = _in_force(profile)
     used = Tenant.objects.filter(default_profile=profile.code).exists()
-    if profile.code == DEFAULT_PROFILE or used or Decision.objects.filter(profile=profile.code).exists():
-        raise Conflict("in_use", "profile {name} is in use: decisions or tenants name it", name=profile.code)
-    body = dict(profile.active.body) if profile.active else {}
-    Profile.objects.filter(pk=profile.pk).update(active=None)
-    profile.delete()
-    change_record(kind="profile", key=profile.code, before={"name": profile.name, **body}, after=None)
+    placed = Decision.objects.filter(profile=profile.code, placement__isnull=False)
+    if profile.code == DEFAULT_PROFILE or used or placed.exists():
+        raise Conflict("in_use", "profile {name} is in use: placements or tenants name it", name=profile.code)
+    profile.active = None
+    profile.save(update_fields=["active"])
+    change_record(kind="profile", key=profile.code, before={"name": profile.name, **active.body}, after=None)
     feed_append(topic="profiles", key=profile.code)
 
 
 def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
     """Keep answers that were given, in one transaction; one that is kept already stays as it is. Says how many."""
+    try:
+        return _stored(_rows(records))
+    except IntegrityError:  # a tenant was deleted, or the database put back: the pictures stored here are not there
+        pictures.forget()
+        return _stored(_rows(records))
+
+
+def _rows(records: Sequence[DecisionRecord]) -> list[DecisionRow]:
+    """The rows of the records, with the tenants that there still are."""
     codes = {record.tenant for record in records if record.tenant}
     tenants = dict(Tenant.objects.filter(code__in=codes).values_list("code", "pk")) if codes else {}
     rows = []
     for record in records:
         give_way()
         rows.append(record.row(tenants, pictures))
-    try:
-        return _stored(rows)
-    except IntegrityError:  # a database that was emptied or restored has none of the pictures that this process stored
-        pictures.forget()
-        return _stored(rows)
+    return rows
 
 
 def _stored(rows: Sequence[DecisionRow]) -> int:
@@ -178,7 +199,16 @@ def _metrics_named(document: ProfileBody) -> Iterator[tuple[str, str]]:
             yield f"/plugins/{index}/dynamic_weight/metric", part.dynamic_weight.metric
 
 
-def _revision(profile: Profile, number: int, body: Mapping[str, Any], message: str) -> ProfileRevision:
+def _in_force(profile: Profile) -> tuple[Profile, ProfileRevision]:
+    """The profile as it stands in the database, held until the transaction ends; raises NotFound once it is deleted."""
+    found = Profile.objects.select_for_update(of=("self",)).select_related("active").filter(pk=profile.pk).first()
+    if found is None or found.active is None:
+        raise NotFound("not_found", "there is no such {kind} any more", kind="profile")
+    return found, found.active
+
+
+def _revision(profile: Profile, body: Mapping[str, Any], message: str) -> ProfileRevision:
+    latest = profile.revisions.order_by("-number").values_list("number", flat=True).first() or 0
     return ProfileRevision.objects.create(
-        profile=profile, number=number, body=dict(body), message=message, created_by=origin().actor
+        profile=profile, number=latest + 1, body=dict(body), message=message, created_by=origin().actor
     )

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from idcsched.scheduling.recorder import recorder
 from tests.api.conftest import SEED, Api
 
@@ -105,3 +107,64 @@ def test_refusals(seed: Api, portal: Api, api: Callable[..., Api]) -> None:
     assert portal.refused("POST", f"{PATH}/revisions/", BODY, status=403)[0] == "role_not_allowed"
     assert portal.get(f"{PATH}/revisions/")["results"][0]["revision"] == 1
     assert api("operator").post(f"{PATH}/revisions/", BODY, status=201)["created_by"] == "operator"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param({"name": "Seeds"}, id="another name"),
+        pytest.param({"message": "once more"}, id="nothing but a message"),
+        pytest.param(BODY, id="the same again"),
+        pytest.param({"line_choice": None}, id="a default said aloud"),
+    ],
+)
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_what_changes_nothing_makes_no_revision(seed: Api, method: str, document: dict[str, Any]) -> None:
+    whole = {"code": "seed-example", **BODY, **document}
+    for _ in range(2):
+        shown = seed.call(method, f"{PATH}/", whole if method == "PUT" else document, status=200)
+        assert (shown["revision"], shown["name"]) == (1, document.get("name", shown["name"]))
+    assert len(seed.get(f"{PATH}/revisions/")) == 1
+    changes = seed.get("/changes/?kind=profile&key=seed-example")["results"]
+    assert len(changes) == (2 if "name" in document else 1), "its creation, and the new name once"
+
+
+def test_another_order_is_a_change(seed: Api) -> None:
+    assert seed.call("PATCH", f"{PATH}/", {"plugins": BODY["plugins"][::-1]}, status=200)["revision"] == 2
+
+
+def test_what_is_in_force_no_more_comes_back_as_a_new_revision(seed: Api) -> None:
+    seed.call("PATCH", f"{PATH}/", with_weight("x", 20), status=200)
+    assert seed.call("PATCH", f"{PATH}/", BODY, status=200)["revision"] == 3
+
+
+@pytest.mark.parametrize("recorded", [pytest.param(True, id="on record"), pytest.param(False, id="on its way there")])
+def test_a_profile_that_recommended_is_deleted_and_the_record_is_explained(
+    seed: Api, portal: Api, recorded: bool
+) -> None:
+    with recorder._writing:
+        made = portal.schedule(region="A", profile="seed-example")
+        if not recorded:
+            seed.call("DELETE", f"{PATH}/", status=204)
+    recorder.flush()
+    if recorded:
+        seed.call("DELETE", f"{PATH}/", status=204)
+
+    def explained() -> bool:
+        again = seed.post(f"/decisions/{made['decision_id']}/replay/", {}, status=200)
+        return (again["revision"], again["identical"]) == (1, True)
+
+    assert explained()
+    assert "seed-example" not in [profile["code"] for profile in seed.get("/profiles/")["results"]]
+    assert "seed-example" not in seed.get("/status/")["profiles"]
+    assert seed.refused("GET", f"{PATH}/", status=404)[0] == "not_found"
+    assert portal.refused("POST", "/schedule/", {"region": "A", "profile": "seed-example"}, status=400)[0]
+    anew = seed.post("/profiles/", {"code": "seed-example", **with_weight("x", 20)}, status=201)
+    assert anew["revision"] == 2, "no two documents share a number"
+    assert total(portal) == (2, 240.0)
+    assert explained()
+
+
+def test_a_profile_that_placed_something_stays(seed: Api, portal: Api) -> None:
+    portal.post("/schedule/", {"action": "reserve", "region": "A", "profile": "seed-example"}, status=201)
+    assert seed.refused("DELETE", f"{PATH}/", status=409) == ("in_use", [])

@@ -6,9 +6,11 @@ from time import sleep
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from msgspec.structs import replace
 
+from idcsched.accounts.models import Tenant
+from idcsched.accounts.services import tenant_create, tenant_delete
 from idcsched.background import Background
 from idcsched.scheduling import recorder as recording
 from idcsched.scheduling.live import live
@@ -187,3 +189,48 @@ def test_what_was_handed_in_is_recorded_before_it_stops(seed: Api, portal: Api) 
         portal.schedule(**ASKED, request_id=f"order-{n}")
     recorder.stop()
     assert len(orders()) == 5
+
+
+@pytest.fixture
+def shop(seed: Api) -> Tenant:
+    return tenant_create(code="shop")
+
+
+def kept_for_the_shop(api: Api, decision: str) -> None:
+    """It is on record, names its tenant, and can be explained."""
+    assert api.get(f"/decisions/{decision}/")["tenant"] == "shop"
+    assert api.post(f"/decisions/{decision}/replay/", {}, status=200)["identical"] is True
+    assert recorder.dropped == 0
+
+
+@pytest.mark.parametrize("recorded", [pytest.param(True, id="on record"), pytest.param(False, id="on its way there")])
+def test_the_tenant_is_deleted_and_the_record_stands(recorded: bool, seed: Api, shop: Tenant) -> None:
+    with recorder._writing:
+        decision = seed.schedule(**ASKED, tenant="shop")["decision_id"]
+        if not recorded:
+            seed.call("DELETE", "/tenants/shop/", status=204)
+    recorder.flush()
+    if recorded:
+        seed.call("DELETE", "/tenants/shop/", status=204)
+    kept_for_the_shop(seed, decision)
+
+
+@pytest.mark.postgresql
+def test_the_tenant_is_deleted_while_the_record_is_written(seed: Api, shop: Tenant) -> None:
+    with recorder._writing:
+        decision = seed.schedule(**ASKED, tenant="shop")["decision_id"]
+        deletion = transaction.atomic()
+        deletion.__enter__()
+        tenant_delete(tenant=shop)
+    soon(waiting_for_a_lock)
+    deletion.__exit__(None, None, None)
+    kept_for_the_shop(seed, decision)
+
+
+def waiting_for_a_lock() -> bool:
+    """Whether another session of this database waits for a row."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return bool(cursor.fetchone()[0])

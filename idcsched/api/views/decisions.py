@@ -78,7 +78,7 @@ class DecisionSerializer(serializers.BaseSerializer[Decision]):
         return {
             **read(answer, instance.sentences),
             "created_at": serializers.DateTimeField().to_representation(instance.created_at),
-            "tenant": instance.tenant.code if instance.tenant else None,
+            "tenant": instance.tenant.code if instance.tenant else instance.tenant_code or None,
             "actor": instance.actor,
             "request": instance.request,
             "taken": taken and {**taken, "placement": instance.placement},

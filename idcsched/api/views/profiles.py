@@ -157,7 +157,11 @@ class ProfileFilters(FilterSet):
     partial_update=extend_schema(request=ProfilePatch, responses=ShownProfile),
 )
 class ProfileViewSet(Resource):
-    """Every change makes a new active revision; decisions name the one they used."""
+    """Every change of the document makes a new active revision; decisions name the one they used.
+
+    Another name, or the same document again, makes none. Deleting takes the profile out of force; its revisions stay
+    for the decisions that name them.
+    """
 
     capability = "write_profiles"
     noun = "profile"

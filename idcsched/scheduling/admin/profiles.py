@@ -33,12 +33,12 @@ __all__ = ["ProfileAdmin"]
 
 
 class ProfileForm(forms.ModelForm):
-    """The document of the active revision; saving makes the next one."""
+    """The document of the active revision; saving a changed one makes the next."""
 
     body = forms.JSONField(
         label=_("Document"),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 30, "class": "document", "spellcheck": "false"}),
-        help_text=_("Saving makes a new revision, in force at once. Decisions name the one they used."),
+        help_text=_("A changed document becomes a new revision, in force at once. Decisions name the one they used."),
     )
     message = forms.CharField(label=_("Why"), required=False, max_length=500, widget=UnfoldAdminTextInputWidget)
 
