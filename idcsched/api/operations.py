@@ -91,6 +91,7 @@ class Schema(AutoSchema):
             method=self.method,
             member="{" in self.path,
             body=self._get_request_body() is not None,
+            conditional=self._is_conditional(),
         )
         unchanged = NOT_MODIFIED if self.method == "GET" and isinstance(self.view, Conditional) else {}
         return {**answers, **unchanged, **{status: said for status, said in refused.items() if status not in answers}}
@@ -116,9 +117,14 @@ class Schema(AutoSchema):
     def _headers(self) -> list[OpenApiParameter]:
         if self.method == "GET":
             return [IF_NONE_MATCH] if isinstance(self.view, Conditional) else []
+        once = [IDEMPOTENCY_KEY] if self.method == "POST" and isinstance(self.view, Idempotent) else []
+        return [*once, IF_MATCH] if self._is_conditional() else once
+
+    def _is_conditional(self) -> bool:
+        """Whether `If-Match` is honoured: by every edit, and by the actions that the view names."""
         if self.method == "POST":
-            return [IDEMPOTENCY_KEY] if isinstance(self.view, Idempotent) else []
-        return [IF_MATCH] if isinstance(self.view, Conditional) else []
+            return self._action() in getattr(self.view, "conditional_actions", ())
+        return self.method != "GET" and isinstance(self.view, Conditional)
 
     def _shown(self) -> Any:
         view: Any = self.view

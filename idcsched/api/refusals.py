@@ -53,13 +53,14 @@ SAID: Final = {
 }
 ALWAYS: Final = (400, 401, 403, 406, 429, 503)
 WITH_A_BODY: Final = (413, 415)
-EDITS: Final = frozenset({"PUT", "PATCH", "DELETE"})
 
 
-def refusals(registry: ComponentRegistry, *, method: str, member: bool, body: bool) -> dict[str, Any]:
+def refusals(
+    registry: ComponentRegistry, *, method: str, member: bool, body: bool, conditional: bool
+) -> dict[str, Any]:
     """The responses by status; each is a component, made once."""
     schema = _component(registry, ResolvedComponent.SCHEMA, Problem.__name__, _schema(registry))
-    statuses = sorted(_statuses(method, member, body))
+    statuses = sorted(_statuses(method, member, body, conditional))
     return {
         str(status): _component(registry, ResolvedComponent.RESPONSE, _name(status), _said(status, schema))
         for status in statuses
@@ -70,12 +71,12 @@ def _name(status: int) -> str:
     return HTTPStatus(status).name.title().replace("_", "")
 
 
-def _statuses(method: str, member: bool, body: bool) -> Iterator[int]:
+def _statuses(method: str, member: bool, body: bool, conditional: bool) -> Iterator[int]:
     yield from ALWAYS
     yield from WITH_A_BODY if body else ()
     yield from (404,) if member else ()
     yield from () if method == "GET" else (409,)
-    yield from (412,) if method in EDITS else ()
+    yield from (412,) if conditional else ()
     yield from (422,) if method == "POST" else ()
 
 

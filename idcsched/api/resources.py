@@ -123,6 +123,8 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
     """A list and its members."""
 
     capability: ClassVar[str] = "read"
+    conditional_actions: ClassVar[tuple[str, ...]] = ()
+    """Of those that are sent by POST, the ones that honour `If-Match`."""
     lookup_field = "code"
     lookup_value_regex = "[^/]+"
 

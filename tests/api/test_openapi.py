@@ -161,3 +161,17 @@ def test_its_page_needs_nothing_from_elsewhere(anonymous: Api, path: str) -> Non
 
     assert "swagger-ui" in page
     assert "https://" not in page.replace("https://swagger.io", "").replace("https://www.openapis.org", "")
+
+
+CONDITIONAL = {
+    "deliveries/{id}/resend", "placements/{id}/confirm", "placements/{id}/give_up", "placements/{id}/provision",
+    "placements/{id}/release", "placements/{id}/retry", "profiles/{code}/revisions",
+    "profiles/{code}/revisions/{number}/activate", "sources/{code}/run", "tenants/{code}/callback_secret",
+    "tokens/{id}/revoke", "tokens/{id}/rotate",
+}  # fmt: skip
+
+
+def test_who_posts_is_told_where_an_etag_is_compared(paths: dict[str, Any]) -> None:
+    posts = {path.removeprefix("/api/v1/").rstrip("/"): item["post"] for path, item in paths.items() if "post" in item}
+    taking = {path for path, post in posts.items() if "If-Match" in [each["name"] for each in post["parameters"]]}
+    assert taking == {path for path, post in posts.items() if "412" in post["responses"]} == CONDITIONAL

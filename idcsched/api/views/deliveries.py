@@ -40,6 +40,7 @@ class DeliveryViewSet(ReadOnlyResource):
     """Portals and tenants' viewers see their own tenant's, everybody else all."""
 
     capability = "schedule"
+    conditional_actions = ("resend",)
     queryset = Delivery.objects.select_related("placement__tenant")
     filterset_class = DeliveryFilters
     ordering_fields = ("created_at", "tried_at", "next_try_at", "delivered_at")

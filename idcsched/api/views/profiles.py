@@ -164,6 +164,7 @@ class ProfileViewSet(Resource):
     """
 
     capability = "write_profiles"
+    conditional_actions = ("revisions", "activate")
     noun = "profile"
     queryset = Profile.objects.select_related("active")
     serializer_class = ProfileSerializer

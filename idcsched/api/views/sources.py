@@ -165,6 +165,7 @@ class SourceViewSet(Resource):
     """Who is asked for numbers, when, and what becomes of the answers."""
 
     capability = "write_sources"
+    conditional_actions = ("run",)
     noun = "source"
     moving_fields = frozenset(SourceSerializer.Meta.read_only_fields)
     queryset = Source.objects.all()

@@ -57,6 +57,7 @@ class TenantViewSet(Resource):
     """Tenants with their quotas. Whoever belongs to one sees that one."""
 
     capability = "write_tenants"
+    conditional_actions = ("callback_secret",)
     noun = "tenant"
     secret_fields = frozenset(CallbackSecret.__struct_fields__)
     queryset = Tenant.objects.all()

@@ -81,6 +81,7 @@ class TokenViewSet(Resource):
     """Administrators make and change tokens. Everybody sees their own, and may rotate and revoke them."""
 
     capability = "write_tokens"
+    conditional_actions = ("rotate", "revoke")
     capability_by_action = {"rotate": "own_tokens", "revoke": "own_tokens"}
     http_method_names = ("get", "post", "patch", "head", "options")
     noun = "token"
