@@ -1,7 +1,6 @@
 """`placements/` and ordering by `schedule/`: the whole story of a reservation, over HTTP."""
 
 from collections.abc import Callable
-from hashlib import sha256
 from typing import Any
 
 import pytest
