@@ -5,6 +5,7 @@ import pytest
 from .conftest import Api
 
 LISTS = {
+    "/isps/": ("aliases", {"code": "acme"}),
     "/tenants/": ("callback_hosts", {"code": "acme"}),
     "/tokens/": ("allowed_networks", {"user": "admin", "name": "one"}),
 }

@@ -14,7 +14,7 @@ FIELDS = frozenset({"code", "name", "aliases"})
 @write()
 def isp_create(*, code: str, name: str = "", aliases: Sequence[str] = ()) -> Isp:
     """A new ISP; raises Invalid, also where one of its names is taken, Conflict."""
-    return _create([{"code": code, "name": name, "aliases": list(aliases)}], [""])[0]
+    return _create([{"code": code, "name": name, "aliases": [] if aliases == () else aliases}], [""])[0]
 
 
 @write()
