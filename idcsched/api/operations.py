@@ -89,7 +89,7 @@ class Schema(AutoSchema):
         refused = refusals(
             self.registry,
             method=self.method,
-            member="{" in self.path,
+            member="{" in self.path or self._action() in getattr(self.view, "looking_for_actions", ()),
             body=self._get_request_body() is not None,
             conditional=self._is_conditional(),
         )

@@ -125,6 +125,8 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
     capability: ClassVar[str] = "read"
     conditional_actions: ClassVar[tuple[str, ...]] = ()
     """Of those that are sent by POST, the ones that honour `If-Match`."""
+    looking_for_actions: ClassVar[tuple[str, ...]] = ()
+    """Of those about no member, the ones that answer 404 where what their body names is not there."""
     lookup_field = "code"
     lookup_value_regex = "[^/]+"
 

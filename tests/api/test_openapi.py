@@ -175,3 +175,8 @@ def test_who_posts_is_told_where_an_etag_is_compared(paths: dict[str, Any]) -> N
     posts = {path.removeprefix("/api/v1/").rstrip("/"): item["post"] for path, item in paths.items() if "post" in item}
     taking = {path for path, post in posts.items() if "If-Match" in [each["name"] for each in post["parameters"]]}
     assert taking == {path for path, post in posts.items() if "412" in post["responses"]} == CONDITIONAL
+
+
+def test_who_commits_is_told_that_there_may_be_no_such_recommendation(paths: dict[str, Any]) -> None:
+    assert "404" in paths["/api/v1/placements/"]["post"]["responses"]
+    assert "404" not in paths["/api/v1/schedule/"]["post"]["responses"]

@@ -120,6 +120,7 @@ class PlacementViewSet(ReadOnlyResource):
     """Portals and tenants' viewers see their own tenant's, everybody else all."""
 
     capability = "schedule"
+    looking_for_actions = ("create",)
     conditional_actions = ("confirm", "provision", "retry", "release", "give_up")
     capability_by_action: ClassVar = {"give_up": "give_up_placements"}
     queryset = Placement.objects.all()
