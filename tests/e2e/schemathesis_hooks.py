@@ -1,26 +1,188 @@
-"""Schemathesis' hooks: no request takes away the access by which all the others are sent."""
+"""Schemathesis' hooks: who asks changes from request to request, and what is asked about is there.
 
+No request takes away the access by which all the others are sent.
+"""
+
+import json
 import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import schemathesis
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation import GenerationMode
+from schemathesis.generation.meta import TestPhase
 
-USER = os.environ["FUZZING_USER"]
-TOKEN = int(os.environ["FUZZING_TOKEN_ID"])
+FUZZING = json.loads(os.environ["FUZZING"])
+TOKENS: dict[str, str] = FUZZING["tokens"]
+USERS: list[str] = FUZZING["users"]
+TOKEN_IDS: list[int] = FUZZING["token_ids"]
+IDS: dict[str, str] = FUZZING["ids"]
+
+WEIGHTS = {"admin": 7, "operator": 1, "portal": 1, "viewer": 1}
+ODD_HEADERS = 0.1
+REAL = 0.9
+WHOLE = 0.2
+"""Share of the edits and commits that are sent what is sure to be taken."""
+CONDITIONS = 0.1
+"""Share of the requests that keep their `If-Match`, which by chance fits nothing, or their `Idempotency-Key`.
+
+Schemathesis sends the same in most cases: all but the first would be refused for it.
+"""
+FRESH_FOR = 3.0
+"""Seconds for which it is taken that what was there a moment ago still is."""
+SPARED = 6
+"""So many of a kind are left when things are deleted."""
+ODD = {
+    "Idempotency-Key": ["", "a" * 256, "a b", "é", "[]", "\xff\xfe", "a,b"],
+    "If-Match": ["", "*", '"', 'W/"x"', '"x", "y"', '""', "é", ",", '"' * 300, "\xff"],
+    "Accept": ["", "*/*", "text/html", "application/*;q=0", "é", ";;;", "application/json; q=x", "a" * 5000, "\xff/*"],
+    "Content-Type": [
+        *("", "text/plain", "application/json; charset=utf-16", "application/json; charset=nope", "é", "\xff"),
+        *("multipart/form-data", "multipart/form-data; boundary=é", "application/json;;", "application/problem+json"),
+    ],
+    "Accept-Language": ["", "zh-hans", "zh-TW,zh;q=0.x", "*", "é", "-" * 600, "en;q=9", "xx-\xff"],
+}
+LINE = {"purchased_mbps": 10, "commit_mbps": 0}
+SPARE: dict[str, Callable[[str], dict[str, Any]]] = {
+    "regions": lambda name: {"code": name},
+    "isps": lambda name: {"code": name},
+    "idcs": lambda name: {"code": name, "region": "440000"},
+    "metrics": lambda name: {"code": name, "direction": "higher", "scope": "idc"},
+    "profiles": lambda name: {"code": name, "plugins": []},
+    "tenants": lambda name: {"code": name},
+    "users": lambda name: {"username": name, "role": "viewer"},
+    "providers": lambda name: {"code": name, "kind": "simulated"},
+    "sources": lambda name: {**FUZZING["source"], "code": name},
+    "taints": lambda name: {"idc": chance.choice(_all("idcs")), "key": name, "effect": "NoSchedule"},
+    "affinities": lambda name: {"idc": chance.choice(_all("idcs")), "kind": "prefer", "weight": 5, "reason": name},
+    "lines": lambda name: {**LINE, "idc": chance.choice(_all("idcs")), "code": name, "isp": FUZZING["isp"]},
+    "tokens": lambda name: {"user": FUZZING["spare_user"], "name": name},
+}
+TAKES_AWAY = {"DELETE": "", "POST": "/revoke/"}
+
+chance = random.Random(1)
+_reached: set[str] = set()
+_known: dict[str, tuple[float, list[Any]]] = {}
 
 
 @schemathesis.hook
 def filter_case(context: Any, case: Any) -> bool:
-    """Whether to send it."""
+    """Whether to send it: of what each operation's schema comes to, a share."""
+    if case.meta is not None and case.meta.phase.name == TestPhase.COVERAGE and chance.random() > FUZZING["share"]:
+        return False
     if case.method.upper() == "GET":
         return True
     path = case.path_parameters or {}
     if case.path.startswith("/api/v1/users/"):
-        return path.get("username") != USER and not _names(case.body, "username", USER)
+        return path.get("username") not in USERS and not _names(case.body, "username", USERS)
     if case.path.startswith("/api/v1/tokens/"):
-        return str(path.get("id")) != str(TOKEN) and not _names(case.body, "id", TOKEN)
+        return path.get("id") not in {*TOKEN_IDS, *map(str, TOKEN_IDS)} and not _names(case.body, "id", TOKEN_IDS)
     return True
 
 
-def _names(body: Any, key: str, value: object) -> bool:
-    return isinstance(body, list) and any(isinstance(each, dict) and each.get(key) == value for each in body)
+@schemathesis.hook
+def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
+    """Name what is there, as somebody of one of the roles, with a header that nobody expects now and then."""
+    documented = case.method.upper() == case.operation.method.upper()
+    role = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0] if documented else "admin"
+    case.headers["Authorization"] = f"Bearer {TOKENS[role]}"
+    if documented:
+        _set_headers(case)
+        _send_what_is_taken(case)
+        part = case.meta.components.get(ParameterLocation.PATH) if case.meta else None
+        if (
+            part is not None
+            and part.mode == GenerationMode.POSITIVE
+            and case.path_parameters
+            and chance.random() < REAL
+        ):
+            _name_what_is_there(case)
+
+
+def _set_headers(case: Any) -> None:
+    for name in ("Idempotency-Key", "If-Match"):
+        if name in case.headers and chance.random() > CONDITIONS:
+            del case.headers[name]
+    for name, values in ODD.items():
+        if name not in case.headers and chance.random() < ODD_HEADERS:
+            case.headers[name] = chance.choice(values)
+
+
+def _send_what_is_taken(case: Any) -> None:
+    """Name one of those of which many can be changed, and commit what is recommended now."""
+    if case.path_parameters or chance.random() > WHOLE:
+        return
+    resource = case.path.split("/")[3]
+    if case.method.upper() == "PATCH":
+        case.body = [{IDS[resource]: one} for one in _all(resource)[:1]]
+    elif case.method.upper() == "POST" and resource == "placements":
+        case.body = {"commit_token": _made("schedule", {**FUZZING["order"], "action": "recommend"}, "commit_token")}
+
+
+def _name_what_is_there(case: Any) -> None:
+    case.path_parameters.update(_there(case))
+    if case.method.upper() == "PUT" and chance.random() < WHOLE:
+        whole = SPARE[case.path.split("/")[3]](str(*case.path_parameters.values()))
+        case.body = {name: value for name, value in whole.items() if name != "idc"}  # which a mark keeps
+    if case.path.endswith("/diff/") and chance.random() < REAL:
+        case.query.clear()
+
+
+def _names(body: Any, key: str, values: list[Any]) -> bool:
+    return isinstance(body, list) and any(isinstance(each, dict) and each.get(key) in values for each in body)
+
+
+def _there(case: Any) -> dict[str, Any]:
+    """The path's parameters, of something that there is."""
+    resource, (name, *more) = case.path.split("/")[3], case.path_parameters
+    ending = TAKES_AWAY.get(case.method.upper())
+    takes_away = ending is not None and case.path.endswith(ending or "/")
+    if resource == "placements" and case.method.upper() == "POST" and chance.random() < 0.5:
+        return {name: _made("schedule", FUZZING["order"], "id")}
+    if takes_away and resource in SPARE:
+        return {name: _made(resource, SPARE[resource](f"spare-{chance.randrange(10**9)}"), IDS[resource])}
+    found = _all("lines" if resource == "bandwidth" else resource)
+    if not found or (takes_away and len(found) <= SPARED):
+        return {}
+    return {name: chance.choice(found), **dict.fromkeys(more, 1)}
+
+
+def _all(resource: str) -> list[Any]:
+    """What there is of a kind, but for the access by which all is sent."""
+    at, found = _known.get(resource, (0.0, []))
+    if monotonic() - at > FRESH_FOR:
+        spared = {"users": USERS, "tokens": TOKEN_IDS}.get(resource, [])
+        rows = _asked(f"{resource}/?limit=30")["results"]
+        found = [row[IDS[resource]] for row in rows if row[IDS[resource]] not in spared]
+        _known[resource] = (monotonic(), found)
+    return found
+
+
+def _made(resource: str, document: dict[str, Any], key: str) -> Any:
+    try:
+        return _asked(f"{resource}/", document)[key]
+    except HTTPError:  # what was sent before has changed what it needs
+        return "gone"
+
+
+def _asked(path: str, document: dict[str, Any] | None = None) -> Any:
+    body = None if document is None else json.dumps(document).encode()
+    headers = {"Authorization": f"Bearer {TOKENS['admin']}", "Content-Type": "application/json"}
+    with urlopen(Request(f"{FUZZING['address']}{path}", body, headers), timeout=60) as answer:
+        return json.load(answer)
+
+
+@schemathesis.hook
+def after_call(context: Any, case: Any, response: Any) -> None:
+    """Note which operations were carried out, or refused for what has become of the thing that was named."""
+    reached = f"{case.method.upper()} {case.path}"
+    if reached not in _reached and (response.status_code < 300 or response.status_code == 409):
+        _reached.add(reached)
+        with Path(FUZZING["reached"]).open("a", encoding="utf-8") as file:
+            file.write(f"{reached}\n")

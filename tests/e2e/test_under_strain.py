@@ -204,7 +204,9 @@ def test_a_database_that_hangs_is_said_in_time(database: str, web: Web) -> None:
 
 @pytest.mark.postgresql
 @pytest.mark.xfail(
-    strict=True, raises=Unanswered, reason="the key is written by itself, before the order and once more behind it"
+    strict=True,
+    raises=Unanswered,
+    reason="a key is claimed in a transaction of its own, and its order is taken by itself in another",
 )
 def test_a_key_costs_an_order_half_as_much_again_at_the_most(web: Web) -> None:
     ordered(web, keys=True), ordered(web, keys=False)
