@@ -31,7 +31,7 @@ LOCALE = to_locale(LANGUAGE)
 PERCENT_FIELD = re.compile(r"%\(\w+\)[a-z]|%%")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n'
-SAME_IN_CHINESE = {"API", "REST API", "{reason}", "{summary}", "{error}", "{parts}, {part}"}
+SAME_IN_CHINESE = {"API", "REST API", "{reason}", "{summary}", "{error}", "{parts}, {part}", "{head}; {part}"}
 """Abbreviations, texts that somebody else says, punctuation."""
 RUN = "run: python manage.py messages, then translate what it names and run it again"
 

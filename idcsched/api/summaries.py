@@ -77,6 +77,7 @@ OPERATIONS: Final[Mapping[str, Promise]] = {
     "profile_revisions_diff": _("Compare two revisions of a profile"),
     "profile_revisions_list": _("List the revisions of a profile"),
     "provider_kinds_list": _("List the kinds of providers"),
+    "root": _("List what there is"),
     "provider_outcome": _("Have a machine looked at now"),
     "samples_push": _("Store samples"),
     "samples_read": _("Show a metric over time"),

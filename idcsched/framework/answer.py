@@ -44,7 +44,7 @@ class Score(_Part, frozen=True, kw_only=True):
     contribution: float
     age_seconds: float | None
     missing: str | None
-    range: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
+    range: tuple[float, ...] | msgspec.UnsetType = msgspec.UNSET
     note: str | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -77,6 +77,8 @@ def test_answers_are_the_same_in_every_header(secure: bool, seed: Api, user: Any
 
         assert (told.status_code, told.content) == (expected.status_code, expected.content), what
         wanted = {name: said for name, said in expected.headers.items() if name not in FOR_BROWSERS}
+        if "Vary" in wanted:  # what browsers load is compressed
+            wanted["Vary"] = ", ".join(part for part in wanted["Vary"].split(", ") if part != "Accept-Encoding")
         found = dict(told.headers)
         if what == "the root without it":  # CommonMiddleware's own redirect, which lacks what stands behind it
             wanted |= {name: found[name] for name in ("Content-Length", "X-Frame-Options")}

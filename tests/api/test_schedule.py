@@ -14,7 +14,7 @@ ANSWER_KEYS = [
     "not_visited", "picked", "fallback_group", "stale", "plugin_errors", "degraded", "profile", "snapshot",
     "commit_token", "elapsed_ms",
 ]  # fmt: skip
-TAINT_OF_C = {"taint": "disabled=true:NoSchedule"}
+TAINT_OF_C = {"taint": "disabled=true:NoSchedule", "reason": "The best room, and out of use."}
 
 
 def score(raw: float, weight: float) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def test_a_change_is_in_force_for_the_next_request(seed: Api, portal: Api) -> No
     answer = portal.schedule(**ASKED)
 
     assert answer["idc"]["code"] == "b"
-    assert answer["summary"] == "2/4 IDCs fit: 1 offline, 1 untolerated taint"
+    assert answer["summary"] == "2/4 IDCs fit: 1 draining, 1 untolerated taint"
 
 
 def test_a_new_profile_revision_is_in_force_and_named(seed: Api, portal: Api) -> None:

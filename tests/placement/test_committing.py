@@ -69,7 +69,7 @@ def test_what_does_not_fit_any_more(recommend: Recommend) -> None:
     with pytest.raises(Conflict) as refusal:
         commit(token)
     assert refusal.value.code == "decision_outdated"
-    assert refusal.value.decision.rejected[0].code == "not_online"
+    assert refusal.value.decision.rejected[0].code == "draining"
     assert not Placement.objects.exists()
 
 
