@@ -27,7 +27,7 @@ class RootView(APIView):
     capability = "read"
     names: ClassVar[Sequence[str]] = ()
 
-    @extend_schema(operation_id="root", responses={200: ADDRESSES})
+    @extend_schema(operation_id="root", tags=["status"], responses={200: ADDRESSES})
     def get(self, request: Request) -> HttpResponse:
         """The addresses of all resources; `schema` describes them, `docs` shows the description to people."""
         refuse_unknown_parameters(request, (), single=())
