@@ -1,8 +1,11 @@
 """`available` (PreFilter): keeps IDCs whose status is `online`."""
 
+from functools import partial
+
 import numpy as np
 
 from idcsched.framework.context import Cycle
+from idcsched.framework.labels import Mask
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
 NOT_ONLINE = Reason("not_online", "offline", "its status is {status}", ("status",))
@@ -17,8 +20,16 @@ class Available(Plugin):
     name = "available"
 
     def pre_filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
-        statuses, rows = ctx.snapshot.idcs.statuses, ctx.row_numbers
-        kept = {status: np.ones(rows.size, dtype=np.bool_) for status in BY_STATUS}
-        for i in np.flatnonzero(~ctx.take(ctx.snapshot.idcs.online)).tolist():
-            kept[statuses[rows[i]]][i] = False
-        return tuple(Verdict(keep, BY_STATUS[s], lambda i: {"status": statuses[rows[i]]}) for s, keep in kept.items())
+        idcs, rows = ctx.snapshot.idcs, ctx.row_numbers
+
+        def others(status: str) -> Mask:
+            return np.array([each != status for each in idcs.statuses], dtype=np.bool_)
+
+        return tuple(
+            Verdict(
+                ctx.take(idcs.memory.once(("not", status), partial(others, status))),
+                reason,
+                lambda i: {"status": idcs.statuses[rows[i]]},
+            )
+            for status, reason in BY_STATUS.items()
+        )

@@ -76,13 +76,14 @@ class BillingCost(Plugin):
         return Scale(kind="fixed", better="less", low=0.0, high=high)
 
     def score(self, ctx: Cycle) -> Reading | None:
-        choice, groups = ctx.lines, distinct_groups(ctx.lines)
-        if not ctx.need or not any_priced(ctx.snapshot.lines, groups):
-            return None
+        choice, groups, prices = ctx.lines, distinct_groups(ctx.lines), ctx.snapshot.lines.price
+        if not ctx.need or not any(np.isfinite(prices[group[group != NO_LINE]]).any() for group in groups):
+            return None  # nothing is billed, or no price is known
         bills = [self._bill(ctx, np.maximum(group, 0)) for group in groups]
         ctx.state[self] = bills[0]
         of_each = [np.where(group == NO_LINE, 0.0, bill.raw) for bill, group in zip(bills, groups, strict=True)]
-        total = np.where(choice.has_line, sum(of_each), np.nan)
+        total = np.sum(of_each, axis=0) if len(bills) > 1 else bills[0].raw
+        total = np.where(choice.has_line, total, np.nan)
         return Reading(
             metric=BANDWIDTH,
             values=rounded(total),
@@ -126,13 +127,10 @@ class BillingCost(Plugin):
         return Note(OVER_COMMIT if bill.over.item(position) else UNDER_COMMIT, numbers)
 
 
-def any_priced(lines: Lines, groups: list[Rows]) -> bool:
-    """Whether the price of any of these lines is known."""
-    return any(np.isfinite(lines.price[group[group != NO_LINE]]).any() for group in groups)
-
-
 def distinct_groups(choice: LineChoice) -> list[Rows]:
     """The chosen lines, a line that serves several ISPs only once."""
+    if len(choice.groups) == 1:
+        return list(choice.groups)
     groups: list[Rows] = []
     for group in choice.groups:
         again = np.logical_or.reduce([group == other for other in groups]) if groups else np.zeros(group.size, np.bool_)

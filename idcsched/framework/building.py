@@ -98,7 +98,6 @@ def _idcs(
         partitions=tuple(fact.partition for fact in facts),
         providers=tuple(fact.provider for fact in facts),
         labels=tuple(fact.labels for fact in facts),
-        online=np.array([fact.status == "online" for fact in facts], dtype=np.bool_),
         latitude=_floats(fact.latitude for fact in facts),
         longitude=_floats(fact.longitude for fact in facts),
         hashes=np.array([code_hash(fact.code) for fact in facts], dtype=np.uint64),

@@ -55,10 +55,10 @@ class Timing(msgspec.Struct, frozen=True):
 class Cycle:
     """The one context object: what is asked, what is known, and the rows that a method judges.
 
-    `rows`, `size` many, are those in question while filtering and the survivors while scoring; `take` gives a column's
-    part of them.
-    `entry` and `missing` are those of the profile's entry whose plugin is at work. `state` is shared by all methods of
-    one decision; `notes`, `errors` and `timings` collect what is put on record.
+    `rows`, `size` many, are those in question while filtering and the survivors while scoring; `row_numbers` has them
+    as numbers into the snapshot's columns, and `take` gives a column's part of them. `entry` and `missing` are those of
+    the profile's entry whose plugin is at work. `state` is shared by all methods of one decision; `notes`, `errors` and
+    `timings` collect what is put on record.
     """
 
     request: Request
@@ -76,15 +76,13 @@ class Cycle:
     errors: list[PluginError] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
     choice: LineChoice | None = None
+    row_numbers: Rows = field(init=False)
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.size = self.rows.stop - self.rows.start if isinstance(self.rows, slice) else self.rows.size
-
-    @property
-    def row_numbers(self) -> Rows:
-        """The rows as numbers into the snapshot's columns."""
-        return np.arange(self.rows.start, self.rows.stop) if isinstance(self.rows, slice) else self.rows
+        rows = self.rows
+        self.row_numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+        self.size = self.row_numbers.size
 
     @property
     def need(self) -> float:
@@ -167,6 +165,8 @@ class Cycle:
 
         `among`: only these rows' values are asked for at all.
         """
+        if reading.known.all():
+            return reading.known
         policy = self.missing.filter
         missing = ~reading.known if among is None else among & ~reading.known
         stale = ~np.isnan(reading.values) if policy == "last" else np.zeros(self.size, dtype=np.bool_)

@@ -51,8 +51,7 @@ def _idcs(snapshot: Snapshot, what_if: Hypothetical) -> Idcs:
     for pointer, idc in _each(what_if.idcs, "idcs"):
         row = _row(snapshot, idc.code, f"{pointer}/code")
         statuses[row] = idc.status or statuses[row]
-    online = np.array([status == "online" for status in statuses], dtype=np.bool_)
-    return replace(snapshot.idcs, statuses=tuple(statuses), online=online, memory=Memory())
+    return replace(snapshot.idcs, statuses=tuple(statuses), memory=Memory())
 
 
 def _taints(snapshot: Snapshot, what_if: Hypothetical) -> Taints:

@@ -49,7 +49,6 @@ class Idcs:
     partitions: tuple[str, ...]
     providers: tuple[str, ...]
     labels: tuple[Mapping[str, str], ...]
-    online: Mask
     latitude: Floats
     longitude: Floats
     hashes: np.ndarray[Any, np.dtype[np.uint64]]

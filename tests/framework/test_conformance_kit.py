@@ -64,7 +64,7 @@ def overwrite_a_mapping(_: Plugin, ctx: Cycle) -> None:
 
 
 def overwrite_a_part(_: Plugin, ctx: Cycle) -> None:
-    ctx.take(ctx.snapshot.idcs.online)[:] = True
+    ctx.take(ctx.snapshot.idcs.latitude)[:] = 1.0
 
 
 def remember(self: Plugin, ctx: Cycle) -> None:
