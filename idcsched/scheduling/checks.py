@@ -1,10 +1,21 @@
-"""`manage.py check` names plugins that cannot be loaded; they take nothing else down."""
+"""`manage.py check` names plugins that cannot be loaded, and, with `--database default`, prices out of range."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.core import checks
+from django.db import DatabaseError
+
+from idcsched.framework.capacity import monthly_price
+from idcsched.inventory.choices import Status
+from idcsched.inventory.models import Line
 
 from .plugins import registry
+
+NAMED = 10
+"""So many lines are named; of more it is said how many."""
+CHEAP = 0.25
 
 
 @checks.register()
@@ -17,3 +28,44 @@ def check_plugins(**_: Any) -> list[checks.CheckMessage]:
         )
         for source, error in registry().broken.items()
     ]
+
+
+@checks.register(checks.Tags.database)
+def check_prices(databases: Sequence[str] | None = None, **_: Any) -> list[checks.CheckMessage]:
+    """Warn where `billing_cost` tells prices badly apart: lines above the dearest price, or all far below it."""
+    if not databases:
+        return []
+    try:
+        prices = _prices()
+    except DatabaseError:  # no tables yet: this runs before the first migration, too
+        return []
+    dearest = settings.DEAREST_PRICE
+    found: list[checks.CheckMessage] = []
+    if above := sorted(name for name, price in prices.items() if price > dearest):
+        more = f" and {len(above) - NAMED} more" if len(above) > NAMED else ""
+        found.append(
+            checks.Warning(
+                f"lines that cost more than DEAREST_PRICE ({dearest:g}) a Mbps and month: "
+                f"{', '.join(above[:NAMED])}{more}.",
+                hint="Among them billing_cost tells no difference. Raise DEAREST_PRICE, or correct the prices.",
+                id="idcsched.W105",
+            )
+        )
+    if prices and max(prices.values()) < CHEAP * dearest:
+        found.append(
+            checks.Warning(
+                f"all lines cost less than a quarter of DEAREST_PRICE ({dearest:g}): the dearest costs "
+                f"{max(prices.values()):g} a Mbps and month.",
+                hint="billing_cost tells them apart by few points. Lower DEAREST_PRICE.",
+                id="idcsched.W106",
+            )
+        )
+    return found
+
+
+def _prices() -> dict[str, float]:
+    """The monthly price of a Mbps on each line of an IDC that is online, where one is known."""
+    fields = ("idc__code", "code", "charge_type", "price_per_mbps", "price_per_gb")
+    lines = Line.objects.filter(idc__status=Status.ONLINE).values_list(*fields)
+    prices = {f"{idc}/{code}": monthly_price(charge, mbps, gb) for idc, code, charge, mbps, gb in lines}
+    return {name: price for name, price in prices.items() if price is not None}
