@@ -1,4 +1,5 @@
-"""`metric` (Score, optional Filter): any named metric, as often as a profile likes; one of lines by the line chosen.
+"""`metric` (Score, optional Filter): any named metric, as often as a profile likes; one about lines is
+read from the line that the request would use.
 
 Arguments: `metric` (its code), `better` (`more` or `less`; else the metric's own direction), `at_least` and
 `at_most` (limits: IDCs beyond them are taken out). Normalised on the metric's range where it has one, else by
@@ -36,7 +37,7 @@ class MetricArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Metric(Plugin):
-    """Third-party values need no code."""
+    """Scores by any metric that the profile names, and filters by it where there are limits."""
 
     name = "metric"
     Args = MetricArgs

@@ -1,7 +1,6 @@
 """`partition` (PreFilter): keeps IDCs of the operator's own partition that the request names."""
 
 from idcsched.framework.context import Cycle
-from idcsched.framework.matching import Expression, Term
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
 OTHER_PARTITION = Reason("other_partition", "another partition", "its partition is {partition}, not {wanted}")
@@ -16,10 +15,9 @@ class Partition(Plugin):
         wanted = ctx.request.partition
         if not wanted:
             return None
-        term = Term(match_expressions=(Expression(key="idc/partition", operator="In", values=(wanted,)),))
         partitions, rows = ctx.snapshot.idcs.partitions, ctx.row_numbers
         return Verdict(
-            ctx.matching((term,)),
+            ctx.labelled("idc/partition", wanted),
             OTHER_PARTITION,
             lambda i: {"partition": partitions[rows[i]] or "–", "wanted": wanted},
         )

@@ -1,7 +1,6 @@
 """`tier` (PreFilter): keeps IDCs of the tier that the request names, `edge` or `center`."""
 
 from idcsched.framework.context import Cycle
-from idcsched.framework.matching import Expression, Term
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
 OTHER_TIER = Reason("other_tier", "another tier", "its tier is {tier}, not {wanted}")
@@ -16,6 +15,7 @@ class Tier(Plugin):
         wanted = ctx.request.tier
         if wanted is None:
             return None
-        term = Term(match_expressions=(Expression(key="idc/tier", operator="In", values=(wanted,)),))
         tiers, rows = ctx.snapshot.idcs.tiers, ctx.row_numbers
-        return Verdict(ctx.matching((term,)), OTHER_TIER, lambda i: {"tier": tiers[rows[i]], "wanted": wanted})
+        return Verdict(
+            ctx.labelled("idc/tier", wanted), OTHER_TIER, lambda i: {"tier": tiers[rows[i]], "wanted": wanted}
+        )

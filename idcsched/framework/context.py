@@ -111,6 +111,10 @@ class Cycle:
         """Return the part of a snapshot column (one entry an IDC) that belongs to these rows."""
         return column[self.rows]
 
+    def labelled(self, key: str, *values: str) -> Mask:
+        """Return which of these rows carry the label `key`, or the fact `idc/…`, with one of the values."""
+        return self.take(self.snapshot.idcs.label(key).mask(values))
+
     def matching(self, terms: Any) -> Mask:
         """Return which of these rows one of the terms matches."""
         return self.take(self.snapshot.matching(terms))

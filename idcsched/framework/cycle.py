@@ -1,7 +1,7 @@
 """One decision, read from top to bottom.
 
-A pure function: the same inputs give the same decision, bit for bit, today and in a replay next year. Filters give
-dense masks over the rows in question; scorers see the survivors.
+A pure function: the same inputs give the same decision, bit for bit, today and in a replay next year. A row is one IDC
+of the snapshot. A filter gives a mask with one bool for each row in question; scorers see the survivors only.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -56,7 +56,7 @@ def decide(
     """
     seed = request.request_id or reference
     ctx = resolve(request, snapshot, profile, now=now, labels=labels, clock=clock)
-    ctx.replies = _with_failures(replies or {}, request, snapshot, profile, now=now, labels=labels)
+    ctx.replies = _replies_or_failures(replies or {}, request, snapshot, profile, now=now, labels=labels)
     judgements = run_filters(ctx, profile)
     group = choose_group(ctx, profile, judgements, seed)
     survivors = ctx.narrowed(group.survivors)
@@ -83,8 +83,9 @@ def decide(
 def queries(
     request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None = None
 ) -> tuple[Query, ...]:
-    """Return what plugins must ask of external services before `decide`, about the survivors of all other filters.
+    """Return what plugins must ask of external services before `decide`.
 
+    It is about the IDCs that are kept by all filters that judge all rows at once and belong to plugins that do not ask.
     Raises what `decide` raises. A plugin that fails to ask finds its failure in `decide`, as a reply.
     """
     asked = _asked(request, snapshot, profile, now=now, labels=labels)
@@ -113,16 +114,16 @@ def resolve(
         rows=slice(0, snapshot.size),
         clock=clock,
     )
-    return replace(ctx, rows=_universe(ctx, profile), choice=None)
+    return replace(ctx, rows=_universe(ctx, profile), choice=None)  # lines are chosen anew, for these rows
 
 
-def run_filters(ctx: Cycle, profile: Profile, without: AbstractSet[str] = frozenset()) -> list[Judgement]:
-    """Ask every filter that judges all rows at once, in the order in which rejections are counted."""
+def run_filters(ctx: Cycle, profile: Profile, without_entries: AbstractSet[str] = frozenset()) -> list[Judgement]:
+    """Ask every filter that judges all rows at once. An IDC is counted under the first that rejects it."""
     judgements = [*_request_lists(ctx), *_ungrouped(ctx, profile)]
     calls = [("pre_filter", entry) for entry in profile.pre_filters if not entry.plugin.narrows]
     calls += [("filter", entry) for entry in profile.filters]
     for point, entry in calls:
-        if entry.name not in without:
+        if entry.name not in without_entries:
             judgements += [
                 Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail, verdict.figures)
                 for verdict in _verdicts(ctx, entry, point)
@@ -131,7 +132,8 @@ def run_filters(ctx: Cycle, profile: Profile, without: AbstractSet[str] = frozen
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """The fallback group that won, as `Decision` tells it, with the judgements of plugins that look at IDCs singly."""
+    """The fallback group that won or, without a survivor, the last; with the judgements of plugins that look at IDCs
+    singly. `groups`, `index` and `visited` are those of the `Decision`."""
 
     survivors: Rows
     index: int = 0
@@ -149,17 +151,17 @@ def choose_group(ctx: Cycle, profile: Profile, judgements: list[Judgement], seed
     if profile.one_by_one:
         found = visit(ctx, profile, alive, groups, seed)
         alive, visited, rejected = found.passed & found.visited, found.visited, tuple(found.judgements())
-    else:  # without a survivor all groups were looked at
-        held = groups[alive]
-        visited = groups <= (held.min() if held.size else groups.max(initial=0))
+    else:  # rows of later groups than the winner are not looked at; without a winner all were
+        with_survivors = groups[alive]
+        visited = groups <= (with_survivors.min() if with_survivors.size else groups.max(initial=0))
         alive = alive & visited
-    held = groups[alive]
-    index = int(held.min()) if held.size else max(len(terms) - 1, 0)
+    with_survivors = groups[alive]
+    index = int(with_survivors.min()) if with_survivors.size else max(len(terms) - 1, 0)
     return Group(survivors=np.flatnonzero(alive), index=index, groups=groups, visited=visited, judgements=rejected)
 
 
 def run_hints(ctx: Cycle, profile: Profile) -> Iterator[tuple[str, Note]]:
-    """Yield what plugins say would have helped. One that fails is named; the answer stands without its hint."""
+    """Where no IDC is left, yield what plugins say would have helped; one that fails to say is named in the answer."""
     for entry in profile.post_filters:
         try:
             note: object = entry.run(ctx, "post_filter")
@@ -185,9 +187,9 @@ def _line_policy(request: Request, snapshot: Snapshot, profile: Profile) -> Line
 
 
 def _universe(ctx: Cycle, profile: Profile) -> slice | Rows:
-    """The rows that the request is about: what a narrowing plugin says, else its `only` list."""
+    """The rows that the request is about: what a narrowing plugin says, else the request's `only` list."""
     for entry in profile.pre_filters:
-        if entry.plugin.narrows and (found := _called(ctx, entry, "pre_filter", _universe_given)) is not None:
+        if entry.plugin.narrows and (found := _call_filter(ctx, entry, "pre_filter", _checked_universe)) is not None:
             return found.rows()  # type: ignore[no-any-return]
     row_of = ctx.snapshot.idcs.row_of
     return np.array(sorted({row_of[code] for code in ctx.request.only or ()}), dtype=np.intp)
@@ -195,13 +197,13 @@ def _universe(ctx: Cycle, profile: Profile) -> slice | Rows:
 
 def _verdicts(ctx: Cycle, entry: Entry, point: str) -> tuple[Verdict, ...]:
     """The filter's verdicts, checked; none where it failed and the profile lets it be skipped."""
-    return _called(ctx, entry, point, _verdicts_given) or ()
+    return _call_filter(ctx, entry, point, _checked_verdicts) or ()
 
 
-def _called(ctx: Cycle, entry: Entry, point: str, checked: Callable[[Cycle, object], Any]) -> Any:
-    """What a filter gave, checked; None where it failed and the profile lets it be skipped."""
+def _call_filter(ctx: Cycle, entry: Entry, point: str, check: Callable[[Cycle, object], Any]) -> Any:
+    """What a filter gave, checked; None where it gave None, or failed and the profile lets it be skipped."""
     try:
-        return checked(ctx, entry.run(ctx, point))
+        return check(ctx, entry.run(ctx, point))
     except Exception as error:
         if entry.on_error_filter == "fail":
             raise PluginFailed(entry.name, point, f"{type(error).__name__}: {error}") from error
@@ -209,13 +211,13 @@ def _called(ctx: Cycle, entry: Entry, point: str, checked: Callable[[Cycle, obje
         return None
 
 
-def _universe_given(_: Cycle, given: object) -> Universe | None:
+def _checked_universe(_: Cycle, given: object) -> Universe | None:
     if isinstance(given, Universe | None):
         return given
     raise TypeError(f"gave {type(given).__name__}, not Universe")
 
 
-def _verdicts_given(ctx: Cycle, given: object) -> tuple[Verdict, ...]:
+def _checked_verdicts(ctx: Cycle, given: object) -> tuple[Verdict, ...]:
     """Anything but verdicts, a bare mask say, must not pass for "keep all"."""
     verdicts = given if isinstance(given, tuple) else () if given is None else (given,)
     for verdict in verdicts:
@@ -263,7 +265,7 @@ def _kept_by_all(ctx: Cycle, judgements: list[Judgement]) -> Mask:
     return alive
 
 
-def _with_failures(
+def _replies_or_failures(
     replies: Mapping[str, Reply],
     request: Request,
     snapshot: Snapshot,
@@ -272,7 +274,7 @@ def _with_failures(
     now: float,
     labels: Mapping[str, str] | None,
 ) -> Mapping[str, Reply]:
-    """The replies with, for each plugin that has none, the error that it raised when it should have asked."""
+    """The replies and, for each plugin that has none, the error that it raises when it is to ask, once more."""
     if all(entry.name in replies for entry in profile.gatherers):
         return replies
     asked = _asked(request, snapshot, profile, now=now, labels=labels)
@@ -286,14 +288,14 @@ def _asked(
     if not profile.gatherers:
         return
     ctx = resolve(request, snapshot, profile, now=now, labels=labels)
-    judgements = run_filters(ctx, profile, without={entry.name for entry in profile.gatherers})
+    judgements = run_filters(ctx, profile, without_entries={entry.name for entry in profile.gatherers})
     survivors = ctx.narrowed(np.flatnonzero(_kept_by_all(ctx, judgements)))
     for entry in profile.gatherers if survivors.size else ():
         try:
             query: object = entry.run(survivors, "gather")
             if query is not None and not (isinstance(query, Query) and query.plugin == entry.name):
-                raise TypeError(f"gave {type(query).__name__}, not a Query of {entry.name}")  # noqa: TRY301  # the same
-        except Exception as error:  # noqa: BLE001  # the profile says what it means, where the reply is needed
+                raise TypeError(f"gave {type(query).__name__}, not a Query of {entry.name}")  # noqa: TRY301  # as if it had raised
+        except Exception as error:  # noqa: BLE001  # it stands in for the reply; `on_error` says what it means
             yield Reply(plugin=entry.name, error=f"it failed to ask: {type(error).__name__}: {error}")
         else:
             if query is not None:

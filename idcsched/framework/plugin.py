@@ -1,9 +1,10 @@
 """The one base class of all scheduling plugins, and what its methods may return.
 
-A plugin is a class with a `name`, an optional `Args` struct, and whichever of the life cycle's methods it
-overrides; a method that is not overridden costs nothing. Every method takes one context object
-(`context.Cycle`) and works on all its rows at once. A plugin holds its checked arguments and nothing else:
-the same instance serves all requests and threads.
+A plugin is a class with a `name`, an optional `Args` struct, and whichever of the life cycle's methods it overrides.
+Every method takes one context object (`context.Cycle`) and works on all its rows at once. It has what is asked
+(`ctx.request`, `ctx.labels`), the time in seconds since 1970 (`ctx.now`), metrics (`ctx.metric(code)`) and masks by
+label (`ctx.labelled(key, value)`, `ctx.matching(terms)`). A plugin holds its checked arguments and nothing else: the
+same instance serves all requests and threads.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -55,11 +56,12 @@ Figures = Callable[[int], Mapping[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why IDCs are rejected, once for all requests.
+    """A kind of rejection: a constant of the plugin's module.
 
     `label` is the noun phrase that is counted ("2 not enough bandwidth"); `sentence` says it of one IDC, with
-    `{fields}` from the verdict's detail. Both are English and translated on reading. `cures` names the kinds
-    of change that may let the IDC pass.
+    `{fields}` from the verdict's detail. Both are English, and translated when they are shown. `cures` names what must
+    change for an IDC to pass, so that an order which waits is tried again then: `affinities`, `labels`, `ledger`,
+    `lines`, `metrics`, `profile`, `status`, `stock`, `taints`.
     """
 
     code: str
@@ -78,17 +80,17 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A permit that is still out: what was taken stays reserved, and nothing is started; `why` says it to people."""
+    """Permission is not given yet: what was taken stays reserved, and nothing is started; `why` says it to people."""
 
     why: str
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """A filter's word on all rows: which to keep, and why the others go.
+    """Which rows a filter keeps: where `keep` is False, the row is rejected for `reason`.
 
-    `detail(i)` gives the numbers behind the rejection of the i-th row; where it holds `need`, `free` and
-    `short_by`, the IDC can be told as a near miss. `figures(i)` gives the numbers by which a row was let pass,
-    None where there is nothing to tell of it.
+    `detail(i)` gives what fills the reason's sentence for the i-th of `ctx`'s rows; where it holds `need`, `free` and
+    `short_by`, in one unit, a near miss tells how far it was off. `figures(i)` gives the numbers by which a row was let
+    pass, None where there is nothing to tell of it.
     """
 
     keep: Mask
@@ -121,7 +123,7 @@ class NoArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Plugin:
-    """Judges all candidates at once. May raise: the profile's `on_error` decides what that means."""
+    """The base of all plugins: override what you need. A method may raise: the profile's `on_error` says what then."""
 
     name: ClassVar[str]
     """What profiles call it: lower case, unique among the registered."""
@@ -131,40 +133,43 @@ class Plugin:
     scale: ClassVar[Scale] = Scale(kind="min_max")
     """How its raw values become scores unless the profile or `scale_for` says otherwise."""
     missing: ClassVar[Missing] = Missing()
-    """What missing data means unless the profile says otherwise."""
+    """What missing data means unless the profile says otherwise: `Missing(filter=…, score=…)`."""
     narrows: ClassVar[bool] = False
     """Its pre_filter returns a Universe and runs before all others."""
     metrics: ClassVar[tuple[str, ...]] = ()
-    """The metrics that it reads."""
+    """The metrics that it reads, for people to see."""
 
     def __init__(self, args: msgspec.Struct | None = None) -> None:
         self.args: Any = self.Args() if args is None else args
 
     def scale_for(self, ctx: Cycle) -> Scale:
-        """The scale for this decision, where it depends on arguments or on what is known."""
+        """Return the scale for this decision, where it depends on arguments or on the snapshot."""
         return self.scale
 
     def gather(self, ctx: Cycle) -> Query | None:
-        """What to ask of the outside about the survivors of the other filters; later `ctx.reply` has the answer."""
+        """Return what to ask of an external service about these IDCs; in `filter` and `score` `ctx.reply` answers."""
 
     def pre_filter(self, ctx: Cycle) -> Universe | Verdict | tuple[Verdict, ...] | None:
-        """Narrow down what could ever fit. Several verdicts are tried in order; None keeps all."""
+        """As `filter`, but before all filters, so that rejections count here first; for what could never fit."""
 
     def filter(self, ctx: Cycle) -> Verdict | tuple[Verdict, ...] | None:
-        """Take out what must not be used. Several verdicts are tried in order; None keeps all."""
+        """Take out what must not be used; None keeps all. Of several verdicts the first that rejects a row counts."""
 
     def post_filter(self, ctx: Cycle) -> Note | None:
-        """Nothing is left of these rows: what would have helped, in a sentence."""
+        """Called only where no IDC is left, with all rows of the request: what would have helped, in a sentence."""
 
     def pre_score(self, ctx: Cycle) -> None:
-        """Gather in `ctx.state` what `score` needs, for all survivors at once."""
+        """Prepare in `ctx.state` what `score` needs, for all survivors at once."""
 
     def score(self, ctx: Cycle) -> Floats | Reading | None:
-        """One raw value per row of `ctx`: an array (all known), a Reading, or None: nothing to say of this request."""
+        """Return a raw value per row: an array (all known), a Reading, or None: nothing to say of this request."""
         raise NotImplementedError
 
     def filter_one(self, ctx: Cycle, idc: IdcView) -> Rejection | None:
-        """Judge one IDC instead of all at once; None keeps it. Called after all filters, for the promising first."""
+        """Judge one IDC instead of all at once; None keeps it.
+
+        Called after all filters, for the most promising first, and no more once enough IDCs have passed.
+        """
 
     def score_one(self, ctx: Cycle, idc: IdcView) -> float | None:
         """The raw value of one IDC instead of all at once; None: it is not known."""
@@ -173,17 +178,17 @@ class Plugin:
         """A sentence about the raw value of one survivor, for the explanation; asked only for those shown."""
 
     def normalize(self, ctx: Cycle, values: Floats) -> Floats:
-        """Known raw values → 0..100, the plugin's own way; a normaliser that the profile names goes before it."""
+        """Turn known raw values into 0..100 in the plugin's own way, unless the profile names a normaliser instead."""
         raise NotImplementedError
 
     def reserve(self, ctx: Cycle) -> Iterable[Claim] | None:
-        """The claims on capacity of the one IDC that is `ctx`'s only row, as values."""
+        """Return what an order takes of the one IDC that is `ctx`'s only row."""
 
     def permit(self, ctx: Cycle) -> Rejection | Hold | None:
         """Whether the one IDC that is `ctx`'s only row may be taken: None allows; Hold keeps it reserved for now."""
 
     def post_bind(self, ctx: Cycle) -> None:
-        """Be told how it went."""
+        """Be told how it went. Nothing calls it yet."""
 
     @classmethod
     def points(cls) -> tuple[str, ...]:
@@ -197,5 +202,6 @@ class Plugin:
 
     @classmethod
     def joins(cls, point: str) -> bool:
+        """Whether it overrides the method of that name."""
         own = getattr(Plugin, point, None)
         return own is not None and getattr(cls, point) is not own

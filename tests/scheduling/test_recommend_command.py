@@ -169,16 +169,23 @@ def test_a_request_in_json_on_standard_input(answer: Callable[..., Any]) -> None
 @pytest.mark.parametrize(
     ("words", "stdin", "said"),
     [
-        pytest.param([], "", "/region: say where: `region` or `only` must be given", id="neither region nor only"),
-        pytest.param(["--region", "Z"], "", "/region: there is no region Z", id="an unknown region"),
-        pytest.param(["--region", "A", "--isp", "x"], "", "/isp: there is no ISP x", id="an unknown ISP"),
-        pytest.param(["--region", "A", "--profile", "x"], "", "/profile: there is no profile x", id="unknown profile"),
-        pytest.param(["--region", "A", "--tenant", "x"], "", "/tenant: there is no tenant x", id="an unknown tenant"),
-        pytest.param([*SEED, "--weight", "z=1"], "", "/weights/z: the profile has no scorer z", id="an unknown scorer"),
-        pytest.param(["--region", "A", "--bandwidth", "-1"], "", "/machines/0/bandwidth_mbps: ", id="less than none"),
-        pytest.param(["--region", "A", "--bandwidth", "nan"], "", "/machines/0/bandwidth_mbps: ", id="no number"),
+        pytest.param([], "", "--region: say where: `region` or `only` must be given", id="neither region nor only"),
+        pytest.param(["--region", "Z"], "", "--region: there is no region Z", id="an unknown region"),
+        pytest.param(["--region", "A", "--isp", "x"], "", "--isp: there is no ISP x", id="an unknown ISP"),
+        pytest.param(["--region", "A", "--profile", "x"], "", "--profile: there is no profile x", id="unknown profile"),
+        pytest.param(["--region", "A", "--tenant", "x"], "", "--tenant: there is no tenant x", id="an unknown tenant"),
+        pytest.param([*SEED, "--weight", "z=1"], "", "--weight: the profile has no scorer z", id="an unknown scorer"),
+        pytest.param(["--region", "A", "--bandwidth", "-1"], "", "--bandwidth: ", id="less than none"),
+        pytest.param(["--region", "A", "--bandwidth", "nan"], "", "--bandwidth: ", id="no number"),
         pytest.param(["--region", "A", "--label", "x"], "", "--label takes KEY=VALUE, not x", id="half a label"),
         pytest.param(["--region", "A", "--weight", "x=y"], "", "a weight is a number, not y", id="a weight in words"),
+        pytest.param(["--region", "huana"], "", "no region huana; did you mean huanan?", id="nearly a region"),
+        pytest.param(
+            ["--region", "A", "--profile", "seed-exampel"], "", "did you mean seed-example?", id="nearly a profile"
+        ),
+        pytest.param(["--region", "A", "--prefer", "a=b"], "", "--prefer takes KEY=VALUE:WEIGHT, not a=b", id="a wish"),
+        pytest.param(["--region", "A", "--client", "1,x"], "", "a longitude is a number, not x", id="half a place"),
+        pytest.param(["--region", "A", "--shape", "1,2"], "", "--shape: ", id="a shape of two hours"),
         pytest.param(["-"], "{", "the body is not valid JSON", id="half a document"),
         pytest.param(["-"], '{"region": "A", "colour": 1}', "/colour: ", id="an unknown field"),
         pytest.param(["-", "--region", "A"], "{}", "as options or as JSON, not as both", id="both ways at once"),
@@ -193,6 +200,26 @@ def test_refusals_are_one_line(words: list[str], stdin: str, said: str, recommen
     assert "\n" not in str(refusal.value)
     assert refusal.value.returncode == 1
     assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "field", "value"),
+    [
+        pytest.param(["--client", "huanan"], "client", {"region": "huanan"}, id="a client's region"),
+        pytest.param(["--client", "23.1,113.3"], "client", {"latitude": 23.1, "longitude": 113.3}, id="its place"),
+        pytest.param(["--shape", ",".join(["0.5"] * 24)], "shape", [0.5] * 24, id="the hours"),
+        pytest.param(["--gpu", "0"], "machines", [{"gpu": 0.0}], id="graphics cards"),
+        pytest.param(
+            ["--select", "idc/tier=edge"], "selector", {"match_labels": {"idc/tier": "edge"}}, id="a label asked for"
+        ),
+        pytest.param(
+            ["--prefer", "disk=ssd:-5"], "prefer", [{"weight": -5, "match_labels": {"disk": "ssd"}}], id="a wish"
+        ),
+    ],
+)
+def test_it_asks_what_the_api_can_ask(words: list[str], field: str, value: Any, answer: Callable[..., Any]) -> None:
+    told = answer("--region", "huanan", *words)
+    assert Decision.objects.get(pk=told["decision_id"]).request[field] == value
 
 
 def test_nothing_fits_is_an_answer_with_a_status_of_its_own(recommend: Recommend) -> None:

@@ -46,7 +46,8 @@ def check_plugin(
     requests: Iterable[Mapping[str, Any]] = SAMPLE_REQUESTS,
     outside: Callable[[Query], Any] | None = None,
 ) -> None:
-    """Raises AssertionError, naming the plugin and the law, unless the plugin, with these arguments:
+    """Raises AssertionError, naming the plugin and the law, unless the plugin, with these arguments (Invalid where it
+    refuses them), on these worlds and requests (those of `samples.py`, unless both are given):
 
     - keeps the contract of its class, and takes its arguments strictly and unchanged;
     - never raises, and gives masks of the right type and length, finite raw values, scores within bounds,

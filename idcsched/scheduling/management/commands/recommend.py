@@ -1,6 +1,8 @@
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, Final
 from uuid import uuid4
 
@@ -9,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from idcsched.accounts.roles import Principal, Role
 from idcsched.framework.decoding import convert, decode_json
-from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.framework.errors import FieldError, IdcschedError, Invalid
 from idcsched.framework.matching import EFFECTS
 from idcsched.framework.request import Request
 from idcsched.scheduling.live import live
@@ -28,7 +30,17 @@ MACHINE: Final = {
     "cpu": "cpu",
     "memory": "memory_gib",
     "disk": "disk_gib",
+    "gpu": "gpu",
 }
+OPTION_OF: Final = {
+    **{field: name for name, field in MACHINE.items()},
+    "isp_match": "isp-match",
+    "labels": "label",
+    "request_id": "request-id",
+    "tolerations": "tolerate",
+    "weights": "weight",
+}
+"""The fields of a request whose options are called otherwise."""
 ONE_OR_MANY: Final = frozenset({"region", "isp"})
 PLAIN: Final = ("region", "isp", "isp_match", "only", "exclude", "tier", "partition", "profile", "tenant", "request_id")
 
@@ -62,7 +74,7 @@ class Command(BaseCommand):
             live.catch_up()
             scheduled = schedule(request=_request(options), principal=LOCAL, http_request_id=str(uuid4()))
         except Invalid as refusal:
-            raise CommandError("; ".join(str(error) for error in refusal.errors)) from refusal
+            raise CommandError("; ".join(_refused(error, options) for error in refusal.errors)) from refusal
         except IdcschedError as refusal:
             raise CommandError(str(refusal)) from refusal
         recorder.settle()
@@ -84,6 +96,12 @@ def _add_where(parser: ArgumentParser) -> None:
     where.add_argument("--tier", choices=["edge", "center"])
     where.add_argument("--partition")
     where.add_argument(
+        "--select", action="append", metavar="KEY=VALUE", help="only IDCs with this label; of several, with all of them"
+    )
+    where.add_argument(
+        "--prefer", action="append", metavar="KEY=VALUE:WEIGHT", help="IDCs with this label rather; may be repeated"
+    )
+    where.add_argument(
         "--tolerate", action="append", metavar="KEY[=VALUE][:EFFECT]", help="put up with a taint; may be repeated"
     )
 
@@ -95,6 +113,9 @@ def _add_what(parser: ArgumentParser) -> None:
     what.add_argument("--cpu", type=float, metavar="CORES")
     what.add_argument("--memory", type=float, metavar="GIB")
     what.add_argument("--disk", type=float, metavar="GIB")
+    what.add_argument("--gpu", type=float, metavar="NUMBER")
+    what.add_argument("--client", metavar="REGION|LAT,LONG", help="where the traffic comes from")
+    what.add_argument("--shape", metavar="N,N,…", help="24 or 168 numbers from 0 to 1: how much flows in each hour")
     what.add_argument("--label", action="append", metavar="KEY=VALUE", help="about the request; may be repeated")
     what.add_argument("--tenant", metavar="CODE", help="whom it is for")
     what.add_argument("--request-id", metavar="TEXT", help="your own reference; also decides ties")
@@ -141,7 +162,64 @@ def _document(options: Mapping[str, Any]) -> dict[str, Any]:
         found["weights"] = {name: _number(text) for name, text in _pairs("--weight", options["weight"])}
     if options["tolerate"]:
         found["tolerations"] = [_toleration(text) for text in options["tolerate"]]
+    return found | _wishes(options)
+
+
+def _wishes(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What is asked of labels, the client and the hours."""
+    found: dict[str, Any] = {}
+    if options["select"]:
+        found["selector"] = {"match_labels": dict(_pairs("--select", options["select"]))}
+    if options["prefer"]:
+        found["prefer"] = [_preference(text) for text in options["prefer"]]
+    if options["client"]:
+        found["client"] = _client(options["client"])
+    if options["shape"]:
+        found["shape"] = [_number(text, "an hour of --shape") for text in options["shape"].split(",")]
     return found
+
+
+def _preference(text: str) -> dict[str, Any]:
+    label, _, weight = text.rpartition(":")
+    key, sign, value = label.partition("=")
+    if not sign or not weight.removeprefix("-").isdecimal():
+        raise CommandError(f"--prefer takes KEY=VALUE:WEIGHT, not {text}")
+    return {"weight": int(weight), "match_labels": {key: value}}
+
+
+def _client(text: str) -> dict[str, Any]:
+    """A region's code, or latitude and longitude."""
+    latitude, comma, longitude = text.partition(",")
+    if not comma:
+        return {"region": text}
+    return {"latitude": _number(latitude, "a latitude"), "longitude": _number(longitude, "a longitude")}
+
+
+def _refused(error: FieldError, options: Mapping[str, Any]) -> str:
+    """What is wrong with which option, and what may have been meant; of a JSON document, with which field."""
+    detail = str(replace(error, pointer=""))
+    if options["source"] == "-":
+        return str(error)
+    fields = [part for part in error.pointer.split("/") if part and not part.isdigit()]
+    named = next((field for field in reversed(fields) if field in OPTION_OF), fields[0] if fields else "")
+    params = error.params or {}
+    wrong = next((str(params[name]) for name in ("name", "profile", "tenant") if name in params), "")
+    meant = get_close_matches(wrong, _known(error.code), n=1)
+    hint = f"; did you mean {meant[0]}?" if meant else ""
+    return f"--{OPTION_OF.get(named, named)}: {detail}{hint}" if named else f"{detail}{hint}"
+
+
+def _known(code: str) -> list[str]:
+    """The names that there are of what was named wrongly."""
+    picture = live.current()
+    names: dict[str, Iterable[str]] = {
+        "unknown_region": picture.snapshot.regions,
+        "unknown_isp": picture.snapshot.isps,
+        "unknown_idc": picture.snapshot.idcs.codes,
+        "unknown_profile": picture.profiles,
+        "unknown_tenant": picture.tenants,
+    }
+    return list(names.get(code, ()))
 
 
 def _unlisted(name: str, value: Any) -> Any:
@@ -163,11 +241,11 @@ def _pairs(option: str, texts: Iterable[str]) -> Iterable[tuple[str, str]]:
         yield key, value
 
 
-def _number(text: str) -> float:
+def _number(text: str, what: str = "a weight") -> float:
     try:
         return float(text)
     except ValueError:
-        raise CommandError(f"a weight is a number, not {text}") from None
+        raise CommandError(f"{what} is a number, not {text}") from None
 
 
 def _toleration(text: str) -> dict[str, str]:
