@@ -56,6 +56,22 @@ def test_headroom_is_what_is_left_after_placing_whatever_plugins_are_listed() ->
     assert outcome.answer.tie.values == {"b": 0.6, "a": 0.2}
 
 
+def test_a_stand_in_loses_every_tie() -> None:
+    """Both get 10, and the one of which nothing is known has more room: the known one goes first all the same."""
+    known: dict[str, IdcSpec] = {
+        "known": {"metrics": {"x": 10}, "lines": {"ct": {"used_mbps": 900}}},
+        "unknown": {"lines": {"ct": {"used_mbps": 0}}},
+    }
+    entry = ("x", "metric", {"weight": 1, "args": {"metric": "x"}, "normalizer": {"kind": "none"}})
+    tie = decided(known, entry).answer.tie
+    assert (tie.between, tie.broken_by, tie.values) == (("known", "unknown"), "known", {"known": 1.0, "unknown": 0.0})
+
+
+def test_a_scorer_that_knows_nobody_breaks_no_tie() -> None:
+    entry = ("x", "metric", {"weight": 1, "args": {"metric": "x"}})
+    assert decided({"a": lines(500), "b": lines(0)}, entry).answer.tie.broken_by == "headroom"
+
+
 @pytest.mark.parametrize(
     "unknown", [{}, {"lines": {"ct": {}}}, lines(0, STALE)], ids=["no line", "never measured", "stale"]
 )

@@ -1,5 +1,6 @@
 """`affinity`: what draws requests to an IDC or keeps them off."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -157,3 +158,17 @@ def test_outside_its_window_an_affinity_does_not_exist(
 def test_not_listed_it_neither_filters_nor_scores() -> None:
     outcome = decide_for(known(affinity("forbid", "a"), affinity("require", "b")))
     assert set(outcome.totals) == {"a", "b", "c"}
+
+
+def test_a_rejection_tells_which_rows_it_was() -> None:
+    """A requirement's are all that name other IDCs; what is forbidden names the rows about this very IDC."""
+    rows = [
+        replace(affinity("require", "a"), id=1, reason="Contract 7."),
+        replace(affinity("forbid", "b"), id=2, reason="Too loud."),
+        replace(affinity("forbid", selector=CENTER), id=3),
+    ]
+    rejected = {each.idc: each for each in decide_for(known(*rows[1:]), FILTER).answer.rejected}
+    assert rejected["b"].detail == {"affinities": [2, 3], "reasons": ["Too loud."]}
+    assert rejected["c"].detail == {"affinities": [3], "reasons": []}
+    (first, _) = decide_for(known(rows[0]), FILTER).answer.rejected
+    assert first.detail == {"affinities": [1], "reasons": ["Contract 7."]}

@@ -22,6 +22,7 @@ def decided(client: Any = None, **args: Any) -> Outcome:
         regions={
             "A": RegionFact(code="A", latitude=BEIJING[0], longitude=BEIJING[1]),
             "vague": RegionFact(code="vague", latitude=1.0),
+            "below": RegionFact(code="below", parent="A"),
         },
         metrics=[MetricFact(code="rtt_ms", direction="lower", max_age=600)],
     )
@@ -42,6 +43,16 @@ def test_a_region_stands_for_its_coordinates() -> None:
     by_region, by_place = decided({"region": "A"}), decided({"latitude": BEIJING[0], "longitude": BEIJING[1]})
     assert by_region.winner == "bj"
     assert by_region.totals == by_place.totals
+
+
+def test_a_region_without_coordinates_stands_where_the_nearest_above_it_does() -> None:
+    assert decided({"region": "below"}).totals == decided({"region": "A"}).totals
+
+
+def test_distances_are_rounded_to_a_metre() -> None:
+    """Beyond that processors calculate differently, and a replay elsewhere would not be identical."""
+    raw = decided({"latitude": 30.123, "longitude": 104.456}).scores("near")["bj"].raw
+    assert raw == round(raw, 3)
 
 
 def test_coordinates_come_before_the_region() -> None:

@@ -118,3 +118,13 @@ def test_tolerated_soft_taints_do_not_count() -> None:
 
 def test_not_listed_it_does_nothing() -> None:
     assert decide_for(world({"a": {"taints": ["k:NoSchedule"]}})).decision.scheduled
+
+
+def test_a_rejection_tells_why_the_taint_is_there_and_until_when() -> None:
+    taint = {"key": "works", "reason": "New cooling.", "ends_at": NOW + 3600}
+    (rejected,) = decide_for(world({"a": {"taints": [taint]}}), HARD).answer.rejected
+    assert rejected.detail == {
+        "taint": "works:NoSchedule",
+        "reason": "New cooling.",
+        "ends_at": "2025-06-15T16:06:40Z",
+    }
