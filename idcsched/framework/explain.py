@@ -188,7 +188,8 @@ def _scores_at(decision: Decision, column: ScoreColumn, positions: Rows, tell: T
 
 
 def _range(column: ScoreColumn) -> tuple[float, float] | msgspec.UnsetType:
-    return (column.scale.low, column.scale.high) if column.scale.kind == "fixed" else msgspec.UNSET
+    scale = column.scale
+    return (float(scale.low), float(scale.high)) if scale.kind == "fixed" else msgspec.UNSET
 
 
 def _ages(now: float, at: Floats) -> list[float | None]:
