@@ -82,7 +82,7 @@ def test_a_taint_and_its_lifting(live: Live, idc: Idc) -> None:
 def test_inventory(live: Live, idc: Idc) -> None:
     idc_update(idc=idc, changes={"status": "offline"})
 
-    assert live.current().snapshot.idcs.online.tolist() == [False]
+    assert live.current().snapshot.idcs.statuses == ("offline",)
 
 
 def test_an_affinity(live: Live, idc: Idc) -> None:
