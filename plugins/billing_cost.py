@@ -38,9 +38,7 @@ WITHOUT_COMMIT = (
     "{busy:.0f} % of the order flows in the line's busiest hours; the line has no commit: "
     "{total:,.0f} {currency} a month"
 )
-TOO_DEAR = (
-    "{total:,.0f} {currency} a month, more than {dearest:g} for each Mbps: that is worth 0 points, however much it is"
-)
+TOO_DEAR = "{total:,.0f} {currency} a month: from {dearest:g} per Mbps on an IDC gets 0 points"
 
 Factor = Annotated[float, msgspec.Meta(ge=0, le=100)]
 

@@ -4,14 +4,13 @@ Range filters, columns normalised by min-max over the survivors, a weighted sum 
 value), the five best.
 """
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-__all__ = ["TOP", "Bare", "bare_fleet", "best_in_arrays", "best_in_loops", "rows_of"]
+__all__ = ["TOP", "Bare", "bare_fleet", "best_in_arrays"]
 
 TOP = 5
 FILTERS, SCORERS = 5, 8
@@ -65,33 +64,3 @@ def _feasible(bare: Bare) -> Array:
         if high is not None:
             mask &= fact <= high
     return np.flatnonzero(mask)
-
-
-def rows_of(bare: Bare) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
-    """The same as plain tuples: (facts, values) of each row."""
-    facts = zip(*(fact.tolist() for fact in bare.facts), strict=True)
-    values = zip(*(value.tolist() for value in bare.values), strict=True)
-    return list(zip(facts, values, strict=True))
-
-
-def best_in_loops(bare: Bare, rows: list[tuple[tuple[float, ...], tuple[float, ...]]]) -> list[tuple[int, float]]:
-    """As `best_in_arrays`, as one would write it without NumPy."""
-    survivors = [
-        (row, values)
-        for row, (facts, values) in enumerate(rows)
-        if all(
-            (low is None or fact >= low) and (high is None or fact <= high)
-            for fact, (low, high) in zip(facts, bare.limits, strict=True)
-        )
-    ]
-    columns = list(zip(*(values for _, values in survivors), strict=True))
-    lows, highs = [min(column) for column in columns], [max(column) for column in columns]
-    terms = [
-        (low if weight > 0 else high, weight / (high - low) if high > low else 0.0)
-        for low, high, weight in zip(lows, highs, bare.weights, strict=True)
-    ]
-    totals = (
-        (sum((value - start) * factor for value, (start, factor) in zip(values, terms, strict=True)), row)
-        for row, values in survivors
-    )
-    return [(row, total) for total, row in heapq.nlargest(TOP, totals)]

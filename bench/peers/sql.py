@@ -109,7 +109,7 @@ def pick(style: str) -> str:
 
 
 def bare_of(count: int) -> Bare:
-    """The same fleet and the same question as bare columns, for the NumPy floor."""
+    """Return the fleet and the question of the SQL statement as bare columns, for the NumPy floor."""
     columns = dict(zip(COLUMNS, zip(*rows(count), strict=True), strict=True))
     array = {name: np.array(column) for name, column in columns.items()}
     free = (array["bw_total"] - array["bw_used"]).astype(float)

@@ -10,7 +10,7 @@ __all__ = ["ROWS"]
 
 @cache
 def server(idcs: int, *, record: bool) -> partial:
-    """The same recipe for every row that wants that server."""
+    """Return the recipe of a web server, one for all rows that measure it."""
     return partial(served, idcs, record=record)
 
 

@@ -1,8 +1,7 @@
-"""How many more of a machine fit, IDC by IDC, and what gives out first: decided, not worked out on the side.
+"""Count how many more of a machine fit in each IDC, and name the filter that stops at one more.
 
-`n` machines fit an IDC if `decide` lets it pass with an order of `n`, and no more do if it rejects `n + 1`; its reason
-for that is what gives out. All IDCs are judged together: whoever passes at some number is looked at above it, the
-others below.
+`n` machines fit an IDC if `decide` keeps it for an order of `n` and rejects it for one of `n + 1`. Bisection searches
+all IDCs at once: those that are kept at some number are tried above it, the others below.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +34,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fits:
-    """So many fit the IDC in that row; `limit` None: that is as far as was asked."""
+    """How many machines fit the IDC of a row; `limit` is None where as many fit as were asked about."""
 
     row: int
     count: int
@@ -52,9 +51,9 @@ def counted(
     say: Say = say_english,
     **known: Any,
 ) -> list[Fits]:
-    """Every IDC that `request` is about, in the order of the snapshot; takes and raises what `decide` does.
+    """Count for every IDC that `request` is about, in the order of the snapshot; takes and raises what `decide` does.
 
-    Each counts for itself, in whichever fallback group it stands.
+    Each IDC counts for itself, in whichever fallback group it stands.
     """
     every_idc = replace(profile, fallback=(), candidates_percent=100.0)
 

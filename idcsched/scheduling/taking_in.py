@@ -9,7 +9,7 @@ from idcsched.framework.profile import Profile
 from idcsched.framework.request import RESOURCES, Hypothetical, Machine, Request
 from idcsched.framework.snapshot import Snapshot
 
-__all__ = ["amounts_check", "request_check", "supposition_check"]
+__all__ = ["request_check", "supposition_check"]
 
 LEAST = 10.0**-DECIMALS
 """Less is nothing in every figure that is shown."""
@@ -19,19 +19,13 @@ FACTS = ("code", "isp", "partition", "provider", "region", "tier")
 
 def request_check(request: Request) -> None:
     """Check what needs no data; raises Invalid where a part of the request would mean nothing."""
-    errors = [*_amounts(request.machines, "/machines"), *_unknown_facts(request)]
+    errors = [*_amounts(request.machines), *_unknown_facts(request)]
     if request.isp_match is not None and request.isp is None:
         errors.append(FieldError("/isp_match", "isp_required", "this means nothing without `isp`"))
     if request.partition == "":
         errors.append(FieldError("/partition", "required", "this may not be empty; leave it out to take any partition"))
     if errors:
         raise Invalid.of(errors)
-
-
-def amounts_check(machines: Sequence[Machine] | None, pointer: str = "/machines") -> None:
-    """Raises Invalid where a machine needs next to nothing of something: more than 0 and less than can be shown."""
-    if wrong := list(_amounts(machines, pointer)):
-        raise Invalid.of(wrong)
 
 
 def supposition_check(supposed: Hypothetical | None, snapshot: Snapshot, profile: Profile) -> None:
@@ -56,12 +50,13 @@ def supposition_check(supposed: Hypothetical | None, snapshot: Snapshot, profile
             )
 
 
-def _amounts(machines: Sequence[Machine] | None, pointer: str) -> Iterator[FieldError]:
+def _amounts(machines: Sequence[Machine] | None) -> Iterator[FieldError]:
+    """Amounts of more than 0 that are less than can be shown."""
     for index, machine in enumerate(machines or ()):
         for name in RESOURCES:
             if 0 < (getattr(machine, name) or 0) < LEAST:
                 detail = "this must be 0, or at least {low:g}"
-                yield FieldError(f"{pointer}/{index}/{name}", "out_of_range", detail, {"low": LEAST})
+                yield FieldError(f"/machines/{index}/{name}", "out_of_range", detail, {"low": LEAST})
 
 
 def _unknown_facts(request: Request) -> Iterator[FieldError]:

@@ -1,4 +1,4 @@
-"""What is measured side by side decides the same: our engine, one SQL statement, bare arrays, plain loops."""
+"""What is measured side by side decides the same: our engine, one SQL statement, bare arrays."""
 
 import sqlite3
 
@@ -30,14 +30,6 @@ def test_it_works() -> None:
 def test_bare_arrays_find_the_same_five(idcs: int) -> None:
     found = their_best(floor.best_in_arrays(sql.bare_of(idcs)))
     assert our_best(idcs)[: len(found)] == found
-
-
-@pytest.mark.parametrize("idcs", SIZES)
-def test_loops_find_the_same_five(idcs: int) -> None:
-    bare = sql.bare_of(idcs)
-    assert [row for row, _ in floor.best_in_loops(bare, floor.rows_of(bare))] == [
-        row for row, _ in floor.best_in_arrays(bare)
-    ]
 
 
 @pytest.mark.parametrize("idcs", SIZES)

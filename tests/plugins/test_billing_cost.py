@@ -169,7 +169,7 @@ def test_fixed_up_to_the_dearest_price(args: dict[str, float], score: float) -> 
     asked = {"region": "A", "machines": [{"bandwidth_mbps": 1}]}
     found = decide_for(known, policy, **asked).scores("bill")["a"]
     assert (found.normalized, found.range) == (score, (0.0, args.get("dearest", 60.0)))
-    assert ("more than 16 for each Mbps" in found.note) is (score == 0.0)
+    assert ("from 16 per Mbps on" in found.note) is (score == 0.0)
 
 
 @pytest.mark.parametrize("price", [None, 0.0], ids=["no price", "all free"])

@@ -216,7 +216,7 @@ def _columns(picture: Snapshot) -> list[bytes]:
 
 
 def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
-    """Every array of a snapshot's columns, memo aside."""
+    """Every array of a snapshot's columns, without what its parts remember."""
     if isinstance(value, np.ndarray):
         yield value
     elif is_dataclass(value):
