@@ -27,4 +27,4 @@ VOLUME /var/lib/idcsched
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
     CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['PORT'] + '/health/live/', timeout=4)"]
-CMD ["sh", "-c", "exec granian --interface rsgi --host 0.0.0.0 --port $PORT --workers $WEB_WORKERS --no-ws --respawn-failed-workers --workers-kill-timeout 30 idcsched.rsgi:application"]
+CMD ["python", "manage.py", "serve", "--host", "0.0.0.0"]

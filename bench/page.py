@@ -127,11 +127,9 @@ def _growth(grown: Mapping[str, Any]) -> Iterator[str]:
 def _servers(others: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield "\n## Which server\n"
     yield (
-        "Recommendations over 1,000 IDCs, each put on record, by one worker process with so many threads. What "
-        "installations run (`make run`, the Dockerfile, docker-compose.yml) is granian by its own interface, RSGI: the "
-        "thread that receives requests answers recommendations itself, and what waits for the database is answered by "
-        "others (`WEB_THREADS`). A WSGI server answers all in the same threads; one alone would be as quick as long as "
-        "nobody waits, and four share the interpreter's lock.\n"
+        "Recommendations over 1,000 IDCs, each put on record, by one worker process with so many threads. "
+        "Installations run granian with `WEB_THREADS` threads, 6 unless told otherwise (`manage.py serve`). One thread "
+        "would be quickest, since threads share the interpreter's lock, as long as nobody waits for the database.\n"
     )
     yield "| server | recommendations a second | MB |\n|---|--:|--:|"
     for figures in others:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.measuring import rounded
-from bench.serving import granian, served
+from bench.serving import served
 
 __all__ = ["RESULT", "main"]
 
@@ -25,23 +25,22 @@ IDCS, ROUNDS = 1000, 5
 APPLICATION = "idcsched.wsgi:application"
 
 
-def granian_wsgi(port: int, *, threads: int) -> list[str]:
+def granian(port: int, *, threads: int) -> list[str]:
     listening = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
-    return ["granian", *listening, "--blocking-threads", str(threads), APPLICATION]
+    return [sys.executable, "-m", "granian", *listening, "--blocking-threads", str(threads), APPLICATION]
 
 
 def gunicorn(port: int, *, threads: int) -> list[str]:
     sized = ["--workers", "1", "--worker-class", "gthread", "--threads", str(threads)]
-    return ["gunicorn", "--bind", f"127.0.0.1:{port}", *sized, APPLICATION]
+    return [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", *sized, APPLICATION]
 
 
 def waitress(port: int, *, threads: int) -> list[str]:
-    return ["waitress", f"--listen=127.0.0.1:{port}", f"--threads={threads}", APPLICATION]
+    return [sys.executable, "-m", "waitress", f"--listen=127.0.0.1:{port}", f"--threads={threads}", APPLICATION]
 
 
 SERVERS: dict[str, Callable[[int], list[str]]] = {
-    "granian (RSGI)": granian,
-    **{f"granian (WSGI), threads: {threads}": partial(granian_wsgi, threads=threads) for threads in (1, 2, 4, 8)},
+    **{f"granian, threads: {threads}": partial(granian, threads=threads) for threads in (1, 2, 4, 6, 8)},
     **{f"gunicorn (gthread), threads: {threads}": partial(gunicorn, threads=threads) for threads in (1, 4)},
     "waitress, threads: 4": partial(waitress, threads=4),
 }

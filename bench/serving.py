@@ -18,6 +18,7 @@ from urllib.request import Request, urlopen
 from bench.asked import requests
 from bench.processes import family, resident
 from idcsched.demo.processes import start, stop
+from idcsched.demo.supervisor import web_command
 from tests.servers import Unavailable, debian, free_port, postgresql
 
 __all__ = ["DRF_BODIES", "Server", "served"]
@@ -87,19 +88,18 @@ class Server:
         return float(found[1])
 
 
-def granian(port: int, *, workers: int = 1) -> list[str]:
-    """The command of the server that installations run."""
-    listening = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
-    return ["granian", *listening, "--workers", str(workers), "idcsched.rsgi:application"]
-
-
 @contextmanager
 def served(
-    idcs: int, *, record: bool, command: Callable[[int], list[str]] = granian, path: str = ""
+    idcs: int,
+    *,
+    record: bool,
+    workers: int = 1,
+    command: Callable[[int], list[str]] = lambda port: web_command(port=port),
+    path: str = "",
 ) -> Iterator[Server]:
     """A server with production settings over a fleet of so many IDCs, ready to answer.
 
-    `command`: the module that serves at a port, with its options; `path`: where else modules are looked for.
+    `command`: what serves at a port; `path`: where else modules are looked for.
     """
     _wrk()
     with TemporaryDirectory() as scratch, postgresql.running({}) as url:
@@ -110,12 +110,12 @@ def served(
             "VAR_DIR": str(folder),
             "DJANGO_SETTINGS_MODULE": "bench.empty_settings",
             "BENCH_RECORD": "on" if record else "off",
+            "WEB_WORKERS": str(workers),
             **({"PYTHONPATH": path} if path else {}),
         }
         _manage(environment, "migrate", "--verbosity", "0")
         token = _manage(environment, "shell", "--verbosity", "0", "--command", STORE.format(count=idcs)).strip()
-        program = [sys.executable, "-m", *command(port)]
-        child = start("web", program, log=folder / "web.log", environment=environment)
+        child = start("web", command(port), log=folder / "web.log", environment=environment)
         try:
             server = Server(f"http://127.0.0.1:{port}", token, folder, child.process.pid)
             _wait(server)

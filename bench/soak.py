@@ -28,7 +28,7 @@ import numpy as np
 from bench.asked import ISPS, requests
 from bench.calling import Api, Failed
 from bench.course import Course, Measured, at_the_most
-from bench.serving import Server, granian, served
+from bench.serving import Server, served
 from bench.timeline import STRETCH, Answer, Mark, State, Timeline, percentile_ms, spent, timeline
 from idcsched.framework.capacity import BANDWIDTH
 
@@ -142,7 +142,7 @@ def soak(
 ) -> Report:
     """Run it all until so many seconds were undisturbed, at the longest for `longest` in all; memory counts from when
     it has settled."""
-    with served(IDCS, record=True, command=partial(granian, workers=workers)) as server:
+    with served(IDCS, record=True, workers=workers) as server:
         print("Measuring what the server takes at the most while everything changes ...", flush=True)
         with _going(server, Log(), CHANGES) as trial:
             maximum = at_the_most(server.schedule, lambda: Mark(monotonic(), spent()), tries)

@@ -346,7 +346,7 @@ rate: Parser[str | None] = Parser("`off`, or a rate such as `600/minute` (per se
 
 
 NETWORK = {
-    "connect_timeout": 5,
+    "connect_timeout": 3,
     "keepalives_idle": 15,
     "keepalives_interval": 5,
     "keepalives_count": 3,

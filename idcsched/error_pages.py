@@ -1,10 +1,12 @@
 """What is answered where no view can: a page to a browser, a problem document to a program."""
 
+import sys
 from collections.abc import Callable
 from http import HTTPStatus
 
 from csp.decorators import csp
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
@@ -13,7 +15,15 @@ from django.utils.translation import gettext_lazy as _
 from idcsched.api import problems
 from idcsched.api.middleware import request_id_of
 
-__all__ = ["bad_request", "csrf_failure", "not_found", "permission_denied", "server_error", "wants_page"]
+__all__ = [
+    "bad_request",
+    "csrf_failure",
+    "not_found",
+    "permission_denied",
+    "server_error",
+    "unavailable",
+    "wants_page",
+]
 
 opened: Callable[[Callable[[HttpRequest], HttpResponse]], Callable[[HttpRequest], HttpResponse]] = csp(
     settings.PAGES_SECURITY_POLICY
@@ -55,8 +65,19 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _page(request, HTTPStatus.NOT_FOUND, _("There is no such page"), detail)
 
 
+def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
+    """Answer what can't be answered now: the database is away, or too many wait for it."""
+    if not wants_page(request):
+        return problems.unavailable(error)
+    detail = _("The database does not answer, or too many requests wait for it. Nothing was done; try again soon.")
+    return _page(request, HTTPStatus.SERVICE_UNAVAILABLE, _("Not available now"), detail)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's handler500: a bug; its traceback is in the log under the request's id."""
+    """Django's handler500: a bug, whose traceback is in the log under the request's id, or a database that is away."""
+    error = sys.exception()
+    if isinstance(error, OperationalError | InterfaceError):
+        return unavailable(request, error)
     if not wants_page(request):
         return problems.server_error(request)
     detail = _("The log has the error under the id of this request; tell it to whoever runs this installation.")

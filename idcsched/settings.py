@@ -14,6 +14,7 @@ from kombu.entity import Exchange, Queue
 
 from idcsched import __version__, appearance, content_security, environment, logs
 from idcsched.api.summaries import TAGS
+from idcsched.db.deadline import DeadlineConnection
 from idcsched.environment import Environment, choice, flag, integer, listing, number
 from idcsched.housekeeping import housekeeping
 from idcsched.static_files import static_version
@@ -77,7 +78,12 @@ SECURE_SSL = read(
 )
 PORT = read("PORT", integer(1, 65535), default=8000, help="The port that `make run` listens on, on 127.0.0.1.")
 WEB_WORKERS = read("WEB_WORKERS", integer(1, 64), default=1, help="Web server processes.")
-WEB_THREADS = read("WEB_THREADS", integer(1, 64), default=4, help="Threads of each that may wait for the database.")
+WEB_THREADS = read(
+    "WEB_THREADS",
+    integer(3, 64),
+    default=6,
+    help="Threads of each. All but two may wait for the database or another server at a time.",
+)
 THROTTLE = read(
     "THROTTLE",
     environment.rate,
@@ -119,6 +125,12 @@ DATABASE_URL = read(
     private=True,
     shown="SQLite, `VAR_DIR/db.sqlite3`",
     help="The database. PostgreSQL for production; what stands behind a `?` goes to libpq.",
+)
+DATABASE_TIMEOUT = read(
+    "DATABASE_TIMEOUT",
+    integer(1, 600),
+    default=5,
+    help="For how many seconds a web process waits for an answer of PostgreSQL; then its request is refused with 503.",
 )
 REDIS_URL = read(
     "REDIS_URL",
@@ -248,20 +260,20 @@ INSTALLED_APPS = [
     "idcsched.demo",
 ]
 MIDDLEWARE = [
-    "idcsched.programs.Programs",  # what brings a token goes past all that follows
     "idcsched.api.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "csp.middleware.CSPMiddleware",
-    "idcsched.compression.CompressionMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "idcsched.web.browsers.ContentSecurityPolicy",
+    "idcsched.web.browsers.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "idcsched.web.bulkhead.BulkheadMiddleware",
+    "idcsched.web.browsers.Session",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "idcsched.accounts.languages.OwnLanguageMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "idcsched.web.browsers.Csrf",
+    "idcsched.web.browsers.Authentication",
+    "idcsched.web.browsers.OwnLanguage",
+    "idcsched.web.browsers.Messages",
     "axes.middleware.AxesMiddleware",
 ]
 TEMPLATES: list[dict[str, Any]] = [
@@ -319,7 +331,8 @@ def _database() -> dict[str, Any]:
         return SQLITE
     if DATABASE_URL["ENGINE"] == SQLITE["ENGINE"]:
         return SQLITE | {"NAME": DATABASE_URL["NAME"]}
-    return {**DATABASE_URL, "CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
+    options = {**DATABASE_URL["OPTIONS"], "connection_factory": DeadlineConnection}
+    return {**DATABASE_URL, "OPTIONS": options, "CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 
 
 DATABASES = {"default": _database()}

@@ -1,12 +1,12 @@
-"""What any WSGI server serves, and what is behind `rsgi.py`."""
+"""What the web server serves: `granian --interface wsgi idcsched.wsgi:application`, or any other WSGI server."""
 
 import os
 
 import django
 from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
 from granian.utils.proxies import wrap_wsgi_with_proxy_headers
 
-from idcsched.handler import Handler
 from idcsched.settings_checks import environment_required
 from idcsched.unsized_bodies import UnsizedBodies
 
@@ -19,8 +19,8 @@ if settings.WEB_WORKERS > 1:  # each process tells the figures of all; the Prome
     FIGURES.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(FIGURES))
 django.setup(set_prefix=False)
-application = UnsizedBodies(Handler(), most=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 environment_required()
+application = UnsizedBodies(WSGIHandler(), most=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
 from idcsched import serving  # noqa: E402  # what it imports needs Django's apps, and the Prometheus client the folder
 

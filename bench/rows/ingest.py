@@ -19,6 +19,7 @@ import psycopg2
 from bench.peers.copy_merge import LINES, METRICS, SLOTS, CopyMerge
 from bench.row import Row, Sides, Workshop
 from idcsched.demo.processes import start, stop
+from idcsched.demo.supervisor import web_command
 from tests.servers import free_port, postgresql, scratch_folder
 
 SLOT_SECONDS = 300
@@ -60,8 +61,7 @@ def ingesting() -> Iterator[Ingesting]:
                 assert program.stdout is not None
                 if not program.stdout.readline().startswith("ready"):
                     raise RuntimeError("our side did not start")
-                web = _web(port)
-                server = start("web", web, log=folder / "web.log", environment=environment)
+                server = start("web", web_command(port=port), log=folder / "web.log", environment=environment)
                 try:
                     _wait(port)
                     yield Ingesting(program, url)
@@ -69,11 +69,6 @@ def ingesting() -> Iterator[Ingesting]:
                     stop(server)
             finally:
                 program.kill()
-
-
-def _web(port: int) -> list[str]:
-    options = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
-    return [sys.executable, "-m", "granian", *options, "idcsched.rsgi:application"]
 
 
 def _wait(port: int) -> None:

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 from bench.row import Row, Sides, Workshop
 from bench.serving import Server
 from idcsched.demo.processes import start, stop
+from idcsched.demo.supervisor import web_command
 from tests.servers import free_port, postgresql, scratch_folder
 
 ORDERS = [
@@ -67,10 +68,8 @@ def reserving() -> Iterator[Reserving]:
                 word, token = program.stdout.readline().split()
                 if word != "ready":
                     raise RuntimeError("our side did not start")
-                listening = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
-                web = ["-m", "granian", *listening, "--workers", "2"]
-                command = [sys.executable, *web, "idcsched.rsgi:application"]
-                child = start("web", command, log=folder / "web.log", environment=environment)
+                environment |= {"WEB_WORKERS": "2"}
+                child = start("web", web_command(port=port), log=folder / "web.log", environment=environment)
                 try:
                     server = Server(f"http://127.0.0.1:{port}", token, folder, child.process.pid)
                     _wait(f"{server.address}/health/ready/")

@@ -224,6 +224,14 @@ def slash_missing(path: str) -> HttpResponse:
     return _bare(HTTPStatus.NOT_FOUND, "slash_missing", detail)
 
 
+def unavailable(error: Exception) -> HttpResponse:
+    """Refuse what can't be answered now, outside of any API view."""
+    answered = _answered(error)
+    assert answered is not None, error  # noqa: S101  # the callers give an Unavailable, or what the database raises
+    status, document, headers = answered
+    return JsonResponse(document, status=status, headers=headers, content_type=CONTENT_TYPE)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer for a bug; its traceback is in the log under the request's id."""
     detail = gettext("something failed on our side; the log has it under the request's id, {request_id}")

@@ -26,7 +26,6 @@ from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid
 
 from .conditions import Conditional, if_match_check
-from .encoded import Encoded
 from .idempotency import Idempotent
 from .origin import caller_origin
 from .paging import Pages
@@ -328,7 +327,7 @@ class Resource(ReadOnlyResource):
 
 def encoded(answer: Any) -> HttpResponse:
     """Structs, or anything made of them, as JSON."""
-    return Encoded(_encoder.encode(answer))
+    return HttpResponse(_encoder.encode(answer), content_type="application/json")
 
 
 def page_response(
@@ -347,7 +346,7 @@ def page_response(
 
 def struct_response(answer: msgspec.Struct, status: int = status.HTTP_200_OK) -> HttpResponse:
     """A struct as JSON, encoded once."""
-    return Encoded(_encoder.encode(answer), status)
+    return HttpResponse(_encoder.encode(answer), content_type="application/json", status=status)
 
 
 def _no_such_field(known: Sequence[str]) -> ErrorDetail:

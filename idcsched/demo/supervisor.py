@@ -33,12 +33,12 @@ class NotReady(Exception):
 class Supervisor:
     """Starts the system's processes, watches them, and stops them in order."""
 
-    def __init__(self, *, folder: Path, port: int, workers: int, logs: Path) -> None:
+    def __init__(self, *, folder: Path, port: int, logs: Path) -> None:
         self.address = f"http://127.0.0.1:{port}"
         self.children: list[Child] = []
         self._folder, self._logs = folder, logs
         self._commands = {
-            "web": web_command(port=port, workers=workers),
+            "web": web_command(port=port),
             "worker": [*CELERY, "worker", "--concurrency", "3", "--without-gossip", "--without-mingle"],
             "beat": [*CELERY, "beat", "--pidfile="],
         }
@@ -76,25 +76,23 @@ class Supervisor:
             if not child.running:
                 raise ChildDied(child)
 
-    def watch(self) -> None:
-        """Never returns; raises ChildDied once a process ends."""
-        while True:
-            self.check()
-            sleep(0.5)
+    def start_again(self) -> list[Child]:
+        """Start those anew that have ended; return what has ended."""
+        ended = [child for child in self.children if not child.running]
+        for child in ended:
+            self.children.remove(child)
+            self.start(child.name)
+        return ended
 
     def stop(self) -> None:
         """The web server last: what the others are at may ask it."""
-        stop(*self.children[1:])
-        stop(*self.children[:1])
+        stop(*(child for child in self.children if child.name != "web"))
+        stop(*(child for child in self.children if child.name == "web"))
 
 
-def web_command(*, port: int, workers: int) -> list[str]:
-    """The command that starts a web server with so many processes on this machine."""
-    return [
-        *(sys.executable, "-m", "granian", "--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port)),
-        *("--workers", str(workers), "--workers-kill-timeout", "8", "--respawn-failed-workers", "--no-ws"),
-        "idcsched.rsgi:application",
-    ]
+def web_command(*, port: int) -> list[str]:
+    """The command that serves on this machine."""
+    return [sys.executable, "manage.py", "serve", "--port", str(port)]
 
 
 def interrupt_on_signals() -> None:

@@ -9,10 +9,10 @@ from django.db.models import Sum
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
-from idcsched.at_once import may_wait
 from idcsched.framework.errors import Conflict
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Machine, Request
+from idcsched.places import place
 from idcsched.scheduling.capacity import Capacity, CapacityQuestion, QuotaLeft, capacity
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Scheduled, schedule, tenant_of
@@ -115,9 +115,9 @@ def _limits_and_use(tenant: str | None) -> tuple[Tenant | None, Use]:
     limits = live.current().tenants.get(tenant or "")
     if limits is None or not has_quota(limits) or live.lagging:
         return None, NOTHING
-    may_wait()
     try:
-        return limits, tenant_use(limits.code)
+        with place():
+            return limits, tenant_use(limits.code)
     except (OperationalError, InterfaceError) as error:
         logger.warning("the quota of tenant %s is not looked at: %s", limits.code, error)
         connection.close()

@@ -6,9 +6,9 @@ from idcsched.accounts.known_tokens import token_digest
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
 from idcsched.accounts.services import token_authenticate
-from idcsched.at_once import may_wait
 from idcsched.framework.errors import Invalid
 from idcsched.inventory.scope import scoped
+from idcsched.places import place
 
 from .live import live
 
@@ -23,8 +23,8 @@ def caller(*, text: str, address: str, now: datetime) -> Principal:
     known = live.current().callers.get(token_digest(text))
     if known is not None:
         return known.principal_for(address=address, now=now)
-    may_wait()
-    return scoped(token_authenticate(text=text, address=address, now=now))
+    with place():
+        return scoped(token_authenticate(text=text, address=address, now=now))
 
 
 def tenant_named(code: str) -> Tenant:

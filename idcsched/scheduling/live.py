@@ -22,7 +22,6 @@ from uuid_utils.compat import uuid7
 
 from idcsched.accounts.known_tokens import TokenTable, tokens_known
 from idcsched.accounts.models import Tenant
-from idcsched.at_once import may_wait
 from idcsched.audit.feed import (
     FeedReader,
     Moment,
@@ -151,7 +150,6 @@ class Live:
             self._thread.start()
         picture = self._picture
         if picture is None or self._behind:
-            may_wait()
             picture = self._caught_up()
         if self.lag_seconds > settings.SNAPSHOT_MAX_AGE:
             raise Unavailable(
@@ -160,9 +158,17 @@ class Live:
         return picture
 
     def catch_up(self) -> Picture:
-        """The picture with all that any process has committed by now; raises Unavailable."""
-        self._wanted_at = time.monotonic()
-        return self.current()
+        """The picture with all that any process has committed by now; raises Unavailable, or what the database does."""
+        wanted_at = time.monotonic()
+        if not self._lock.acquire(timeout=WAIT_FOR_LOOK):
+            raise Unavailable("database_unavailable", "the database is away")
+        try:
+            return self._looked() if self._picture is None or self._seen_at <= wanted_at else self._picture
+        except Error:
+            connection.close()
+            raise
+        finally:
+            self._lock.release()
 
     def took(self, mark: int, tenancies: Sequence[Tenancy]) -> None:
         """Show the capacity that this process took in the committed transaction `mark`, without a query."""

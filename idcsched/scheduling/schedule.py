@@ -2,14 +2,12 @@
 
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext
 from typing import Any
 
 import msgspec
 from uuid_utils import uuid7
 
 from idcsched.accounts.roles import Principal
-from idcsched.at_once import answering_at_once, may_wait
 from idcsched.framework.answer import Answer
 from idcsched.framework.batch import Batch
 from idcsched.framework.context import Clock
@@ -25,6 +23,7 @@ from idcsched.framework.wording import Say
 from idcsched.outbound.asking import ask
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
+from idcsched.places import place
 
 from . import instruments
 from .kept import behind
@@ -35,7 +34,6 @@ from .records import DecisionRecord
 from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
 from .sentences import Notebook, read_struct
 from .taking_in import supposition_check
-from .turns import Turn
 
 __all__ = [
     "OVER_QUOTA",
@@ -52,8 +50,6 @@ __all__ = [
 
 OVER_QUOTA = "over_quota"
 """The reason why something is unschedulable wherever it would fit."""
-BRIEF = 20
-"""So many candidates are told of in a moment."""
 
 
 class _Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,13 +64,6 @@ class _Question(msgspec.Struct, frozen=True, kw_only=True):
     lag_seconds: float
     lagging: bool
     reference: str
-
-    @property
-    def short(self) -> bool:
-        """Whether it is answered in a moment: one decision by plugins that are known to ask nobody, told in brief."""
-        request, profile = self.request, self.profile
-        told_in_brief = request.explain != "full" and (request.top or 5) <= BRIEF
-        return told_in_brief and request.spread is None and profile.built_in and not profile.one_by_one
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,17 +125,14 @@ def make(
     seen = behind(picture or live.current(), request.priority)
     question = _question(request, tenant, http_request_id, policy, seen)
     supposition_check(request.hypothetical, question.picture.snapshot, question.profile)
-    if not question.short:
-        may_wait()
     with instruments.Attempt(question.profile.code) as attempt:
         replies = _replies(question, after)
         notebook = Notebook()
-        with nullcontext() if request.explain == "full" or answering_at_once() else Turn():
-            solution = _solved(question, replies, attempt.clock, after)
-            told = _told(solution, request, attempt, notebook)
-            if refusal is not None:
-                told = refused_by_quota(told, notebook.say(refusal.template, refusal.params), notebook.say)
-                attempt.result = told.result
+        solution = _solved(question, replies, attempt.clock, after)
+        told = _told(solution, request, attempt, notebook)
+        if refusal is not None:
+            told = refused_by_quota(told, notebook.say(refusal.template, refusal.params), notebook.say)
+            attempt.result = told.result
         scheduled = _answered(question, told, started=started)
     record = _record(question, scheduled, notebook, actor, replies, after)
     return Made(picture=question.picture, solution=solution, scheduled=scheduled, record=record)
@@ -173,8 +159,9 @@ def _replies(question: _Question, after: Batch | None) -> dict[str, Reply]:
     request, profile = question.request, question.profile
     if not profile.gatherers:
         return {}
-    snapshot = _snapshot(question, after)
-    return ask(queries(first_share(request), snapshot, profile, now=question.now, labels=question.labels))
+    asked = queries(first_share(request), _snapshot(question, after), profile, now=question.now, labels=question.labels)
+    with place():
+        return ask(asked)
 
 
 def _solved(question: _Question, replies: Mapping[str, Reply], clock: Clock | None, after: Batch | None) -> Solution:

@@ -8,7 +8,6 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
-from idcsched.at_once import give_way
 from idcsched.audit.context import origin
 from idcsched.audit.services import change_record, feed_append
 from idcsched.audit.statements import insertion
@@ -139,18 +138,13 @@ def _rows(records: Sequence[DecisionRecord]) -> list[DecisionRow]:
     """The rows of the records, with the tenants that there still are."""
     codes = {record.tenant for record in records if record.tenant}
     tenants = dict(Tenant.objects.filter(code__in=codes).values_list("code", "pk")) if codes else {}
-    rows = []
-    for record in records:
-        give_way()
-        rows.append(record.row(tenants, pictures))
-    return rows
+    return [record.row(tenants, pictures) for record in records]
 
 
 def _stored(rows: Sequence[DecisionRow]) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
         pictures.store(row.picture for row in rows if row.picture)
         for start in range(0, len(rows), PIECE):  # the driver puts a statement together without letting anybody else on
-            give_way()
             cursor.execute(*insertion(rows[start : start + PIECE], into=Decision, unless_there=True))
     return len(rows)
 

@@ -1,12 +1,12 @@
 """The demo, served by one web process: what a browser needs of it."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.error import URLError
 from urllib.request import urlopen
 
 from idcsched.demo.processes import stop
+from idcsched.demo.supervisor import web_command
 from tests.e2e.installation import Installation, wait_for
 
 __all__ = ["served", "serving"]
@@ -24,9 +24,7 @@ def serving(site: Installation) -> Iterator[Installation]:
 @contextmanager
 def served(site: Installation) -> Iterator[Installation]:
     """The same of whatever is there already."""
-    options = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", site.environment["PORT"]]
-    command = [sys.executable, "-m", "granian", *options, "--no-ws"]
-    web = site.start("web", *command, "idcsched.rsgi:application")
+    web = site.start("web", *web_command(port=int(site.environment["PORT"])))
     try:
         wait_for(lambda: not web.running or _answers(site), "the web server", seconds=60)
         assert web.running, web.last_words()

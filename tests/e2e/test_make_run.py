@@ -6,6 +6,7 @@ import signal
 import socket
 import stat
 import subprocess
+from http import HTTPStatus
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -90,13 +91,39 @@ def test_what_a_killed_run_left_is_stopped_by_the_next(demo: Installation) -> No
 
 
 @pytest.mark.long
-def test_a_process_that_dies_is_reported_and_stops_everything(demo: Installation) -> None:
+def test_a_process_that_dies_is_started_again(demo: Installation) -> None:
     with made(demo) as run:
         worker = min(pid for pid in demo.processes() if b"worker" in command(pid))
         os.kill(worker, signal.SIGKILL)
-        assert ended(run) != 0
-        assert "the worker process ended by itself (-9)" in said(run)
+        wait_for(lambda: "The worker process ended by itself (-9)" in said(run), "the word of it")
+        wait_for(lambda: any(b"worker" in command(pid) for pid in demo.processes()), "another worker")
+        os.kill(supervisor(demo), signal.SIGTERM)
+        ended(run)
         assert not demo.processes()
+
+
+@pytest.mark.long
+def test_a_web_server_that_dies_again_and_again_comes_back(demo: Installation) -> None:
+    """granian starts a worker anew that has died, and gives up where it dies again within seconds."""
+    with made(demo) as run:
+        for _ in range(2):
+            workers = serving(demo)
+            os.kill(max(workers), signal.SIGKILL)
+            wait_for(lambda: max(serving(demo), default=0) > max(workers) or "ended by itself" in said(run), "a worker")  # noqa: B023  # waited for here
+        wait_for(lambda: "The web process ended by itself" in said(run), "the web server to be started again")
+        wait_for(lambda: answers(demo), "the web server")
+
+
+def serving(demo: Installation) -> list[int]:
+    return [pid for pid in demo.processes() if b"granian" in command(pid)]
+
+
+def answers(demo: Installation) -> bool:
+    try:
+        with urlopen(f"http://127.0.0.1:{demo.environment['PORT']}/health/ready/", timeout=5) as response:
+            return bool(response.status == HTTPStatus.OK)
+    except OSError:
+        return False
 
 
 def test_a_taken_port_is_one_line(tmp_path: Path) -> None:

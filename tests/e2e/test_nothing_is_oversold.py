@@ -22,6 +22,7 @@ import psycopg2
 import pytest
 
 from idcsched.demo.processes import Child, stop
+from idcsched.demo.supervisor import web_command
 from tests.e2e.crowd import Answer, Portal
 from tests.e2e.event_log import Book, at_one_moment, in_order_of_commit, rows_of, told_apart
 from tests.e2e.installation import Installation, wait_for
@@ -101,9 +102,7 @@ class Town:
         stop(*self.webs.values(), *self.sweepers)
 
     def _web(self, port: int) -> Child:
-        listening = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws"]
-        command = [sys.executable, "-m", "granian", *listening, "--workers", "1", "idcsched.rsgi:application"]
-        return self.installation.start(f"web-{port}", *command)
+        return self.installation.start(f"web-{port}", *web_command(port=port))
 
     def _sweeper(self) -> Child:
         return self.installation.start("sweeper", sys.executable, "manage.py", "shell", "--command", SWEEP)
@@ -216,7 +215,9 @@ def check_in_the_end(found: Town, url: str, answers: Sequence[Answer]) -> None:
     print(Counter((answer.what, answer.status, answer.code) for answer in answers), f"{found.killed} killed")
     check_answers(answers, book, stored_by_request(url))
     untrue = Auditor(book, found.idcs, found.deaths).complaints(answers)
-    assert not untrue, (len(untrue), untrue[:3])
+    for answer in untrue:
+        print("UNTRUE", answer, "deaths", found.deaths[answer.port])
+    assert not untrue, f"{len(untrue)} untrue answers, printed above"
     away = sum(answer.status == 503 for answer in answers)
     assert away <= found.dropped * THREADS, f"{away} were told that the database is away"
     assert found.installation.manage("ledger_audit").strip() == "The ledger agrees with the placements."

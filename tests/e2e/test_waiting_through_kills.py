@@ -20,6 +20,7 @@ import psycopg2
 import pytest
 
 from idcsched.demo.processes import Child, stop
+from idcsched.demo.supervisor import web_command
 from tests.e2e.installation import Installation, post, wait_for
 from tests.servers import free_port, redis
 
@@ -108,11 +109,9 @@ class Town:
         return post(f"http://127.0.0.1:{self.port}/api/v1/{path}/", dict(body), token)
 
     def _started(self) -> list[Child]:
-        listening = ["--interface", "rsgi", "--host", "127.0.0.1", "--port", str(self.port), "--no-ws"]
-        web = [sys.executable, "-m", "granian", *listening, "--workers", "1"]
         quiet = ("--concurrency", "2", "--without-gossip", "--without-mingle", "--loglevel", "WARNING")
         children = [
-            self.installation.start("web", *web, "idcsched.rsgi:application"),
+            self.installation.start("web", *web_command(port=self.port)),
             self.installation.start("worker", *CELERY, "worker", *quiet),
             self.installation.start("beat", *CELERY, "beat", "--pidfile=", "--loglevel", "WARNING"),
         ]

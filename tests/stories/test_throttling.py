@@ -22,8 +22,11 @@ LEARNT = 2
 def throttled(product: Product) -> Iterator[Product]:
     """Two more web processes of the same installation, which let a token ask less often."""
     port, running = free_port(), product.installation
-    address, environment = f"http://127.0.0.1:{port}", running.environment | {"THROTTLE": f"{RATE}/minute"}
-    command = web_command(port=port, workers=2)
+    address, environment = (
+        f"http://127.0.0.1:{port}",
+        running.environment | {"THROTTLE": f"{RATE}/minute", "WEB_WORKERS": "2"},
+    )
+    command = web_command(port=port)
     child = start("throttled", command, log=running.logs / "throttled.log", environment=environment, folder=ROOT)
     try:
         found = replace(product, address=address, opened=[])

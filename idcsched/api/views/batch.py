@@ -11,10 +11,10 @@ from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request as HttpRequest
 
 from idcsched.api.bodies import body_bytes
+from idcsched.api.idempotency import Idempotent
 from idcsched.api.middleware import request_id_of
 from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
-from idcsched.api.plain import PlainPost
 from idcsched.api.problems import CONTENT_TYPE, problem, problem_of
 from idcsched.api.resources import encoded
 from idcsched.framework.decoding import decode_json
@@ -70,7 +70,7 @@ ANSWER: dict[str, Any] = {
 }
 
 
-class BatchView(PlainPost):
+class BatchView(Idempotent):
     """Many requests in one."""
 
     capability = "schedule"

@@ -9,19 +9,19 @@ from rest_framework.request import Request as HttpRequest
 
 from idcsched.api.authentication import BearerAuthentication, SessionPrincipal
 from idcsched.api.bodies import body_bytes
+from idcsched.api.idempotency import Idempotent
 from idcsched.api.middleware import request_id_of
 from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
-from idcsched.api.plain import PlainPost
 from idcsched.api.resources import struct_response
 from idcsched.api.views.placements import ordered_response
-from idcsched.at_once import may_wait
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.request import Request
 from idcsched.placement.documents import PlacementDocument
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.quota import recommend
 from idcsched.placement.services import placement_order
+from idcsched.places import place
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.taking_in import request_check
@@ -31,7 +31,7 @@ __all__ = ["ScheduleView"]
 EXAMPLE = {"request_id": "order-8812", "region": "A", "profile": "seed-example", "explain": "full"}
 
 
-class ScheduleView(PlainPost):
+class ScheduleView(Idempotent):
     """The best IDC of a region for a request, and why it is the best."""
 
     capability = "schedule"
@@ -56,9 +56,8 @@ class ScheduleView(PlainPost):
         if asked.action in (None, "recommend"):
             principal = principal_of_request(request)
             return struct_response(recommend(request=asked, principal=principal, http_request_id=http_request_id))
-        may_wait()
-        self._check_writer(request)
-        with caller_origin(request):
+        with place(), caller_origin(request):
+            self._check_writer(request)
             placement = placement_order(
                 request=asked, principal=principal_of_request(request), http_request_id=http_request_id
             )

@@ -4,8 +4,8 @@ import signal
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from time import monotonic
-from typing import Any
+from time import monotonic, sleep
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management import call_command
@@ -23,6 +23,7 @@ from idcsched.environment import Environment
 from metrics_ingest.tasks import sources_sweep
 
 READY_WITHIN = 60.0  # seconds; a cold start on a busy machine takes a tenth of it
+WATCHED_EVERY = 0.5
 
 
 class Command(BaseCommand):
@@ -78,7 +79,7 @@ class Command(BaseCommand):
     def _serve(self, claim: Claim) -> None:
         self._say("Starting the web server, a Celery worker and beat ...")
         logs = settings.VAR_DIR / "log"
-        system = Supervisor(folder=settings.BASE_DIR, port=settings.PORT, workers=settings.WEB_WORKERS, logs=logs)
+        system = Supervisor(folder=settings.BASE_DIR, port=settings.PORT, logs=logs)
         begun = monotonic()
         os.environ.setdefault("DEMO", "on")  # for the children: the demo's sources ask the web server, on this machine
         os.environ.setdefault("OUTBOUND_HOSTS", "*,127.0.0.1")
@@ -89,7 +90,7 @@ class Command(BaseCommand):
             sources_sweep()  # they need not wait for beat's first turn
             self._say(f"Ready after {monotonic() - begun:.0f} s.\n")
             self._show(system.address)
-            system.watch()
+            self._watch(system, claim)
         except ChildDied as died:
             child = died.child
             self._say(child.last_words())
@@ -106,6 +107,14 @@ class Command(BaseCommand):
     def _start(self, system: Supervisor, claim: Claim, *names: str) -> None:
         system.start(*names)
         claim.note(child.process.pid for child in system.children)
+
+    def _watch(self, system: Supervisor, claim: Claim) -> NoReturn:
+        while True:
+            for child in system.start_again():
+                code = child.process.returncode
+                self._say(f"The {child.name} process ended by itself ({code}) and was started again; see {child.log}.1")
+            claim.note(child.process.pid for child in system.children)
+            sleep(WATCHED_EVERY)
 
     def _show(self, address: str) -> None:
         file = settings.VAR_DIR / "demo-credentials.json"

@@ -1,0 +1,35 @@
+import os
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+HEADERS_WITHIN_MS = 10_000
+CONNECTIONS = 4096
+"""So many a process holds open; all but a few of them are idle at any time."""
+ENDS_WITHIN_S = 8
+"""Seconds that answers being given have when the server is to end; Docker kills it after ten."""
+
+
+class Command(BaseCommand):
+    help = "Serve API and admin: WEB_WORKERS processes of WEB_THREADS threads each, until the command is stopped."
+    requires_system_checks: list[str] = []  # each process makes them when it begins
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
+        parser.add_argument(
+            "--port", type=int, default=settings.PORT, help="the port to listen on (default: %(default)s)"
+        )
+
+    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        granian = [
+            *(sys.executable, "-m", "granian", "--interface", "wsgi", "--host", host, "--port", port),
+            *("--workers", settings.WEB_WORKERS, "--blocking-threads", settings.WEB_THREADS),
+            *("--respawn-failed-workers", "--workers-kill-timeout", ENDS_WITHIN_S),
+            *("--http", 1, "--no-ws", "--http1-header-read-timeout", HEADERS_WITHIN_MS),
+            *("--backlog", CONNECTIONS, "--backpressure", CONNECTIONS),
+            "idcsched.wsgi:application",
+        ]
+        os.execv(sys.executable, [str(part) for part in granian])  # noqa: S606  # a command of our own, and no shell

@@ -1,0 +1,1 @@
+"""What stands around every view: middlewares, and what a process does when it begins to serve."""

@@ -1,0 +1,62 @@
+"""The middlewares that protect and serve people at pages; programs that bring a token to the API go past them."""
+
+from typing import Any
+
+from csp.middleware import CSPMiddleware
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest
+from django.middleware.csrf import CsrfViewMiddleware
+
+from idcsched.accounts.languages import OwnLanguageMiddleware
+from idcsched.compression import CompressionMiddleware
+
+__all__ = [
+    "Authentication",
+    "Compression",
+    "ContentSecurityPolicy",
+    "Csrf",
+    "Messages",
+    "OwnLanguage",
+    "Session",
+]
+
+
+class _ForBrowsers:
+    """A program's session, CSRF token or page does not exist: looking for them would cost its request and find none."""
+
+    get_response: Any
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if "HTTP_AUTHORIZATION" in request.META and request.path_info.startswith("/api/"):
+            return self.get_response(request)
+        return super().__call__(request)  # type: ignore[misc]  # the middleware that this stands before
+
+
+class ContentSecurityPolicy(_ForBrowsers, CSPMiddleware):
+    pass
+
+
+class Compression(_ForBrowsers, CompressionMiddleware):
+    pass
+
+
+class Session(_ForBrowsers, SessionMiddleware):
+    pass
+
+
+class Csrf(_ForBrowsers, CsrfViewMiddleware):
+    pass
+
+
+class Authentication(_ForBrowsers, AuthenticationMiddleware):
+    pass
+
+
+class OwnLanguage(_ForBrowsers, OwnLanguageMiddleware):
+    pass
+
+
+class Messages(_ForBrowsers, MessageMiddleware):
+    pass

@@ -1,0 +1,38 @@
+"""The middleware that has every request hold a place, but for those that are answered without asking anybody."""
+
+from collections.abc import Callable
+from typing import Final
+
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+
+from idcsched import error_pages
+from idcsched.framework.errors import Unavailable
+from idcsched.places import place
+
+__all__ = ["BulkheadMiddleware"]
+
+SCHEDULE: Final = reverse("schedule")
+LIVE: Final = reverse("live")
+
+
+class BulkheadMiddleware:
+    """A recommendation by token needs no place: the view takes one where it turns out to need the database."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if _asks_nobody(request):
+            return self.get_response(request)
+        try:
+            with place():
+                return self.get_response(request)
+        except Unavailable as error:
+            return error_pages.unavailable(request, error)
+
+
+def _asks_nobody(request: HttpRequest) -> bool:
+    if request.path_info == SCHEDULE:
+        return "HTTP_AUTHORIZATION" in request.META and "HTTP_IDEMPOTENCY_KEY" not in request.META
+    return request.path_info == LIVE

@@ -1,0 +1,63 @@
+"""An answer of PostgreSQL is waited for so long, and no longer; real connections to a real server."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from time import monotonic
+
+import psycopg2
+import pytest
+from django.db import connection
+
+from idcsched.db import deadline
+from idcsched.db.deadline import DeadlineConnection
+
+pytestmark = [pytest.mark.postgresql, pytest.mark.usefixtures("db")]
+
+
+@pytest.fixture
+def watched() -> Iterator[DeadlineConnection]:
+    """A connection of its own to the test database."""
+    parameters = connection.get_connection_params() | {"connection_factory": DeadlineConnection}
+    with closing(psycopg2.connect(**parameters)) as found:
+        yield found
+
+
+@pytest.fixture
+def short() -> Iterator[None]:
+    """Whoever has waited for half a second has waited too long."""
+    thread = deadline.watch(seconds=0.5)
+    yield
+    thread.stop()
+
+
+def test_it_works(watched: DeadlineConnection, short: None) -> None:
+    began = monotonic()
+    with watched.cursor() as cursor, pytest.raises(psycopg2.OperationalError):
+        cursor.execute("SELECT pg_sleep(60)")
+    assert monotonic() - began < 10
+    assert watched.closed
+
+
+def test_what_is_answered_in_time_goes_on(watched: DeadlineConnection, short: None) -> None:
+    with watched.cursor() as cursor:
+        for _ in range(4):
+            cursor.execute("SELECT pg_sleep(0.2)")
+        cursor.execute("SELECT 1")
+        assert cursor.fetchmany(1) == [(1,)]
+    watched.commit()
+    assert not deadline._running
+
+
+def test_what_was_begun_and_a_copy_are_watched_too(watched: DeadlineConnection, short: None) -> None:
+    with watched.cursor() as cursor, pytest.raises(psycopg2.OperationalError):
+        cursor.copy_expert("COPY (SELECT pg_sleep(60)) TO STDOUT", file=_Nowhere())
+
+
+class _Nowhere:
+    def write(self, _: str) -> None:
+        return
+
+
+def test_djangos_connections_are_of_this_kind() -> None:
+    connection.ensure_connection()
+    assert isinstance(connection.connection, DeadlineConnection)
