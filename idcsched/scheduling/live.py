@@ -55,7 +55,6 @@ logger = logging.getLogger(__name__)
 
 WORLD_TOPICS = frozenset({"inventory", "taints", "affinities", "metrics", "metric_definitions", "ledger"})
 LARGE_NEWS = REBUILT_FOR | {"metrics"}
-POLICY_TOPICS = frozenset({"profiles", "tokens"})
 CALLER_TOPICS = frozenset({"tokens", "inventory"})  # region scopes name regions
 LOOK_EVERY = 0.25
 LAGGING_AFTER = 3.0
@@ -295,7 +294,7 @@ class Live:
 
     def _first(self) -> Picture:
         callers, kept = tokens_known(scopes_known()), kept_now(at=timezone.now())
-        return Picture(**self._built_anew(), **_policies(), callers=callers, kept=kept)
+        return Picture(**self._built_anew(), **_profiles(), **_tenants(), callers=callers, kept=kept)
 
     def _news(self, old: Picture) -> dict[str, Any]:
         """The parts of the picture that have changed."""
@@ -303,8 +302,10 @@ class Live:
         found: dict[str, Any] = {}
         if topics & WORLD_TOPICS:
             found |= self._world(old.snapshot, topics)
-        if topics & POLICY_TOPICS:
-            found |= _policies()
+        if "profiles" in topics:
+            found |= _profiles()
+        if "tokens" in topics:
+            found |= _tenants()
         if topics & CALLER_TOPICS:
             found["callers"] = tokens_known(scopes_known())
         if "kept_free" in topics:
@@ -349,7 +350,7 @@ def one_moment() -> Iterator[None]:
                 cursor.execute("COMMIT")
 
 
-def _policies() -> dict[str, Any]:
+def _profiles() -> dict[str, Any]:
     """Every active revision that compiles; one that does not (its plugin is gone) is named in log and status."""
     found, broken = {}, {}
     for revision in ProfileRevision.objects.filter(active_of__isnull=False).select_related("profile"):
@@ -361,10 +362,12 @@ def _policies() -> dict[str, Any]:
         except IdcschedError as error:
             logger.warning("profile %s cannot be used: %s", revision, error)
             broken[revision.profile.code] = str(error)
+    return {"profiles": found, "broken_profiles": broken}
+
+
+def _tenants() -> dict[str, Any]:
     tenants = {tenant.code: tenant for tenant in Tenant.objects.all()}
     return {
-        "profiles": found,
-        "broken_profiles": broken,
         "tenants": tenants,
         "default_profiles": {code: tenant.default_profile for code, tenant in tenants.items()},
     }
