@@ -11,6 +11,8 @@ from tests.servers import Unavailable, debian, free_port, scratch_folder
 
 __all__ = ["in_front_of"]
 
+KEEPING = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+"""What nginx writes to files; its image has folders for them."""
 CONFIGURATION = ROOT / "deploy" / "nginx.conf"
 
 
@@ -27,12 +29,12 @@ def in_front_of(web: int) -> Iterator[int]:
         for shipped, here in (
             ("web:8000", f"127.0.0.1:{web}"),
             ("listen 8080", f"listen 127.0.0.1:{port}"),
-            ("/tmp/", f"{folder}/"),
+            ("http {", "http {\n" + "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in KEEPING)),
         ):
             assert shipped in written
             written = written.replace(shipped, here)
         (folder / "nginx.conf").write_text(written, encoding="utf-8")
-        command = [program, "-c", folder / "nginx.conf", "-p", folder, "-g", "daemon off;"]
+        command = [program, "-c", folder / "nginx.conf", "-p", folder, "-g", f"daemon off; pid {folder}/nginx.pid;"]
         child = start("nginx", command, log=folder / "nginx.log")
         try:
             until = monotonic() + 20
