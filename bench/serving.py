@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Any
 from urllib.request import Request, urlopen
+from uuid import uuid4
 
 from bench.asked import requests
 from bench.processes import family, resident
@@ -37,10 +38,11 @@ SCRIPT = """
 local bodies = {{}}
 for line in io.lines("{bodies}") do bodies[#bodies + 1] = line end
 local headers = {{["Content-Type"] = "application/json", ["Authorization"] = "Bearer {token}"}}
-local next = 0
+local prefix, next = {prefix}, 0
 request = function()
-  next = next % #bodies + 1
-  return wrk.format("POST", "{path}", headers, bodies[next])
+  next = next + 1
+  if prefix then headers["Idempotency-Key"] = prefix .. next end
+  return wrk.format("POST", "{path}", headers, bodies[(next - 1) % #bodies + 1])
 end
 """
 
@@ -70,13 +72,14 @@ class Server:
         """Answers a second of a view that does nothing."""
         return self.rate("/api/bench/empty/", [{}])
 
-    def rate(self, path: str, bodies: Sequence[Mapping[str, Any]]) -> float:
-        """Answers a second; anything but 200 is a failure of the measurement."""
+    def rate(self, path: str, bodies: Sequence[Mapping[str, Any]], *, keyed: bool = False) -> float:
+        """Answers a second; anything but 2xx is a failure of the measurement. `keyed`: each has its Idempotency-Key."""
         name = path.strip("/").replace("/", "-")
         lines = self.folder / f"{name}.jsonl"
         lines.write_text("\n".join(json.dumps(body) for body in bodies) + "\n")
         script = self.folder / f"{name}.lua"
-        script.write_text(SCRIPT.format(bodies=lines, token=self.token, path=path))
+        prefix = f'"{uuid4()}-"' if keyed else "nil"
+        script.write_text(SCRIPT.format(bodies=lines, token=self.token, path=path, prefix=prefix))
         told = subprocess.run(
             [_wrk(), "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", *PATIENCE, "-s", str(script), self.address],
             capture_output=True, text=True, check=True,

@@ -26,6 +26,7 @@ PROMISED = {
     "batch_distinct",
     "reserve_service",
     "reserve_http",
+    "reserve_http_keyed",
 }
 
 
