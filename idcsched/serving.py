@@ -6,7 +6,6 @@ from django.conf import settings
 from django.urls import get_resolver
 
 from idcsched.api.throttling import sharing_start
-from idcsched.audit.lending import lending_start
 from idcsched.db import deadline
 from idcsched.heap import here_for_good
 from idcsched.scheduling.live import live
@@ -27,6 +26,5 @@ def begin() -> None:
     here_for_good()
     sys.setswitchinterval(SWITCH_AFTER)
     deadline.watch(seconds=settings.DATABASE_TIMEOUT)
-    lending_start()
     live.follow()
     sharing_start()

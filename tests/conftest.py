@@ -13,7 +13,6 @@ from pytest_django import DjangoDbBlocker
 from redis import Redis
 
 from idcsched.accounts.token_use import token_use
-from idcsched.audit.lending import lending_start
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
 from tests.database import Pristine, close_other_connections
@@ -64,7 +63,6 @@ def _vendor() -> str:
 @pytest.fixture(scope="session")
 def pristine(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Pristine]:
     with django_db_blocker.unblock():
-        lending_start()
         yield Pristine()
         for thread in (live, recorder, token_use):
             thread.stop()

@@ -26,7 +26,6 @@ __all__ = [
     "commits_here",
     "heed_commits",
     "heed_no_more",
-    "mark",
     "tell_on_commit",
 ]
 
@@ -37,7 +36,6 @@ POSTGRESQL_NEWS = """
     LEFT JOIN audit_feedentry AS entry ON entry.xid >= %s OR entry.xid = ANY(%s)
     ORDER BY entry.id
 """
-POSTGRESQL_MARK = "SELECT pg_current_xact_id()::text::bigint"
 SQLITE_START = "SELECT coalesce(max(id), 0) FROM audit_feedentry"
 SQLITE_NEWS = "SELECT id, topic, key, idcs FROM audit_feedentry WHERE id > %s ORDER BY id"
 
@@ -118,11 +116,6 @@ class Moment(Protocol):
 
     def holds(self, mark: int) -> bool:
         """Whether the transaction of that mark was among it."""
-
-
-def mark() -> str:
-    """The SQL that gives the running transaction its mark; ask when all that it tells the feed is written."""
-    return POSTGRESQL_MARK if connection.vendor == "postgresql" else SQLITE_START
 
 
 class _Count(NamedTuple):

@@ -7,6 +7,8 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.columns import one_of
 
+from .transactions import TransactionNumber
+
 __all__ = ["Action", "Change", "FeedEntry", "Recorded", "Topic", "Via"]
 
 
@@ -102,7 +104,7 @@ class FeedEntry(models.Model):
         editable=False,
         help_text=_("The primary keys of the IDCs of which it moved; empty: of any."),
     )
-    xid = models.BigIntegerField(_("transaction"), null=True, editable=False)
+    xid = models.BigIntegerField(_("transaction"), null=True, editable=False, db_default=TransactionNumber())
 
     class Meta:
         verbose_name = _("feed entry")

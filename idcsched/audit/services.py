@@ -7,7 +7,6 @@ from typing import Any
 from .context import origin
 from .feed import tell_on_commit
 from .models import Action, Change, FeedEntry, Topic
-from .transactions import TransactionNumber
 
 __all__ = ["change_record", "changes_record", "feed_append", "feed_extend", "feed_prune"]
 
@@ -76,23 +75,24 @@ def _difference(
 
 def feed_append(*, topic: str, key: str = "") -> None:
     """Say that something of the topic moved: `key`, or, without one, anything of it. Seen once this commits."""
-    FeedEntry.objects.create(topic=Topic(topic), key=key, xid=TransactionNumber())
+    FeedEntry.objects.create(topic=Topic(topic), key=key)
     tell_on_commit(topic)
 
 
-def feed_extend(*, topic: str, keys: Iterable[str], idcs: Sequence[int] | None = None) -> None:
+def feed_extend(*, topic: str, keys: Iterable[str], idcs: Sequence[int] | None = None, tell: bool = True) -> int:
     """Say that all of these moved, in one statement; of more than `NAMED`, that anything of the topic may have.
 
     `idcs` are the primary keys of the IDCs of which they moved, and of no others. Without, or with more than can be
-    named (`IDCS_NAMED`), they may have moved of any.
+    named (`IDCS_NAMED`), they may have moved of any. `tell`: this process reads the news as soon as they are committed.
+    Returns the running transaction's mark, which `Moment.holds` understands; 0 where nothing moved.
     """
     moved = list(dict.fromkeys(keys))
     named = moved if len(moved) <= NAMED else [""]
     where = None if idcs is None or len(idcs) * len(named) > IDCS_NAMED else list(idcs)
-    FeedEntry.objects.bulk_create(
-        FeedEntry(topic=Topic(topic), key=key, idcs=where, xid=TransactionNumber()) for key in named
-    )
-    tell_on_commit(topic)
+    entries = FeedEntry.objects.bulk_create(FeedEntry(topic=Topic(topic), key=key, idcs=where) for key in named)
+    if tell:
+        tell_on_commit(topic)
+    return (entries[-1].xid or entries[-1].pk) if entries else 0
 
 
 def feed_prune(*, before: datetime) -> int:

@@ -1,26 +1,24 @@
 """Taking and giving back: the only code that writes holdings, claims and headcounts.
 
-A claim is honoured only if what is counted of its holding does not exceed the claim's ceiling, in the very statement
-that takes it: the check constraint `claim_within_ceiling` says so. Rows are touched in one order everywhere
-(headcounts, stocks, lines, each by IDC), so that two who want the same wait for each other instead of deadlocking.
+One statement raises a holding and says what it came to. A claim is honoured only if that does not exceed the claim's
+ceiling: the check constraint `claim_within_ceiling` says so. Rows are touched in one order everywhere (headcounts,
+stocks, lines, each by IDC), so that two who want the same wait for each other instead of deadlocking.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
+from django.db.backends.utils import CursorWrapper
 from django.db.models import F
 from django.db.models.functions import Greatest, Round
 
-from idcsched.audit.services import feed_append
-from idcsched.audit.statements import SHAPES, Statement, announcements, places, rounded, stored, typed
+from idcsched.audit.services import feed_append, feed_extend
 from idcsched.audit.writing import write
 from idcsched.framework.capacity import Claim as Wanted
 from idcsched.framework.normalize import DECIMALS
@@ -28,13 +26,9 @@ from idcsched.framework.normalize import DECIMALS
 from .keeping import Keep, keep_returned
 from .models import Claim, Headcount, Holding
 
-__all__ = ["Stay", "claim_left", "claims_fade", "claims_fade_begin", "claims_release", "oversold", "taking"]
+__all__ = ["Stay", "claim_left", "claims_fade", "claims_fade_begin", "claims_release", "claims_take", "oversold"]
 
-OF_LINE = "holding.line_id = wanted.column7"
-OF_STOCK = "holding.line_id IS NULL AND holding.idc_id = wanted.column7 AND holding.resource = wanted.column8"
 GUARD = "claim_within_ceiling"
-KEPT = " - CASE WHEN holding.kept_until > %s AND holding.kept_for >= wanted.column6 THEN holding.kept ELSE 0 END"
-"""By so much the ceiling is lower for whoever stands behind those that wait."""
 BANDWIDTH = "bandwidth_mbps"
 
 
@@ -69,65 +63,83 @@ class _Part(NamedTuple):
     claim: Wanted
 
 
-def taking(stays: Sequence[Stay], *, at: datetime) -> list[Statement]:
-    """The statements that take all of it; run them together with what records the placements.
+class _Passed(NamedTuple):
+    """What the statement that took from a holding found it to come to, `kept` being what is kept of it at present."""
 
-    However many stays there are, they are few. An IntegrityError that is `oversold` means that something was no longer
-    there. What everybody wants is touched last, and held for the shortest time.
+    holding: int
+    taken: float
+    ordered: float
+    kept: float
+    kept_for: int | None
+
+
+def claims_take(stays: Sequence[Stay], *, at: datetime) -> int:
+    """Take all of it, or raise an IntegrityError: an `oversold` one where something is no longer there.
+
+    Call it last in the transaction that records the placements: everybody waits for the rows that it touches. Returns
+    the mark of the transaction. This process is not told of the news: it knows what it takes.
     """
+    mark = feed_extend(topic="ledger", keys=sorted({stay.idc for stay in stays}), tell=False)
     parts = sorted((_part(stay, claim) for stay in stays for claim in stay.claims), key=attrgetter("place"))
     stock = [part for part in parts if not part.claim.line]
     bandwidth = [part for part in parts if part.claim.line]
-    return [
-        announcements("ledger", sorted({stay.idc for stay in stays}), at),
-        *_present(stays),
-        *_taken(stock, at, target="(idc_id, resource) WHERE line_id IS NULL"),
-        *_taken(bandwidth, at, target="(line_id)"),
-    ]
+    with connection.cursor() as cursor:
+        _headcounts_raise(cursor, stays)
+        passed = _holdings_raise(cursor, stock, at, target="(idc_id, resource) WHERE line_id IS NULL")
+        passed |= _holdings_raise(cursor, bandwidth, at, target="(line_id)")
+    Claim.objects.bulk_create(_claims(stock + bandwidth, passed, at))
+    return mark
 
 
 def _part(stay: Stay, claim: Wanted) -> _Part:
     return _Part((stay.idc_key, stay.line_key(claim.line) or 0, claim.resource), stay, claim)
 
 
-def _present(stays: Sequence[Stay]) -> Iterator[Statement]:
-    """The machines that come to stand there; those of one business together: no statement may touch a row twice."""
+def _headcounts_raise(cursor: CursorWrapper, stays: Sequence[Stay]) -> None:
+    """Add the machines to the headcounts, those of one business together: no statement may touch a row twice."""
     machines: dict[tuple[int, int, str], int] = defaultdict(int)
     for stay in stays:
         machines[stay.idc_key, stay.tenant_key, stay.business] += stay.machines
     rows = [(*key, count) for key, count in sorted(machines.items()) if count]
     if rows:
-        yield Statement(
+        cursor.execute(
             f"""
-            INSERT INTO ledger_headcount (idc_id, tenant_id, business, machines) VALUES {places(4, len(rows))}
+            INSERT INTO ledger_headcount (idc_id, tenant_id, business, machines) VALUES {_places(4, len(rows))}
             ON CONFLICT (idc_id, tenant_id, business)
             DO UPDATE SET machines = ledger_headcount.machines + excluded.machines
             """,  # noqa: S608 - names of this module's own
-            [*chain.from_iterable(rows)],
+            [value for row in rows for value in row],
         )
 
 
-def _taken(parts: Sequence[_Part], at: datetime, *, target: str) -> Iterator[Statement]:
-    """The holdings go up by the claims on them, then each claim is written down with what its holding came to with it.
-
-    An IDC or line that is gone undoes everything: its key is no key, or leaves NULL where none may stand.
-    """
+def _holdings_raise(
+    cursor: CursorWrapper, parts: Sequence[_Part], at: datetime, *, target: str
+) -> dict[tuple[int, int, str], _Passed]:
+    """Raise the holdings by the claims on them; an IDC or line that is gone leaves a key that no constraint passes."""
     if not parts:
-        return
+        return {}
     rows = [(idc, line or None, resource, sum_, sum_) for (idc, line, resource), sum_ in _sums(parts).items()]
-    yield Statement(_taken_sql(len(rows), target), [*chain.from_iterable(rows)])
-    yield _claims(parts, at)
-
-
-@lru_cache(maxsize=SHAPES)
-def _taken_sql(rows: int, target: str) -> str:
+    on_postgresql = connection.vendor == "postgresql"
+    rounded = f"ROUND(({{}})::numeric, {DECIMALS})::float8" if on_postgresql else f"ROUND({{}}, {DECIMALS})"
     grown = ", ".join(
-        f"{name} = {rounded(f'ledger_holding.{name} + excluded.{name}', DECIMALS)}" for name in ("taken", "ordered")
+        f"{name} = {rounded.format(f'ledger_holding.{name} + excluded.{name}')}" for name in ("taken", "ordered")
     )
-    return f"""
-        INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES {places(5, rows)}
+    cursor.execute(
+        f"""
+        INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES {_places(5, len(rows))}
         ON CONFLICT {target} DO UPDATE SET {grown}
-        """  # noqa: S608 - names of this module's own
+        RETURNING idc_id, line_id, resource, id, taken, ordered,
+        CASE WHEN kept_until > %s THEN kept ELSE 0 END, kept_for
+        """,  # noqa: S608 - names of this module's own
+        [*(value for row in rows for value in row), connection.ops.adapt_datetimefield_value(at)],
+    )
+    return {(idc, line or 0, resource): _Passed(*rest) for idc, line, resource, *rest in cursor.fetchall()}
+
+
+def _places(width: int, rows: int) -> str:
+    """The placeholders of so many rows of so many values, as they stand after VALUES."""
+    row = f"({', '.join(['%s'] * width)})"
+    return ", ".join([row] * rows)
 
 
 def _sums(parts: Sequence[_Part]) -> dict[tuple[int, int, str], float]:
@@ -137,44 +149,24 @@ def _sums(parts: Sequence[_Part]) -> dict[tuple[int, int, str], float]:
     return {place: round(amount, DECIMALS) for place, amount in sums.items()}
 
 
-def _later(parts: Sequence[_Part]) -> Iterator[float]:
-    """For each how much of the same is taken by those after it: so much less was taken when its own turn came."""
-    left = _sums(parts)
+def _claims(parts: Sequence[_Part], passed: Mapping[tuple[int, int, str], _Passed], at: datetime) -> Iterator[Claim]:
+    """The claims, each with what its holding came to with it: without those that come after it."""
+    later = _sums(parts)
     for part in parts:
-        left[part.place] = round(left[part.place] - part.claim.amount, DECIMALS)
-        yield left[part.place]
-
-
-def _claims(parts: Sequence[_Part], at: datetime) -> Statement:
-    """Each claim with its holding, which is this transaction's now. One without would leave NULL, too."""
-    created, of_lines = stored(Claim, "created_at", at), bool(parts[0].claim.line)
-    wanted = [_wanted(part, later) for part, later in zip(parts, _later(parts), strict=True)]
-    return Statement(_claims_sql(len(wanted), of_lines=of_lines), [created, created, *chain(*wanted)])
-
-
-def _wanted(part: _Part, later: float) -> tuple[Any, ...]:
-    """A claim as the columns of a table; of a stock with one more, since its holding has no line to be known by."""
-    claim, (idc, line, resource) = part.claim, part.place
-    of = (line or None,) if claim.line else (idc, resource)
-    placement = stored(Claim, "placement", part.stay.placement)
-    return placement, claim.amount, later, claim.ceiling, claim.counted, part.stay.behind, *of
-
-
-@lru_cache(maxsize=SHAPES)
-def _claims_sql(rows: int, *, of_lines: bool) -> str:
-    """The claims on lines or on stocks; what fills it: when, twice, then all that is `_wanted`."""
-    number, text = typed(Claim, "amount"), typed(Holding, "resource")
-    kinds = [typed(Claim, "placement"), number, number, number, text, typed(Holding, "kept_for")]
-    kinds += [typed(Holding, "line")] if of_lines else [typed(Holding, "idc"), text]
-    row = f"({', '.join(kinds)})"
-    counted = "CASE wanted.column5 WHEN 'ordered' THEN holding.ordered ELSE holding.taken END"
-    return f"""
-        INSERT INTO ledger_claim (placement, holding_id, amount, remaining, taken_after, ceiling, created_at)
-        SELECT wanted.column1, holding.id, wanted.column2, wanted.column2,
-        {rounded(f"{counted} - wanted.column3", DECIMALS)}, wanted.column4{KEPT}, %s
-        FROM (VALUES {", ".join([row] * rows)}) AS wanted
-        LEFT JOIN ledger_holding AS holding ON {OF_LINE if of_lines else OF_STOCK}
-        """  # noqa: S608 - names of this module's own
+        later[part.place] = round(later[part.place] - part.claim.amount, DECIMALS)
+        claim, holding, behind = part.claim, passed[part.place], part.stay.behind
+        counted = holding.ordered if claim.counted == "ordered" else holding.taken
+        stands_behind = behind is not None and holding.kept_for is not None and holding.kept_for >= behind
+        kept = holding.kept if stands_behind else 0.0
+        yield Claim(
+            placement=part.stay.placement,
+            holding_id=holding.holding,
+            amount=claim.amount,
+            remaining=claim.amount,
+            taken_after=round(counted - later[part.place], DECIMALS),
+            ceiling=None if claim.ceiling is None else claim.ceiling - kept,
+            created_at=at,
+        )
 
 
 def oversold(error: IntegrityError) -> bool:

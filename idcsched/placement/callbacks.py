@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -19,11 +18,10 @@ from idcsched.outbound.hosts import AllowedHosts
 from idcsched.scheduling.schedule import callback_url_check
 
 from .lifecycle import Move
-from .models import Delivery, Placement
+from .models import Delivery, Event, Placement
 
 __all__ = [
     "CallbackDocument",
-    "Happened",
     "announce",
     "announced",
     "callback_host_check",
@@ -37,22 +35,6 @@ KINDS: Mapping[str, str] = {Move.LOST: "placement.machines_lost", Move.FOUND: "p
 """What is told of moves that leave the state as it is."""
 MESSAGE_SECONDS = 60
 """A message that no worker has taken by then is dropped: the sweep has sent others."""
-
-
-class Happened(msgspec.Struct, frozen=True, kw_only=True):
-    """The columns of an `Event` that is to be inserted."""
-
-    placement: Placement
-    version: int
-    at: datetime
-    move: Move
-    state: str
-    actor: str
-    detail: dict[str, Any]
-
-    @property
-    def placement_id(self) -> UUID:
-        return self.placement.pk
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +62,7 @@ class CallbackDocument(msgspec.Struct, frozen=True, kw_only=True):
     data: Told
 
 
-def callbacks_of(events: Sequence[Happened]) -> list[Delivery]:
+def callbacks_of(events: Sequence[Event]) -> list[Delivery]:
     """A row for each of the events, to be written with it; none where nobody wants to be told."""
     return [_delivery(event.placement, event) for event in events if event.placement.callback_url]
 
@@ -120,7 +102,7 @@ def may_be_called(url: str, tenant: Tenant) -> bool:
     return AllowedHosts.of(tenant.callback_hosts).lists(urlsplit(url).hostname or "")
 
 
-def _delivery(placement: Placement, event: Happened) -> Delivery:
+def _delivery(placement: Placement, event: Event) -> Delivery:
     kind = KINDS.get(event.move, f"placement.{event.state}")
     document = CallbackDocument(type=kind, timestamp=event.at, data=_told(placement, event))
     return Delivery(
@@ -132,7 +114,7 @@ def _delivery(placement: Placement, event: Happened) -> Delivery:
     )
 
 
-def _told(placement: Placement, event: Happened) -> Told:
+def _told(placement: Placement, event: Event) -> Told:
     return Told(
         id=str(placement.pk),
         request_id=placement.request_id or None,

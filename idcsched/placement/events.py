@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from django.utils import timezone
 
 from idcsched.audit.context import origin
 from idcsched.framework.errors import NotFound
 
-from .callbacks import Happened, announced, callbacks_of
+from .callbacks import announced, callbacks_of
 from .lifecycle import Move, State, next_state
 from .models import Delivery, Event, Placement
 
@@ -42,25 +41,25 @@ def advance(placement: Placement, move: Move, *, detail: Mapping[str, Any] | Non
     for name, value in changes.items():
         setattr(placement, name, value)
     placement.save(update_fields=["state", "version", "changed_at", *changes])
-    happened = _happened(placement, move, detail or {})
-    Event.objects.create(**msgspec.structs.asdict(happened))
-    Delivery.objects.bulk_create(callbacks_of([happened]))
+    event = _event(placement, move, detail or {})
+    event.save(force_insert=True)
+    Delivery.objects.bulk_create(callbacks_of([event]))
     announced(placement)
 
 
-def first_events(placement: Placement, moves: Mapping[Move, Mapping[str, Any]]) -> list[Happened]:
+def first_events(placement: Placement, moves: Mapping[Move, Mapping[str, Any]]) -> list[Event]:
     """The events of a placement that is about to be written, which comes out in the last move's state."""
     events, state = [], None
     for version, (move, detail) in enumerate(moves.items(), 1):
         state = next_state(state, move)
         placement.state, placement.version = state, version
-        events.append(_happened(placement, move, detail))
+        events.append(_event(placement, move, detail))
     return events
 
 
-def _happened(placement: Placement, move: Move, detail: Mapping[str, Any]) -> Happened:
+def _event(placement: Placement, move: Move, detail: Mapping[str, Any]) -> Event:
     said = {"message": message} if (message := origin().message) else {}
-    return Happened(
+    return Event(
         placement=placement,
         version=placement.version,
         at=placement.changed_at,

@@ -1,7 +1,9 @@
 """What a tenant may hold at most, what it holds, and what it may still order."""
 
 import logging
+from collections.abc import Iterable
 from typing import Final
+from uuid import UUID
 
 import msgspec
 from django.db import InterfaceError, OperationalError, connection
@@ -63,20 +65,21 @@ def has_quota(tenant: Tenant) -> bool:
     return tenant.quota_bandwidth_mbps is not None or tenant.quota_machines is not None
 
 
-def tenant_use(tenant: str) -> Use:
-    """As it stands now; waiting placements hold nothing."""
-    holding = Placement.objects.filter(tenant__code=tenant, state__in=sorted(HOLDING))
+def tenant_use(tenant: str, *, but: Iterable[UUID] = ()) -> Use:
+    """What its placements hold now, but for some of them; waiting placements hold nothing."""
+    holding = Placement.objects.filter(tenant__code=tenant, state__in=sorted(HOLDING)).exclude(pk__in=list(but))
     sums = holding.aggregate(bandwidth=Sum("bandwidth_mbps"), machines=Sum("machine_count"))
     return Use(bandwidth_mbps=round(sums["bandwidth"] or 0.0, DECIMALS), machines=sums["machines"] or 0)
 
 
-def quota_respected(*, tenant: str, bandwidth_mbps: float, machines: int) -> None:
-    """Raises Conflict `quota_exceeded` where so much more is too much.
+def quota_respected(tenant: str, need: Use, *, placements: Iterable[UUID]) -> None:
+    """Raise Conflict `quota_exceeded` where what these placements of the tenant need is more than it may hold.
 
     Holds the tenant's row until the transaction ends, so that two orders of one tenant do not both take the rest.
     """
     limits = Tenant.objects.select_for_update(no_key=True).get(code=tenant)
-    quota_check(limits, Use(bandwidth_mbps=bandwidth_mbps, machines=machines))
+    if (refusal := _excess(limits, tenant_use(tenant, but=placements), need)) is not None:
+        raise refusal
 
 
 def quota_check(tenant: Tenant, need: Use) -> None:

@@ -1,11 +1,7 @@
-"""Taking a candidate: placement, decision, events and claims are written in one transaction, or nothing is.
-
-
-Orders that come while one is being written are written with the next, all of them in one message.
-"""
+"""Taking a candidate: placement, decision, events and claims are written in one transaction, or nothing is."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -13,48 +9,41 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from idcsched.audit.joining import Joining
-from idcsched.audit.statements import Statement, insertion, run_together
-from idcsched.framework.normalize import DECIMALS
-from idcsched.framework.overlay import Tenancy
 from idcsched.inventory.models import Idc
-from idcsched.ledger.taking import Stay, oversold, taking
+from idcsched.ledger.taking import Stay, claims_take, oversold
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.pictures import pictures
-from idcsched.scheduling.records import DecisionRow
 from idcsched.scheduling.schedule import Made
 
 from .beginning import provision_begin
-from .callbacks import Happened, announced, callbacks_of
+from .callbacks import announced, callbacks_of
 from .events import advance, first_events, held
 from .lifecycle import HOLDING, Move
 from .models import Delivery, Event, Placement
 from .orders import Order, Take
-from .quota import has_quota, quota_respected
+from .quota import NOTHING, has_quota, quota_respected
 from .sight import tenancy_of
 
 __all__ = ["awaits_set", "take_for", "take_over", "take_together", "wait"]
 
-MOST_AT_ONCE = 50
-"""So many orders are written in one transaction."""
 NO_LINES: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Written:
-    """The rows of what is taken for one order. `limited`: the shares of it that a quota must leave room for."""
+class _Rows:
+    """What is written of one order: the new rows, and what its placements take."""
 
-    limited: Sequence[Order]
-    decisions: Sequence[DecisionRow]
+    takes: Sequence[Take]
+    taking: Sequence[UUID]
+    decisions: Sequence[Decision]
     stays: Sequence[Stay]
-    tenancies: Sequence[Tenancy]
     placements: Sequence[Placement] = ()
-    events: Sequence[Happened] = ()
+    events: Sequence[Event] = ()
 
 
 def take_together(takes: Sequence[Take]) -> list[Placement]:
@@ -62,13 +51,19 @@ def take_together(takes: Sequence[Take]) -> list[Placement]:
 
     Raises IntegrityError where something is no longer there (see `ledger.taking.oversold`), Conflict `quota_exceeded`.
     """
+    try:
+        return _taken_together(takes)
+    except IntegrityError as error:
+        if oversold(error):
+            raise
+        pictures.forget()  # a database that was emptied or restored has none of those that this process stored
+        return _taken_together(takes)
+
+
+def _taken_together(takes: Sequence[Take]) -> list[Placement]:
     placements = [_placement(each.order, each.made) for each in takes]
-    rows = _rows(takes, placements, new=placements, behind=True)
-    if connection.in_atomic_block or any(each.starts for each in takes):
-        with _started_with(takes, placements):
-            _write([rows])
-    else:
-        (_limited if rows.limited else _joining).do(rows)
+    with _writing(_rows(takes, placements, new=placements, behind=True)):
+        _start(takes, placements)
     for placement in placements:
         announced(placement)
     return placements
@@ -77,16 +72,15 @@ def take_together(takes: Sequence[Take]) -> list[Placement]:
 def take_for(placement: Placement, takes: Sequence[Take]) -> None:
     """The same for a placement that has waited, and is held: it takes the first, new ones of its group the others.
 
-    What is kept for those that wait is there for it.
+    What is kept for those that wait is there for it. Where this raises, read the placement again.
     """
     now, first = timezone.now(), takes[0]
     rest = [_placement(each.order, each.made) for each in takes[1:]]
     everybody = [placement, *rest]
-    rows = _rows(takes, everybody, new=rest)
-    with transaction.atomic(), _started_with(takes, everybody):
-        _write([rows])
+    with _writing(_rows(takes, everybody, new=rest)):
         fields = {**_ordered(first.order), **_fields(first, now), "next_try_at": None}
         advance(placement, Move.RESERVE, detail=_detail(first), **fields)
+        _start(takes, everybody)
     for row in rest:
         announced(row)
 
@@ -95,10 +89,10 @@ def take_over(placement: Placement, each: Take, move: Move) -> None:
     """The same for one whose machines are to stand somewhere else now, and is held; what it holds it goes on holding.
 
     Its tenant's quota counts unless the placement is counted already; else it also stands behind those that wait.
+    Where this raises, read the placement again.
     """
     counted = placement.state in HOLDING
-    with transaction.atomic():
-        _write([_rows([each], [placement], new=[], behind=not counted, counted=counted)])
+    with _writing(_rows([each], [placement], new=[], behind=not counted), counted=counted):
         fields = {**_fields(each, timezone.now()), "expires_at": None, "held_back": ""}
         advance(placement, move, detail=_detail(each), **fields)
 
@@ -111,7 +105,7 @@ def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str], awai
     events = first_events(placement, {Move.WAIT: {"cures": placement.cures}})
     decision = _decision(order, made, placement.pk, taken=None)
     with transaction.atomic():
-        run_together(_insertions([decision], [placement], events))
+        _record([decision], [placement], events)
         awaits_set(placement, awaits)
     announced(placement)
     return placement
@@ -122,49 +116,29 @@ def awaits_set(placement: Placement, idcs: Collection[str]) -> None:
     placement.awaits.set(Idc.objects.filter(code__in=idcs).values_list("pk", flat=True))
 
 
-def _write(together: Sequence[_Written]) -> None:
-    """All of it or nothing, in one transaction; the picture shows it once that is through."""
-    try:
-        _run(together)
-    except IntegrityError as error:
-        if oversold(error):
-            raise
-        pictures.forget()  # a database that was emptied or restored has none of those that this process stored
-        _run(together)
+@contextmanager
+def _writing(rows: _Rows, *, counted: bool = False) -> Iterator[None]:
+    """One transaction: the rows, what the caller writes inside, and last what others wait for: quotas and the ledger.
+
+    `counted`: the tenants' quotas know of the placements already.
+    """
+    with transaction.atomic():
+        _record(rows.decisions, rows.placements, rows.events)
+        yield
+        if not counted:
+            _quotas_respect(rows)
+        mark = claims_take(rows.stays, at=timezone.now())
+        tenancies = [tenancy_of(each) for each in rows.takes]
+        transaction.on_commit(lambda: live.took(mark, tenancies))
 
 
-def _run(together: Sequence[_Written]) -> None:
-    stays = [stay for rows in together for stay in rows.stays]
-    decisions = [row for rows in together for row in rows.decisions]
-    written = _insertions(
-        decisions,
-        [row for rows in together for row in rows.placements],
-        [row for rows in together for row in rows.events],
-    )
-
-    def through(mark: int) -> None:
-        pictures.note(row.picture for row in decisions if row.picture)
-        live.took(mark, [tenancy for rows in together for tenancy in rows.tenancies])
-
-    with _quotas_kept([order for rows in together for order in rows.limited]):
-        run_together([*written, *taking(stays, at=timezone.now())], then=through)
-
-
-_joining = Joining(_write, most=MOST_AT_ONCE)
-_limited = Joining(_write, most=MOST_AT_ONCE)
-"""By themselves: they may have to wait for another process in which the same tenant orders."""
-
-
-def _insertions(
-    decisions: Sequence[DecisionRow], placements: Sequence[Placement], events: Sequence[Happened]
-) -> list[Statement]:
-    """The rows, the pictures that the decisions saw, and the callbacks that tell of the events."""
-    rows = ((decisions, Decision), (placements, Placement), (events, Event), (callbacks_of(events), Delivery))
-    seen = pictures.missing(row.picture for row in decisions if row.picture)
-    return [
-        *([insertion(seen, unless_there=True)] if seen else []),
-        *(insertion(found, into=model) for found, model in rows if found),
-    ]
+def _record(decisions: Sequence[Decision], placements: Sequence[Placement], events: Sequence[Event]) -> None:
+    """Insert them with what the decisions saw, and the callbacks that tell of the events."""
+    pictures.store(row.picture for row in decisions if row.picture)
+    Decision.objects.bulk_create(decisions)
+    Placement.objects.bulk_create(placements)
+    Event.objects.bulk_create(events)
+    Delivery.objects.bulk_create(callbacks_of(events))
 
 
 def _rows(
@@ -173,28 +147,27 @@ def _rows(
     *,
     new: Sequence[Placement],
     behind: bool = False,
-    counted: bool = False,
-) -> _Written:
+) -> _Rows:
     """What is written of each take for its placement; of the last ones, which are new, also how they begin.
 
-    `behind`: they leave alone what is kept for orders that wait, and are as urgent. `counted`: quotas know of them.
+    `behind`: they leave alone what is kept for orders that wait, and are as urgent.
     """
     now = timezone.now()
     begun = zip(takes[len(takes) - len(new) :], new, strict=True)
-    return _Written(
-        limited=[each.order for each in takes if has_quota(each.order.tenant) and not counted],
+    return _Rows(
+        takes=takes,
+        taking=[placement.pk for placement in placements],
         decisions=_decisions(takes, placements),
         stays=[
             _stay(each, placement.pk, behind=each.order.priority if behind else None)
             for each, placement in zip(takes, placements, strict=True)
         ],
-        tenancies=[tenancy_of(each) for each in takes],
         placements=new,
         events=[event for each, placement in begun for event in _reserved(placement, each, now)],
     )
 
 
-def _reserved(placement: Placement, each: Take, now: datetime) -> list[Happened]:
+def _reserved(placement: Placement, each: Take, now: datetime) -> list[Event]:
     """What the new placement has of its candidate, and the events that say so."""
     fields = _fields(each, now)
     for name, value in fields.items():
@@ -270,9 +243,9 @@ def _placement(order: Order, made: Made) -> Placement:
     )
 
 
-def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[DecisionRow]:
+def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[Decision]:
     """A row for each decision, with the first placement that came of it and all that was taken by it."""
-    rows: dict[str, DecisionRow] = {}
+    rows: dict[str, Decision] = {}
     for each, placement in zip(takes, placements, strict=True):
         row = rows.get(each.made.scheduled.decision_id)
         if row is None:
@@ -282,33 +255,24 @@ def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[D
     return list(rows.values())
 
 
-def _decision(order: Order, made: Made, placement: UUID, *, taken: dict[str, Any] | None) -> DecisionRow:
+def _decision(order: Order, made: Made, placement: UUID, *, taken: dict[str, Any] | None) -> Decision:
     row = made.record.row({order.tenant.code: order.tenant.pk}, pictures)
     row.placement, row.taken = placement, taken
     return row
 
 
-@contextmanager
-def _started_with(takes: Sequence[Take], placements: Sequence[Placement]) -> Iterator[None]:
-    """What is taken inside and is to be started at once is started in the same transaction."""
-    starting = [placement for each, placement in zip(takes, placements, strict=True) if each.starts]
-    with transaction.atomic() if starting else nullcontext():
-        yield
-        for placement in starting:
+def _start(takes: Sequence[Take], placements: Sequence[Placement]) -> None:
+    """Have those started whose machines are to be started at once."""
+    for each, placement in zip(takes, placements, strict=True):
+        if each.starts:
             begun = held(placement.pk)
             provision_begin(begun)
             placement.__dict__.update(begun.__dict__)
 
 
-@contextmanager
-def _quotas_kept(limited: Sequence[Order]) -> Iterator[None]:
-    """A transaction in which their tenants' quotas are known to be kept; raises Conflict `quota_exceeded`."""
-    if not limited:
-        yield
-        return
-    with transaction.atomic():
-        for code in sorted({order.tenant.code for order in limited}):
-            orders = [order for order in limited if order.tenant.code == code]
-            bandwidth = round(sum(order.bandwidth_mbps for order in orders), DECIMALS)
-            quota_respected(tenant=code, bandwidth_mbps=bandwidth, machines=sum(order.machines for order in orders))
-        yield
+def _quotas_respect(rows: _Rows) -> None:
+    """Raise Conflict `quota_exceeded` where what is taken is more than a tenant may hold."""
+    limited = [each.order for each in rows.takes if has_quota(each.order.tenant)]
+    for code in sorted({order.tenant.code for order in limited}):
+        need = sum((order.use for order in limited if order.tenant.code == code), NOTHING)
+        quota_respected(code, need, placements=rows.taking)

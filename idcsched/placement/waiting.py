@@ -209,6 +209,7 @@ class _Round:
             except IntegrityError as error:
                 if not oversold(error):
                     raise
+                placement.refresh_from_db()
             else:
                 return takes, []
         quota_check(order.tenant, order.use)

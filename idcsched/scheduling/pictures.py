@@ -54,19 +54,15 @@ class Pictures:
 
     def store(self, pictures: Iterable[Picture]) -> None:
         """Keep those that are not kept yet, once the transaction that this is part of commits."""
-        if fresh := self.missing(pictures):
-            Picture.objects.bulk_create(fresh, ignore_conflicts=True)
-            transaction.on_commit(lambda: self.note(fresh))
+        if fresh := {picture.pk: picture for picture in pictures if picture.pk not in self._stored}:
+            in_one_order_for_everybody = [fresh[key] for key in sorted(fresh)]
+            Picture.objects.bulk_create(in_one_order_for_everybody, ignore_conflicts=True)
+            transaction.on_commit(lambda: self._note(fresh))
 
-    def missing(self, pictures: Iterable[Picture]) -> list[Picture]:
-        """Those of which this process does not know that they are stored, each once, in one order for everybody."""
-        found = {picture.pk: picture for picture in pictures if picture.pk not in self._stored}
-        return [found[key] for key in sorted(found)]
-
-    def note(self, stored: Iterable[Picture]) -> None:
-        """These are stored now."""
+    def _note(self, stored: Iterable[UUID]) -> None:
+        """Remember the keys of pictures that are stored now."""
         with self._lock:
-            self._stored.update(picture.pk for picture in stored)
+            self._stored.update(stored)
 
     def forget(self) -> None:
         """Take nothing for stored that was."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -14,40 +13,12 @@ from idcsched.framework.recording import Asked, asked_of, inputs_of, pack
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 
-from .models import Picture
+from .models import Decision
 from .pictures import Pictures
 from .scheduled import Scheduled
 from .sentences import Notebook
 
-__all__ = ["DecisionRecord", "DecisionRow"]
-
-
-class DecisionRow(msgspec.Struct, kw_only=True):
-    """The columns of a `Decision` that is to be inserted, its documents encoded already."""
-
-    id: str
-    created_at: datetime
-    tenant_id: int | None
-    tenant_code: str
-    actor: str
-    request_id: str
-    http_request_id: str
-    result: str
-    reason_code: str
-    idc: str
-    profile: str
-    profile_revision: int
-    request: msgspec.Raw
-    answer: msgspec.Raw
-    sentences: msgspec.Raw
-    inputs: bytes | None
-    picture: Picture | None
-    placement: UUID | None = None
-    taken: dict[str, Any] | None = None
-
-    @property
-    def picture_id(self) -> UUID | None:
-        return self.picture.pk if self.picture else None
+__all__ = ["DecisionRecord"]
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +41,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
         """Roughly how much of memory it holds: of how many IDCs it tells."""
         return 1 + len(self.scheduled.candidates or ()) + len(self.scheduled.rejected or ())
 
-    def row(self, tenants: Mapping[str, int], pictures: Pictures | None = None) -> DecisionRow:
+    def row(self, tenants: Mapping[str, int], pictures: Pictures | None = None) -> Decision:
         """The answer in English, with what its sentences were made of; `tenants` has the keys of the codes.
 
         What it saw of the world is one of the `pictures` then; without them the row stands for itself.
@@ -78,8 +49,8 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
         scheduled = self.scheduled
         kept = UUID(scheduled.decision_id).int % 100 < settings.RECORD_INPUTS  # of so many in a hundred, by chance
         picture = pictures.of(self.request, self.snapshot) if kept and pictures else None
-        return DecisionRow(
-            id=scheduled.decision_id,
+        return Decision(
+            id=UUID(scheduled.decision_id),
             created_at=datetime.fromtimestamp(self.now, UTC),
             tenant_id=tenants.get(self.tenant or ""),
             tenant_code=self.tenant or "",
@@ -91,7 +62,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
             idc=scheduled.idc.code if scheduled.idc else "",
             profile=scheduled.profile.code,
             profile_revision=scheduled.profile.revision,
-            request=msgspec.Raw(msgspec.json.encode(self.request)),
+            request=msgspec.to_builtins(self.request),
             answer=msgspec.Raw(msgspec.json.encode(scheduled)),
             sentences=msgspec.Raw(self.notebook.encoded),
             inputs=self._inputs(asked_of if picture else inputs_of) if kept else None,

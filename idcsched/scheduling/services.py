@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.audit.context import origin
 from idcsched.audit.services import change_record, feed_append
-from idcsched.audit.statements import insertion
 from idcsched.audit.writing import row_check, write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
@@ -22,7 +21,7 @@ from metrics_ingest.models import Metric
 from .models import Decision, Profile, ProfileRevision
 from .pictures import pictures, pictures_expire
 from .plugins import registry
-from .records import DecisionRecord, DecisionRow
+from .records import DecisionRecord
 from .selectors import revision_named
 
 __all__ = [
@@ -134,18 +133,17 @@ def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
         return _stored(_rows(records))
 
 
-def _rows(records: Sequence[DecisionRecord]) -> list[DecisionRow]:
+def _rows(records: Sequence[DecisionRecord]) -> list[Decision]:
     """The rows of the records, with the tenants that there still are."""
     codes = {record.tenant for record in records if record.tenant}
     tenants = dict(Tenant.objects.filter(code__in=codes).values_list("code", "pk")) if codes else {}
     return [record.row(tenants, pictures) for record in records]
 
 
-def _stored(rows: Sequence[DecisionRow]) -> int:
-    with transaction.atomic(), connection.cursor() as cursor:
+def _stored(rows: Sequence[Decision]) -> int:
+    with transaction.atomic():
         pictures.store(row.picture for row in rows if row.picture)
-        for start in range(0, len(rows), PIECE):  # the driver puts a statement together without letting anybody else on
-            cursor.execute(*insertion(rows[start : start + PIECE], into=Decision, unless_there=True))
+        Decision.objects.bulk_create(rows, batch_size=PIECE, ignore_conflicts=True)
     return len(rows)
 
 

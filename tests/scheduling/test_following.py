@@ -16,7 +16,6 @@ from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, token_issue, token_revoke, user_create, user_update
 from idcsched.audit.feed import Moved, commits_begun
 from idcsched.audit.services import feed_append
-from idcsched.audit.statements import run_together
 from idcsched.framework.capacity import Claim
 from idcsched.framework.errors import Unauthenticated, Unavailable
 from idcsched.framework.overlay import Tenancy
@@ -29,7 +28,7 @@ from idcsched.inventory.services import (
     region_scope_create,
     taint_create,
 )
-from idcsched.ledger.taking import Stay, taking
+from idcsched.ledger.taking import Stay, claims_take
 from idcsched.scheduling import callers
 from idcsched.scheduling.live import LOOK_EVERY, Live, Picture
 from metrics_ingest.services import Sample, samples_store
@@ -220,9 +219,9 @@ class TestTaking:
 
     def take(self, live: Live, amount: float) -> tuple[int, Tenancy]:
         """Past the live picture: what it is told comes later."""
-        marks: list[int] = []
-        run_together(taking([self.stay(live, amount)], at=timezone.now()), then=marks.append)
-        return marks[0], self.tenancy(amount)
+        with transaction.atomic():
+            mark = claims_take([self.stay(live, amount)], at=timezone.now())
+        return mark, self.tenancy(amount)
 
     def stay(self, live: Live, amount: float) -> Stay:
         picture = live.known
@@ -266,7 +265,7 @@ class TestTaking:
 
     @pytest.mark.both
     def test_what_others_take_meanwhile_stays_in_the_picture(self, live: Live) -> None:
-        Elsewhere(lambda: run_together(taking([self.stay(live, 200)], at=timezone.now()))).finish()
+        Elsewhere(lambda: claims_take([self.stay(live, 200)], at=timezone.now())).finish()
         mark, tenancy = self.take(live, 50)
         live.took(mark, [tenancy])
         soon(lambda: self.taken(live) == (250, 550, 4))
