@@ -185,20 +185,15 @@ class ApiToken(Recorded):
 
 
 class IdempotencyKey(models.Model):
-    """One request that a user must not make twice, and what was answered. Written by `services.idempotency` only.
-
-    A row without a status is a claim: a process works on the answer, or died doing so.
-    """
+    """One request that a user must not make twice, and what was answered. Written by `services.idempotency` only."""
 
     user = models.ForeignKey(User, models.CASCADE, verbose_name=_("user"), related_name="idempotency_keys")
     key = models.CharField(_("key"), max_length=255)
     fingerprint = models.CharField(_("fingerprint"), max_length=64, help_text=_("What was asked, as a hash."))
-    claim = models.UUIDField(_("claim"), help_text=_("Who works on it, or did."))
-    claimed_at = models.DateTimeField(_("claimed"))
     created_at = models.DateTimeField(_("created"))
-    status = models.PositiveSmallIntegerField(_("status"), null=True)
+    status = models.PositiveSmallIntegerField(_("status"))
     headers = models.JSONField(_("headers"), default=dict)
-    body = models.BinaryField(_("body"), default=b"")
+    body = models.BinaryField(_("body"))
 
     class Meta:
         verbose_name = _("idempotency key")
@@ -206,7 +201,7 @@ class IdempotencyKey(models.Model):
         constraints = [
             unique("user", "key", name="idempotency_key_unique"),
             models.CheckConstraint(
-                condition=Q(status__isnull=True) | Q(status__gte=200, status__lt=500),
+                condition=Q(status__gte=200, status__lt=500),
                 name="idempotency_status_final",
                 violation_error_message=_("Only a final answer is kept."),
             ),

@@ -10,9 +10,7 @@ from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, ClassVar, Final
-from uuid import UUID
 
-from django.db import connection, transaction
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -27,8 +25,6 @@ from idcsched.accounts.services import (
     KeptAnswer,
     KeyReused,
     idempotency_answer,
-    idempotency_claim,
-    idempotency_release,
 )
 from idcsched.framework.errors import Invalid
 
@@ -73,35 +69,26 @@ class Idempotent(APIView):
             setattr(self, "post", partial(self._once, handler))  # noqa: B010  # looked up after this, on the instance
 
     def _once(self, handler: Callable[..., Any], request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        user_id, key = principal_of_request(request).user_id, _key(request)
+        responses: list[HttpResponse] = []
+
+        def work() -> KeptAnswer | None:
+            response = self._finished(partial(handler, request, *args, **kwargs), request)
+            responses.append(response)
+            return self._kept(response) if response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR else None
+
         try:
-            claimed = idempotency_claim(user_id=user_id, key=key, fingerprint=_fingerprint(request), now=timezone.now())
-            if isinstance(claimed, KeptAnswer):
-                return _replayed(claimed)
-            return self._worked(claimed, user_id, key, partial(handler, request, *args, **kwargs), request)
+            kept = idempotency_answer(
+                user_id=principal_of_request(request).user_id,
+                key=_key(request),
+                fingerprint=_fingerprint(request),
+                now=timezone.now(),
+                work=work,
+            )
         except KeyReused:
             raise UsedForAnother from None
         except Busy:
             raise StillWorking from None
-
-    def _worked(self, claim: UUID, user_id: int, key: str, work: Callable[[], Any], request: Request) -> HttpResponse:
-        """Work and keep the answer, both or neither; what can't be kept leaves no claim behind."""
-        keep = partial(idempotency_answer, user_id=user_id, key=key, claim=claim)
-        kept = False
-        try:
-            with transaction.atomic():
-                response = self._finished(work, request)
-                final = response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
-                if final and not connection.needs_rollback:  # else a statement failed, and nothing can be added
-                    keep(answer=self._kept(response))
-                    kept = True
-            if final and not kept:
-                keep(answer=self._kept(response))
-                kept = True
-            return response
-        finally:
-            if not kept:
-                idempotency_release(user_id=user_id, key=key, claim=claim)
+        return responses[0] if kept is None else _replayed(kept)
 
     def _finished(self, work: Callable[[], Any], request: Request) -> HttpResponse:
         """The answer as it will be sent. A refusal is an answer, too: what was committed before it stays."""

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -119,41 +119,54 @@ def test_a_key_is_refused(admin: Api, key: str) -> None:
     assert not Region.objects.exists()
 
 
-def claimed(seconds: int, **fields: Any) -> IdempotencyKey:
-    """A claim that was made so long ago, by a process that never answered."""
-    row = IdempotencyKey.objects.get()
-    at = timezone.now() - timedelta(seconds=seconds)
-    for name, value in {"status": None, "body": b"", "headers": {}, "claimed_at": at, **fields}.items():
-        setattr(row, name, value)
-    row.save()
-    return row
-
-
-@pytest.mark.both
-def test_a_claim_is_waited_for_and_then_taken_over(admin: Api) -> None:
-    admin.call("POST", "/regions/", {"code": "R"}, status=201, **KEY)
-    Region.objects.all().delete()
-    claimed(50)
-    busy = admin.raw("POST", "/regions/", '{"code": "R"}', **KEY)
-    assert (busy.status_code, busy.headers["Retry-After"]) == (409, "2")
-    assert json.loads(busy.content)["code"] == "idempotency_key_busy"
-    claimed(61)
-    admin.call("POST", "/regions/", {"code": "R"}, status=201, **KEY)
-    assert IdempotencyKey.objects.get().status == 201
-
-
-@pytest.mark.both
-def test_who_is_overtaken_undoes_its_work(admin: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def held(api: Callable[..., Api], monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """A request that is being worked on with the key, in a thread of its own, until it may go on."""
     from idcsched.api.views.inventory import IspViewSet  # noqa: PLC0415  # beside what is done to it
 
-    def overtaken(**fields: Any) -> Isp:
-        made = isp_create(**fields)
-        IdempotencyKey.objects.update(claim="00000000-0000-0000-0000-000000000000")
-        return made
+    begun, go_on = threading.Event(), threading.Event()
 
-    monkeypatch.setattr(IspViewSet, "create_service", staticmethod(overtaken))
-    assert admin.call("POST", "/isps/", {"code": "ct"}, status=409, **KEY)["code"] == "idempotency_key_busy"
-    assert not Isp.objects.exists()
+    def slow(**fields: Any) -> Isp:
+        begun.set()
+        assert go_on.wait(30)
+        return isp_create(**fields)
+
+    somebody = api("admin")
+
+    def ask() -> None:
+        try:
+            somebody.call("POST", "/isps/", {"code": "ct"}, status=201, **KEY)
+        finally:
+            connection.close()
+
+    with monkeypatch.context() as patched, ThreadPoolExecutor(1) as pool:
+        patched.setattr(IspViewSet, "create_service", staticmethod(slow))
+        first = pool.submit(ask)
+        assert begun.wait(30)
+        patched.undo()
+        try:
+            yield go_on
+        finally:
+            go_on.set()
+            first.result(30)
+
+
+@pytest.mark.postgresql
+def test_while_the_first_is_worked_on_the_others_are_told_to_wait(admin: Api, held: threading.Event) -> None:
+    for body in ({"code": "ct"}, {"code": "cu"}):
+        busy = admin.raw("POST", "/isps/", json.dumps(body), **KEY)
+        assert (busy.status_code, busy.headers["Retry-After"]) == (409, "2")
+        assert json.loads(busy.content)["code"] == "idempotency_key_busy"
+    admin.call("POST", "/isps/", {"code": "cu"}, status=201, Idempotency_Key="order-2")
+
+
+def test_whoever_asks_during_the_first_gets_one_work_and_one_answer(admin: Api, held: threading.Event) -> None:
+    held.set()
+    answers = [admin.raw("POST", "/isps/", '{"code": "ct"}', **KEY)]
+    while answers[-1].status_code == 409:
+        answers.append(admin.raw("POST", "/isps/", '{"code": "ct"}', **KEY))
+    assert answers[-1].headers["Idempotent-Replayed"] == "true"
+    assert Isp.objects.count() == IdempotencyKey.objects.count() == 1
 
 
 def test_a_day_later_the_key_is_free(admin: Api) -> None:

@@ -5,9 +5,7 @@ from .idempotency import (
     KeptAnswer,
     KeyReused,
     idempotency_answer,
-    idempotency_claim,
     idempotency_prune,
-    idempotency_release,
 )
 from .tenant import tenant_callback_secret_make, tenant_create, tenant_delete, tenant_update
 from .token import (
@@ -27,9 +25,7 @@ __all__ = [
     "KeptAnswer",
     "KeyReused",
     "idempotency_answer",
-    "idempotency_claim",
     "idempotency_prune",
-    "idempotency_release",
     "tenant_callback_secret_make",
     "tenant_create",
     "tenant_delete",

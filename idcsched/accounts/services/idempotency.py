@@ -1,35 +1,24 @@
 """Answering a request once, however often it is sent.
 
-The row is the truth. A request first claims its key, in a transaction of its own, so that its twins see it. Its work
-and its answer are committed together, and only if the claim is still its own: when a process is killed, either both
-are there or neither, and of a slow one and the one that took its claim over, just one commits.
+A request's work and its answer are one transaction: when a process is killed, either both are there or neither. While
+it runs it holds its key by an advisory lock (PostgreSQL), so that the same request sent meanwhile is told to wait; on
+SQLite, which has one writer at a time, the other one waits by itself and finds the answer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
-from uuid import UUID, uuid4
+from hashlib import blake2b
+from typing import Final
 
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import connection, transaction
 
 from idcsched.accounts.models import IdempotencyKey
 from idcsched.framework.errors import Conflict
 
-__all__ = [
-    "Busy",
-    "KeptAnswer",
-    "KeyReused",
-    "idempotency_answer",
-    "idempotency_claim",
-    "idempotency_prune",
-    "idempotency_release",
-]
+__all__ = ["Busy", "KeptAnswer", "KeyReused", "idempotency_answer", "idempotency_prune"]
 
 KEPT_FOR: Final = timedelta(hours=24)
-ABANDONED_AFTER: Final = timedelta(seconds=60)
-"""A claim this old is anybody's. Long enough for any answer, short enough for a client to go on trying."""
 
 
 class KeyReused(Conflict):
@@ -49,39 +38,37 @@ class KeptAnswer:
     body: bytes
 
 
-def idempotency_claim(*, user_id: int, key: str, fingerprint: str, now: datetime) -> UUID | KeptAnswer:
-    """The claim under which the caller may work, or the answer that is there already; raises KeyReused, Busy."""
-    claim = uuid4()
-    fresh = {"fingerprint": fingerprint, "claim": claim, "claimed_at": now, "created_at": now}
+def idempotency_answer(
+    *, user_id: int, key: str, fingerprint: str, now: datetime, work: Callable[[], KeptAnswer | None]
+) -> KeptAnswer | None:
+    """Return the answer kept under the key; where there is none do the work, keep what it returns, and return None.
+
+    Work that returns None has failed: all that it wrote is undone, and the next request with the key does it anew.
+    Raises KeyReused, Busy.
+    """
     with transaction.atomic():
-        new = IdempotencyKey(user_id=user_id, key=key, **fresh)
-        IdempotencyKey.objects.bulk_create([new], ignore_conflicts=True)
-        row = IdempotencyKey.objects.select_for_update().get(user_id=user_id, key=key)
-        if row.claim == claim:
-            return claim
-        if row.created_at <= now - KEPT_FOR:
-            _taken(row, {**fresh, "status": None, "headers": {}, "body": b""})
-            return claim
-        if row.fingerprint != fingerprint:
-            raise KeyReused("idempotency_key_reused", "this key was used for another request")
-        if row.status is not None:
-            return KeptAnswer(status=row.status, headers=row.headers, body=bytes(row.body))
-        if row.claimed_at > now - ABANDONED_AFTER:
+        if not _locked(user_id, key):
             raise Busy("idempotency_key_busy", "the request with this key is still being worked on")
-        _taken(row, {"claim": claim, "claimed_at": now})
-        return claim
-
-
-def idempotency_answer(*, user_id: int, key: str, claim: UUID, answer: KeptAnswer) -> None:
-    """Keep what is answered; call it in the transaction of the work. Raises Busy where the claim was taken over."""
-    kept = _claimed(user_id, key, claim).update(status=answer.status, headers=dict(answer.headers), body=answer.body)
-    if kept != 1:
-        raise Busy("idempotency_key_busy", "the request with this key is still being worked on")
-
-
-def idempotency_release(*, user_id: int, key: str, claim: UUID) -> None:
-    """Let the next one try: there is no answer that could be kept."""
-    _claimed(user_id, key, claim).delete()
+        row = IdempotencyKey.objects.filter(user_id=user_id, key=key).first()
+        if row is not None and row.created_at > now - KEPT_FOR:
+            if row.fingerprint != fingerprint:
+                raise KeyReused("idempotency_key_reused", "this key was used for another request")
+            return KeptAnswer(status=row.status, headers=row.headers, body=bytes(row.body))
+        if row is not None:
+            row.delete()
+        if (answer := work()) is None or connection.needs_rollback:
+            transaction.set_rollback(True)
+            return None
+        IdempotencyKey.objects.create(
+            user_id=user_id,
+            key=key,
+            fingerprint=fingerprint,
+            created_at=now,
+            status=answer.status,
+            headers=dict(answer.headers),
+            body=answer.body,
+        )
+        return None
 
 
 def idempotency_prune(*, now: datetime, batch: int = 1000) -> int:
@@ -93,11 +80,12 @@ def idempotency_prune(*, now: datetime, batch: int = 1000) -> int:
     return gone
 
 
-def _taken(row: IdempotencyKey, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        setattr(row, name, value)
-    row.save(update_fields=list(values))
-
-
-def _claimed(user_id: int, key: str, claim: UUID) -> QuerySet[IdempotencyKey]:
-    return IdempotencyKey.objects.filter(user_id=user_id, key=key, claim=claim, status__isnull=True)
+def _locked(user_id: int, key: str) -> bool:
+    """Take the key until the transaction ends; whether nobody else has it."""
+    if connection.vendor != "postgresql":
+        return True
+    digest = blake2b(f"{user_id} {key}".encode(), digest_size=8, person=b"idempotency").digest()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [int.from_bytes(digest, signed=True)])
+        found: bool = cursor.fetchone()[0]
+        return found
