@@ -6,9 +6,10 @@ stocks, lines, each by IDC), so that two who want the same wait for each other i
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 from uuid import UUID
@@ -66,7 +67,7 @@ class _Part(NamedTuple):
 class _Passed(NamedTuple):
     """What the statement that took from a holding found it to come to, `kept` being what is kept of it at present."""
 
-    holding: int
+    key: int
     taken: float
     ordered: float
     kept: float
@@ -87,7 +88,7 @@ def claims_take(stays: Sequence[Stay], *, at: datetime) -> int:
         _headcounts_raise(cursor, stays)
         passed = _holdings_raise(cursor, stock, at, target="(idc_id, resource) WHERE line_id IS NULL")
         passed |= _holdings_raise(cursor, bandwidth, at, target="(line_id)")
-    Claim.objects.bulk_create(_claims(stock + bandwidth, passed, at))
+        _claims_insert(cursor, stock + bandwidth, passed, at)
     return mark
 
 
@@ -149,24 +150,30 @@ def _sums(parts: Sequence[_Part]) -> dict[tuple[int, int, str], float]:
     return {place: round(amount, DECIMALS) for place, amount in sums.items()}
 
 
-def _claims(parts: Sequence[_Part], passed: Mapping[tuple[int, int, str], _Passed], at: datetime) -> Iterator[Claim]:
-    """The claims, each with what its holding came to with it: without those that come after it."""
-    later = _sums(parts)
+def _claims_insert(
+    cursor: CursorWrapper, parts: Sequence[_Part], passed: Mapping[tuple[int, int, str], _Passed], at: datetime
+) -> None:
+    """Write each claim with what its holding came to with it, without those that come after it: the guard."""
+    if not parts:
+        return
+    later, values = _sums(parts), []
+    key_of = partial(Claim._meta.get_field("placement").get_db_prep_value, connection=connection)
+    created = connection.ops.adapt_datetimefield_value(at)
     for part in parts:
         later[part.place] = round(later[part.place] - part.claim.amount, DECIMALS)
         claim, holding, behind = part.claim, passed[part.place], part.stay.behind
         counted = holding.ordered if claim.counted == "ordered" else holding.taken
+        after = round(counted - later[part.place], DECIMALS)
         stands_behind = behind is not None and holding.kept_for is not None and holding.kept_for >= behind
-        kept = holding.kept if stands_behind else 0.0
-        yield Claim(
-            placement=part.stay.placement,
-            holding_id=holding.holding,
-            amount=claim.amount,
-            remaining=claim.amount,
-            taken_after=round(counted - later[part.place], DECIMALS),
-            ceiling=None if claim.ceiling is None else claim.ceiling - kept,
-            created_at=at,
-        )
+        ceiling = claim.ceiling if claim.ceiling is None or not stands_behind else claim.ceiling - holding.kept
+        values += [key_of(part.stay.placement), holding.key, claim.amount, claim.amount, after, ceiling, created]
+    cursor.execute(
+        f"""
+        INSERT INTO ledger_claim (placement, holding_id, amount, remaining, taken_after, ceiling, created_at)
+        VALUES {_places(7, len(parts))}
+        """,  # noqa: S608 - names of this module's own
+        values,
+    )
 
 
 def oversold(error: IntegrityError) -> bool:

@@ -173,11 +173,6 @@ def test_a_database_that_hangs_is_said_in_time(database: str, web: Web) -> None:
 
 
 @pytest.mark.postgresql
-@pytest.mark.xfail(
-    strict=True,
-    raises=Unanswered,
-    reason="a key is claimed in a transaction of its own, and its order is taken by itself in another",
-)
 def test_a_key_costs_an_order_a_fifth_more_at_the_most(web: Web) -> None:
     ordered(web, keys=True), ordered(web, keys=False)
     ratios = [ordered(web, keys=False) / ordered(web, keys=True) for _ in range(ROUNDS)]

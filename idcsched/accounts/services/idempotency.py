@@ -47,9 +47,7 @@ def idempotency_answer(
     Raises KeyReused, Busy.
     """
     with transaction.atomic():
-        if not _locked(user_id, key):
-            raise Busy("idempotency_key_busy", "the request with this key is still being worked on")
-        row = IdempotencyKey.objects.filter(user_id=user_id, key=key).first()
+        row = _locked(user_id, key)
         if row is not None and row.created_at > now - KEPT_FOR:
             if row.fingerprint != fingerprint:
                 raise KeyReused("idempotency_key_reused", "this key was used for another request")
@@ -59,15 +57,9 @@ def idempotency_answer(
         if (answer := work()) is None or connection.needs_rollback:
             transaction.set_rollback(True)
             return None
-        IdempotencyKey.objects.create(
-            user_id=user_id,
-            key=key,
-            fingerprint=fingerprint,
-            created_at=now,
-            status=answer.status,
-            headers=dict(answer.headers),
-            body=answer.body,
-        )
+        kept = {"status": answer.status, "headers": dict(answer.headers), "body": answer.body}
+        row = IdempotencyKey(user_id=user_id, key=key, fingerprint=fingerprint, created_at=now, **kept)
+        IdempotencyKey.objects.bulk_create([row])
         return None
 
 
@@ -80,12 +72,15 @@ def idempotency_prune(*, now: datetime, batch: int = 1000) -> int:
     return gone
 
 
-def _locked(user_id: int, key: str) -> bool:
-    """Take the key until the transaction ends; whether nobody else has it."""
-    if connection.vendor != "postgresql":
-        return True
-    digest = blake2b(f"{user_id} {key}".encode(), digest_size=8, person=b"idempotency").digest()
+def _locked(user_id: int, key: str) -> IdempotencyKey | None:
+    """Take the key until the transaction ends, and return its row: usually there is none. Raises Busy."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [int.from_bytes(digest, signed=True)])
-        found: bool = cursor.fetchone()[0]
-        return found
+        if connection.vendor == "postgresql":
+            digest = blake2b(f"{user_id} {key}".encode(), digest_size=8, person=b"idempotency").digest()
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [int.from_bytes(digest, signed=True)])
+            if not cursor.fetchone()[0]:
+                raise Busy("idempotency_key_busy", "the request with this key is still being worked on")
+        # A query of the ORM that finds nothing would cost an order a tenth of its time.
+        cursor.execute("SELECT id FROM accounts_idempotencykey WHERE user_id = %s AND key = %s", [user_id, key])
+        found = cursor.fetchone()
+    return IdempotencyKey.objects.get(pk=found[0]) if found else None
