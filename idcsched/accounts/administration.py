@@ -10,7 +10,6 @@ from typing import Any, ClassVar, cast
 
 from django.conf import settings
 from django.contrib import messages
-from django.db import transaction
 from django.db.models import DateTimeField, Model, QuerySet, TextField
 from django.forms import BaseModelFormSet, ChoiceField, ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -24,6 +23,7 @@ from idcsched.accounts.roles import INSTALLATION_WIDE, Role, principal_of, role_
 from idcsched.accounts.selectors import changes_visible
 from idcsched.audit.admin import ChosenRowsMixin, PlainValuesMixin, ReadOnlyAdmin, plain_column
 from idcsched.audit.context import origin_set
+from idcsched.audit.edits import all_or_none
 from idcsched.audit.history import HistoryMixin
 from idcsched.audit.models import Change
 from idcsched.columns import DocumentField
@@ -200,8 +200,7 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, PlainValuesMixin, M
         show = super().changeform_view
         with admin_origin(request):
             try:
-                with transaction.atomic():
-                    return show(request, object_id, form_url, extra_context)
+                return show(request, object_id, form_url, extra_context)  # in a transaction of Django's
             except IdcschedError as error:
                 request.refusal = error  # type: ignore[attr-defined]  # the form is shown again and says so
                 return show(request, object_id, form_url, extra_context)
@@ -223,8 +222,7 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, PlainValuesMixin, M
         """Show the page; where a service refuses, do nothing and say so on the same page."""
         with admin_origin(request):
             try:
-                with transaction.atomic():
-                    return show()
+                return all_or_none(show)
             except IdcschedError as error:
                 self.message_user(request, explained(error), messages.ERROR)
                 return HttpResponseRedirect(request.get_full_path())

@@ -4,12 +4,10 @@ A viewset declares its queryset, serializer, filterset, capability and services;
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import repeat
-from typing import Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
 import msgspec
-from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext
@@ -22,6 +20,7 @@ from rest_framework.validators import UniqueValidator
 from rest_framework.viewsets import GenericViewSet
 
 from idcsched.audit.bulk import each, places
+from idcsched.audit.edits import all_or_none, edited
 from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid
 
@@ -45,6 +44,7 @@ __all__ = [
 ]
 
 Service = Callable[..., Any]
+Made = TypeVar("Made")
 PLAIN_FIELDS: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], type], ...] = (
     (serializers.CharField, str),
     (serializers.ChoiceField, str),
@@ -153,12 +153,6 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
             return shown
         return {name: shown[name] for name in shown if name not in self.secret_fields | self.moving_fields}
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """One transaction, whose changes are put down to the caller."""
-        with caller_origin(self.request), transaction.atomic():
-            yield
-
 
 class Resource(ReadOnlyResource):
     """A list whose members can be made, changed and deleted; a JSON list makes or changes many, all or none.
@@ -179,39 +173,35 @@ class Resource(ReadOnlyResource):
     """The rows that belong to a row and are shown in it."""
 
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        many = isinstance(request.data, list)
-        with self.writing():
-            if many and type(self).create_many_service is not None:
-                made = self._made_at_once(request.data)
-            else:
-                made = [row for pointer, document in _items(request.data) for row in self._made(document, pointer)]
-            shown = self._shown(made, many=many or len(made) != 1)
+        with caller_origin(request):
+            shown = all_or_none(lambda: self._created(request.data))
         return Response(shown, status=status.HTTP_201_CREATED)
 
     def update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """PUT: the whole object, what is left out falls back to its default."""
-        return self._edited(request, partial=False)
+        return self._updated(request, partial=False)
 
     def partial_update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """PATCH: only what is named."""
-        return self._edited(request, partial=True)
+        return self._updated(request, partial=True)
 
     def partial_update_many(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """PATCH of a list to the collection: only what is named, of the objects that say which they are."""
         documents = self._keyed(request.data)
-        with self.writing():
-            rows = self._held_by_key([key for key, _ in documents])
+        keys = list(documents)
+
+        def change(rows: Sequence[Any]) -> Any:
             changed = []
-            for index, (row, (_, document)) in enumerate(zip(rows, documents, strict=True)):
+            for index, (row, document) in enumerate(zip(rows, documents.values(), strict=True)):
                 with below(f"/{index}"):
                     changed.append(self._changed(row, document, partial=True))
-            shown = self._shown(changed, many=True)
-        return Response(shown)
+            return self._shown(changed, many=True)
+
+        named = self.get_queryset().filter(**{f"{self.lookup_field}__in": keys})
+        return Response(self._edited(list(named.values_list("pk", flat=True)), lambda: self._read_by_key(keys), change))
 
     def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        with self.writing():
-            row = self.held_object()
-            type(self).delete_service(**{self.noun: row})
+        self.edited_object(lambda row: type(self).delete_service(**{self.noun: row}))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def check_rows(self, rows: Sequence[Any], pointers: Iterable[str] = repeat("")) -> None:
@@ -235,15 +225,18 @@ class Resource(ReadOnlyResource):
                 raise Invalid("read_only", "this can't be changed", f"/{name}")
         return type(self).update_service(**{self.noun: row, "changes": changes})
 
-    def held_object(self) -> Any:
-        """The row of this address as it stands now, held until the transaction ends.
+    def edited_object(self, change: Callable[[Any], Made]) -> Made:
+        """What `change` makes of the row of this address, as it stands now and nobody else changes it meanwhile.
 
         Raises NotFound, Forbidden, StaleETag.
         """
-        self._hold([self.get_object().pk])
-        row = self.get_object()
-        self._check_held([row])
-        return row
+
+        def read() -> Any:
+            row = self.get_object()
+            self._check_held([row])
+            return row
+
+        return self._edited([self.get_object().pk], read, change)
 
     def fresh(self, rows: Sequence[Any]) -> list[Any]:
         """The rows read again, all at once, as the list reads them."""
@@ -269,18 +262,31 @@ class Resource(ReadOnlyResource):
         _validate(serializer)
         return serializer.validated_data
 
-    def _edited(self, request: Request, *, partial: bool) -> Response:
-        with self.writing():
-            changed = self._changed(self.held_object(), request.data, partial=partial)
-            shown = self._shown([changed], many=False)
-        return Response(shown)
+    def _created(self, data: Any) -> Any:
+        """What the documents have made, as it is shown."""
+        many = isinstance(data, list)
+        if many and type(self).create_many_service is not None:
+            made = self._made_at_once(data)
+        else:
+            made = [row for pointer, document in _items(data) for row in self._made(document, pointer)]
+        return self._shown(made, many=many or len(made) != 1)
+
+    def _updated(self, request: Request, *, partial: bool) -> Response:
+        return Response(
+            self.edited_object(lambda row: self._shown([self._changed(row, request.data, partial=partial)], many=False))
+        )
+
+    def _edited(self, keys: Sequence[Any], read: Callable[[], Any], change: Callable[[Any], Made]) -> Made:
+        rows = self.get_queryset().model._default_manager.filter(pk__in=keys)
+        with caller_origin(self.request):
+            return edited(rows, read=read, change=change, held_with=self.held_with)
 
     def _changed(self, row: Any, document: Any, *, partial: bool) -> Any:
         changed = self.change(row, document, partial=partial)
         self.check_rows([changed])
         return changed
 
-    def _keyed(self, data: Any) -> list[tuple[Any, Any]]:
+    def _keyed(self, data: Any) -> dict[Any, Any]:
         """Each object's name, and what is to change; raises Invalid where one has none, or another's."""
         if not isinstance(data, list):
             raise Invalid("wrong_type", "this must be a list of objects, each with its `{key}`", key=self.lookup_field)
@@ -292,26 +298,17 @@ class Resource(ReadOnlyResource):
                 if key in found:
                     raise Invalid("given_twice", "this can be given once", f"/{self.lookup_field}")
             found[key] = {name: value for name, value in document.items() if name != "id"} if by_id else document
-        return list(found.items())
+        return found
 
-    def _held_by_key(self, keys: Sequence[Any]) -> list[Model]:
-        named = {f"{self.lookup_field}__in": keys}
-        self._hold(list(self.get_queryset().filter(**named).values_list("pk", flat=True)))
-        found = {getattr(row, self.lookup_field): row for row in self.get_queryset().filter(**named)}
+    def _read_by_key(self, keys: Sequence[Any]) -> list[Model]:
+        named = self.get_queryset().filter(**{f"{self.lookup_field}__in": keys})
+        found = {getattr(row, self.lookup_field): row for row in named}
         for index, key in enumerate(keys):
             if key not in found:
                 raise Invalid("unknown", "there is no {name}", f"/{index}/{self.lookup_field}", name=key)
         rows = [found[key] for key in keys]
         self._check_held(rows, places(rows))
         return rows
-
-    def _hold(self, keys: Sequence[Any]) -> None:
-        """Let nobody else change these rows, nor what is shown in them; in order, so that no two block each other."""
-        model = self.get_queryset().model
-        _lock(model._default_manager.filter(pk__in=keys))
-        for name in self.held_with:
-            relation: Any = model._meta.get_field(name)
-            _lock(relation.related_model._default_manager.filter((f"{relation.field.name}__in", keys)))
 
     def _check_held(self, rows: Sequence[Model], pointers: Sequence[str] = ("",)) -> None:
         self.check_rows(rows, pointers)
@@ -389,10 +386,6 @@ def _key(document: Any, name: str) -> Any:
     if not isinstance(key, kind) or isinstance(key, bool):
         raise Invalid("wrong_type", "this is no name of an object", f"/{name}")
     return key
-
-
-def _lock(rows: QuerySet[Any]) -> None:
-    list(rows.select_for_update().order_by("pk").values_list("pk"))
 
 
 def _defaults(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:

@@ -10,9 +10,11 @@ from rest_framework.request import Request
 
 from idcsched.api.conditions import etag_of, if_match_check
 from idcsched.api.filtering import FilterSet
+from idcsched.api.origin import caller_origin
 from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
+from idcsched.audit.edits import edited
 from idcsched.placement import services
 from idcsched.placement.documents import DeliveryDocument, delivery_document
 from idcsched.placement.models import Delivery
@@ -64,14 +66,18 @@ class DeliveryViewSet(ReadOnlyResource):
     @action(detail=True, methods=["post"])
     def resend(self, request: Request, id: str) -> HttpResponse:
         """Send it at once, received before or not, and try for another day."""
-        with self.writing():
-            delivery: Delivery = self.get_object()
-            if "If-Match" in request.headers:
-                list(Delivery.objects.select_for_update().filter(pk=delivery.pk).values_list("pk"))
-                delivery = self.get_object()
-                if_match_check(request, [delivery_document(delivery)], [""])
-            queued = services.delivery_resend(delivery=delivery)
+        rows = Delivery.objects.filter(pk=self.get_object().pk)
+        with caller_origin(request):
+            queued = edited(
+                rows, read=self._checked, change=lambda delivery: services.delivery_resend(delivery=delivery)
+            )
         return _response(delivery_document(queued))
+
+    def _checked(self) -> Delivery:
+        """The callback as it stands now; raises StaleETag."""
+        delivery: Delivery = self.get_object()
+        if_match_check(self.request, [delivery_document(delivery)], [""])
+        return delivery
 
 
 def _response(document: DeliveryDocument) -> HttpResponse:

@@ -23,6 +23,7 @@ from idcsched.api.origin import caller_origin
 from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
+from idcsched.audit.edits import edited
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import NotFound
 from idcsched.inventory.scope import scope_check
@@ -205,16 +206,17 @@ class PlacementViewSet(ReadOnlyResource):
         return self._moved(partial(services.placement_give_up, reason=asked.reason))
 
     def _moved(self, service: Any, status: int = status.HTTP_200_OK) -> HttpResponse:
-        with self.writing():
-            placement = self.get_object()
+        placement = self.get_object()
+        with caller_origin(self.request):
             if "If-Match" in self.request.headers:
-                placement = self._held(placement)
-            moved = service(placement=placement)
+                rows = Placement.objects.filter(pk=placement.pk)
+                moved = edited(rows, read=self._checked, change=lambda found: service(placement=found))
+            else:
+                moved = service(placement=placement)
         return placement_response(moved, status=status)
 
-    def _held(self, placement: Placement) -> Placement:
-        """The placement as it stands now, held until the transaction ends; raises StaleETag."""
-        list(Placement.objects.select_for_update().filter(pk=placement.pk).values_list("pk"))
+    def _checked(self) -> Placement:
+        """The placement as it stands now; raises StaleETag."""
         found: Placement = self.get_object()
         if_match_check(self.request, map(_versioned, placement_documents([found])), [""])
         return found

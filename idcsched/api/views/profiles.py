@@ -210,18 +210,16 @@ class ProfileViewSet(Resource):
         if request.method == "GET":
             return page_response(request, profile.revisions.all(), partial(_revision, profile))
         draft = convert(request.data, Draft)
-        with self.writing():
-            made = profile_revise(
-                profile=self.held_object(), body=_body(draft), message=draft.message or "", activate=False
-            )
+        made = self.edited_object(
+            lambda row: profile_revise(profile=row, body=_body(draft), message=draft.message or "", activate=False)
+        )
         return Response(_revision(profile, made), status=status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="profile_revisions_activate", request=None, responses=ShownRevision)
     @action(detail=True, methods=["post"], url_path=r"revisions/(?P<number>[0-9]{1,9})/activate")
     def activate(self, request: Request, code: str, number: str) -> Response:
         """Put a revision in force, an earlier one, too."""
-        with self.writing():
-            profile_activate(profile=self.held_object(), number=int(number))
+        self.edited_object(lambda row: profile_activate(profile=row, number=int(number)))
         profile: Profile = self.get_object()
         return Response(_revision(profile, profile.revisions.get(number=int(number))))
 

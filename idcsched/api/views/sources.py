@@ -207,8 +207,7 @@ class SourceViewSet(Resource):
     @action(detail=True, methods=["post"])
     def run(self, request: Request, code: str) -> Response:
         """Have it asked as soon as a worker is free."""
-        with self.writing():
-            asked = services.source_ask(source=self.held_object(), now=timezone.now())
+        asked = self.edited_object(lambda source: services.source_ask(source=source, now=timezone.now()))
         source_hint(asked.pk)
         return Response(self.get_serializer(asked).data, status=status.HTTP_202_ACCEPTED)
 

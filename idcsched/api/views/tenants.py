@@ -92,6 +92,5 @@ class TenantViewSet(Resource):
     @action(detail=True, methods=["post"])
     def callback_secret(self, request: Request, code: str) -> Response:
         """A new secret to sign callbacks with; for a day they are signed with the one before as well."""
-        with self.writing():
-            secret = services.tenant_callback_secret_make(tenant=self.held_object())
+        secret = self.edited_object(lambda tenant: services.tenant_callback_secret_make(tenant=tenant))
         return Response(msgspec.to_builtins(CallbackSecret(secret=secret)), status=status.HTTP_201_CREATED)

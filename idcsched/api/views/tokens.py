@@ -122,21 +122,21 @@ class TokenViewSet(Resource):
     def rotate(self, request: Request, id: str) -> Response:
         """A new token like this one, which goes on beside it for a while: time to put the new one in its place."""
         asked = convert(request.data or {}, Rotation)
-        with self.writing():
-            issued = services.token_rotate(
-                token=self.held_object(),
+        issued = self.edited_object(
+            lambda token: services.token_rotate(
+                token=token,
                 overlap=timedelta(seconds=asked.overlap_seconds),
                 expires_at=asked.expires_at,
                 prolong=principal_of_request(request).can("write_tokens"),
             )
+        )
         return Response(self.get_serializer(_with_secret(issued)).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="tokens_revoke", request=None, responses=TokenSerializer)
     @action(detail=True, methods=["post"])
     def revoke(self, request: Request, id: str) -> Response:
         """End a token at once, for good."""
-        with self.writing():
-            revoked = services.token_revoke(token=self.held_object())
+        revoked = self.edited_object(lambda token: services.token_revoke(token=token))
         return Response(self.get_serializer(revoked).data)
 
 
