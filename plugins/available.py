@@ -1,7 +1,5 @@
 """`available` (PreFilter): keeps IDCs whose status is `online`."""
 
-from functools import partial
-
 import numpy as np
 
 from idcsched.framework.context import Cycle
@@ -22,14 +20,13 @@ class Available(Plugin):
     def pre_filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
         idcs, rows = ctx.snapshot.idcs, ctx.row_numbers
 
-        def others(status: str) -> Mask:
-            return np.array([each != status for each in idcs.statuses], dtype=np.bool_)
+        def others() -> dict[str, Mask]:
+            statuses = np.array(idcs.statuses)
+            return {status: statuses != status for status in BY_STATUS if status in idcs.statuses}
 
         return tuple(
-            Verdict(
-                ctx.take(idcs.memory.once(("not", status), partial(others, status))),
-                reason,
-                lambda i: {"status": idcs.statuses[rows[i]]},
-            )
-            for status, reason in BY_STATUS.items()
+            [
+                Verdict(ctx.take(keep), BY_STATUS[status], lambda i: {"status": idcs.statuses[rows[i]]})
+                for status, keep in idcs.memory.once("available", others).items()
+            ]
         )

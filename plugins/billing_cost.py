@@ -74,14 +74,19 @@ class BillingCost(Plugin):
         return Scale(kind="fixed", better="less", low=0.0, high=high)
 
     def score(self, ctx: Cycle) -> Reading | None:
-        choice, groups, prices = ctx.lines, distinct_groups(ctx.lines), ctx.snapshot.lines.price
-        if not ctx.need or not any(np.isfinite(prices[group[group != NO_LINE]]).any() for group in groups):
-            return None  # nothing is billed, or no price is known
-        bills = [self._bill(ctx, np.maximum(group, 0)) for group in groups]
+        choice, lines = ctx.lines, ctx.snapshot.lines
+        if not ctx.need or not lines.codes:
+            return None  # nothing is billed
+        groups = distinct_groups(choice)
+        prices = [np.where(group == NO_LINE, np.nan, lines.price[group]) for group in groups]
+        if not any(np.isfinite(price).any() for price in prices):
+            return None  # no price is known
+        bills = [self._bill(ctx, group, price) for group, price in zip(groups, prices, strict=True)]
         ctx.state[self] = bills[0]
-        of_each = [np.where(group == NO_LINE, 0.0, bill.raw) for bill, group in zip(bills, groups, strict=True)]
-        total = np.sum(of_each, axis=0) if len(bills) > 1 else bills[0].raw
-        total = np.where(choice.has_line, total, np.nan)
+        total = bills[0].raw
+        if len(bills) > 1:
+            of_each = [np.where(group == NO_LINE, 0.0, bill.raw) for bill, group in zip(bills, groups, strict=True)]
+            total = np.where(choice.has_line, np.sum(of_each, axis=0), np.nan)
         return Reading(
             metric=BANDWIDTH,
             values=rounded(total),
@@ -90,18 +95,18 @@ class BillingCost(Plugin):
             lines=choice.groups[0],
         )
 
-    def _bill(self, ctx: Cycle, group: Rows) -> Bill:
-        """The formula of the scheduling rules, on the line that each row has in `group`."""
+    def _bill(self, ctx: Cycle, group: Rows, price: Floats) -> Bill:
+        """The formula of the scheduling rules, on the line that each row has in `group`, at its price."""
         lines, need = ctx.snapshot.lines, ctx.need
         load, commit = lines.load[group] + need, lines.paid[group]
-        over = np.clip((load - commit) / need, 0.0, 1.0)
+        over = ((load - commit) / need).clip(0.0, 1.0)
         over = np.where(lines.flat_rate[group], 0.0, np.where(lines.daily[group], 1.0, over))
         fill = np.minimum(1.0, load / np.maximum(commit, _SOME))
         level = load / np.maximum(lines.purchased[group], _SOME)
-        scarce = np.clip((level - SCARCE_FROM) / SCARCE_SPAN, 0.0, SCARCE_MOST) ** 2
+        scarce = ((level - SCARCE_FROM) / SCARCE_SPAN).clip(0.0, SCARCE_MOST) ** 2
         busy = busy_share(lines, group, hour_of_week_shape(ctx.request.shape))
         paid = fill**2 * self.args.free * (1.0 - over) + over
-        raw = lines.price[group] * (paid * busy + self.args.scarcity * scarce)
+        raw = price * (paid * busy + self.args.scarcity * scarce)
         return Bill(raw, busy, over, fill, commit)
 
     def note(self, ctx: Cycle, position: int) -> Note | None:

@@ -62,11 +62,11 @@ class NetworkFlow(Plugin):
         )
 
     def score(self, ctx: Cycle) -> Reading:
-        left, oldest = line_headroom(ctx), self._oldest(ctx)
+        oldest = self._oldest(ctx)
         return Reading(
             metric=BANDWIDTH,
-            values=left,
-            known=ctx.lines.known & ~np.isnan(left),
+            values=line_headroom(ctx),
+            known=ctx.lines.known,
             at=ctx.line_times(BANDWIDTH, oldest),
             lines=oldest,
         )

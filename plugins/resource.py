@@ -84,7 +84,7 @@ class Resource(Plugin):
     def _readings(ctx: Cycle) -> dict[str, Reading]:
         """The loads that anybody in question reports, by resource."""
         readings = {name: ctx.metric(metric) for name, metric in LOADS.items()}
-        return {name: reading for name, reading in readings.items() if not np.isnan(reading.values).all()}
+        return {n: reading for n, reading in readings.items() if reading.complete or not np.isnan(reading.values).all()}
 
     def _load_verdicts(self, ctx: Cycle) -> tuple[Verdict, ...]:
         verdicts: list[Verdict] = []

@@ -26,7 +26,7 @@ class Taint(Plugin):
 
     def filter(self, ctx: Cycle) -> Verdict | None:
         taints = ctx.snapshot.taints
-        against = self._untolerated(ctx, hard=True)
+        against, _ = self._untolerated(ctx)
         if not against.size:
             return None
         keep = np.ones(ctx.snapshot.size, dtype=np.bool_)
@@ -46,17 +46,18 @@ class Taint(Plugin):
         return Verdict(ctx.take(keep), UNTOLERATED, detail)
 
     def score(self, ctx: Cycle) -> Floats:
-        soft = ctx.snapshot.taints.idc[self._untolerated(ctx, hard=False)]
-        counts = np.bincount(soft, minlength=ctx.snapshot.size)
+        _, soft = self._untolerated(ctx)
+        counts = np.bincount(ctx.snapshot.taints.idc[soft], minlength=ctx.snapshot.size)
         return ctx.take(counts).astype(np.float64)
 
-    @staticmethod
-    def _untolerated(ctx: Cycle, *, hard: bool) -> Rows:
-        """The numbers of those taints."""
-        taints, tolerations = ctx.snapshot.taints, ctx.request.tolerations or ()
-        against = np.array(
-            [(kind[2] in HARD_EFFECTS) is hard and not tolerated(tolerations, *kind) for kind in taints.kinds],
-            dtype=np.bool_,
-        )
-        found: Rows = np.flatnonzero(against[taints.kind] & taints.in_force(ctx.now))
+    def _untolerated(self, ctx: Cycle) -> tuple[Rows, Rows]:
+        """The numbers of the hard ones and of the soft ones, found once a decision."""
+        if self.name not in ctx.state:
+            taints, tolerations = ctx.snapshot.taints, ctx.request.tolerations or ()
+            untolerated = [not tolerated(tolerations, *kind) for kind in taints.kinds]
+            hard = [effect in HARD_EFFECTS for _, _, effect in taints.kinds]
+            against = np.flatnonzero(np.array(untolerated, dtype=np.bool_)[taints.kind] & taints.in_force(ctx.now))
+            are_hard = np.array(hard, dtype=np.bool_)[taints.kind[against]]
+            ctx.state[self.name] = against[are_hard], against[~are_hard]
+        found: tuple[Rows, Rows] = ctx.state[self.name]
         return found

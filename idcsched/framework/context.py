@@ -1,13 +1,14 @@
 """What a plugin's methods are given: what is asked, what is known, and the rows that they judge."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from dataclasses import dataclass
+from functools import cached_property, partial, reduce
 from math import nan
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from .answer import PluginError
 from .capacity import BANDWIDTH
@@ -51,8 +52,7 @@ class Timing(msgspec.Struct, frozen=True):
     seconds: float
 
 
-@dataclass(slots=True, kw_only=True)
-class Cycle:
+class Cycle(msgspec.Struct, kw_only=True, dict=True):
     """The one context object: what is asked, what is known, and the rows that a method judges.
 
     `rows`, `size` many, are those in question while filtering and the survivors while scoring; `row_numbers` has them
@@ -67,22 +67,25 @@ class Cycle:
     labels: Mapping[str, str]
     line_policy: LinePolicy
     rows: slice | Rows
-    replies: Mapping[str, Reply] = field(default_factory=dict)
+    replies: Mapping[str, Reply] = {}
     clock: Clock | None = None
     entry: str = ""
-    missing: Missing = field(default_factory=Missing)
-    state: dict[Any, Any] = field(default_factory=dict)
-    notes: list[MissingNote] = field(default_factory=list)
-    errors: list[PluginError] = field(default_factory=list)
-    timings: list[Timing] = field(default_factory=list)
+    missing: Missing = Missing()
+    state: dict[Any, Any] = {}
+    notes: list[MissingNote] = []
+    errors: list[PluginError] = []
+    timings: list[Timing] = []
     choice: LineChoice | None = None
-    row_numbers: Rows = field(init=False)
-    size: int = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def row_numbers(self) -> Rows:
         rows = self.rows
-        self.row_numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
-        self.size = self.row_numbers.size
+        return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+
+    @cached_property
+    def size(self) -> int:
+        rows = self.rows
+        return rows.stop - rows.start if isinstance(rows, slice) else rows.size
 
     @property
     def need(self) -> float:
@@ -105,7 +108,8 @@ class Cycle:
         """Return the same about its one IDC, on those of its lines."""
         yes = np.ones(1, dtype=np.bool_)
         groups = tuple(np.array([line], dtype=np.intp) for line in lines)
-        return replace(self, choice=LineChoice(groups=groups, has_line=yes, carries=yes, known=yes))
+        choice = LineChoice(groups=groups, has_line=yes, carries=yes, known=yes)
+        return replace(self, choice=choice)
 
     def take(self, column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Return the part of a snapshot column (one entry an IDC) that belongs to these rows."""
@@ -169,7 +173,7 @@ class Cycle:
 
         `among`: only these rows' values are asked for at all.
         """
-        if reading.known.all():
+        if reading.complete:
             return reading.known
         policy = self.missing.filter
         missing = ~reading.known if among is None else among & ~reading.known

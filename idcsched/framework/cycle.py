@@ -6,11 +6,11 @@ of the snapshot. A filter gives a mask with one bool for each row in question; s
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from .answer import PluginError
 from .context import Clock, Cycle
@@ -32,6 +32,7 @@ from .snapshot import Snapshot
 
 __all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
 
+MASK = np.dtype(np.bool_)
 EXCLUDED = Reason("excluded", "excluded by the request", "excluded by the request's `{field}`")
 NO_GROUP = Reason("no_group", "in no fallback group", "in none of the fallback groups", ("profile", "labels"))
 
@@ -223,7 +224,7 @@ def _checked_verdicts(ctx: Cycle, given: object) -> tuple[Verdict, ...]:
     for verdict in verdicts:
         if not isinstance(verdict, Verdict):
             raise TypeError(f"gave {type(verdict).__name__}, not Verdict")
-        if verdict.keep.dtype != np.bool_ or verdict.keep.shape != (ctx.size,):
+        if verdict.keep.dtype != MASK or verdict.keep.shape != (ctx.size,):
             raise ValueError(f"gave a mask of {verdict.keep.dtype}{verdict.keep.shape} for {ctx.size} rows")
     return verdicts
 

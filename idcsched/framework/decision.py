@@ -90,7 +90,8 @@ class Ranking:
             among = np.flatnonzero(self.totals >= np.partition(self.totals, -count)[-count])
         totals = -self.totals[among]
         order = totals.argsort(kind="stable")
-        if (np.diff(totals[order]) == 0.0).any():
+        ordered = totals[order]
+        if (ordered[1:] - ordered[:-1] == 0.0).any():
             keys = [-key[among] for key in reversed(list(self.tie_keys.values()))]
             order = np.lexsort((self.hashes[among], *keys, totals))
         best: Rows = among[order]

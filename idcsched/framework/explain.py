@@ -6,7 +6,7 @@ Reasons are kept as codes and parameters; `say` renders a sentence's English tem
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import islice
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import Any, Literal
 
 import msgspec
@@ -143,7 +143,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     if not places:
         return
     positions = decision.ranking.head(places.stop)[places.start : places.stop]
-    by_scorer = {column.entry.name: _scores_at(decision, column, positions, tell) for column in decision.columns}
+    scores = _scores_at(decision, positions, tell)
     figured = [judgement for judgement in decision.judgements if judgement.figures] if full else []
     rows = decision.survivors.row_numbers[positions]
     judged = np.searchsorted(decision.cycle.row_numbers, rows) if figured else rows
@@ -153,38 +153,48 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
             idc=decision.cycle.snapshot.idcs.codes[row],
             lines=lines_used(decision, position),
             score=decision.ranking.totals.item(position),
-            scores={name: scores[number] for name, scores in by_scorer.items()},
+            scores={name: of_scorer[number] for name, of_scorer in scores.items()},
             filters=_passed(figured, judged.item(number), tell) or msgspec.UNSET,
         )
 
 
-def _scores_at(decision: Decision, column: ScoreColumn, positions: Rows, tell: Teller) -> list[Score]:
-    """One scorer's way from raw values to contributions, at those positions."""
-    raw, scores = column.raw.take(positions), column.scores[positions]
-    contributions, range_ = rounded(column.weight * scores), _range(column)
-    ages = [None] * positions.size if raw.at is None else _ages(decision.cycle.now, raw.at)
-    return [
-        Score(
-            raw=None if isnan(value) else value,
-            normalized=None if column.left_out else score,
-            weight=column.weight,
-            nominal_weight=column.nominal_weight,
-            contribution=0.0 if column.left_out else contribution,
-            age_seconds=age,
-            missing=missing,
-            range=range_,
-            note=note,
-        )
-        for value, score, contribution, age, missing, note in zip(
-            raw.values.tolist(),
-            rounded(scores).tolist(),
-            contributions.tolist(),
-            ages,
-            _stand_ins(column, positions),
-            tell.notes(decision.survivors, column, positions.tolist()),
-            strict=True,
-        )
-    ]
+def _scores_at(decision: Decision, positions: Rows, tell: Teller) -> dict[str, list[Score]]:
+    """Every scorer's way from raw values to contributions, at those positions."""
+    columns, nothing = decision.columns, np.full(positions.size, np.nan)
+    normalized = np.array([column.scores[positions] for column in columns])
+    contributions = normalized * np.array([[column.weight] for column in columns])
+    raws = [column.raw.values[positions] for column in columns]
+    times = [nothing if column.raw.at is None else column.raw.at[positions] for column in columns]
+    found = {}
+    for column, *told in zip(
+        columns,
+        map(np.ndarray.tolist, raws),
+        rounded(normalized).tolist(),
+        rounded(contributions).tolist(),
+        _ages(decision.cycle.now, np.array(times)),
+        strict=True,
+    ):
+        range_ = _range(column)
+        found[column.entry.name] = [
+            Score(
+                raw=None if isnan(value) else value,
+                normalized=None if column.left_out else score,
+                weight=column.weight,
+                nominal_weight=column.nominal_weight,
+                contribution=0.0 if column.left_out else contribution,
+                age_seconds=None if isnan(age) else age,
+                missing=missing,
+                range=range_,
+                note=note,
+            )
+            for value, score, contribution, age, missing, note in zip(
+                *told,
+                _stand_ins(column, positions),
+                tell.notes(decision.survivors, column, positions.tolist()),
+                strict=True,
+            )
+        ]
+    return found
 
 
 def _range(column: ScoreColumn) -> tuple[float, float] | msgspec.UnsetType:
@@ -192,9 +202,9 @@ def _range(column: ScoreColumn) -> tuple[float, float] | msgspec.UnsetType:
     return (float(scale.low), float(scale.high)) if scale.kind == "fixed" else msgspec.UNSET
 
 
-def _ages(now: float, at: Floats) -> list[float | None]:
-    """How old values are, in seconds; None: there is none."""
-    return [None if isnan(age) else age for age in (np.rint((now - at) * 1000) / 1000).tolist()]
+def _ages(now: float, at: Floats) -> Any:
+    """How old values are, in seconds; NaN: there is none."""
+    return (np.rint((now - at) * 1000) / 1000).tolist()
 
 
 def _stand_ins(column: ScoreColumn, positions: Rows) -> list[str | None]:
@@ -378,7 +388,7 @@ def stale_values(decision: Decision) -> Iterator[Stale]:
         metric, seen = reading.metric, told.setdefault((reading.metric, used_as), set())
         rows = note.rows.tolist()
         lines = [NO_LINE] * len(rows) if reading.lines is None else reading.lines.tolist()
-        ages = [None] * len(rows) if reading.at is None else _ages(now, reading.at)
+        ages = [nan] * len(rows) if reading.at is None else _ages(now, reading.at)
         for row, line, age in zip(rows, lines, ages, strict=True):
             if (row, line) in seen:
                 continue
@@ -387,6 +397,6 @@ def stale_values(decision: Decision) -> Iterator[Stale]:
                 idc=idcs[row],
                 line=codes[line] if line >= 0 else None,
                 metric=metric,
-                age_seconds=age,
+                age_seconds=None if isnan(age) else age,
                 used_as=used_as,
             )

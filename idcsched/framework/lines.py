@@ -6,7 +6,6 @@ share a BGP line, which then is counted once.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from .labels import Mask, Rows
 from .normalize import Floats
-from .snapshot import Snapshot
+from .snapshot import Lines, Snapshot
 
 __all__ = ["BGP", "NO_LINE", "LineChoice", "LinePolicy", "choose_lines"]
 
@@ -64,92 +63,77 @@ def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: Li
     wants: Sequence[tuple[str, ...]] = [(isp,) for isp in policy.wanted] if policy.match == "all" else [policy.wanted]
     picks = [_pick(snapshot, rows, fresh, policy, isps) for isps in wants]
     return LineChoice(
-        groups=tuple(pick.line for pick in picks),
+        groups=tuple([pick.line for pick in picks]),
         has_line=reduce(np.logical_and, [pick.line != NO_LINE for pick in picks]),
         carries=reduce(np.logical_and, [pick.carries for pick in picks]),
         known=reduce(np.logical_and, [pick.known for pick in picks]),
     )
 
 
-@dataclass(slots=True)
-class _Pick:
-    """The best line so far of each row, and what it is compared by with the lines of the next plane."""
+class _Pick(msgspec.Struct, frozen=True):
+    """One line of each row, whether it can take the need, and whether it is known how much of it is used."""
 
     line: Rows
     carries: Mask
     known: Mask
-    cheapness: Floats
-    room: Floats
 
-    @classmethod
-    def none(cls, size: int) -> "_Pick":
-        """No line anywhere."""
-        return cls(
-            line=np.full(size, NO_LINE, dtype=np.intp),
-            carries=np.zeros(size, dtype=np.bool_),
-            known=np.zeros(size, dtype=np.bool_),
-            cheapness=np.full(size, -np.inf),
-            room=np.full(size, -np.inf),
+    def but(self, where: Mask, other: "_Pick") -> "_Pick":
+        """Return the same with the lines of `other` in those rows."""
+        return _Pick(
+            line=np.where(where, other.line, self.line),
+            carries=np.where(where, other.carries, self.carries),
+            known=np.where(where, other.known, self.known),
         )
-
-    def columns(self) -> tuple[Rows | Floats | Mask, ...]:
-        return self.line, self.carries, self.known, self.cheapness, self.room
-
-    def replace(self, where: Mask, other: "_Pick") -> None:
-        """Take over the lines of `other` in those rows."""
-        for mine, theirs in zip(self.columns(), other.columns(), strict=True):
-            np.copyto(mine, theirs, where=where)
 
 
 def _pick(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy, isps: tuple[str, ...]) -> _Pick:
     own = _best(snapshot, rows, fresh, policy, isps or (None,))
     if isps and policy.bgp_substitutes and BGP not in isps:
         substitute = _best(snapshot, rows, fresh, policy, (BGP,))
-        own.replace(substitute.carries & ~own.carries | (own.line == NO_LINE), substitute)
+        return own.but(substitute.carries & ~own.carries | (own.line == NO_LINE), substitute)
     return own
 
 
 def _best(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy, isps: Sequence[str | None]) -> _Pick:
     planes = [plane[rows] for isp in isps for plane in snapshot.planes(isp)]
-    size = len(range(*rows.indices(snapshot.size))) if isinstance(rows, slice) else rows.size
     if not planes:
-        return _Pick.none(size)
-    best, *others = [_of_plane(snapshot, plane, fresh, policy) for plane in planes]
+        size = np.arange(snapshot.size)[rows].size
+        nothing = np.zeros(size, dtype=np.bool_)
+        return _Pick(line=np.full(size, NO_LINE, dtype=np.intp), carries=nothing, known=nothing)
+    best, *others = [_of_plane(snapshot.lines, plane, fresh, policy) for plane in planes]
     for other in others:
-        best.replace(_better(other, best), other)
+        best = best.but(_better(snapshot.lines, policy, other, best), other)
     return best
 
 
-def _of_plane(snapshot: Snapshot, plane: Rows, fresh: Mask, policy: LinePolicy) -> _Pick:
-    lines, there = snapshot.lines, plane != NO_LINE
-    room = lines.room[plane]
+def _of_plane(lines: Lines, plane: Rows, fresh: Mask, policy: LinePolicy) -> _Pick:
+    there, room = plane != NO_LINE, lines.room[plane]
     seen = there & ~np.isnan(room)
     known = seen & fresh[plane]
-    roomiest = policy.choice == "roomiest"
-    return _Pick(
-        line=plane.copy(),
-        carries=_carries(room, there, seen, known, policy),
-        known=known,
-        cheapness=np.zeros(plane.size) if roomiest else -np.nan_to_num(lines.price[plane], nan=np.inf),
-        room=np.where(seen, room, -np.inf),
-    )
+    return _Pick(line=plane, carries=_carries(room, there, seen, known, policy), known=known)
 
 
 def _carries(room: Floats, there: Mask, seen: Mask, known: Mask, policy: LinePolicy) -> Mask:
     """Which lines can take the need, as far as it is known how much is used of them."""
     if not policy.need:
-        return there.copy()
+        return there
     carries = (seen if policy.unknown == "last" else known) & (room >= policy.need)
     if policy.unknown == "pass":
         carries |= there & ~known
     return carries
 
 
-def _better(new: _Pick, old: _Pick) -> Mask:
+def _better(lines: Lines, policy: LinePolicy, new: _Pick, old: _Pick) -> Mask:
     """Where the new line goes first: carrying, then known, then cheap, then roomy, then the lower code."""
     first: Mask = old.line == NO_LINE
     same = ~first
-    for mine, theirs in zip(new.columns()[1:], old.columns()[1:], strict=True):
+    for mine, theirs in zip(_merits(lines, policy, new), _merits(lines, policy, old), strict=True):
         first, same = first | same & (mine > theirs), same & (mine == theirs)
     better: Mask = (first | same & (new.line < old.line)) & (new.line != NO_LINE)
     return better
+
+
+def _merits(lines: Lines, policy: LinePolicy, pick: _Pick) -> list[Mask | Floats]:
+    """What lines are compared by, the most important first; more is better, unknown the least."""
+    cheap = [] if policy.choice == "roomiest" else [-np.fmin(lines.price[pick.line], np.inf)]
+    return [pick.carries, pick.known, *cheap, np.fmax(lines.room[pick.line], -np.inf)]

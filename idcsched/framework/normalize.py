@@ -6,9 +6,9 @@ property-tested.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -37,8 +37,7 @@ _HUGE = 1e150  # beyond this, sums and differences of values may overflow
 _SCALE_FREE = frozenset({"share", "min_max", "max_ratio"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class Scale(msgspec.Struct, frozen=True, kw_only=True):
     """How a scorer's raw values become scores: which normaliser, which way is better, and over which range."""
 
     kind: NormalizerKind
@@ -84,7 +83,7 @@ def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
 
 
 def _fixed(values: Floats, scale: Scale) -> Floats:
-    scores = (np.clip(values, scale.low, scale.high) - scale.low) / (scale.high - scale.low) * _TOP
+    scores = (values.clip(scale.low, scale.high) - scale.low) / (scale.high - scale.low) * _TOP
     return _turned(scores, scale)
 
 

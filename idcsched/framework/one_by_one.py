@@ -5,9 +5,10 @@ drops the least promising. What was not visited is counted as such.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec.structs import replace
 
 from .answer import PluginError
 from .context import Cycle, IdcView

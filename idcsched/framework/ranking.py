@@ -1,6 +1,7 @@
 """The order of the survivors: totals, named tie-breakers, and a hash where all else is equal."""
 
 from collections.abc import Sequence
+from functools import reduce
 from hashlib import blake2b
 from typing import Any
 
@@ -75,7 +76,7 @@ def line_headroom(ctx: Cycle) -> Floats:
         np.where(group == NO_LINE, np.nan, headroom(lines.room[group] - ctx.need, lines.purchased[group]))
         for group in ctx.lines.groups
     ]
-    return rounded(np.minimum.reduce(shares))
+    return rounded(reduce(np.minimum, shares))
 
 
 def _known(ctx: Cycle, columns: Sequence[ScoreColumn]) -> Floats:

@@ -61,7 +61,7 @@ def raw_values(ctx: Cycle, entry: Entry) -> Reading | None:
         raw = Reading(metric="", values=values, known=np.ones(values.shape, np.bool_))
     if raw.values.shape != (ctx.size,) or raw.known.shape != (ctx.size,):
         raise ValueError(f"gave {raw.values.shape} values for {ctx.size} candidates")
-    if not (np.isfinite(raw.values) | ~raw.known).all():
+    if not np.isfinite(raw.values if raw.complete else raw.values[raw.known]).all():
         raise ValueError("gave a value that is not finite")
     return raw
 
@@ -116,9 +116,10 @@ def _column(ctx: Cycle, entry: Entry, nominal: float, weight: float) -> ScoreCol
     if raw is None:
         return None
     scale = entry.scale(entry.plugin.scale_for(ctx))
-    known = raw.known | ~np.isnan(raw.values) if entry.missing.score == "last" else raw.known
-    left_out = not known.any()
-    if not raw.known.all():
+    known, left_out = raw.known, False
+    if not raw.complete:
+        known = known | ~np.isnan(raw.values) if entry.missing.score == "last" else known
+        left_out = not known.any()
         _note_missing(ctx, entry, raw, known, left_out=left_out)
     return ScoreColumn(
         entry=entry,
@@ -134,7 +135,7 @@ def _column(ctx: Cycle, entry: Entry, nominal: float, weight: float) -> ScoreCol
 
 def _scores(ctx: Cycle, entry: Entry, raw: Floats, known: Mask, scale: Scale) -> Floats:
     """0..100 for every survivor: known values normalised among themselves, the others by policy."""
-    complete, own = bool(known.all()), entry.normalizer is None and entry.joins("normalize")
+    complete, own = np.count_nonzero(known) == known.size, entry.normalizer is None and entry.joins("normalize")
     values = raw if complete else raw[known]
     scores: Floats = entry.plugin.normalize(ctx, values) if own else normalize(values, scale)
     if own:

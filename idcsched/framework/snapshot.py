@@ -178,6 +178,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     at: Floats | None = None
     lines: Rows | None = None
 
+    @property
+    def complete(self) -> bool:
+        """Whether all of it is known."""
+        return bool(np.count_nonzero(self.known) == self.known.size)
+
     def with_values(self, values: Floats) -> "Reading":
         return msgspec.structs.replace(self, values=values)
 
