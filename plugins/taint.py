@@ -10,7 +10,7 @@ from math import isinf
 import numpy as np
 
 from idcsched.framework.context import Cycle
-from idcsched.framework.labels import Rows
+from idcsched.framework.labels import Mask
 from idcsched.framework.matching import HARD_EFFECTS, tolerated
 from idcsched.framework.normalize import Floats, Scale
 from idcsched.framework.plugin import Plugin, Reason, Verdict
@@ -27,14 +27,14 @@ class Taint(Plugin):
     def filter(self, ctx: Cycle) -> Verdict | None:
         taints = ctx.snapshot.taints
         against, _ = self._untolerated(ctx)
-        if not against.size:
+        if not against.any():
             return None
         keep = np.ones(ctx.snapshot.size, dtype=np.bool_)
         keep[taints.idc[against]] = False
         rows = ctx.row_numbers
 
         def detail(i: int) -> dict[str, str]:
-            first = against[taints.idc[against] == rows[i]][0]
+            first = np.flatnonzero(against & (taints.idc == rows[i]))[0]
             key, value, effect = taints.kinds[taints.kind[first]]
             told = {"taint": f"{key}={value}:{effect}" if value else f"{key}:{effect}"}
             if taints.reasons and (reason := taints.reasons[first]):
@@ -50,14 +50,14 @@ class Taint(Plugin):
         counts = np.bincount(ctx.snapshot.taints.idc[soft], minlength=ctx.snapshot.size)
         return ctx.take(counts).astype(np.float64)
 
-    def _untolerated(self, ctx: Cycle) -> tuple[Rows, Rows]:
-        """The numbers of the hard ones and of the soft ones, found once a decision."""
+    def _untolerated(self, ctx: Cycle) -> tuple[Mask, Mask]:
+        """Which taints in force are hard, and which soft, found once a decision."""
         if self.name not in ctx.state:
             taints, tolerations = ctx.snapshot.taints, ctx.request.tolerations or ()
-            untolerated = [not tolerated(tolerations, *kind) for kind in taints.kinds]
+            against = [not tolerated(tolerations, *kind) for kind in taints.kinds]
             hard = [effect in HARD_EFFECTS for _, _, effect in taints.kinds]
-            against = np.flatnonzero(np.array(untolerated, dtype=np.bool_)[taints.kind] & taints.in_force(ctx.now))
-            are_hard = np.array(hard, dtype=np.bool_)[taints.kind[against]]
-            ctx.state[self.name] = against[are_hard], against[~are_hard]
-        found: tuple[Rows, Rows] = ctx.state[self.name]
+            untolerated = np.array(against, dtype=np.bool_)[taints.kind] & taints.in_force(ctx.now)
+            are_hard = np.array(hard, dtype=np.bool_)[taints.kind]
+            ctx.state[self.name] = untolerated & are_hard, untolerated & ~are_hard
+        found: tuple[Mask, Mask] = ctx.state[self.name]
         return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from math import nan
 from typing import Any, Literal
 
@@ -52,7 +52,7 @@ class Timing(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Cycle(msgspec.Struct, kw_only=True, dict=True):
+class Cycle(msgspec.Struct, kw_only=True):
     """The one context object: what is asked, what is known, and the rows that a method judges.
 
     `rows`, `size` many, are those in question while filtering and the survivors while scoring; `row_numbers` has them
@@ -76,16 +76,13 @@ class Cycle(msgspec.Struct, kw_only=True, dict=True):
     errors: list[PluginError] = []
     timings: list[Timing] = []
     choice: LineChoice | None = None
+    row_numbers: Rows = np.empty(0, dtype=np.intp)
+    size: int = 0
 
-    @cached_property
-    def row_numbers(self) -> Rows:
+    def __post_init__(self) -> None:
         rows = self.rows
-        return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
-
-    @cached_property
-    def size(self) -> int:
-        rows = self.rows
-        return rows.stop - rows.start if isinstance(rows, slice) else rows.size
+        self.row_numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+        self.size = self.row_numbers.size
 
     @property
     def need(self) -> float:

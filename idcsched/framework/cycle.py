@@ -127,7 +127,7 @@ def run_filters(ctx: Cycle, profile: Profile, without_entries: AbstractSet[str] 
         if entry.name not in without_entries:
             judgements += [
                 Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail, verdict.figures)
-                for verdict in _verdicts(ctx, entry, point)
+                for verdict in _call_filter(ctx, entry, point, _checked_verdicts) or ()
             ]
     return judgements
 
@@ -194,11 +194,6 @@ def _universe(ctx: Cycle, profile: Profile) -> slice | Rows:
             return found.rows()  # type: ignore[no-any-return]
     row_of = ctx.snapshot.idcs.row_of
     return np.array(sorted({row_of[code] for code in ctx.request.only or ()}), dtype=np.intp)
-
-
-def _verdicts(ctx: Cycle, entry: Entry, point: str) -> tuple[Verdict, ...]:
-    """The filter's verdicts, checked; none where it failed and the profile lets it be skipped."""
-    return _call_filter(ctx, entry, point, _checked_verdicts) or ()
 
 
 def _call_filter(ctx: Cycle, entry: Entry, point: str, check: Callable[[Cycle, object], Any]) -> Any:

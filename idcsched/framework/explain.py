@@ -209,8 +209,8 @@ def _ages(now: float, at: Floats) -> Any:
 
 def _stand_ins(column: ScoreColumn, positions: Rows) -> list[str | None]:
     """What stood in for each value; None: the value itself counts."""
-    if column.left_out:
-        return [LEFT_OUT] * positions.size
+    if column.left_out or column.raw.complete:
+        return [LEFT_OUT if column.left_out else None] * positions.size
     policy = column.entry.missing.score
     stand_in = "worst" if policy == "last" else policy
     fresh, used = column.raw.known[positions].tolist(), column.known[positions].tolist()

@@ -83,7 +83,8 @@ def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
 
 
 def _fixed(values: Floats, scale: Scale) -> Floats:
-    scores = (values.clip(scale.low, scale.high) - scale.low) / (scale.high - scale.low) * _TOP
+    scores = (values.clip(scale.low, scale.high) - scale.low) / (scale.high - scale.low)
+    scores *= _TOP
     return _turned(scores, scale)
 
 

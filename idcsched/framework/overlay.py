@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import msgspec
 
-from .building import lines_with_room, stock_with_left
-from .capacity import BANDWIDTH, Claim
+from .building import lines_with_room
+from .capacity import BANDWIDTH, Claim, stock_left
 from .facts import HeadcountFact
 from .memory import sealed
-from .normalize import rounded
-from .snapshot import Headcounts, Snapshot
+from .normalize import Floats, rounded
+from .snapshot import Headcounts, Snapshot, Stock
 
 __all__ = ["Tenancy", "laid_over"]
 
@@ -32,12 +32,14 @@ def laid_over(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot:
     """
     lines = snapshot.lines
     pending, ordered = lines.pending.copy(), lines.ordered.copy()
-    taken = {resource: column.copy() for resource, column in snapshot.stock.taken.items()}
+    stock, taken = snapshot.stock, dict[str, Floats]()
     headcounts: list[HeadcountFact] = []
     for tenancy in tenancies:
         row = snapshot.idcs.row_of[tenancy.idc]
         for claim in tenancy.claims:
             if claim.line is None:
+                if claim.resource not in taken:
+                    taken[claim.resource] = stock.taken[claim.resource].copy()
                 taken[claim.resource][row] = rounded(taken[claim.resource][row] + claim.amount)
             else:
                 line = _line_of(snapshot, row, claim)
@@ -48,7 +50,11 @@ def laid_over(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot:
     bandwidth = snapshot.metrics.get(BANDWIDTH)
     return replace(
         snapshot,
-        stock=sealed(stock_with_left(snapshot.stock.total, taken)),
+        stock=Stock(
+            total=stock.total,
+            taken={**stock.taken, **sealed(taken)},
+            left={**stock.left, **sealed({name: stock_left(stock.total[name], taken[name]) for name in taken})},
+        ),
         lines=sealed(lines_with_room(replace(lines, pending=pending, ordered=ordered), bandwidth, snapshot.usage)),
         headcounts=Headcounts((*snapshot.headcounts.facts, *headcounts)) if headcounts else snapshot.headcounts,
     )
