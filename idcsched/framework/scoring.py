@@ -116,33 +116,32 @@ def _column(ctx: Cycle, entry: Entry, nominal: float, weight: float) -> ScoreCol
     if raw is None:
         return None
     scale = entry.scale(entry.plugin.scale_for(ctx))
-    known, left_out = raw.known, False
+    known, values, left_out = raw.known, raw.values, False
     if not raw.complete:
         known = known | ~np.isnan(raw.values) if entry.missing.score == "last" else known
-        left_out = not known.any()
+        values, left_out = raw.values[known], not known.any()
         _note_missing(ctx, entry, raw, known, left_out=left_out)
     return ScoreColumn(
         entry=entry,
         raw=raw,
         scale=scale,
         known=known,
-        scores=np.zeros(ctx.size) if left_out else _scores(ctx, entry, raw.values, known, scale),
+        scores=np.zeros(ctx.size) if left_out else _scores(ctx, entry, values, known, scale),
         nominal_weight=nominal,
         weight=0.0 if left_out else weight,
         left_out=left_out,
     )
 
 
-def _scores(ctx: Cycle, entry: Entry, raw: Floats, known: Mask, scale: Scale) -> Floats:
-    """0..100 for every survivor: known values normalised among themselves, the others by policy."""
-    complete, own = np.count_nonzero(known) == known.size, entry.normalizer is None and entry.joins("normalize")
-    values = raw if complete else raw[known]
+def _scores(ctx: Cycle, entry: Entry, values: Floats, known: Mask, scale: Scale) -> Floats:
+    """0..100 for every survivor: the known `values` normalised among themselves, the others by policy."""
+    own = entry.normalizer is None and entry.joins("normalize")
     scores: Floats = entry.plugin.normalize(ctx, values) if own else normalize(values, scale)
     if own:
         scores = np.asarray(scores, dtype=np.float64)
         if scores.shape != values.shape or not within_bounds(scores, "min_max"):
             raise ValueError("gave a score out of bounds")
-    if complete:
+    if values.size == ctx.size:
         return scores
     of_all = np.full(ctx.size, _stand_in(scores, entry, scale))
     of_all[known] = scores
