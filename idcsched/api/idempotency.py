@@ -66,13 +66,10 @@ class Idempotent(APIView):
         super().initial(request, *args, **kwargs)
         handler = getattr(self, "post", None)
         if request.method == "POST" and HEADER in request.headers and handler is not None:
-            setattr(self, "post", partial(self.once, handler))  # noqa: B010  # looked up after this, on the instance
+            setattr(self, "post", partial(self._once, handler))  # noqa: B010  # looked up after this, on the instance
 
-    def once(self, handler: Callable[..., Any], request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+    def _once(self, handler: Callable[..., Any], request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         """Return what the handler answers, or what it has answered to the same request under the same key."""
-        if HEADER not in request.headers:
-            response: HttpResponse = handler(request, *args, **kwargs)
-            return response
         responses: list[HttpResponse] = []
 
         def work() -> KeptAnswer | None:

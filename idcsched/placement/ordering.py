@@ -25,8 +25,8 @@ from .ways import nobody_starts_machines, ways_to_take
 
 __all__ = ["DECISIONS", "NoFeasible", "placement_order", "tenant_for"]
 
-DECISIONS = 3
-"""Decisions that are made for one order before it is refused."""
+DECISIONS, SPREAD_DECISIONS = 3, 10
+"""Decisions that are made for one order before it is refused. One that is spread has no second way but a new decision."""
 
 
 class NoFeasible(Conflict):
@@ -48,14 +48,16 @@ def placement_order(
 
     Of what is spread over several IDCs it is the first; the others are of its group.
 
-    Raises Invalid, Forbidden, NoFeasible `no_feasible_idc`, `no_provider`, Conflict `quota_exceeded`, PluginFailed.
+    Raises Invalid, Forbidden, NoFeasible `no_feasible_idc`, `no_provider`, `conflict`, Conflict `quota_exceeded`,
+    PluginFailed.
     """
     if sight is None:
         sight = Sight()
         sight.renew()
     order = order_of(request, tenant=tenant_for(request, principal), actor=principal.username)
     callback_host_check(order.request.callback_url, order.tenant)
-    for _ in range(DECISIONS):
+    outrun = False
+    for _ in range(SPREAD_DECISIONS if request.spread else DECISIONS):
         made = make(
             request=request,
             tenant=order.tenant.code,
@@ -64,8 +66,10 @@ def placement_order(
             picture=sight.picture,
         )
         if not made.solution.scheduled:
+            outrun = False
             break
-        if placements := _best_to_be_had(order, made, sight):
+        placements, outrun = _best_to_be_had(order, made, sight)
+        if placements:
             return placements[0]
         sight.renew()
     quota_check(order.tenant, order.use)
@@ -75,6 +79,8 @@ def placement_order(
     if nobody_starts_machines(order, made):
         detail = "no IDC that fits has a provider that starts machines: {summary}"
         raise NoFeasible("no_provider", detail, made)
+    if outrun:
+        raise NoFeasible("conflict", "others were quicker, again and again: {summary}", made)
     if _would_fit_else(order, http_request_id, sight):
         detail = "{summary}. What would do is kept for orders that wait"
         raise NoFeasible("no_feasible_idc", detail, made)
@@ -92,18 +98,20 @@ def _would_fit_else(order: Order, http_request_id: str, sight: Sight) -> bool:
     return made.solution.scheduled
 
 
-def _best_to_be_had(order: Order, made: Made, sight: Sight) -> list[Placement]:
-    """Down the ranking; none where somebody else was quicker everywhere."""
+def _best_to_be_had(order: Order, made: Made, sight: Sight) -> tuple[list[Placement], bool]:
+    """Go down the ranking; return the placements, if any, and whether a concurrent order has taken what was wanted."""
+    outrun = False
     for takes in ways_to_take(order, made, at_most=ALTERNATES):
         try:
             placements = take_together(takes)
         except IntegrityError as error:
             if not oversold(error):
                 raise
+            outrun = True
         else:
             sight.took(takes)
-            return placements
-    return []
+            return placements, False
+    return [], outrun
 
 
 def tenant_for(request: Request, principal: Principal) -> str:

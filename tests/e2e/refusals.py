@@ -60,6 +60,8 @@ class Auditor:
                 return answer.again
             case "reserve" | "spread", "no_feasible_idc":
                 return self._fitted_nowhere(answer)
+            case "reserve" | "spread", "conflict":  # something fitted, and others were quicker each time
+                return bool(answer.body["decision"]["result"] == "scheduled")
             case "commit", "decision_outdated":
                 return self._had_no_room(answer)
             case "gang", "gang_not_placed":
