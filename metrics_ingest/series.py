@@ -15,7 +15,7 @@ from idcsched.inventory.models import Idc, Line
 
 from .models import Metric, SampleDay, Scope
 from .percentile import percentile_95
-from .slots import SLOT, Values, slot_floor, slots_between, stretch, utc_midnight
+from .slots import SLOT, Values, as_measured, slot_floor, slots_between, stretch, utc_midnight
 
 __all__ = ["AGGREGATES", "MAX_SPAN", "Series", "series_read"]
 
@@ -84,7 +84,7 @@ def series_read(
     slots = _slots(metric, idc, line, start, end)
     count = -(-slots.size // width)
     padded = np.full(count * width, np.nan)
-    padded[: slots.size] = slots
+    padded[: slots.size] = as_measured(slots)
     return Series(start=start, step=step, values=_condensed(padded.reshape(count, width), AGGREGATES[agg]))
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "SLOTS_AN_HOUR",
     "SLOTS_A_DAY",
     "Values",
+    "as_measured",
     "day_date",
     "day_number",
     "slot_floor",
@@ -74,6 +75,15 @@ def stored(values: Values) -> bytes:
 def unpacked(column: bytes | memoryview) -> Values:
     """A column's values; not to be written to."""
     return np.frombuffer(column, dtype=STORED)
+
+
+def as_measured(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """What float32 holds as the shortest decimal that it stands for: 786.721 and not 786.7210083007812.
+
+    Other values, such as means, stay as they are.
+    """
+    single = values.astype(np.float32)
+    return np.where(single == values, single.astype(str).astype(np.float64), values.astype(np.float64))
 
 
 def stretch(days: Iterable[tuple[date, bytes | memoryview]], first: date, count: int) -> Values:

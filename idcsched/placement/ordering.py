@@ -26,7 +26,7 @@ from .ways import nobody_starts_machines, ways_to_take
 __all__ = ["DECISIONS", "NoFeasible", "placement_order", "tenant_for"]
 
 DECISIONS, SPREAD_DECISIONS = 3, 10
-"""Decisions that are made for one order before it is refused. One that is spread has no second way but a new decision."""
+"""Decisions that are made for one order before it is refused. A spread is taken as decided, or decided anew."""
 
 
 class NoFeasible(Conflict):
@@ -76,15 +76,18 @@ def placement_order(
     if request.wait_seconds:
         return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made), awaits=awaited(made.decision))
     recorder.hand_in(made.record)
+    raise _refusal(order, made, http_request_id, sight, outrun=outrun)
+
+
+def _refusal(order: Order, made: Made, http_request_id: str, sight: Sight, *, outrun: bool) -> NoFeasible:
+    """Why the order is refused; `outrun`: concurrent orders took what it wanted each time."""
     if nobody_starts_machines(order, made):
-        detail = "no IDC that fits has a provider that starts machines: {summary}"
-        raise NoFeasible("no_provider", detail, made)
+        return NoFeasible("no_provider", "no IDC that fits has a provider that starts machines: {summary}", made)
     if outrun:
-        raise NoFeasible("conflict", "others were quicker, again and again: {summary}", made)
+        return NoFeasible("conflict", "others were quicker, again and again: {summary}", made)
     if _would_fit_else(order, http_request_id, sight):
-        detail = "{summary}. What would do is kept for orders that wait"
-        raise NoFeasible("no_feasible_idc", detail, made)
-    raise NoFeasible("no_feasible_idc", "{summary}", made)
+        return NoFeasible("no_feasible_idc", "{summary}. What would do is kept for orders that wait", made)
+    return NoFeasible("no_feasible_idc", "{summary}", made)
 
 
 def _would_fit_else(order: Order, http_request_id: str, sight: Sight) -> bool:

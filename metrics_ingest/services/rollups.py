@@ -30,7 +30,16 @@ from metrics_ingest.figures import (
 )
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup, Latest, Metric
 from metrics_ingest.percentile import percentile_95
-from metrics_ingest.slots import HOURS_A_WEEK, SLOT, Values, slot_floor, slots_between, stored, utc_midnight
+from metrics_ingest.slots import (
+    HOURS_A_WEEK,
+    SLOT,
+    Values,
+    as_measured,
+    slot_floor,
+    slots_between,
+    stored,
+    utc_midnight,
+)
 from metrics_ingest.storage import history_read
 
 __all__ = ["rollups_refresh"]
@@ -192,16 +201,17 @@ def _save_rollups(ids: Integers, columns: Mapping[str, npt.NDArray[Any]], mine: 
 def _save_days(ids: Integers, days: DayFigures, mine: Flags, plan: _Plan) -> None:
     """Write the days that differ from what is there: today, and what came late."""
     there = _held_days(ids, plan)
-    figures = np.stack([days.mean, days.p95, days.covered], axis=-1)
+    peak, fifth, p95, mean = (as_measured(each) for each in (days.peak, days.fifth, days.p95, days.mean))
+    figures = np.stack([mean, p95, days.covered], axis=-1)
     changed = (days.covered > 0) & mine[:, None] & (there != figures).any(axis=-1)
     rows = [
         BandwidthDay(
             line_id=int(ids[place]),
             day=plan.calendar.days[day],
-            peak_mbps=float(days.peak[place, day]),
-            fifth_mbps=float(days.fifth[place, day]),
-            p95_mbps=float(days.p95[place, day]),
-            mean_mbps=float(days.mean[place, day]),
+            peak_mbps=float(peak[place, day]),
+            fifth_mbps=float(fifth[place, day]),
+            p95_mbps=float(p95[place, day]),
+            mean_mbps=float(mean[place, day]),
             covered_slots=int(days.covered[place, day]),
         )
         for place, day in np.argwhere(changed).tolist()
@@ -255,7 +265,8 @@ def _peak_columns(peaks: PeakFigures, *, suffix: str) -> dict[str, npt.NDArray[A
 def _by_line(
     ids: Integers, columns: Mapping[str, npt.NDArray[Any]], chosen: Flags
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The chosen lines, each with its figures as they are stored."""
+    """Yield the chosen lines, each with its figures as they are stored."""
+    columns = {name: as_measured(column) if column.dtype == np.float64 else column for name, column in columns.items()}
     for place in np.flatnonzero(chosen).tolist():
         yield int(ids[place]), {name: _value(column[place]) for name, column in columns.items()}
 

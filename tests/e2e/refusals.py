@@ -58,10 +58,8 @@ class Auditor:
         match answer.what, answer.code:
             case "reserve", code if code == BUSY:
                 return answer.again
-            case "reserve" | "spread", "no_feasible_idc":
-                return self._fitted_nowhere(answer)
-            case "reserve" | "spread", "conflict":  # something fitted, and others were quicker each time
-                return bool(answer.body["decision"]["result"] == "scheduled")
+            case "reserve" | "spread", "no_feasible_idc" | "conflict":
+                return self._could_not_be_had(answer)
             case "commit", "decision_outdated":
                 return self._had_no_room(answer)
             case "gang", "gang_not_placed":
@@ -71,7 +69,10 @@ class Auditor:
             case _:
                 return False
 
-    def _fitted_nowhere(self, answer: Answer) -> bool:
+    def _could_not_be_had(self, answer: Answer) -> bool:
+        """It fitted nowhere, or others were quicker each time."""
+        if answer.code == "conflict":
+            return bool(answer.body["decision"]["result"] == "scheduled")
         if "kept for orders that wait" in answer.body["detail"]:
             return self._room_was_kept(answer)
         return len(self._with_room_for(answer, answer.needs[:1])) < len(answer.needs)

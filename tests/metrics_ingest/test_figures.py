@@ -1,5 +1,6 @@
 """What stretches of bandwidth come to, beside the same said plainly for one line and one day at a time."""
 
+import math
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from metrics_ingest.billing_calendar import Calendar
 from metrics_ingest.figures import day_figures, hour_means, means, peak_figures, theil_sen, week_profile
 from metrics_ingest.percentile import percentile_95
-from metrics_ingest.slots import SLOT
+from metrics_ingest.slots import SLOT, as_measured
 
 NAN = np.nan
 
@@ -123,3 +124,11 @@ def test_a_trend_is_the_median_of_all_slopes():
         level = np.median([value - slope * (at - 28) for at, value in known])
         np.testing.assert_allclose([found.slope[row], found.level[row]], [slope, level])
     assert np.isnan([found.slope[2], found.level[2], found.spread[2]]).all(), "five days are no trend"
+
+
+def test_float32_is_told_as_the_decimal_that_was_measured() -> None:
+    measured = [786.721, 0.0, 1.5, -3.25, 481.07318, 1e-6]
+    assert as_measured(np.array(measured, dtype=np.float32)).tolist() == measured
+    assert as_measured(np.array(measured, dtype=np.float32).astype(np.float64)).tolist() == measured
+    assert as_measured(np.array([1 / 3, math.inf])).tolist() == [1 / 3, math.inf]
+    assert np.isnan(as_measured(np.array([NAN], dtype=np.float32))).all()
