@@ -23,7 +23,7 @@ from . import services
 from .driver_kinds import driver_kinds
 from .lifecycle import State
 from .models import Delivery, Machine, Placement, Provider
-from .settling import stuck
+from .rollup import stuck
 
 __all__ = ["DeliveryAdmin", "MachineAdmin", "PlacementAdmin", "ProviderAdmin"]
 

@@ -16,14 +16,14 @@ from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Made, Scheduled, make, tenant_of
 
 from .callbacks import callback_host_check
+from .choices import choices
 from .models import Placement
 from .ordering import DECISIONS, NoFeasible, placement_order, tenant_for
 from .orders import Order, Take, order_of
 from .quota import quota_check, quota_refusal, use_of
-from .sight import Ahead
 from .taking import take_together
+from .view import Lookahead
 from .waiting import ALTERNATES
-from .ways import ways_to_take
 
 __all__ = ["Batch", "Outcome", "batch_answer", "gang_place"]
 
@@ -51,7 +51,7 @@ class Batch:
 def batch_answer(*, requests: Sequence[Asked], principal: Principal, http_request_id: str) -> Batch:
     """Each by itself, in order. What is wrong with one of them is its own outcome."""
     live.catch_up()
-    ahead = Ahead()
+    ahead = Lookahead()
     return Batch(tuple(_outcome(asked, principal, http_request_id, ahead) for asked in requests), together=False)
 
 
@@ -75,12 +75,12 @@ def _served(outcome: Outcome) -> bool:
     return isinstance(outcome, Placement)
 
 
-def _outcome(asked: Asked, principal: Principal, http_request_id: str, ahead: Ahead) -> Outcome:
+def _outcome(asked: Asked, principal: Principal, http_request_id: str, ahead: Lookahead) -> Outcome:
     if isinstance(asked, IdcschedError):
         return asked
     try:
         if not _recommends(asked):
-            return placement_order(request=asked, principal=principal, http_request_id=http_request_id, sight=ahead)
+            return placement_order(request=asked, principal=principal, http_request_id=http_request_id, view=ahead)
         made = _recommended(asked, principal, http_request_id, ahead)
     except IdcschedError as error:
         return error
@@ -92,7 +92,7 @@ def _recommends(asked: Request) -> bool:
     return asked.action in (None, "recommend")
 
 
-def _recommended(asked: Request, principal: Principal, http_request_id: str, ahead: Ahead) -> Made:
+def _recommended(asked: Request, principal: Principal, http_request_id: str, ahead: Lookahead) -> Made:
     tenant = tenant_of(asked, principal)
     made = make(
         request=asked,
@@ -113,7 +113,7 @@ class _Gang:
     def __init__(self, principal: Principal, http_request_id: str) -> None:
         self.outcomes: list[Outcome] = []
         self._principal, self._http_request_id = principal, http_request_id
-        self._group, self._ahead = uuid7(), Ahead()
+        self._group, self._ahead = uuid7(), Lookahead()
         self._made: list[Made] = []
         self._takes: dict[int, list[Take]] = {}
 
@@ -175,7 +175,7 @@ class _Gang:
             http_request_id=self._http_request_id,
             picture=self._ahead.picture,
         )
-        if takes := next(ways_to_take(order, made, at_most=ALTERNATES), []):
+        if takes := next(choices(order, made, at_most=ALTERNATES), []):
             self._takes[len(self.outcomes)] = takes
             self._ahead.took(takes)
             self._ahead.promise(order.tenant.code, order.use)

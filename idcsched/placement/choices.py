@@ -1,4 +1,4 @@
-"""The ways in which what was decided can be taken, the best first: a candidate, or all shares of what is spread."""
+"""The choices that a decision leaves an order, the best first: a candidate each, or all shares of what is spread."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from .lifecycle import Action
 from .orders import Order, Take
 from .provider_rows import providers_usable
 
-__all__ = ["NO_PROVIDER", "nobody_starts_machines", "ways_to_take", "why_not"]
+__all__ = ["NO_PROVIDER", "choices", "nobody_starts_machines", "why_not"]
 
 CONFLICT, NO_PROVIDER = "conflict", "no_provider"
 MOST_LOOKED_AT = 100
@@ -22,13 +22,11 @@ MOST_LOOKED_AT = 100
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
-def ways_to_take(
-    order: Order, made: Made, *, at_most: int, avoided: Mapping[str, str] = NOWHERE
-) -> Iterator[list[Take]]:
-    """Asked for the next, it takes it that somebody else was quicker; what a plugin does not permit is passed over.
+def choices(order: Order, made: Made, *, at_most: int, avoided: Mapping[str, str] = NOWHERE) -> Iterator[list[Take]]:
+    """Yield what to take, best first; asking for the next means that the previous one was lost to another order.
 
-    So are the IDCs that are `avoided`, each for a reason, and where machines are to be started those without a
-    provider that does.
+    Passed over are what a plugin does not permit, the IDCs that are `avoided`, each for a reason, and, where machines
+    are to be started, IDCs without a provider that starts them.
     """
     if not made.solution.scheduled:
         return

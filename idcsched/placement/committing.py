@@ -19,13 +19,13 @@ from idcsched.scheduling.schedule import Made, make
 
 from .callbacks import callback_host_check
 from .candidates import Candidate, candidate_of
+from .choices import NO_PROVIDER, choices, why_not
 from .lifecycle import Action
 from .models import Placement
 from .ordering import NoFeasible
 from .orders import Order, Take, order_of
 from .quota import quota_check
 from .taking import take_together
-from .ways import NO_PROVIDER, ways_to_take, why_not
 
 __all__ = ["COMMIT_SECONDS", "placement_commit"]
 
@@ -112,7 +112,7 @@ def _as_recommended(recommendation: Recommendation, order: Order, made: Made) ->
 def _shares_as_recommended(recommendation: Recommendation, order: Order, made: Made) -> list[Take]:
     """Each IDC with as many machines as was recommended."""
     recommended = {share.idc: share for share in recommendation.shares}
-    takes = next(ways_to_take(order, made, at_most=1), [])
+    takes = next(choices(order, made, at_most=1), [])
     machines = {take.candidate.idc: take.order.machines for take in takes}
     if machines != {idc: share.machine_count for idc, share in recommended.items()}:
         raise _outdated(made)

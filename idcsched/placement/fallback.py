@@ -19,17 +19,17 @@ from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Made, make
 
-from .beginning import attempt_begin, machines_check
+from .choices import choices
 from .events import advance, held
-from .giving_back import capacity_given_back
 from .lifecycle import HOLDING, Action, Move, State, next_state
 from .models import Attempt, AttemptState, Event, Machine, MachineState, Placement
 from .ordering import NoFeasible
 from .orders import Order, order_of
 from .quota import quota_check
-from .settling import attempt_gone, settle
+from .release import capacity_given_back
+from .rollup import attempt_gone, settle
+from .start import attempt_begin, machines_check
 from .taking import take_over
-from .ways import ways_to_take
 
 __all__ = ["placement_fall", "placement_retry", "placements_reconcile"]
 
@@ -118,7 +118,7 @@ def _fallen(placement: Placement, tried: Iterable[Attempt]) -> bool:
 def _taken(placement: Placement, order: Order, made: Made, move: Move, avoided: dict[str, str]) -> bool:
     """Down the ranking, past those that are avoided; what it held goes back once it has another place."""
     left = placement.idc.code if placement.idc and placement.state in HOLDING else None
-    for (take,) in ways_to_take(order, made, at_most=MOST_ATTEMPTS, avoided=avoided):
+    for (take,) in choices(order, made, at_most=MOST_ATTEMPTS, avoided=avoided):
         try:
             with transaction.atomic():
                 take_over(placement, take, move)

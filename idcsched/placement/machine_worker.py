@@ -16,14 +16,14 @@ from django.utils import timezone
 from idcsched.audit.writing import write
 from idcsched.framework.errors import IdcschedError
 
-from .beginning import announce_machines
 from .driver import Call, Driver
 from .events import held
-from .falling import placement_fall
+from .fallback import placement_fall
 from .models import Machine, MachineState
 from .provider_rows import driver_and_call
-from .settling import settle
-from .turning import Turn, turn_taken, went_wrong
+from .provider_step import Turn, turn_taken, went_wrong
+from .rollup import settle
+from .start import announce_machines
 
 __all__ = ["machine_tend", "machines_announce"]
 

@@ -15,13 +15,13 @@ from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Made, make, tenant_of
 
 from .callbacks import callback_host_check
+from .choices import choices, nobody_starts_machines
 from .models import Placement
 from .orders import Order, order_of
 from .quota import quota_check
-from .sight import Sight
 from .taking import take_together, wait
+from .view import LiveView
 from .waiting import ALTERNATES, cures_of
-from .ways import nobody_starts_machines, ways_to_take
 
 __all__ = ["DECISIONS", "NoFeasible", "placement_order", "tenant_for"]
 
@@ -42,7 +42,7 @@ class NoFeasible(Conflict):
 
 
 def placement_order(
-    *, request: Request, principal: Principal, http_request_id: str, sight: Sight | None = None
+    *, request: Request, principal: Principal, http_request_id: str, view: LiveView | None = None
 ) -> Placement:
     """A placement for what is asked, in the best IDC that could be had, or one that waits if the request says so.
 
@@ -51,9 +51,9 @@ def placement_order(
     Raises Invalid, Forbidden, NoFeasible `no_feasible_idc`, `no_provider`, `conflict`, Conflict `quota_exceeded`,
     PluginFailed.
     """
-    if sight is None:
-        sight = Sight()
-        sight.renew()
+    if view is None:
+        view = LiveView()
+        view.renew()
     order = order_of(request, tenant=tenant_for(request, principal), actor=principal.username)
     callback_host_check(order.request.callback_url, order.tenant)
     outrun = False
@@ -63,36 +63,36 @@ def placement_order(
             tenant=order.tenant.code,
             actor=order.actor,
             http_request_id=http_request_id,
-            picture=sight.picture,
+            picture=view.picture,
         )
         if not made.solution.scheduled:
             outrun = False
             break
-        placements, outrun = _best_to_be_had(order, made, sight)
+        placements, outrun = _best_to_be_had(order, made, view)
         if placements:
             return placements[0]
-        sight.renew()
+        view.renew()
     quota_check(order.tenant, order.use)
     if request.wait_seconds:
         return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made), awaits=awaited(made.decision))
     recorder.hand_in(made.record)
-    raise _refusal(order, made, http_request_id, sight, outrun=outrun)
+    raise _refusal(order, made, http_request_id, view, outrun=outrun)
 
 
-def _refusal(order: Order, made: Made, http_request_id: str, sight: Sight, *, outrun: bool) -> NoFeasible:
+def _refusal(order: Order, made: Made, http_request_id: str, view: LiveView, *, outrun: bool) -> NoFeasible:
     """Why the order is refused; `outrun`: concurrent orders took what it wanted each time."""
     if nobody_starts_machines(order, made):
         return NoFeasible("no_provider", "no IDC that fits has a provider that starts machines: {summary}", made)
     if outrun:
         return NoFeasible("conflict", "others were quicker, again and again: {summary}", made)
-    if _would_fit_else(order, http_request_id, sight):
+    if _would_fit_else(order, http_request_id, view):
         return NoFeasible("no_feasible_idc", "{summary}. What would do is kept for orders that wait", made)
     return NoFeasible("no_feasible_idc", "{summary}", made)
 
 
-def _would_fit_else(order: Order, http_request_id: str, sight: Sight) -> bool:
+def _would_fit_else(order: Order, http_request_id: str, view: LiveView) -> bool:
     """Whether something fitted if nobody waited."""
-    picture = sight.picture
+    picture = view.picture
     if not picture.kept:
         return False
     alone = replace(picture, kept=())
@@ -101,7 +101,7 @@ def _would_fit_else(order: Order, http_request_id: str, sight: Sight) -> bool:
     return made.solution.scheduled
 
 
-def _best_to_be_had(order: Order, made: Made, sight: Sight) -> tuple[list[Placement], bool]:
+def _best_to_be_had(order: Order, made: Made, view: LiveView) -> tuple[list[Placement], bool]:
     """Go down the ranking; return the placements, if any, and whether a concurrent order has taken what was wanted."""
     outrun = False
     for takes in ways_to_take(order, made, at_most=ALTERNATES):
@@ -112,7 +112,7 @@ def _best_to_be_had(order: Order, made: Made, sight: Sight) -> tuple[list[Placem
                 raise
             outrun = True
         else:
-            sight.took(takes)
+            view.took(takes)
             return placements, False
     return [], outrun
 

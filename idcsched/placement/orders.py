@@ -12,10 +12,10 @@ from idcsched.framework.request import Request
 from idcsched.scheduling.callers import tenant_named
 from idcsched.scheduling.schedule import Made
 
-from .beginning import machines_check
 from .candidates import Candidate
 from .lifecycle import Action
 from .quota import Use, use_of
+from .start import machines_check
 
 __all__ = ["BUSINESS", "Order", "Take", "order_of"]
 

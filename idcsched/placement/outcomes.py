@@ -16,11 +16,11 @@ from idcsched.audit.writing import write
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import Invalid, NotFound, Unavailable
 
-from .beginning import announce_machines
 from .models import Machine
 from .provider_models import Provider
 from .provider_rows import provider_secret
 from .signing import secret_bytes, signature_fits
+from .start import announce_machines
 
 __all__ = ["Outcome", "machine_told"]
 

@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from idcsched.ledger.taking import claims_fade_begin
 
-from .beginning import tend_soon
 from .events import advance
-from .giving_back import capacity_given_back
 from .lifecycle import Move, State
 from .models import Attempt, AttemptState, Event, Machine, MachineState, Placement
+from .release import capacity_given_back
+from .start import tend_soon
 
 __all__ = ["ATTENTION_AFTER", "STUCK_AFTER", "attempt_gone", "machines_give_up", "machines_remove", "settle", "stuck"]
 

@@ -3,18 +3,18 @@
 from .batching import batch_answer, gang_place
 from .committing import placement_commit
 from .delivering import callbacks_announce, deliveries_prune, delivery_resend, placement_deliver
-from .falling import placement_fall, placement_retry, placements_reconcile
-from .moving import (
+from .fallback import placement_fall, placement_retry, placements_reconcile
+from .machine_worker import machine_tend, machines_announce
+from .ordering import placement_order
+from .outcomes import machine_told
+from .provider_rows import provider_create, provider_delete, provider_update
+from .transitions import (
     placement_confirm,
     placement_give_up,
     placement_provision,
     placement_release,
     placements_expire,
 )
-from .ordering import placement_order
-from .outcomes import machine_told
-from .provider_rows import provider_create, provider_delete, provider_update
-from .tending import machine_tend, machines_announce
 from .waiting import waiting_try
 
 __all__ = [

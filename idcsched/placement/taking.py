@@ -20,14 +20,14 @@ from idcsched.scheduling.models import Decision
 from idcsched.scheduling.pictures import pictures
 from idcsched.scheduling.schedule import Made
 
-from .beginning import provision_begin
 from .callbacks import announced, callbacks_of
 from .events import advance, first_events, held
 from .lifecycle import HOLDING, Move
 from .models import Delivery, Event, Placement
 from .orders import Order, Take
 from .quota import NOTHING, has_quota, quota_respected
-from .sight import tenancy_of
+from .start import provision_begin
+from .view import tenancy_of
 
 __all__ = ["awaits_set", "take_for", "take_over", "take_together", "wait"]
 

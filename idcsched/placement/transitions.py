@@ -16,12 +16,12 @@ from idcsched.framework.errors import Conflict, NotFound
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import claims_fade_begin
 
-from .beginning import machines_check, provision_begin
 from .events import advance, held
-from .giving_back import capacity_given_back
 from .lifecycle import HOLDING, Move, State, next_state
 from .models import Placement
-from .settling import machines_give_up, machines_remove, settle
+from .release import capacity_given_back
+from .rollup import machines_give_up, machines_remove, settle
+from .start import machines_check, provision_begin
 
 __all__ = [
     "placement_confirm",

@@ -1,4 +1,4 @@
-"""What orders are decided on: the live picture, or one that also shows what the orders before have just taken."""
+"""What an order is decided on: the live picture, or one that also shows what the orders before it have just taken."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,10 +17,10 @@ from idcsched.scheduling.schedule import Made
 from .orders import BUSINESS, Take
 from .quota import NOTHING, Use, use_of
 
-__all__ = ["Ahead", "Sight", "tenancy_of"]
+__all__ = ["LiveView", "Lookahead", "tenancy_of"]
 
 
-class Sight:
+class LiveView:
     """The live picture."""
 
     @property
@@ -35,7 +35,7 @@ class Sight:
         """This was taken in earnest."""
 
 
-class Ahead(Sight):
+class Lookahead(LiveView):
     """One picture for many orders, each seeing what the ones before it took, or would have taken if it were for real.
 
     Nothing is read anew for it, unless somebody was quicker. `waiting`: they wait, and what is kept is theirs.

@@ -34,14 +34,14 @@ from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Made, make
 from idcsched.work.services import lease_give_up, lease_take
 
+from .choices import choices
 from .events import held
 from .lifecycle import State
 from .models import Placement
 from .orders import Take, order_of
 from .quota import quota_check
-from .sight import Ahead
 from .taking import awaits_set, take_for
-from .ways import ways_to_take
+from .view import Lookahead
 
 __all__ = ["cures_of", "due", "waiting_try"]
 
@@ -166,13 +166,13 @@ class _Round:
     """One after the other, each seeing what the ones before it took. `kept`: what is to be kept until the next."""
 
     def __init__(self, now: datetime) -> None:
-        self._now, self._sight, self._kept_free = now, Ahead(waiting=True), 0
+        self._now, self._view, self._kept_free = now, Lookahead(waiting=True), 0
         self.kept: dict[Place, tuple[float, Keep]] = {}
 
     def tries(self, placement_id: UUID) -> bool:
         """Whether it got a place."""
         takes = self._try(placement_id)
-        self._sight.took(takes)
+        self._view.took(takes)
         return bool(takes)
 
     @write()
@@ -200,10 +200,10 @@ class _Round:
             tenant=tenant,
             actor=placement.actor,
             http_request_id=str(placement.pk),
-            picture=self._sight.picture,
+            picture=self._view.picture,
         )
         order = order_of(request, tenant=tenant, actor=placement.actor, action=placement.action)
-        for takes in ways_to_take(order, made, at_most=ALTERNATES):
+        for takes in choices(order, made, at_most=ALTERNATES):
             try:
                 take_for(placement, takes)
             except IntegrityError as error:
@@ -222,7 +222,7 @@ class _Round:
         if made.solution.scheduled or self._kept_free == KEPT_FREE or not _keeps(placement.created_at, self._now):
             return
         if (wanted := nearest(made.decision)) is not None:
-            self._sight.keep_free(wanted)
+            self._view.keep_free(wanted)
             self._kept_free += 1
             for claim in wanted.claims:
                 self._note((wanted.idc, claim.line, claim.resource), claim.amount, placement.priority)

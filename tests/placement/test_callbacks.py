@@ -21,8 +21,8 @@ from idcsched.placement.committing import placement_commit
 from idcsched.placement.delivering import callbacks_announce, deliveries_prune, delivery_resend, placement_deliver
 from idcsched.placement.lifecycle import Action
 from idcsched.placement.models import Delivery, Placement
-from idcsched.placement.moving import placement_confirm, placement_release, placements_expire
 from idcsched.placement.signing import signed_headers
+from idcsched.placement.transitions import placement_confirm, placement_release, placements_expire
 from idcsched.placement.waiting import waiting_try
 from idcsched.scheduling.schedule import Scheduled
 from tests.outbound.peers import Peer, closed_port, hang_up, huge, in_turn, raw_reply, redirect, silent

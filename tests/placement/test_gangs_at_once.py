@@ -15,8 +15,8 @@ from idcsched.ledger.models import Claim, Holding
 from idcsched.placement.batching import batch_answer, gang_place
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Placement
-from idcsched.placement.moving import placement_release
 from idcsched.placement.ordering import placement_order
+from idcsched.placement.transitions import placement_release
 from idcsched.scheduling.live import live
 from tests.placement.conftest import PORTAL, ROOMS, asked
 

@@ -15,8 +15,8 @@ from idcsched.inventory.models import Idc
 from idcsched.ledger.models import Holding
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Machine, MachineState, Placement, Provider
+from idcsched.placement.rollup import ATTENTION_AFTER, STUCK_AFTER, stuck
 from idcsched.placement.services import placement_give_up, placement_release, provider_delete
-from idcsched.placement.settling import ATTENTION_AFTER, STUCK_AFTER, stuck
 from tests.placement.starting import at_once, equip, work, work_once
 
 Order = Callable[..., Placement]

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from idcsched.ledger.models import Holding
-from idcsched.placement import tending
+from idcsched.placement import machine_worker
 from idcsched.placement.drivers.simulated import Simulated
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Machine, Placement, SimulatedMachine
@@ -54,7 +54,7 @@ def fate(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Fat
     for name in ("create", "find", "delete"):
         monkeypatch.setattr(Simulated, name, found.around(name, getattr(Simulated, name)))
     for name in ("_claimed", "settle", "placement_fall"):
-        monkeypatch.setattr(tending, name, found.around(name, getattr(tending, name)))
+        monkeypatch.setattr(machine_worker, name, found.around(name, getattr(machine_worker, name)))
     return found
 
 
@@ -82,7 +82,7 @@ def test_it_works(order: Order, fate: Fate) -> None:
                 placement_release(placement=placement)
         if turn > 10 and turn % 5 == 0:
             try:
-                placements_reconcile(now=timezone.now() + tending.MARGIN)
+                placements_reconcile(now=timezone.now() + machine_worker.MARGIN)
             except Killed:
                 continue
         if not Placement.objects.filter(state__in=["provisioning", "releasing"]).exists():

@@ -19,8 +19,8 @@ from idcsched.ledger.models import Claim, Headcount, Holding
 from idcsched.ledger.taking import claims_fade
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Placement
-from idcsched.placement.moving import placement_confirm, placement_release
 from idcsched.placement.tasks import ledger_audit
+from idcsched.placement.transitions import placement_confirm, placement_release
 from tests.keeping import Kept
 from tests.placement.conftest import FLEET
 

@@ -15,8 +15,8 @@ from idcsched.framework.errors import Conflict
 from idcsched.ledger.models import Claim, Holding
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Placement
-from idcsched.placement.moving import placement_confirm, placement_release, placements_expire
 from idcsched.placement.ordering import placement_order
+from idcsched.placement.transitions import placement_confirm, placement_release, placements_expire
 from idcsched.placement.waiting import waiting_try
 from idcsched.scheduling.live import live
 from tests.placement.conftest import PORTAL, ROOMS, asked

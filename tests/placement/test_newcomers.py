@@ -12,14 +12,14 @@ from idcsched.framework.request import Machine
 from idcsched.ledger.keeping import kept_now
 from idcsched.ledger.models import Holding
 from idcsched.ledger.taking import oversold
+from idcsched.placement.choices import choices
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Placement
-from idcsched.placement.moving import placement_release
 from idcsched.placement.ordering import NoFeasible
 from idcsched.placement.orders import order_of
 from idcsched.placement.taking import take_together
+from idcsched.placement.transitions import placement_release
 from idcsched.placement.waiting import LONGEST_KEPT, PATIENCE, waiting_try
-from idcsched.placement.ways import ways_to_take
 from idcsched.scheduling.capacity import CapacityQuestion, capacity
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Scheduled, make
@@ -85,7 +85,7 @@ def test_the_ledger_itself_refuses(order: Order, full: list[Placement], waiting:
     request = asked(**ONLY_A, machines=SMALL)
     blind = replace(live.current(), kept=())
     made = make(request=request, tenant="live-cn", actor="portal", http_request_id="1", picture=blind)
-    takes = next(ways_to_take(order_of(request, tenant="live-cn", actor="portal"), made, at_most=1))
+    takes = next(choices(order_of(request, tenant="live-cn", actor="portal"), made, at_most=1))
     with pytest.raises(IntegrityError) as refused:
         take_together(takes)
     assert oversold(refused.value)

@@ -17,9 +17,9 @@ from idcsched.placement import ordering
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.lifecycle import Action
 from idcsched.placement.models import Placement
-from idcsched.placement.moving import placement_release
 from idcsched.placement.ordering import NoFeasible
 from idcsched.placement.services import placement_commit
+from idcsched.placement.transitions import placement_release
 from idcsched.placement.waiting import waiting_try
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.replay import replay

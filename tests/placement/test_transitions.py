@@ -10,7 +10,7 @@ from idcsched.framework.errors import Conflict
 from idcsched.ledger.models import Claim, Headcount, Holding
 from idcsched.placement.lifecycle import HOLDING, MOVES, Move, State, next_state
 from idcsched.placement.models import Event, Placement
-from idcsched.placement.moving import placement_confirm, placement_provision, placement_release, placements_expire
+from idcsched.placement.transitions import placement_confirm, placement_provision, placement_release, placements_expire
 
 Order = Callable[..., Placement]
 LEGAL = {

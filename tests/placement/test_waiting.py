@@ -15,7 +15,7 @@ from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update
 from idcsched.ledger.models import Holding
 from idcsched.placement.models import Event, Placement
-from idcsched.placement.moving import placement_release, placements_expire
+from idcsched.placement.transitions import placement_release, placements_expire
 from idcsched.placement.waiting import due, waiting_try
 
 Order = Callable[..., Placement]

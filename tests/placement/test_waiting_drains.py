@@ -12,7 +12,7 @@ from idcsched.accounts.services import tenant_create
 from idcsched.placement import waiting
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Placement
-from idcsched.placement.moving import placement_release
+from idcsched.placement.transitions import placement_release
 from idcsched.placement.waiting import PATIENCE, waiting_try
 from idcsched.scheduling.live import live
 from tests.placement.conftest import PORTAL, ROOMS

@@ -21,7 +21,7 @@ from idcsched.api.resources import page_response, struct_response
 from idcsched.api.throttling import throttle_state
 from idcsched.framework.plugin import Plugin
 from idcsched.placement.models import Placement
-from idcsched.placement.settling import stuck
+from idcsched.placement.rollup import stuck
 from idcsched.scheduling.live import Picture, live
 from idcsched.scheduling.plugins import registry
 from idcsched.scheduling.recorder import recorder
