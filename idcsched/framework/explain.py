@@ -160,20 +160,14 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
 
 def _scores_at(decision: Decision, positions: Rows, tell: Teller) -> dict[str, list[Score]]:
     """Every scorer's way from raw values to contributions, at those positions."""
-    columns, nothing = decision.columns, np.full(positions.size, np.nan)
-    normalized = np.array([column.scores[positions] for column in columns])
-    contributions = normalized * np.array([[column.weight] for column in columns])
-    raws = [column.raw.values[positions] for column in columns]
-    times = [nothing if column.raw.at is None else column.raw.at[positions] for column in columns]
+    columns, untimed = decision.columns, np.full(positions.size, np.nan)
+    scores = np.array([column.scores[positions] for column in columns])
+    weighted = scores * np.array([[column.weight] for column in columns])
+    times = [untimed if column.raw.at is None else column.raw.at[positions] for column in columns]
+    normalized, contributions = rounded(scores).tolist(), rounded(weighted).tolist()
+    ages = _ages(decision.cycle.now, np.array(times))
     found = {}
-    for column, *told in zip(
-        columns,
-        map(np.ndarray.tolist, raws),
-        rounded(normalized).tolist(),
-        rounded(contributions).tolist(),
-        _ages(decision.cycle.now, np.array(times)),
-        strict=True,
-    ):
+    for number, column in enumerate(columns):
         range_ = _range(column)
         found[column.entry.name] = [
             Score(
@@ -188,7 +182,10 @@ def _scores_at(decision: Decision, positions: Rows, tell: Teller) -> dict[str, l
                 note=note,
             )
             for value, score, contribution, age, missing, note in zip(
-                *told,
+                column.raw.values[positions].tolist(),
+                normalized[number],
+                contributions[number],
+                ages[number],
                 _stand_ins(column, positions),
                 tell.notes(decision.survivors, column, positions.tolist()),
                 strict=True,
