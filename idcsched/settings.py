@@ -251,11 +251,11 @@ INSTALLED_APPS = [
     "idcsched.work",
     "idcsched.accounts",
     "idcsched.inventory",
-    "idcsched.inventory.transfer",
     "idcsched.ledger",
     "metrics_ingest",
     "idcsched.scheduling",
     "idcsched.placement",
+    "idcsched.imports",
     "idcsched.api",
     "idcsched.demo",
 ]

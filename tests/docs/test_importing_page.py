@@ -2,8 +2,8 @@
 
 import re
 
-from idcsched.inventory.transfer.reading import MAX_BYTES, MAX_ROWS
-from idcsched.inventory.transfer.sheets import SHEETS
+from idcsched.imports.reading import MAX_BYTES, MAX_ROWS
+from idcsched.imports.sheets import SHEETS
 from tests.docs.pages import page
 
 PAGE = page("importing.md")

@@ -18,23 +18,23 @@ ROWS = 2000
 BRING = f"""
 from idcsched.accounts.services import user_create
 from idcsched.inventory.services import region_create
-from idcsched.inventory.transfer.services import import_create
+from idcsched.imports.services import import_create
 region_create(code="r")
 rows = "".join(f"i-{{number}},r\\n" for number in range({ROWS}))
 anna = user_create(username="anna", role="admin")
 import_create(user=anna, file_name="idcs.csv", content=b"code,region\\n" + rows.encode())
 """
 AGREE = """
-from idcsched.inventory.transfer.models import Import
-from idcsched.inventory.transfer.services import import_confirm
+from idcsched.imports.models import Import
+from idcsched.imports.services import import_confirm
 job = Import.objects.get()
 import_confirm(job=job, user=job.user)
 """
 A_MINUTE_LATER = """
 from datetime import timedelta
 from django.utils import timezone
-from idcsched.inventory.transfer.models import Import
-from idcsched.inventory.transfer.tasks import imports_sweep
+from idcsched.imports.models import Import
+from idcsched.imports.tasks import imports_sweep
 past = timezone.now() - timedelta(minutes=2)
 Import.objects.filter(beat_at__isnull=False).update(beat_at=past)
 Import.objects.update(moved_at=past)

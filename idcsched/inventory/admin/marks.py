@@ -22,7 +22,6 @@ from idcsched.inventory.choices import AffinityKind, Effect
 from idcsched.inventory.models import Affinity, Idc, RegionScope, Taint
 from idcsched.inventory.scope import scope_check
 from idcsched.inventory.taint_state import TaintState, in_state, state_of
-from idcsched.inventory.transfer.list_buttons import FilesMixin
 
 from .selections import lift_page, may_write, principal_in
 from .taint_forms import FIELDS, TaintForm
@@ -81,7 +80,7 @@ def _shown_state(row: Taint | Affinity, kind: str) -> tuple[str, Any]:
 
 
 @admin.register(Taint)
-class TaintAdmin(FilesMixin, ScopedAdmin):
+class TaintAdmin(ScopedAdmin):
     """Set on as many IDCs as one likes; afterwards each is one row, which can be changed or lifted by itself."""
 
     writes = "write_taints"
@@ -164,7 +163,7 @@ class TaintAdmin(FilesMixin, ScopedAdmin):
 
 
 @admin.register(Affinity)
-class AffinityAdmin(FilesMixin, ScopedAdmin):
+class AffinityAdmin(ScopedAdmin):
     writes = "write_affinities"
     services = RowServices(
         create=services.affinity_create,

@@ -29,7 +29,6 @@ from idcsched.inventory import services
 from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import STOCK_FIELDS, Idc, Isp, Line, Region, Taint
 from idcsched.inventory.taint_state import TaintState, state_of
-from idcsched.inventory.transfer.list_buttons import FilesMixin
 
 from .selections import lift_from_page, may_write, retire_page, taint_page
 
@@ -48,7 +47,7 @@ LINE_SERVICES = RowServices(
 
 
 @admin.register(Region)
-class RegionAdmin(FilesMixin, ServiceAdmin):
+class RegionAdmin(ServiceAdmin):
     writes = "write_inventory"
     services = RowServices(
         create=services.region_create,
@@ -63,7 +62,7 @@ class RegionAdmin(FilesMixin, ServiceAdmin):
 
 
 @admin.register(Isp)
-class IspAdmin(FilesMixin, ServiceAdmin):
+class IspAdmin(ServiceAdmin):
     writes = "write_inventory"
     services = RowServices(
         create=services.isp_create,
@@ -107,7 +106,7 @@ class LineInline(ServiceInline):
 
 
 @admin.register(Idc)
-class IdcAdmin(FilesMixin, ServiceAdmin):
+class IdcAdmin(ServiceAdmin):
     """A data centre: what is known of it now, and what it is."""
 
     writes = "write_inventory"
@@ -215,7 +214,7 @@ class IdcAdmin(FilesMixin, ServiceAdmin):
 
 
 @admin.register(Line)
-class LineAdmin(FilesMixin, ServiceAdmin):
+class LineAdmin(ServiceAdmin):
     form = LineForm
     writes = "write_inventory"
     services = LINE_SERVICES

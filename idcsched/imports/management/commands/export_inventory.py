@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from idcsched.inventory.transfer.exporting import json_document, table
-from idcsched.inventory.transfer.sheets import SHEETS, sheet_of
+from idcsched.imports.exporting import json_document, table
+from idcsched.imports.sheets import SHEETS, sheet_of
 
 
 class Command(BaseCommand):

@@ -195,6 +195,6 @@ def _announce(import_id: int) -> None:
 def _send(import_id: int) -> None:
     """A hint to the workers; without it the sweep finds the import."""
     try:
-        current_app.send_task("idcsched.inventory.transfer.tasks.import_run", [import_id], retry=False)
+        current_app.send_task("idcsched.imports.tasks.import_run", [import_id], retry=False)
     except (BrokerAway, OSError) as error:
         logger.warning("the broker is away, import %s waits for the sweep: %s", import_id, error)

@@ -6,10 +6,10 @@ from typing import Any
 
 from idcsched.accounts.roles import Principal, Role
 from idcsched.audit.context import origin_set
-from idcsched.inventory.transfer.exporting import json_document, table
-from idcsched.inventory.transfer.importing import Outcome, import_inventory
-from idcsched.inventory.transfer.reading import read_files
-from idcsched.inventory.transfer.sheets import SHEETS
+from idcsched.imports.exporting import json_document, table
+from idcsched.imports.importing import Outcome, import_inventory
+from idcsched.imports.reading import read_files
+from idcsched.imports.sheets import SHEETS
 
 __all__ = ["ADMIN", "exported_json", "exported_tables", "faults", "imported"]
 

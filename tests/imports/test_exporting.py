@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idcsched.demo.loading import demo_load
+from idcsched.imports.cells import NUMBER, WHOLE
+from idcsched.imports.exporting import table
+from idcsched.imports.harmless import made_harmless, taken_back
+from idcsched.imports.sheets import SHEETS
 from idcsched.inventory.models import Affinity, Idc, Line, Region, Taint
 from idcsched.inventory.services import affinity_create, idc_create, region_create, taint_create
-from idcsched.inventory.transfer.cells import NUMBER, WHOLE
-from idcsched.inventory.transfer.exporting import table
-from idcsched.inventory.transfer.harmless import made_harmless, taken_back
-from idcsched.inventory.transfer.sheets import SHEETS
 
 from .filing import exported_json, exported_tables, imported
 

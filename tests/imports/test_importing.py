@@ -8,12 +8,12 @@ import pytest
 from idcsched.accounts.roles import Principal, Role
 from idcsched.audit.models import Change, FeedEntry
 from idcsched.framework.errors import Conflict, Forbidden
+from idcsched.imports import reading
 from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from idcsched.inventory.services import affinity_create, idc_create, line_create, taint_create
-from idcsched.inventory.transfer import reading
+from tests.inventory.recorded import changes
 
 from .filing import faults, imported
-from .recorded import changes
 
 pytestmark = pytest.mark.usefixtures("db")
 

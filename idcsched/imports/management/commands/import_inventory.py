@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 from idcsched.accounts.roles import Principal, Role
 from idcsched.audit.context import origin_set
 from idcsched.framework.errors import IdcschedError
-from idcsched.inventory.transfer.importing import Missing, Outcome, import_inventory
-from idcsched.inventory.transfer.reading import MAX_BYTES, read_files
-from idcsched.inventory.transfer.sheets import SHEETS
+from idcsched.imports.importing import Missing, Outcome, import_inventory
+from idcsched.imports.reading import MAX_BYTES, read_files
+from idcsched.imports.sheets import SHEETS
 from idcsched.wording import explained
 
 LOCAL: Final = Principal(user_id=0, username="import_inventory", role=Role.ADMIN, all_tenants=True)

@@ -14,11 +14,11 @@ from idcsched.accounts.roles import Role
 from idcsched.accounts.services import user_create
 from idcsched.audit.models import Change
 from idcsched.framework.errors import Conflict, Forbidden, Invalid
+from idcsched.imports import importing, jobs, services
+from idcsched.imports.models import Import, State
+from idcsched.imports.tasks import imports_sweep
 from idcsched.inventory.models import Idc, Region
 from idcsched.inventory.services import region_scope_create
-from idcsched.inventory.transfer import importing, jobs, services
-from idcsched.inventory.transfer.models import Import, State
-from idcsched.inventory.transfer.tasks import imports_sweep
 
 pytestmark = pytest.mark.usefixtures("db")
 

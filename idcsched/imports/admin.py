@@ -23,10 +23,12 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, 
 from idcsched.accounts.administration import RoleMixin, RowServices, admin_origin
 from idcsched.accounts.models import User
 from idcsched.framework.errors import IdcschedError
+from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from idcsched.wording import explained
 
 from . import services
 from .importing import Missing
+from .list_buttons import FilesMixin
 from .models import Import, State
 from .reading import FORM_BYTES, MAX_BYTES
 from .sheets import SHEETS
@@ -222,3 +224,9 @@ def _changed(job: Import) -> int:
 def _length(request: HttpRequest) -> int:
     length = request.headers.get("Content-Length", "0")
     return int(length) if length.isdecimal() else 0
+
+
+for model in (Region, Isp, Idc, Line, Taint, Affinity):
+    page = type(admin.site.get_model_admin(model))
+    admin.site.unregister(model)
+    admin.site.register(model, type(page.__name__, (FilesMixin, page), {}))

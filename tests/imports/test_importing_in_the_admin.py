@@ -11,11 +11,11 @@ from django.test import Client
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import Role
 from idcsched.accounts.services import user_create
+from idcsched.imports import admin as pages
+from idcsched.imports import exporting, list_buttons, services
+from idcsched.imports.exporting import MARK
+from idcsched.imports.models import Import
 from idcsched.inventory.models import Idc, Taint
-from idcsched.inventory.transfer import admin as pages
-from idcsched.inventory.transfer import exporting, list_buttons, services
-from idcsched.inventory.transfer.exporting import MARK
-from idcsched.inventory.transfer.models import Import
 
 pytestmark = pytest.mark.usefixtures("db")
 

@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class ImportsConfig(AppConfig):
+    name = "idcsched.imports"
+    label = "transfer"  # as its table is called
+    verbose_name = _("import and export")
