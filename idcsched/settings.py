@@ -235,6 +235,7 @@ INSTALLED_APPS = [
     "idcsched",  # its templates come before those that they extend
     "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
+    "unfold.contrib.import_export",
     "idcsched.accounts.apps.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -247,6 +248,7 @@ INSTALLED_APPS = [
     "django_filters",
     "django_celery_beat",
     "axes",
+    "import_export",
     "idcsched.audit",
     "idcsched.work",
     "idcsched.accounts",

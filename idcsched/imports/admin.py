@@ -5,39 +5,46 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.decorators import method_decorator
+from django.utils.html import format_html, format_html_join
+from django.utils.http import content_disposition_header, urlencode
+from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
+from import_export.admin import ExportMixin
+from import_export.formats.base_formats import CSV, XLSX
 from unfold.admin import ModelAdmin
-from unfold.decorators import display
+from unfold.contrib.import_export.forms import SelectableFieldsExportForm
+from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from idcsched.accounts.administration import RoleMixin, RowServices, admin_origin
 from idcsched.accounts.models import User
 from idcsched.framework.errors import IdcschedError
-from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from idcsched.wording import explained
 
 from . import services
-from .importing import Missing
-from .list_buttons import FilesMixin
-from .models import Import, State
+from .exporting import json_document, template
+from .models import Import, Missing, State
 from .reading import FORM_BYTES, MAX_BYTES
-from .sheets import SHEETS
+from .resources import KINDS, Kind, kind_named
 
-__all__ = ["ImportAdmin"]
+__all__ = ["ExportForm", "FilesMixin", "ImportAdmin"]
 
 KEY = re.compile(r"[0-9]{1,18}")
 PER_PAGE = 100
-"""What a form has beside its file."""
+FEW = 20
+"""So many rows of each kind that are created, of each that are deleted, and so on, stand on the first page."""
 LABELS = {
     State.CHECKED: "warning",
     State.APPLIED: "success",
@@ -51,15 +58,15 @@ class ImportForm(forms.ModelForm):
 
     file = forms.FileField(
         label=_("file"),
-        widget=UnfoldAdminFileFieldWidget,
-        help_text=_("CSV or JSON, as the exports are. It is looked through first; nothing changes before you agree."),
+        widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".xlsx,.csv,.tsv,.txt,.json"}),
+        help_text=_("Excel, CSV or JSON. It is checked first; nothing changes before you have seen what would."),
     )
     kind = forms.ChoiceField(
         label=_("kind of rows"),
         choices=[("", _("as the file says"))],
         required=False,
         widget=UnfoldAdminSelectWidget,
-        help_text=_("Of a table whose name does not begin with it."),
+        help_text=_("Of a table whose name does not say it."),
     )
     missing = forms.ChoiceField(
         label=_("Rows that the file does not have"), choices=Missing.choices, widget=UnfoldAdminSelectWidget
@@ -78,8 +85,14 @@ class ImportForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        kinds = [(sheet.name, sheet.model._meta.verbose_name_plural) for sheet in SHEETS]
+        kinds = [(kind.name, kind.title) for kind in KINDS]
         self.fields["kind"].choices = [("", _("as the file says")), *kinds]  # type: ignore[attr-defined]
+        links = format_html_join(
+            " · ",
+            '<a href="{}">{}</a>',
+            ((reverse("admin:transfer_import_template", args=[name]), title) for name, title in kinds),
+        )
+        self.fields["file"].help_text = format_html("{} {} {}", self.fields["file"].help_text, _("Templates:"), links)
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
@@ -113,6 +126,7 @@ class ImportAdmin(RoleMixin, ModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
+            path("template/<slug:name>/", view(self.template_view), name="transfer_import_template"),
             path("<int:pk>/progress/", view(self.progress_view), name="transfer_import_progress"),
             path("<int:pk>/confirm/", view(require_POST(self.confirm_view)), name="transfer_import_confirm"),
             path("<int:pk>/withdraw/", view(require_POST(self.withdraw_view)), name="transfer_import_withdraw"),
@@ -156,20 +170,39 @@ class ImportAdmin(RoleMixin, ModelAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         job = _found(object_id)
-        page = Paginator(job.changes, PER_PAGE).get_page(request.GET.get("p"))
+        groups: dict[tuple[str, str], list[Any]] = {}
+        for change in job.changes:
+            groups.setdefault((change["kind"], change["action"]), []).append(change)
+        chosen = request.GET.get("kind", ""), request.GET.get("action", "")
+        page = Paginator(groups.get(chosen, []), PER_PAGE).get_page(request.GET.get("p"))
         context = {
             **self.admin_site.each_context(request),
             "title": str(job),
             "job": job,
-            "counts": [(_kind(kind), counts) for kind, counts in job.counts.items()],
+            "counts": [(_title(kind), counts) for kind, counts in job.counts.items()],
             "page": page,
-            "hidden": max(0, _changed(job) - len(job.changes)),
+            "query": urlencode({"kind": chosen[0], "action": chosen[1]}),
+            "groups": [
+                _group(job, kind, action, rows, page)
+                for (kind, action), rows in groups.items()
+                if chosen in ((kind, action), ("", ""))
+            ],
             "may_go_on": job.state == State.CHECKED and job.user_id == request.user.pk,
             "opts": self.model._meta,
+            "again_url": reverse("admin:transfer_import_add", query={"kind": job.kind, "missing": job.missing}),
             "progress_url": reverse("admin:transfer_import_progress", args=[job.pk]),
         }
         request.current_app = self.admin_site.name
         return TemplateResponse(request, "administration/import.html", context)
+
+    def template_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        """An Excel file with the headings of a kind and an example row."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        kind = kind_named(name)
+        if kind is None:
+            raise Http404
+        return _download(template(kind), XLSX.CONTENT_TYPE, f"{name}-template.xlsx")
 
     def progress_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """What the page asks once a second."""
@@ -213,12 +246,22 @@ def _user(request: HttpRequest) -> User:
     return request.user
 
 
-def _kind(name: str) -> str:
-    return str(next(sheet.model._meta.verbose_name_plural for sheet in SHEETS if sheet.name == name))
+def _title(name: str) -> str:
+    kind = kind_named(name)
+    return kind.title if kind else name
 
 
-def _changed(job: Import) -> int:
-    return sum(count for counts in job.counts.values() for action, count in counts.items() if action != "unchanged")
+def _group(job: Import, kind: str, action: str, rows: list[Any], page: Any) -> dict[str, Any]:
+    """Rows of one kind of which the same becomes: the page's if there is one, else the first few."""
+    return {
+        "title": _title(kind),
+        "action": action,
+        "rows": page.object_list or rows[:FEW],
+        "count": job.counts.get(kind, {}).get(action, len(rows)),
+        "kept": len(rows),
+        "more": len(rows) > FEW and not page.object_list,
+        "query": urlencode({"kind": kind, "action": action}),
+    }
 
 
 def _length(request: HttpRequest) -> int:
@@ -226,7 +269,70 @@ def _length(request: HttpRequest) -> int:
     return int(length) if length.isdecimal() else 0
 
 
-for model in (Region, Isp, Idc, Line, Taint, Affinity):
+def _download(content: bytes, content_type: str, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": content_disposition_header(as_attachment=True, filename=name)}
+    return HttpResponse(content, content_type=content_type, headers=headers)
+
+
+class ExportForm(SelectableFieldsExportForm):
+    """Which columns are to be exported, called as people call them."""
+
+    def __init__(self, formats: Any, resources: Any, **kwargs: Any) -> None:
+        super().__init__(formats, resources, **kwargs)
+        (kind,) = (resource() for resource in resources)
+        for column in kind.fields:
+            field = self.fields[self.create_boolean_field_name(type(kind), column)]
+            field.label = f"{capfirst(kind.model_field(column).verbose_name)} ({column})"
+
+
+class FilesMixin(ExportMixin):
+    """Buttons above a list of the inventory: import a file, download a template, export what the list shows."""
+
+    export_form_class = ExportForm
+    export_template_name = "administration/export.html"
+    formats = (XLSX, CSV)
+    to_encoding = "utf-8-sig"
+    actions_list = ["import_file", "download_template", "export_json"]
+
+    @property
+    def kind(self) -> Kind:
+        return next(kind for kind in KINDS if kind._meta.model is self.model)
+
+    def get_resource_classes(self, request: HttpRequest) -> list[type[Kind]]:
+        return [type(self.kind)]
+
+    def has_export_permission(self, request: HttpRequest) -> bool:
+        return bool(self.has_view_permission(request))
+
+    def get_export_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        try:
+            return super().get_export_queryset(request)
+        except IncorrectLookupParameters as error:
+            raise BadRequest(str(error)) from error
+
+    def get_export_filename(self, request: HttpRequest, queryset: QuerySet[Any], file_format: Any) -> str:
+        return f"{self.kind.name}-{_today()}.{file_format.get_extension()}"
+
+    @action(description=_("Import a file"), icon="upload_file", url_path="import", permissions=["add"])
+    def import_file(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponseRedirect(f"{reverse('admin:transfer_import_add')}?kind={self.kind.name}")
+
+    @action(description=_("Download a template"), icon="draft", url_path="template", permissions=["add"])
+    def download_template(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponseRedirect(reverse("admin:transfer_import_template", args=[self.kind.name]))
+
+    @action(description=_("Export as JSON"), icon="data_object", url_path="export-json", permissions=["view"])
+    def export_json(self, request: HttpRequest) -> HttpResponse:
+        content = "".join(json_document([self.kind])).encode()
+        return _download(content, "application/json", f"{self.kind.name}-{_today()}.json")
+
+
+def _today() -> str:
+    return timezone.now().strftime("%Y-%m-%d")
+
+
+for each in KINDS:
+    model = each._meta.model
     page = type(admin.site.get_model_admin(model))
     admin.site.unregister(model)
     admin.site.register(model, type(page.__name__, (FilesMixin, page), {}))

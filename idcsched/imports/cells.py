@@ -1,30 +1,41 @@
-"""What one cell holds: from a spreadsheet's text or a JSON value to what the services take, and back."""
+"""Cells of tables and values of documents, as people and programs write them, to what the services take, and back."""
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from django.conf import settings
+from django.db.models import DateTimeField, Field, FloatField, ForeignKey, IntegerField, JSONField
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import override
+from import_export.widgets import Widget
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
+from idcsched.columns import CodeField
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import Invalid, Template
 
-from .harmless import made_harmless, taken_back
+__all__ = ["KEEP", "Cell", "Kept", "Number", "Whole", "as_json", "blank", "cell_of", "escaped", "unescaped"]
 
-__all__ = ["DOCUMENT", "KEEP", "MOMENT", "NAME", "NUMBER", "TEXT", "WHOLE", "Cell", "Kept"]
-
-DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-SPREADSHEET_TIME = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[ T](\d{1,2}:\d{2}(?::\d{2})?))?", re.ASCII)
+STARTERS = "=+@＝＋＠－\\-"
+PLACE = r"(^|[;\t\r\n])([ \t\r\n]*)"
+DANGEROUS = re.compile(rf"{PLACE}('*[{STARTERS}])")
+ESCAPED = re.compile(rf"{PLACE}'('*[{STARTERS}])")
+DECIMAL = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
+DAY = r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?"
+CLOCK = r"(\d{1,2})[:时点](\d{1,2})?分?:?(\d{1,2})?秒?"
+SPREADSHEET_TIME = re.compile(rf"{DAY}(?:[ T]*{CLOCK})?", re.ASCII)
+SEPARATORS = re.compile(r"[,;、\n]")
 EXACT = 2**53
 """Up to here every whole number is a float of its own."""
 
 
 class Kept(Enum):
-    """Says that a field stays as it is."""
+    """Says that an empty cell leaves the field as it is."""
 
     KEEP = "keep"
 
@@ -32,105 +43,176 @@ class Kept(Enum):
 KEEP: Final = Kept.KEEP
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One way to hold a value. The functions get what is not empty, and raise Invalid without a pointer."""
-
-    read: Callable[[str], Any]
-    """From a cell's text."""
-    take: Callable[[Any], Any]
-    """From a JSON value."""
-    text: Callable[[Any], str]
-    """As a cell's text."""
-    json: Callable[[Any], Any] = lambda value: value
-    """As a JSON value."""
+def escaped(text: str) -> str:
+    """The text with an apostrophe before whatever a spreadsheet could run as a formula, wherever it splits cells."""
+    return DANGEROUS.sub(r"\1\2'\3", text)
 
 
-def _is(kind: type | tuple[type, ...], detail: Template) -> Callable[[Any], Any]:
-    def checked(value: Any) -> Any:
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise Invalid("wrong_type", detail)
-        return value
-
-    return checked
+def unescaped(text: str) -> str:
+    """The text that was escaped."""
+    return ESCAPED.sub(r"\1\2\3", text)
 
 
-_text = _is(str, "this must be a text")
-_number = _is((int, float), "this must be a number")
-_whole = _is(int, "this must be a whole number")
+def blank(value: Any) -> bool:
+    """Whether a cell is empty."""
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _take_number(value: Any) -> float:
-    try:
-        return float(_number(value))
-    except OverflowError:
-        raise Invalid("out_of_range", "this number is out of its range") from None
+def as_json(value: Any) -> Any:
+    """A field's value as documents and previews have it."""
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
 
 
-def _read_number(text: str) -> float:
-    """Also as `1e3`; no signs between the digits, which mean different things in different countries."""
-    plain = taken_back(text).strip()
-    if not DECIMAL.fullmatch(plain):
+class Cell(Widget):
+    """A text, with its blanks. Raises Invalid without a pointer for what it cannot read."""
+
+    types: ClassVar[tuple[type, ...]] = (str,)
+    """What JSON documents must have here."""
+    wanted: ClassVar[Template] = "this must be a text"
+
+    def clean(self, value: Any, row: Any = None, *, strict: bool = False, **kwargs: Any) -> Any:
+        """The value for the services, None where it is empty; `strict` reads a document's value and not a cell."""
+        if value is None or (blank(value) and not strict):
+            return None
+        if strict:
+            if not isinstance(value, self.types) or isinstance(value, bool):
+                raise Invalid("wrong_type", self.wanted)
+            return self.read(value)
+        return self.read(unescaped(value) if isinstance(value, str) else value)
+
+    def read(self, value: Any) -> Any:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
+            raise Invalid("wrong_type", self.wanted)
+        return str(value)
+
+    def render(self, value: Any, obj: Any = None, **kwargs: Any) -> Any:
+        """The value as a cell of a table; a workbook's numbers are numbers (`force_native_type`)."""
+        return "" if value is None else self.write(value, native=bool(kwargs.get("force_native_type")))
+
+    def write(self, value: Any, *, native: bool) -> Any:
+        text = escaped(str(value))
+        return ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", text) if native else text
+
+
+class Name(Cell):
+    """A code, a reference, or a word of a vocabulary, in any case and by what any language calls it."""
+
+    def __init__(self, words: dict[str, str] | None = None) -> None:
+        super().__init__()
+        self._words = words or {}
+
+    def read(self, value: Any) -> Any:
+        text = super().read(value).strip()
+        return self._words.get(text.lower(), text)
+
+
+class Number(Cell):
+    """A number, also as `1,000`, `1e3`, or in full-width digits."""
+
+    types: ClassVar[tuple[type, ...]] = (int, float)
+    wanted = "this must be a number"
+
+    def read(self, value: Any) -> Any:
+        text = unicodedata.normalize("NFKC", repr(value) if isinstance(value, float) else str(value)).strip()
+        if not isinstance(value, bool) and DECIMAL.fullmatch(text) and any(map(str.isdigit, text.partition("e")[0])):
+            return float(text.replace(",", ""))
         raise Invalid("wrong_type", "{text} is not a number", text=text[:40])
-    return float(plain)
+
+    def write(self, value: Any, *, native: bool) -> Any:
+        if native:
+            return value
+        return f"{value:.0f}" if float(value).is_integer() and abs(value) < EXACT else repr(float(value))
 
 
-def _read_whole(text: str) -> int:
-    number = _read_number(text)
-    if not number.is_integer():
-        raise Invalid("wrong_type", "{text} is not a whole number", text=text[:40])
-    return int(number)
+class Share(Number):
+    """A share of 1, also as `75%`."""
+
+    def read(self, value: Any) -> Any:
+        text = unicodedata.normalize("NFKC", str(value)).strip()
+        return super().read(text[:-1]) / 100 if text.endswith("%") else super().read(value)
 
 
-def _read_moment(text: str) -> datetime:
-    """ISO 8601, or as spreadsheets show it; UTC unless it says otherwise."""
-    plain = taken_back(text).strip()
-    try:
-        found = parse_datetime(plain) or _spreadsheet_time(plain)
-    except ValueError:
-        found = None
-    if found is None:
-        raise Invalid("wrong_type", "{text} is not a time such as 2030-05-01T08:00:00Z", text=text[:40])
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+class Whole(Number):
+    types = (int,)
+    wanted = "this must be a whole number"
+
+    def read(self, value: Any) -> Any:
+        number = super().read(value)
+        if not number.is_integer():
+            raise Invalid("wrong_type", "{text} is not a whole number", text=str(value)[:40])
+        return int(number)
 
 
-def _spreadsheet_time(text: str) -> datetime | None:
-    found = SPREADSHEET_TIME.fullmatch(text)
-    if found is None:
-        return None
-    year, month, day, clock = found.groups()
-    hours, minutes, seconds = (int(part) for part in f"{clock or '0:00'}:0".split(":")[:3])
-    return datetime(int(year), int(month), int(day), hours, minutes, seconds, tzinfo=UTC)
+class Moment(Cell):
+    """A time: ISO 8601, as spreadsheets show it, or `2030年5月1日`; in UTC unless it says otherwise."""
+
+    def read(self, value: Any) -> Any:
+        try:
+            if found := value if isinstance(value, datetime) else _moment(str(value).strip()):
+                return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+        raise Invalid("wrong_type", "{text} is not a time such as 2030-05-01T08:00:00Z", text=str(value)[:40])
+
+    def write(self, value: Any, *, native: bool) -> Any:
+        return as_json(value)
 
 
-def _moment_text(value: datetime) -> str:
-    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+def _moment(text: str) -> datetime | None:
+    if not (parts := SPREADSHEET_TIME.fullmatch(text)):
+        return parse_datetime(text)
+    year, month, day, hour, minute, second = (int(part or 0) for part in parts.groups())
+    return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
 
 
-def _number_text(value: float) -> str:
-    """As short as it reads back the same."""
-    return f"{value:.0f}" if float(value).is_integer() and abs(value) < EXACT else repr(float(value))
+class Document(Cell):
+    """JSON; labels also as `owner=own, disk=ssd`, lists of names as `telecom, chinanet`."""
+
+    def __init__(self, shape: type | None) -> None:
+        super().__init__()
+        self._shape = shape
+
+    def clean(self, value: Any, row: Any = None, *, strict: bool = False, **kwargs: Any) -> Any:
+        return value if strict else super().clean(value, row, **kwargs)
+
+    def read(self, value: Any) -> Any:
+        text = super().read(value).strip()
+        parts = [part.strip() for part in SEPARATORS.split(unicodedata.normalize("NFKC", text)) if part.strip()]
+        if not text.startswith(("{", "[", '"')):
+            if self._shape is list:
+                return parts
+            if self._shape is dict and all("=" in part for part in parts):
+                return {key.strip(): found.strip() for key, _, found in (part.partition("=") for part in parts)}
+        try:
+            return decode_json(text, Any)
+        except Invalid as error:
+            (one,) = error.errors
+            reason = (one.params or {}).get("reason", one)
+            raise Invalid("malformed_json", "this is not valid JSON: {reason}", reason=reason) from None
+
+    def write(self, value: Any, *, native: bool) -> Any:
+        return escaped(json.dumps(value, ensure_ascii=False, sort_keys=True))
 
 
-def _read_document(text: str) -> Any:
-    try:
-        return decode_json(taken_back(text), Any)
-    except Invalid as error:
-        raise Invalid("malformed_json", "this is not valid JSON: {reason}", reason=error.errors[0].detail) from None
+def cell_of(field: "Field[Any, Any]") -> Cell:
+    """How a field of a model stands in tables."""
+    kinds: list[tuple[type, Callable[[], Cell]]] = [
+        (JSONField, lambda: Document(field.default if isinstance(field.default, type) else None)),
+        (FloatField, Share if field.name == "max_level" else Number),
+        (IntegerField, Whole),
+        (DateTimeField, Moment),
+        (CodeField, Name),
+        (ForeignKey, Name),
+        (object, lambda: Name(_words(field)) if field.flatchoices else Cell()),
+    ]
+    return next(cell for kind, cell in kinds if isinstance(field, kind))()
 
 
-def _document_text(value: Any) -> str:
-    return made_harmless(json.dumps(value, ensure_ascii=False, sort_keys=True))
-
-
-TEXT: Final = Cell(read=taken_back, take=_text, text=made_harmless)
-NAME: Final = Cell(
-    read=lambda text: taken_back(text).strip(), take=lambda value: _text(value).strip(), text=made_harmless
-)
-"""A code, a reference, a word of a closed vocabulary: blanks around it mean nothing."""
-NUMBER: Final = Cell(read=_read_number, take=_take_number, text=_number_text)
-WHOLE: Final = Cell(read=_read_whole, take=_whole, text=str)
-MOMENT: Final = Cell(
-    read=_read_moment, take=lambda value: _read_moment(_text(value)), text=_moment_text, json=_moment_text
-)
-DOCUMENT: Final = Cell(read=_read_document, take=lambda value: value, text=_document_text)
+def _words(field: "Field[Any, Any]") -> dict[str, str]:
+    words: dict[str, str] = {}
+    for language, _ in settings.LANGUAGES:
+        with override(language):
+            words |= {str(label).lower(): value for value, label in field.flatchoices}
+    return words | {value.lower(): value for value, _ in field.flatchoices}

@@ -1,63 +1,60 @@
 """The inventory as files that an import finds unchanged."""
 
-import csv
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from django.db.models import QuerySet
+import tablib
+from import_export.formats.base_formats import XLSX
 
 from idcsched.inventory.models import STOCK_FIELDS
 
-from .sheets import IDCS, LINES, SHEETS, Sheet
+from .cells import as_json
+from .resources import IDCS, KINDS, LINES, Kind
 
-__all__ = ["MARK", "json_document", "table"]
+__all__ = ["MARK", "json_document", "table", "template", "workbook"]
 
 MARK = "\ufeff"
 """Tells spreadsheets that a table is UTF-8."""
 AT_ONCE = 2000
 
 
-class _Line:
-    """What csv.writer writes to: hands back each line."""
-
-    def write(self, line: str) -> str:
-        return line
+def table(kind: Kind) -> str:
+    """All rows of a kind as CSV."""
+    return MARK + str(kind.export().export("csv"))
 
 
-def table(sheet: Sheet, rows: QuerySet[Any] | None = None) -> Iterator[str]:
-    """One sheet as lines of CSV; all its rows, or those."""
-    writer = csv.writer(_Line())
-    yield MARK + writer.writerow([column.name for column in sheet.columns])
-    for row in _all(sheet.rows() if rows is None else rows):
-        yield writer.writerow([_cell(sheet, column.name, row) for column in sheet.columns])
+def workbook(kinds: Iterable[Kind] = KINDS) -> bytes:
+    """All rows as an Excel workbook, a sheet for each kind."""
+    sheets = [kind.export(force_native_type=True) for kind in kinds]
+    return bytes(XLSX().export_data(tablib.Databook(sheets)))
 
 
-def _cell(sheet: Sheet, name: str, row: Any) -> str:
-    column = sheet.by_name[name]
-    value = column.value(row)
-    return "" if value is None else column.cell.text(value)
+def template(kind: Kind) -> bytes:
+    """An Excel workbook with the kind's headings and an example row."""
+    cells = [field.widget.render(kind.example.get(name), force_native_type=True) for name, field in kind.fields.items()]
+    return bytes(XLSX().export_data(tablib.Dataset(cells, headers=kind.get_export_headers(), title=kind.name)))
 
 
-def json_document(sheets: Iterable[Sheet] = SHEETS) -> Iterator[str]:
-    """These sheets as one JSON document, row after row; lines stand below their IDCs where these are there."""
-    chosen = [sheet for sheet in sheets if sheet is not LINES or IDCS not in sheets]
+def json_document(kinds: Iterable[Kind] = KINDS) -> Iterator[str]:
+    """One JSON document, row after row; lines stand below their IDCs where these are there."""
+    chosen = [kind for kind in kinds if kind is not LINES or IDCS not in kinds]
     yield "{"
-    for place, sheet in enumerate(chosen):
-        yield f'{"," if place else ""}\n"{sheet.name}": ['
-        for number, item in enumerate(_documents(sheet)):
+    for place, kind in enumerate(chosen):
+        yield f'{"," if place else ""}\n"{kind.name}": ['
+        for number, item in enumerate(_objects(kind)):
             yield f"{',' if number else ''}\n  {json.dumps(item, ensure_ascii=False)}"
         yield "\n]"
     yield "\n}\n"
 
 
-def _documents(sheet: Sheet) -> Iterator[dict[str, Any]]:
-    lines = groupby(_all(LINES.rows()), key=lambda line: line.idc.code) if sheet is IDCS else iter(())
+def _objects(kind: Kind) -> Iterator[dict[str, Any]]:
+    lines = groupby(_rows(LINES), key=lambda line: line.idc.code) if kind is IDCS else iter(())
     ahead = next(lines, None)
-    for row in _all(sheet.rows()):
-        item = {column.name: column.shown(column.value(row)) for column in sheet.columns}
-        if sheet is IDCS:
+    for row in _rows(kind):
+        item = {name: as_json(field.get_value(row)) for name, field in kind.fields.items()}
+        if kind is IDCS:
             item["stock"] = {name.removeprefix("stock_"): item.pop(name) for name in STOCK_FIELDS}
             item["lines"] = []
             if ahead is not None and ahead[0] == row.code:
@@ -67,9 +64,8 @@ def _documents(sheet: Sheet) -> Iterator[dict[str, Any]]:
 
 
 def _line(line: Any) -> dict[str, Any]:
-    return {column.name: column.shown(column.value(line)) for column in LINES.columns if column.name != "idc"}
+    return {name: as_json(field.get_value(line)) for name, field in LINES.fields.items() if name != "idc"}
 
 
-def _all(rows: QuerySet[Any]) -> Iterator[Any]:
-    """Row by row, a few thousand in memory at a time."""
-    return rows.iterator(chunk_size=AT_ONCE)
+def _rows(kind: Kind) -> Iterator[Any]:
+    return kind.get_queryset().iterator(chunk_size=AT_ONCE)

@@ -1,4 +1,4 @@
-"""Files into the inventory: all or nothing, by the services, for good or as a preview that is rolled back.
+"""Rows of files into the inventory: all or nothing, by the services, for good or as a preview that is rolled back.
 
 A preview does all that an import does, the database's own rules included, and then takes it back: what it finds
 nothing wrong with, the import will not refuse, unless something has changed in between, and then it says so.
@@ -6,47 +6,46 @@ nothing wrong with, the import will not refuse, unless something has changed in 
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.db.models import TextChoices
-from django.utils.translation import gettext_lazy as _
 
 from idcsched.accounts.roles import Principal
 from idcsched.audit.bulk import ENOUGH
-from idcsched.framework.errors import Conflict, FieldError, IdcschedError, Invalid
+from idcsched.framework.errors import Conflict, FieldError, Forbidden, IdcschedError, Invalid
 from idcsched.inventory import services
 from idcsched.inventory.choices import Status
 from idcsched.inventory.labels import RegionTree
+from idcsched.inventory.models import Idc, Isp
+from idcsched.inventory.scope import idcs_within
 
-from .entries import Contents, Fault, faults_of
-from .planning import Plan, Step, plan
-from .sheets import IDCS, REGIONS, SHEETS, Sheet
+from .cells import KEEP, as_json
+from .models import Missing
+from .reading import Contents, Entry, Fault
+from .resources import AFFINITIES, IDCS, KINDS, LINES, REGIONS, TAINTS, Kind
 
-__all__ = ["Missing", "Outcome", "Progress", "RowChange", "import_inventory"]
+__all__ = ["Outcome", "Progress", "RowChange", "import_inventory"]
 
 CHUNK = 1000
+FEW = 1000
+"""So many codes are looked for by name; for more, all rows are read."""
+UNKNOWN = {"unknown_region": "regions", "unknown_isp": "isps", "unknown_idc": "idcs"}
+"""Refusals of a row because of another → the other's kind."""
+Key = tuple[Any, ...]
 Progress = Callable[[int, int], None]
-
-
-class Missing(TextChoices):
-    """What becomes of rows that the files don't have."""
-
-    KEEP = "keep", _("stay as they are")
-    RETIRE = "retire", _("IDCs are retired")
-    DELETE = "delete", _("are deleted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowChange:
     """What becomes of one row: its fields from what to what, as the files would say it."""
 
-    file: str
-    row: str
+    file: str = ""
+    row: str = ""
     kind: str
     key: str
     action: str
@@ -54,15 +53,16 @@ class RowChange:
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        told = ", ".join(_told(name, old, new) for name, (old, new) in self.changes.items() if old != new)
-        return " ".join(filter(None, (self.file, self.row, self.action, self.kind, self.key))) + (told and f": {told}")
+        shown = [
+            f"{name} {_text(new)}" if old is None else f"{name} {_text(old)} → {_text(new)}"
+            for name, (old, new) in self.changes.items()
+            if old != new
+        ]
+        row = " ".join(filter(None, (self.file, self.row, self.action, self.kind, self.key)))
+        return f"{row}: {', '.join(shown)}" if shown else row
 
 
-def _told(name: str, old: Any, new: Any) -> str:
-    return f"{name} {_short(new)}" if old is None else f"{name} {_short(old)} → {_short(new)}"
-
-
-def _short(value: Any) -> str:
+def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -76,6 +76,17 @@ class Outcome:
     faults: Sequence[Fault]
     fingerprint: str
     """Two previews that agree in it would do the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A row of a file that is to be written."""
+
+    entry: Entry
+    row: Any
+    """The row of the inventory that it changes; None: it is new."""
+    changes: Mapping[str, Any]
+    """What the services are told: all that is given for a new row, what differs for another."""
 
 
 def import_inventory(
@@ -93,11 +104,11 @@ def import_inventory(
     `expected` is the fingerprint of the preview that was agreed to; `finish` is called last, in the transaction.
     Raises Forbidden, Conflict `changed_since_preview`, and whatever `finish` raises.
     """
-    for name in contents.entries:
-        principal.require(next(sheet.capability for sheet in SHEETS if sheet.name == name))
-    work = _Import(contents, principal, missing, progress)
+    for kind in KINDS:
+        if kind.name in contents.entries:
+            principal.require(kind.capability)
     with transaction.atomic():
-        outcome = work.outcome() if contents.faults else work.done()
+        outcome = _Import(contents, principal, missing, progress).done()
         if expected and outcome.fingerprint != expected:
             raise Conflict("changed_since_preview", "the inventory has changed since the preview: look at it again")
         if outcome.faults or dry_run:
@@ -112,138 +123,215 @@ class _Import:
 
     def __init__(self, contents: Contents, principal: Principal, missing: str, progress: Progress) -> None:
         self._contents = contents
-        self._principal = principal
         self._missing = missing
         self._progress = progress
         self._faults = list(contents.faults)
+        self._refused: set[tuple[str, Any]] = set()
+        """Kind and code of rows that were refused: that others name them is no fault of theirs."""
         self._changes: list[RowChange] = []
         self._counts: dict[str, Counter[str]] = {}
-        self._total = sum(len(entries) for entries in contents.entries.values())
+        self._total = sum(map(len, contents.entries.values()))
         self._passed = 0
+        self._outside: frozenset[str] | None = None
+        """The IDCs about which the principal may not write; None: there are none."""
+        if principal.regions is not None:
+            inside = idcs_within(principal.regions)
+            idcs = Idc.objects.order_by().values_list("pk", "code")
+            self._outside = frozenset(code for pk, code in idcs if pk not in inside)
 
     def done(self) -> Outcome:
-        """Every sheet finds what the ones before it made; rows go in the opposite order."""
-        named = (sheet for sheet in SHEETS if sheet.name in self._contents.entries)
-        plans = [self._write(sheet) for sheet in named if not self._faults]
-        for one in reversed(plans):
-            if self._missing == Missing.DELETE and not self._faults:
-                self._delete(one)
-        return self.outcome()
+        """Every kind finds what the ones before it made; rows go in the opposite order.
 
-    def outcome(self) -> Outcome:
-        changes = [] if self._faults else self._changes
-        seen = msgspec.json.encode([[item.kind, item.key, item.action, item.changes] for item in changes])
+        Rows that are refused are left out, so that all that is wrong with the others is found as well.
+        """
+        kinds = [kind for kind in KINDS if kind.name in self._contents.entries]
+        left = [(kind, self._write(kind)) for kind in kinds if len(self._faults) < ENOUGH]
+        if not self._faults and self._missing == Missing.DELETE:
+            for kind, rows in reversed(left):
+                self._delete(kind, rows)
+        if self._faults:
+            self._changes, self._counts = [], {}
+        seen = msgspec.json.encode([[item.kind, item.key, item.action, item.changes] for item in self._changes])
         return Outcome(
-            counts={} if self._faults else self._counts,
-            changes=changes,
-            faults=self._faults[:ENOUGH],
+            counts=self._counts,
+            changes=self._changes,
+            faults=sorted(self._faults, key=_place)[:ENOUGH],
             fingerprint=hashlib.sha256(seen).hexdigest(),
         )
 
-    def _write(self, sheet: Sheet) -> Plan:
-        planned = plan(sheet, self._contents, self._principal, missing=self._missing != Missing.KEEP)
-        self._faults += planned.faults
-        self._advance(planned.unchanged)
-        created = self._each(sheet, planned.creates, lambda steps: sheet.create(documents=_given(steps)))
-        for step, row in created:
-            self._note(sheet, step, row, "create", {name: (None, value) for name, value in step.changes.items()})
-        before = {
-            id(step): {name: sheet.by_name[name].value(step.row) for name in step.changes} for step in planned.updates
+    def _write(self, kind: Kind) -> list[Any]:
+        """Create and update the kind's rows; return those that the files do not have where they tell all."""
+        self._aliases = {name: isp.code for isp in Isp.objects.all() for name in (isp.code, *isp.aliases)}
+        creates, updates, left = self._match(kind)
+        unchanged = len(self._contents.entries[kind.name]) - len(creates) - len(updates)
+        self._counts[kind.name] = Counter(create=len(creates), update=len(updates), unchanged=unchanged)
+        self._advance(unchanged)
+        self._each(kind, creates, "create", lambda steps: kind.create(documents=[step.changes for step in steps]))
+        self._each(
+            kind, updates, "update", lambda steps: kind.update(updates=[(step.row, step.changes) for step in steps])
+        )
+        if kind is IDCS and self._missing == Missing.RETIRE and not self._faults:
+            self._retire(left)
+        return left
+
+    def _match(self, kind: Kind) -> tuple[list[Step], list[Step], list[Any]]:
+        """What is to be created, what updated, and the rows that are left; a few queries, however many rows."""
+        entries, everything = self._contents.entries[kind.name], self._missing != Missing.KEEP
+        rows = self._rows(kind, entries, everything=everything)
+        creates: list[Step] = []
+        updates: list[Step] = []
+        first: dict[Key, Entry] = {}
+        for entry in entries:
+            key = self._key(kind, entry.values)
+            if not kind.repeats and (other := first.setdefault(key, entry)) is not entry:
+                where = other.row if other.file == entry.file else f"{other.file} {other.row}"
+                error = FieldError("", "row_twice", "row {row} is about the same", {"row": where})
+                self._fault(kind, entry, error, kind.needed[-1])
+            elif self._is_outside(kind, entry.values.get("idc")):
+                error = FieldError("", "region_not_allowed", "this concerns IDCs outside of your regions")
+                self._fault(kind, entry, error, "idc")
+            elif not rows[key]:
+                creates.append(Step(entry, None, entry.values))
+            elif changes := self._differences(kind, entry.values, row := rows[key].pop(0)):
+                updates.append(Step(entry, row, changes))
+        left = [row for same in rows.values() for row in same if everything and self._is_missing(kind, row)]
+        return creates, updates, left
+
+    def _rows(self, kind: Kind, entries: Sequence[Entry], *, everything: bool) -> defaultdict[Key, list[Any]]:
+        """The rows that the entries may be about, by their keys, in the order in which they are written out."""
+        rows, name = kind.get_queryset(), "idc" if "idc" in kind.key else "code"
+        codes = {entry.values.get(name) for entry in entries}
+        if not everything and kind is not AFFINITIES and len(codes) <= FEW:
+            rows = rows.filter(**{"idc__code__in" if name == "idc" else "code__in": sorted(filter(None, codes))})
+        found: defaultdict[Key, list[Any]] = defaultdict(list)
+        for row in rows:
+            found[tuple(_hashable(kind.fields[part].get_value(row)) for part in kind.key)].append(row)
+        return found
+
+    def _key(self, kind: Kind, values: Mapping[str, Any]) -> Key:
+        parts = {}
+        for name in kind.key:
+            empty = kind.fields[name].default
+            parts[name] = values.get(name, kind.model_field(name).default if empty is KEEP else empty())
+        if kind is LINES and not parts["code"]:
+            parts["code"] = self._meant("isp", values.get("isp")) or ""
+        return tuple(_hashable(parts[name]) for name in kind.key)
+
+    def _differences(self, kind: Kind, values: Mapping[str, Any], row: Any) -> dict[str, Any]:
+        """What the entry says that the row does not."""
+        return {
+            name: value
+            for name, value in values.items()
+            if name not in kind.key and self._meant(name, value) != kind.fields[name].get_value(row)
         }
-        updated = self._each(
-            sheet, planned.updates, lambda steps: sheet.update(updates=[(step.row, step.changes) for step in steps])
-        )
-        for step, row in updated:
-            was = before[id(step)]
-            self._note(sheet, step, row, "update", {name: (was[name], value) for name, value in step.changes.items()})
-        self._counts[sheet.name] = Counter(
-            {"create": len(planned.creates), "update": len(planned.updates), "unchanged": planned.unchanged}
-        )
-        if sheet is IDCS and self._missing == Missing.RETIRE and not self._faults:
-            self._retire(planned)
-        return planned
+
+    def _meant(self, column: str, value: Any) -> Any:
+        return self._aliases.get(value, value) if column == "isp" else value
+
+    def _is_outside(self, kind: Kind, idc: str | None) -> bool:
+        """Whether the principal may not write marks there; no IDC stands for every IDC."""
+        return self._outside is not None and kind in (TAINTS, AFFINITIES) and (idc is None or idc in self._outside)
+
+    def _is_missing(self, kind: Kind, row: Any) -> bool:
+        """Whether the files tell all rows of which this would be one, and the principal may delete it."""
+        idc = getattr(row, "idc", None)
+        told = kind.name in self._contents.listed or (kind is LINES and row.idc.code in self._contents.nested)
+        return told and not self._is_outside(kind, None if idc is None else idc.code)
 
     def _each(
-        self, sheet: Sheet, steps: Sequence[Step], write: Callable[[Sequence[Step]], Sequence[Any]]
-    ) -> list[tuple[Step, Any]]:
-        """Write the steps chunk by chunk; what the services refuse is said of the row that it stands in."""
-        written: list[tuple[Step, Any]] = []
-        size = len(steps) if sheet.whole else CHUNK
+        self, kind: Kind, steps: Sequence[Step], action: str, write: Callable[[Sequence[Step]], Sequence[Any]]
+    ) -> None:
+        """Write the steps chunk by chunk; a chunk without what the services refuse in it is tried again."""
+        size = len(steps) if kind.whole else CHUNK
         for start in range(0, len(steps), size or 1):
             chunk = steps[start : start + size]
-            try:
-                written += zip(chunk, write(chunk), strict=True)
-            except IdcschedError as error:
-                self._faults += _located(chunk, error)
-                if len(self._faults) >= ENOUGH:
+            before = [{name: kind.fields[name].get_value(step.row) for name in step.changes} for step in chunk]
+            while chunk and len(self._faults) < ENOUGH:
+                try:
+                    written = write(chunk)
+                except IdcschedError as error:
+                    refused = self._refuse(kind, chunk, error)
+                    chunk = [step for index, step in enumerate(chunk) if index not in refused] if refused else []
+                else:
+                    if not self._faults:
+                        self._note(kind, chunk, before, written, action)
                     break
-            self._advance(len(chunk))
-        return written
+            self._advance(min(size, len(steps) - start))
 
-    def _retire(self, planned: Plan) -> None:
-        rows = [row for row in planned.missing if row.status != Status.RETIRED]
+    def _refuse(self, kind: Kind, steps: Sequence[Step], error: IdcschedError) -> set[int]:
+        """Note what a service said about its list; return which of the steps it refused."""
+        refused = set()
+        for one in _field_errors(error):
+            index, _, pointer = one.pointer.removeprefix("/").partition("/")
+            if not index.isdigit():
+                self._faults.append(Fault(error=one))
+                continue
+            refused.add(int(index))
+            self._fault(kind, steps[int(index)].entry, one, pointer.split("/", 1)[0])
+        return refused
+
+    def _fault(self, kind: Kind, entry: Entry, error: FieldError, column: str) -> None:
+        """Note what is wrong with a row, unless its cell was unreadable or it names what is itself refused."""
+        self._refused.add((kind.name, entry.values.get("code")))
+        named = UNKNOWN.get(error.code, "")
+        fault = Fault(file=entry.file, row=entry.row, column=column, error=error)
+        if named and (named in self._contents.lost or (named, entry.values.get(column)) in self._refused):
+            return
+        if all(fault.where != other.where for other in self._faults):
+            self._faults.append(fault)
+
+    def _note(
+        self, kind: Kind, steps: Sequence[Step], before: Sequence[Mapping[str, Any]], rows: Sequence[Any], action: str
+    ) -> None:
+        for step, was, row in zip(steps, before, rows, strict=True):
+            changes = {name: (as_json(was[name]), as_json(value)) for name, value in step.changes.items()}
+            self._change(kind, row, action, changes, step.entry)
+
+    def _change(
+        self, kind: Kind, row: Any, action: str, changes: Mapping[str, tuple[Any, Any]], entry: Entry | None = None
+    ) -> None:
+        """An affinity that has just been made for a preview has no lasting number: it is called what it says."""
+        file, number = (entry.file, entry.row) if entry else ("", "")
+        key = str(row) if kind.repeats else str(row.audit_key)
+        self._changes.append(RowChange(file=file, row=number, kind=kind.name, key=key, action=action, changes=changes))
+
+    def _retire(self, idcs: Sequence[Idc]) -> None:
+        rows = [row for row in idcs if row.status != Status.RETIRED]
         for row in rows:
-            self._changes.append(_gone(planned.sheet, row, "retire", {"status": (row.status, Status.RETIRED.value)}))
+            self._change(IDCS, row, "retire", {"status": (row.status, Status.RETIRED.value)})
         services.idcs_update(updates=[(row, {"status": Status.RETIRED}) for row in rows])
-        self._counts[planned.sheet.name]["retire"] = len(rows)
+        self._counts[IDCS.name]["retire"] = len(rows)
 
-    def _delete(self, planned: Plan) -> None:
-        for row in _leaves_first(planned):
-            self._changes.append(_gone(planned.sheet, row, "delete"))
+    def _delete(self, kind: Kind, rows: Sequence[Any]) -> None:
+        if kind is REGIONS:
+            tree = RegionTree.read()
+            rows = sorted(rows, key=lambda region: len(tree.lineage(region.code)), reverse=True)
+        for row in rows:
+            self._change(kind, row, "delete", {})
             try:
-                planned.sheet.delete(row)
+                kind.delete(row)
             except IdcschedError as error:
-                self._faults.append(Fault(row=row.audit_key, error=_field_error(error)))
+                self._faults += [Fault(row=row.audit_key, error=one) for one in _field_errors(error)]
                 if len(self._faults) >= ENOUGH:
                     break
-        self._counts[planned.sheet.name]["delete"] = len(planned.missing)
+        self._counts[kind.name]["delete"] = len(rows)
 
     def _advance(self, count: int) -> None:
         self._passed += count
         self._progress(self._passed, self._total)
 
-    def _note(self, sheet: Sheet, step: Step, row: Any, action: str, changes: Mapping[str, tuple[Any, Any]]) -> None:
-        columns = sheet.by_name
-        shown = {name: (columns[name].shown(old), columns[name].shown(new)) for name, (old, new) in changes.items()}
-        entry = step.entry
-        self._changes.append(
-            RowChange(
-                file=entry.file, row=entry.row, kind=sheet.name, key=_called(sheet, row), action=action, changes=shown
-            )
-        )
+
+def _hashable(value: Any) -> Any:
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
 
 
-def _given(steps: Sequence[Step]) -> list[Mapping[str, Any]]:
-    return [step.changes for step in steps]
+def _field_errors(error: IdcschedError) -> Sequence[FieldError]:
+    if isinstance(error, Invalid):
+        return error.errors
+    pointer = error.pointer if isinstance(error, Conflict | Forbidden) else ""
+    return (FieldError(pointer, error.code, error.template, error.params or None),)
 
 
-def _called(sheet: Sheet, row: Any) -> str:
-    """What people call it; an affinity that has just been made for a preview has no lasting number."""
-    return str(row) if sheet.repeats else str(row.audit_key)
-
-
-def _gone(sheet: Sheet, row: Any, action: str, changes: Mapping[str, tuple[Any, Any]] | None = None) -> RowChange:
-    return RowChange(file="", row="", kind=sheet.name, key=_called(sheet, row), action=action, changes=changes or {})
-
-
-def _leaves_first(planned: Plan) -> list[Any]:
-    if planned.sheet is not REGIONS:
-        return planned.missing
-    tree = RegionTree.read()
-    return sorted(planned.missing, key=lambda region: len(tree.lineage(region.code)), reverse=True)
-
-
-def _located(steps: Sequence[Step], error: IdcschedError) -> Iterator[Fault]:
-    """What a service said about its list, as faults of the entries."""
-    errors = error.errors if isinstance(error, Invalid) else (_field_error(error),)
-    for one in errors:
-        index, _, rest = one.pointer.removeprefix("/").partition("/")
-        if not index.isdigit():
-            yield Fault(error=one)
-            continue
-        entry = steps[int(index)].entry
-        yield from faults_of(entry.file, entry.row, [FieldError(f"/{rest}", one.code, one.detail, one.params)])
-
-
-def _field_error(error: IdcschedError) -> FieldError:
-    return FieldError(getattr(error, "pointer", ""), error.code, error.template, error.params or None)
+def _place(fault: Fault) -> tuple[str, list[Any]]:
+    """By file and row, numbers by their size."""
+    return fault.file, [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", fault.row)]

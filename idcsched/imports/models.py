@@ -5,9 +5,15 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.columns import one_of
 
-from .importing import Missing
+__all__ = ["Import", "Missing", "State"]
 
-__all__ = ["Import", "State"]
+
+class Missing(models.TextChoices):
+    """What becomes of rows that the files don't have."""
+
+    KEEP = "keep", _("stay as they are")
+    RETIRE = "retire", _("IDCs are retired")
+    DELETE = "delete", _("are deleted")
 
 
 class State(models.TextChoices):

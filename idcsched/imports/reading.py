@@ -1,68 +1,168 @@
-"""A file's bytes, as entries. Whatever is wrong with it becomes a fault; nothing raises."""
+"""Files, as rows of the inventory: CSV, Excel workbooks, JSON documents. Whatever is wrong becomes a fault."""
 
 import codecs
 import csv
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from io import StringIO
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BytesIO, StringIO
 from pathlib import PurePath
+from typing import Any
+from zipfile import ZipFile
 
+import openpyxl
 from django.utils.translation import gettext
 
-from idcsched.framework.errors import FieldError, Template
+from idcsched.audit.bulk import ENOUGH
+from idcsched.framework.decoding import decode_json
+from idcsched.framework.errors import FieldError, Invalid
+from idcsched.inventory.models import STOCK_FIELDS
 
-from .documents import read_document
-from .entries import Contents, Entry, Fault, faults_of, values_of
-from .sheets import SHEETS, Column, Sheet, sheet_of
+from .cells import KEEP, blank
+from .resources import IDCS, KINDS, LINES, Kind, heading, kind_named
 
-__all__ = ["FORM_BYTES", "MAX_BYTES", "MAX_ROWS", "read_files"]
+__all__ = ["FORM_BYTES", "MAX_BYTES", "MAX_ROWS", "Contents", "Entry", "Fault", "read_files"]
 
 MAX_BYTES = 20 * 1024 * 1024
 FORM_BYTES = 64 * 1024
 """What a form may have beside the file that it brings."""
 MAX_ROWS = 200_000
-MAX_FAULTS = 100
+MAX_UNPACKED = 100 * 1024 * 1024
+MAX_TAGS = 15_000_000
+"""Of a workbook's XML: 200,000 rows with 15 cells have about so many."""
 CELL = 1024 * 1024
+WIDEST = 64
+"""Columns of a workbook's sheet that are looked at."""
+MOST_NUMBERED = 2**20
+"""Rows that a spreadsheet can have, empty ones included."""
 DELIMITERS = ",;\t"
 BY_MARK = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-NAMED = re.compile(rf"({'|'.join(sheet.name for sheet in SHEETS)})(?![a-z])", re.IGNORECASE)
+ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+NAMED = re.compile(rf"({'|'.join(kind.name for kind in KINDS)})(?![a-z])", re.IGNORECASE)
+MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z0-9:]+)")
+STOCK = {name.removeprefix("stock_"): name for name in STOCK_FIELDS}
+READ_ONLY = frozenset({"id", "created_at"})
+"""What the API's answers have and an import passes over, so that they can be imported as they are."""
+
+warnings.filterwarnings("ignore", module="openpyxl")  # about styles and drawings that nobody asks for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing wrong with a file. `row` is the row's number in a table, its pointer in a document; both may be ""."""
+
+    file: str = ""
+    row: str = ""
+    column: str = ""
+    error: FieldError
+
+    @property
+    def where(self) -> str:
+        """File, row and column, as far as they are known."""
+        return ", ".join(filter(None, (self.file, self.row, self.column)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One row of a file: the columns that it has and that can be read, with values as the services take them."""
+
+    file: str
+    row: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """All that files say."""
+
+    entries: dict[str, list[Entry]] = field(default_factory=dict)
+    """By kind."""
+    faults: list[Fault] = field(default_factory=list)
+    listed: set[str] = field(default_factory=set)
+    """The kinds that were told in full, in a table or a list of their own."""
+    nested: set[str] = field(default_factory=set)
+    """The IDCs whose lines were told below them."""
+    lost: set[str] = field(default_factory=set)
+    """The kinds of which there are rows that could not be read at all."""
+    notes: list[str] = field(default_factory=list)
+    """How the files were read."""
+
+    def add(self, kind: Kind, file: str, row: str, given: Mapping[str, Any], *, strict: bool) -> Mapping[str, Any]:
+        """Add a row with what is given by column; `strict` reads a document's values and not cells."""
+        if sum(map(len, self.entries.values())) >= MAX_ROWS:
+            raise Invalid("too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
+        values: dict[str, Any] = {}
+        unread: set[str] = set()
+        for name, value in given.items():
+            try:
+                if isinstance(value, Invalid):
+                    raise value
+                found = kind.fields[name].clean(given, strict=strict)
+            except Invalid as error:
+                self.refuse(file, error, row, name)
+                unread.add(name)
+                continue
+            if found is not KEEP:
+                values[name] = found
+        if unread & set(kind.key):
+            self.lost.add(kind.name)
+        else:
+            self.entries.setdefault(kind.name, []).append(Entry(file=file, row=row, values=values))
+        return values
+
+    def refuse(self, file: str, error: Invalid, row: str = "", column: str = "") -> None:
+        self.faults.extend(
+            Fault(file=file, row=row, column=column or one.pointer.lstrip("/").split("/", 1)[0], error=one)
+            for one in error.errors
+        )
+
+    def lose(self, file: str, error: Invalid, row: str, kind: Kind, column: str = "") -> None:
+        """Refuse a whole row or more of that kind."""
+        self.refuse(file, error, row, column)
+        self.lost.add(kind.name)
 
 
 def read_files(files: Sequence[tuple[str, bytes]], kind: str = "") -> Contents:
-    """All files (name, bytes) together; `kind` is the sheet of tables whose names don't begin with one."""
+    """All files (name, bytes) together; `kind` is that of tables whose names don't begin with one."""
     contents = Contents()
     for name, data in files:
-        if len(data) > MAX_BYTES:
-            _fault(contents, name, "too_large", "the file has more than {limit} MiB", limit=MAX_BYTES >> 20)
-            continue
-        decoded = _decoded(data)
-        if decoded is None:
-            _fault(contents, name, "unknown_encoding", "the file is neither UTF-8, UTF-16 with its mark, nor GB18030")
-            continue
-        text, encoding = decoded
-        if name.lower().endswith(".json") or text.lstrip()[:1] in {"{", "["}:
-            read_document(contents, name, text, sheet_of(kind))
-        else:
-            _read_table(contents, name, text, encoding, _sheet(name, kind))
-    if sum(len(entries) for entries in contents.entries.values()) > MAX_ROWS:
-        _fault(contents, "", "too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
-        contents.entries.clear()
+        try:
+            _read(contents, name, data, kind)
+        except Invalid as error:
+            contents.refuse(name, error)
+            contents.entries.clear()  # without this file there is no telling what is wrong with the others
     return contents
 
 
-def _fault(
-    contents: Contents, file: str, code: str, detail: Template, column: str = "", row: str = "", **params: object
-) -> None:
-    contents.faults.append(Fault(file=file, row=row, column=column, error=FieldError("", code, detail, params or None)))
+def _read(contents: Contents, file: str, data: bytes, kind: str) -> None:
+    found = NAMED.match(PurePath(file).name)
+    named = kind_named(kind) or (kind_named(found[1].lower()) if found else None)
+    if len(data) > MAX_BYTES:
+        raise Invalid("too_large", "the file has more than {limit} MiB", limit=MAX_BYTES >> 20)
+    if data.startswith(OLE):
+        raise Invalid("unknown_format", "this is an old Excel file, or one with a password: save it as .xlsx without")
+    if data.startswith(ZIP):
+        for name, title, rows in _sheets(data):
+            contents.notes.append(gettext("%(file)s: Excel, sheet %(sheet)s") % {"file": file, "sheet": title})
+            _read_table(contents, file, kind_named(name) or named, rows, title if name else "")
+        return
+    text, encoding = _decoded(data)
+    if file.lower().endswith(".json") or text.lstrip()[:1] in {"{", "["}:
+        _read_document(contents, file, text, kind_named(kind))
+        return
+    delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)
+    contents.notes.append(
+        gettext("%(file)s: %(encoding)s, separated by %(delimiter)s")
+        % {"file": file, "encoding": encoding.removesuffix("-sig").upper(), "delimiter": repr(delimiter)}
+    )
+    csv.field_size_limit(CELL)
+    rows = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    _read_table(contents, file, named, rows)
 
 
-def _sheet(name: str, kind: str) -> Sheet | None:
-    found = NAMED.match(PurePath(name).name)
-    return sheet_of(kind) or (sheet_of(found[1].lower()) if found else None)
-
-
-def _decoded(data: bytes) -> tuple[str, str] | None:
+def _decoded(data: bytes) -> tuple[str, str]:
     """By its mark, else UTF-8, else what spreadsheets in China write where nobody told them otherwise."""
     marked = next((encoding for mark, encoding in BY_MARK if data.startswith(mark)), None)
     for encoding in [marked] if marked else ["utf-8", "gb18030"]:
@@ -70,68 +170,176 @@ def _decoded(data: bytes) -> tuple[str, str] | None:
             return data.decode(encoding), encoding
         except UnicodeDecodeError:
             continue
-    return None
+    raise Invalid("unknown_encoding", "the file is neither UTF-8, UTF-16 with its mark, nor GB18030")
 
 
-def _read_table(contents: Contents, file: str, text: str, encoding: str, sheet: Sheet | None) -> None:
-    if sheet is None:
-        names = ", ".join(sheet.name for sheet in SHEETS)
-        _fault(contents, file, "unknown_kind", "say which kind of rows this is: one of {names}", names=names)
-        return
-    delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)
-    contents.notes.append(
-        gettext("%(file)s: %(encoding)s, separated by %(delimiter)s")
-        % {"file": file, "encoding": encoding.removesuffix("-sig").upper(), "delimiter": repr(delimiter)}
-    )
-    rows = _rows(contents, file, text, delimiter)
-    columns = _header(contents, file, sheet, next(rows, (1, []))[1])
-    if columns is not None:
-        _read_rows(contents, file, sheet, columns, rows)
+def _sheets(data: bytes) -> Iterator[tuple[str, str, Iterator[Sequence[Any]]]]:
+    """Kind, title and rows of each sheet whose title begins with a kind; if none does, of the first."""
+    with _workbook(), ZipFile(BytesIO(data)) as archive:
+        _check_size(archive)
+        sheets = openpyxl.load_workbook(BytesIO(data), read_only=True).worksheets
+        named = [(match[1].lower(), sheet) for sheet in sheets if (match := NAMED.match(sheet.title))]
+        for kind, sheet in named or [("", sheets[0])]:
+            merged = MERGED.findall(archive.read(sheet._worksheet_path))  # noqa: SLF001  # it tells nobody else
+            if merged:
+                cells = ", ".join(place.decode() for place in merged[:5])
+                raise Invalid("merged_cells", "cells are merged: {cells}; split them and fill each", cells=cells)
+            yield kind, sheet.title, _sheet_rows(sheet)
 
 
-def _rows(contents: Contents, file: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Numbered as a spreadsheet numbers them, without empty ones."""
-    csv.field_size_limit(CELL)
+@contextmanager
+def _workbook() -> Iterator[None]:
+    """Refuse a workbook that openpyxl cannot read; of one that is broken it raises whatever there is."""
+    try:
+        yield
+    except Invalid:
+        raise
+    except Exception as error:
+        raise Invalid("malformed_xlsx", "this is not an Excel file that can be read") from error
+
+
+def _check_size(archive: ZipFile) -> None:
+    """Refuse what would not fit into memory once it is unpacked and parsed."""
+    parts = archive.infolist()
+    if sum(part.file_size for part in parts) > MAX_UNPACKED:
+        limit = MAX_UNPACKED >> 20
+        raise Invalid("too_large", "the file has more than {limit} MiB once it is unpacked", limit=limit)
+    if sum(archive.read(part).count(b"<") for part in parts) > MAX_TAGS:
+        raise Invalid("too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
+
+
+def _sheet_rows(sheet: Any) -> Iterator[Sequence[Any]]:
+    sheet.reset_dimensions()  # files may lie about them
+    with _workbook():
+        for number, cells in enumerate(sheet.iter_rows(max_col=WIDEST)):
+            if number >= MOST_NUMBERED:
+                raise Invalid("too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
+            yield [_sheet_cell(cell) for cell in cells]
+
+
+def _sheet_cell(cell: Any) -> Any:
+    if cell.data_type == "f":
+        return Invalid("formula", "this is a formula: paste its value")
+    if cell.data_type == "e":
+        return Invalid("wrong_type", "{text} is an error of a formula: paste a value", text=cell.value)
+    return cell.value
+
+
+def _read_table(
+    contents: Contents, file: str, kind: Kind | None, rows: Iterable[Sequence[Any]], sheet: str = ""
+) -> None:
+    """Rows are numbered as spreadsheets number them; empty ones are passed over."""
+    if kind is None:
+        names = ", ".join(kind.name for kind in KINDS)
+        raise Invalid("unknown_kind", "say which kind of rows this is: one of {names}", names=names)
+    contents.listed.add(kind.name)
+    contents.entries.setdefault(kind.name, [])
+    columns: list[str] | None = None
     number = 0
     try:
-        for number, cells in enumerate(csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True), 1):
-            if any(cell.strip() for cell in cells):
-                yield number, cells
+        for number, cells in enumerate(rows, 1):
+            row = f"{sheet} {number}".lstrip()
+            if all(blank(cell) for cell in cells):
+                continue
+            if columns is None:
+                columns = _columns(contents, file, kind, row, cells)
+            else:
+                _read_row(contents, file, kind, row, columns, cells)
+            if len(contents.faults) >= ENOUGH or not set(kind.needed) <= set(columns):
+                return
     except csv.Error as error:
-        detail = "this is not a table: {reason}"
-        _fault(contents, file, "malformed_csv", detail, row=str(number + 1), reason=str(error))
+        refusal = Invalid("malformed_csv", "this is not a table: {reason}", reason=str(error))
+        contents.lose(file, refusal, f"{number + 1}", kind)
+    if columns is None:
+        _columns(contents, file, kind, "1", [])
 
 
-def _header(contents: Contents, file: str, sheet: Sheet, cells: Sequence[str]) -> list[Column] | None:
-    """The columns in their order; None where they can't be told."""
-    names = [cell.strip() for cell in cells]
-    while names and not names[-1]:
-        names.pop()
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    for name in dict.fromkeys(names):
-        if name not in sheet.by_name:
-            _fault(contents, file, "unknown_column", "there is no column {name}", name, "1", name=name)
-        elif name in twice:
-            _fault(contents, file, "column_twice", "the column {name} is there twice", name, "1", name=name)
-    for name in sheet.needed:
-        if name not in names:
-            _fault(contents, file, "column_missing", "the column {name} is missing", name, "1", name=name)
-    return [sheet.by_name[name] for name in names] if not contents.faults else None
-
-
-def _read_rows(
-    contents: Contents, file: str, sheet: Sheet, columns: Sequence[Column], rows: Iterator[tuple[int, list[str]]]
+def _read_row(
+    contents: Contents, file: str, kind: Kind, row: str, columns: Sequence[str], cells: Sequence[Any]
 ) -> None:
-    contents.listed.add(sheet.name)
-    entries = contents.entries.setdefault(sheet.name, [])
-    for number, cells in rows:
-        if len(contents.faults) >= MAX_FAULTS:
-            return
-        if len(cells) < len(columns) or any(cell.strip() for cell in cells[len(columns) :]):
-            detail = "the row has {cells} cells where the first row has {columns}"
-            _fault(contents, file, "wrong_length", detail, row=str(number), cells=len(cells), columns=len(columns))
-            continue
-        errors: list[FieldError] = []
-        values = values_of(zip(columns, cells, strict=False), errors, cells=True)
-        contents.faults.extend(faults_of(file, str(number), errors))
-        entries.append(Entry(file=file, row=str(number), values=values))
+    if len(cells) < len(columns) or not all(blank(cell) for cell in cells[len(columns) :]):
+        detail = "the row has {cells} cells where the first row has {columns}"
+        contents.lose(file, Invalid("wrong_length", detail, cells=len(cells), columns=len(columns)), row, kind)
+        return
+    given = {name: cell for name, cell in zip(columns, cells, strict=False) if name}
+    contents.add(kind, file, row, given, strict=False)
+
+
+def _columns(contents: Contents, file: str, kind: Kind, row: str, cells: Sequence[Any]) -> list[str]:
+    """The column below each heading; "" where it is refused."""
+    titles = ["" if blank(cell) else str(cell).strip() for cell in cells]
+    while titles and not titles[-1]:
+        titles.pop()
+    columns: list[str] = []
+    for title in titles:
+        name = kind.headings().get(heading(title), "")
+        if not name:
+            refusal = Invalid("unknown_column", "there is no column {name}", name=title[:40])
+            contents.refuse(file, refusal, row, title[:40])
+        elif name in columns:
+            contents.refuse(file, Invalid("column_twice", "the column {name} is there twice", name=name), row, name)
+            name = ""
+        columns.append(name)
+    for name in kind.needed:
+        if name not in columns:
+            contents.lose(file, Invalid("column_missing", "the column {name} is missing", name=name), row, kind, name)
+    return columns
+
+
+def _read_document(contents: Contents, file: str, text: str, kind: Kind | None) -> None:
+    """`{"regions": […], "idcs": [{…, "lines": […]}], …}`, or a list of one kind."""
+    document: Any = decode_json(text.lstrip("\ufeff"), Any)
+    if kind is not None and isinstance(document, list):
+        document = {kind.name: list(document)}
+    if not isinstance(document, dict):
+        detail = "the document must be an object with lists such as {names}, or a list of a kind that is named"
+        raise Invalid("wrong_type", detail, names="regions, idcs")
+    for name in document:
+        if kind_named(name) is None:
+            error = Invalid("unknown_field", "there is no kind of rows {name}", name=name)
+            contents.refuse(file, error, f"/{name}")
+    for one in KINDS:
+        if one.name in document:
+            contents.listed.add(one.name)
+            _read_list(contents, file, one, f"/{one.name}", document[one.name])
+
+
+def _read_list(contents: Contents, file: str, kind: Kind, pointer: str, items: Any, **given: str) -> None:
+    contents.entries.setdefault(kind.name, [])
+    if not isinstance(items, list):
+        contents.lose(file, Invalid("wrong_type", "this must be a list"), pointer, kind)
+        return
+    for index, item in enumerate(items):
+        row = f"{pointer}/{index}"
+        if isinstance(item, dict):
+            _read_object(contents, file, kind, row, {**item, **given})
+        else:
+            contents.lose(file, Invalid("wrong_type", "this must be an object"), row, kind)
+
+
+def _read_object(contents: Contents, file: str, kind: Kind, row: str, item: dict[str, Any]) -> None:
+    """One object; the lines below an IDC become rows of their own."""
+    lines = None
+    if kind is IDCS:
+        lines = item.pop("lines", None)
+        item |= _stock(contents, file, row, item.pop("stock", None))
+    for name in item.keys() - kind.fields.keys() - READ_ONLY:
+        contents.refuse(file, Invalid("unknown_field", "there is no field {name}", name=name), row, name)
+    for name in kind.needed:
+        if item.get(name) is None:
+            contents.refuse(file, Invalid("required", "this is required"), row, name)
+    given = {name: value for name, value in item.items() if name in kind.fields}
+    values = contents.add(kind, file, row, given, strict=True)
+    if lines is not None and values.get("code"):
+        contents.nested.add(values["code"])
+        _read_list(contents, file, LINES, f"{row}/lines", lines, idc=values["code"])
+
+
+def _stock(contents: Contents, file: str, row: str, stock: Any) -> dict[str, Any]:
+    if stock is not None and not isinstance(stock, dict):
+        contents.refuse(file, Invalid("wrong_type", "this must be an object"), row, "stock")
+        return {}
+    for name in stock or ():
+        if name not in STOCK:
+            contents.refuse(file, Invalid("unknown_field", "there is no field {name}", name=name), row, "stock")
+    return {STOCK[name]: amount for name, amount in (stock or {}).items() if name in STOCK}

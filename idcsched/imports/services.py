@@ -1,6 +1,7 @@
 """Imports that run behind the page: brought, looked through, agreed to, done."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,18 +20,17 @@ from idcsched.framework.errors import Conflict, Forbidden, IdcschedError, Invali
 from idcsched.inventory.scope import scoped
 from idcsched.wording import explained
 
-from .entries import Fault
-from .importing import Missing, Outcome, RowChange, import_inventory
+from .importing import Outcome, RowChange, import_inventory
 from .jobs import Beat, claimable, claimed
-from .models import Import, State
+from .models import Import, Missing, State
 from .reading import MAX_BYTES, read_files
 
 __all__ = ["import_confirm", "import_create", "import_run", "import_withdraw", "imports_prune", "imports_resume"]
 
 logger = logging.getLogger(__name__)
 
-SHOWN = 10_000
-"""So many changed rows of a preview are kept to be looked at."""
+SHOWN = 1000
+"""So many rows of each kind that are created, of each that are deleted, and so on, are kept to be looked at."""
 ATTEMPTS = 3
 GRACE = timedelta(seconds=10)
 """So long a message may take before the sweep sends another."""
@@ -166,10 +166,15 @@ def _end(job: Import, state: State, **values: Any) -> None:
 
 def _told(outcome: Outcome) -> dict[str, Any]:
     total = sum(sum(counts.values()) for counts in outcome.counts.values())
+    groups: defaultdict[tuple[str, str], list[RowChange]] = defaultdict(list)
+    for change in outcome.changes:
+        groups[change.kind, change.action].append(change)
     return {
         "counts": outcome.counts,
-        "changes": [_change(change) for change in outcome.changes[:SHOWN]],
-        "faults": [_fault(fault) for fault in outcome.faults],
+        "changes": [_change(change) for group in groups.values() for change in group[:SHOWN]],
+        "faults": [
+            {"row": fault.row, "column": fault.column, "text": explained(fault.error)} for fault in outcome.faults
+        ],
         "done": total,
         "total": total,
     }
@@ -178,10 +183,6 @@ def _told(outcome: Outcome) -> dict[str, Any]:
 def _change(change: RowChange) -> dict[str, Any]:
     fields = [[name, old, new] for name, (old, new) in change.changes.items() if old != new]
     return {"row": change.row, "kind": change.kind, "key": change.key, "action": change.action, "fields": fields}
-
-
-def _fault(fault: Fault) -> dict[str, str]:
-    return {"row": fault.row, "column": fault.column, "text": explained(fault.error)}
 
 
 def _said(text: str) -> Mapping[str, str]:

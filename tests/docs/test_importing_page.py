@@ -3,7 +3,7 @@
 import re
 
 from idcsched.imports.reading import MAX_BYTES, MAX_ROWS
-from idcsched.imports.sheets import SHEETS
+from idcsched.imports.resources import KINDS
 from tests.docs.pages import page
 
 PAGE = page("importing.md")
@@ -12,7 +12,7 @@ PAGE = page("importing.md")
 def test_every_kind_is_found_by_what_the_table_says() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", PAGE, re.MULTILINE))
     assert {kind: tuple(re.findall(r"`(\w+)`", told)) for kind, told in rows.items()} == {
-        sheet.name: sheet.key for sheet in SHEETS
+        kind.name: kind.key for kind in KINDS
     }
 
 

@@ -9,7 +9,7 @@ from idcsched.audit.context import origin_set
 from idcsched.imports.exporting import json_document, table
 from idcsched.imports.importing import Outcome, import_inventory
 from idcsched.imports.reading import read_files
-from idcsched.imports.sheets import SHEETS
+from idcsched.imports.resources import KINDS
 
 __all__ = ["ADMIN", "exported_json", "exported_tables", "faults", "imported"]
 
@@ -40,4 +40,4 @@ def exported_json() -> str:
 
 
 def exported_tables() -> dict[str, str]:
-    return {f"{sheet.name}.csv": "".join(table(sheet)) for sheet in SHEETS}
+    return {f"{kind.name}.csv": table(kind) for kind in KINDS}

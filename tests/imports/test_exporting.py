@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idcsched.demo.loading import demo_load
-from idcsched.imports.cells import NUMBER, WHOLE
+from idcsched.imports.cells import Number, escaped, unescaped
 from idcsched.imports.exporting import table
-from idcsched.imports.harmless import made_harmless, taken_back
-from idcsched.imports.sheets import SHEETS
+from idcsched.imports.resources import KINDS
 from idcsched.inventory.models import Affinity, Idc, Line, Region, Taint
 from idcsched.inventory.services import affinity_create, idc_create, region_create, taint_create
 
@@ -81,9 +80,9 @@ def test_the_demo_comes_back_unchanged(settings, tmp_path):
 
 
 def test_no_cell_of_a_text_starts_a_formula(rich):
-    for sheet in SHEETS:
-        numbers = {column.name for column in sheet.columns if column.cell in (NUMBER, WHOLE)}
-        rows = csv.DictReader(StringIO("".join(table(sheet)).removeprefix("\ufeff"), newline=""))
+    for kind in KINDS:
+        numbers = {name for name, field in kind.fields.items() if isinstance(field.widget, Number)}
+        rows = csv.DictReader(StringIO(table(kind).removeprefix("\ufeff"), newline=""))
         for row in rows:
             texts = [value for name, value in row.items() if name not in numbers]
             assert not [text for text in texts if text.lstrip()[:1] in tuple("=+-@")]
@@ -91,14 +90,14 @@ def test_no_cell_of_a_text_starts_a_formula(rich):
 
 @given(st.text(alphabet=st.sampled_from("=+-@'＝;\t\r\n \"ab,|"), max_size=12))
 def test_any_text_comes_back(text):
-    safe = made_harmless(text)
-    assert taken_back(safe) == text
+    safe = escaped(text)
+    assert unescaped(safe) == text
     assert safe.lstrip()[:1] not in tuple("=+-@＝＋－＠")
 
 
 @pytest.mark.parametrize("text", ["plain", "a-b", "x=1", "'quoted'", "it's", "", "1;2", "{}"])
 def test_what_is_harmless_stays_as_it_is(text):
-    assert made_harmless(text) == taken_back(text) == text
+    assert escaped(text) == unescaped(text) == text
 
 
 def test_exporting_takes_few_statements(guangzhou, ct, django_assert_max_num_queries):

@@ -14,7 +14,7 @@ from idcsched.accounts.roles import Role
 from idcsched.accounts.services import user_create
 from idcsched.audit.models import Change
 from idcsched.framework.errors import Conflict, Forbidden, Invalid
-from idcsched.imports import importing, jobs, services
+from idcsched.imports import importing, jobs, resources, services
 from idcsched.imports.models import Import, State
 from idcsched.imports.tasks import imports_sweep
 from idcsched.inventory.models import Idc, Region
@@ -208,7 +208,7 @@ def test_others_see_how_far_it_is(monkeypatch):
     job = brought(anna, f"code,region\n{rows}".encode())
     monkeypatch.setattr(jobs, "INTERVAL", 0.05)
     monkeypatch.setattr(importing, "CHUNK", 1000)
-    create, ended = importing.SHEETS[2].create, Event()
+    create, ended = resources.Idcs.create, Event()
     seen: list[tuple[str, int, int]] = []
 
     def slowly(**given: Any) -> Any:
@@ -216,7 +216,7 @@ def test_others_see_how_far_it_is(monkeypatch):
         sleep(0.3)
         return made
 
-    object.__setattr__(importing.SHEETS[2], "create", slowly)
+    monkeypatch.setattr(resources.Idcs, "create", staticmethod(slowly))
 
     def watch() -> None:
         try:
@@ -231,7 +231,6 @@ def test_others_see_how_far_it_is(monkeypatch):
     try:
         services.import_run(import_id=job.pk)
     finally:
-        object.__setattr__(importing.SHEETS[2], "create", create)
         ended.set()
         watcher.join()
     assert {("checking", 1000, 3000), ("checking", 2000, 3000)} <= set(seen)

@@ -4,11 +4,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.utils.translation import override
 
 from idcsched.accounts.roles import Principal, Role
 from idcsched.audit.models import Change, FeedEntry
 from idcsched.framework.errors import Conflict, Forbidden
 from idcsched.imports import reading
+from idcsched.inventory.choices import Status
 from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from idcsched.inventory.services import affinity_create, idc_create, line_create, taint_create
 from tests.inventory.recorded import changes
@@ -123,13 +125,15 @@ def test_one_bad_row_of_many_changes_nothing_and_is_named(guangzhou, ct):
         pytest.param("idcs.csv", "code,region\n,440100\n", ("2", "code", "required"), id="no code"),
         pytest.param("idcs.csv", "code,region\na b,440100\n", ("2", "code", "invalid_code"), id="no such code"),
         pytest.param("idcs.csv", "code,stock_cpu\ngz-ct-01,nan\n", ("2", "stock_cpu", "wrong_type"), id="not a number"),
+        pytest.param("idcs.csv", 'code,stock_cpu\ngz-ct-01,"1,00"\n', ("2", "stock_cpu", "wrong_type"), id="1,00"),
         pytest.param(
-            "idcs.csv", 'code,stock_cpu\ngz-ct-01,"1,000"\n', ("2", "stock_cpu", "wrong_type"), id="thousands"
+            "idcs.csv", "code,stock_cpu\ngz-ct-01,75%\n", ("2", "stock_cpu", "wrong_type"), id="CPUs in percent"
         ),
+        pytest.param("idcs.csv", "code,stock_cpu\ngz-ct-01,.\n", ("2", "stock_cpu", "wrong_type"), id="a dot"),
         pytest.param("idcs.csv", "code,stock_cpu\ngz-ct-01,1e99\n", ("2", "stock_cpu", "out_of_range"), id="enormous"),
         pytest.param("idcs.csv", "code,stock_cpu\ngz-ct-01,1e999\n", ("2", "stock_cpu", "not_finite"), id="infinite"),
         pytest.param("idcs.csv", "code,status\ngz-ct-01,ON\n", ("2", "status", "invalid_choice"), id="no such status"),
-        pytest.param("idcs.csv", "code,labels\ngz-ct-01,k=v\n", ("2", "labels", "malformed_json"), id="not JSON"),
+        pytest.param("idcs.csv", "code,labels\ngz-ct-01,k\n", ("2", "labels", "malformed_json"), id="not JSON"),
         pytest.param("idcs.csv", "code,labels\ngz-ct-01,[]\n", ("2", "labels", "wrong_type"), id="not labels"),
         pytest.param("idcs.csv", "code,latitude\ngz-ct-01,5\n", ("2", "latitude", "coordinates_incomplete"), id="half"),
         pytest.param("idcs.csv", "code,name\ngz-ct-01,a\x00b\n", ("2", "name", "invalid_text"), id="a NUL"),
@@ -184,13 +188,103 @@ def test_a_document_is_refused(idc, document, expected):
     assert (row, column, code) == expected or (code == "too_deep" and expected[2] == "malformed_json")
 
 
-def test_all_that_is_wrong_with_the_cells_is_said_at_once(idc):
-    outcome = imported({"idcs.csv": "code,stock_cpu,labels\ngz-ct-01,x,{\na,1,\nb,y,\n"})
-    assert faults(outcome) == [
-        ("2", "stock_cpu", "wrong_type"),
-        ("2", "labels", "malformed_json"),
-        ("4", "stock_cpu", "wrong_type"),
+def test_all_that_is_wrong_is_said_at_once_by_row_and_column(idc):
+    outcome = imported(
+        {
+            "idcs.csv": "code,colour,stock_cpu,labels,region\n"
+            "gz-ct-01,red,x,{,440100\n"  # two cells that can't be read
+            "a,red,1,,\n"  # what only the services know: a new IDC needs a region
+            "b,red,y,,nowhere\n"  # both
+            "c,red,-1,,440100\n"
+            "d,red,1,,440100\n",
+            "lines.csv": "idc,isp,purchased_mbps\na,ct,1\nb,ct,1\nd,ct,-1\nx,ct,1\nd,cx,1\n",
+        }
+    )
+    assert [(fault.file, fault.row, fault.column, fault.error.code) for fault in outcome.faults] == [
+        ("idcs.csv", "1", "colour", "unknown_column"),
+        ("idcs.csv", "2", "stock_cpu", "wrong_type"),
+        ("idcs.csv", "2", "labels", "malformed_json"),
+        ("idcs.csv", "3", "region", "required"),
+        ("idcs.csv", "4", "stock_cpu", "wrong_type"),
+        ("idcs.csv", "4", "region", "unknown_region"),
+        ("idcs.csv", "5", "stock_cpu", "out_of_range"),
+        ("lines.csv", "4", "purchased_mbps", "out_of_range"),
+        ("lines.csv", "5", "idc", "unknown_idc"),
+        ("lines.csv", "6", "isp", "unknown_isp"),
     ]
+    assert Idc.objects.count() == 1
+
+
+def test_rows_that_name_a_row_that_could_not_be_read_are_not_blamed(idc):
+    outcome = imported({"idcs.csv": "code,region\na\n", "lines.csv": "idc,isp,purchased_mbps\na,ct,1\n"})
+    assert faults(outcome) == [("2", "", "wrong_length")]
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "expected"),
+    [
+        ("stock_cpu", '"1,000"', 1000),
+        ("stock_cpu", '" 12,345.5 "', 12345.5),
+        ("stock_cpu", "１２", 12),
+        ("stock_cpu", '"1，000"', 1000),
+        ("stock_cpu", "1E+03", 1000),
+        ("status", " Draining ", "draining"),
+        ("status", "维护中", None),
+        ("tier", "CENTER", "center"),
+        ("labels", '"owner=own, disk = ssd；k="', {"owner": "own", "disk": "ssd", "k": ""}),
+        ("code", " gz-ct-01 ", "gz-ct-01"),
+        ("name", "'=x", "=x"),
+    ],
+)
+def test_values_as_people_write_them(idc, column, text, expected):
+    head = "code" if column == "code" else f"code,{column}"
+    row = text if column == "code" else f"gz-ct-01,{text}"
+    outcome = imported({"idcs.csv": f"{head}\n{row}\n"})
+    if expected is None:
+        assert faults(outcome) == [("2", column, "invalid_choice")]
+    else:
+        assert not outcome.faults
+        assert getattr(Idc.objects.get(), column) == expected
+
+
+def test_words_of_a_language_stand_for_the_codes(idc):
+    with override("zh-hans"):
+        words = [(str(Status(value).label), value) for value in ("draining", "offline")]
+    for word, value in words:
+        assert not imported({"idcs.csv": f"code,status\ngz-ct-01,{word}\n"}).faults
+        assert Idc.objects.get().status == value
+
+
+def test_shares_may_be_percentages_and_aliases_a_list(idc):
+    imported({"lines.csv": "idc,isp,max_level\ngz-ct-01,ct,75%\n", "isps.csv": 'code,aliases\nct,"a, b、c"\n'})
+    assert (Line.objects.get().max_level, Isp.objects.get().aliases) == (0.75, ["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("2030-05-01", 0),
+        ("2030/5/1 8:00", 8),
+        ("2030.5.1 8:00:00", 8),
+        ("2030年5月1日", 0),
+        ("2030年5月1日 8时30分", 8),
+    ],
+)
+def test_times_as_people_write_them(idc, text, hour):
+    imported({"taints.csv": f"idc,key,ends_at\ngz-ct-01,k,{text}\n"})
+    assert Taint.objects.get().ends_at.replace(minute=0) == datetime(2030, 5, 1, hour, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "headings", ["Code,Stock CPU", " CODE ,stock-cpu", "code,CPU cores for sale", "代码,可售 CPU 核数"]
+)
+def test_headings_in_any_case_and_in_both_languages(idc, headings):
+    with override("zh-hans"):
+        field = Idc._meta.get_field("stock_cpu")
+        headings = headings.replace("可售 CPU 核数", str(field.verbose_name))
+        headings = headings.replace("代码", str(Idc._meta.get_field("code").verbose_name))
+    assert not imported({"idcs.csv": f"{headings}\ngz-ct-01,8\n"}).faults
+    assert Idc.objects.get().stock_cpu == 8
 
 
 def test_a_flood_of_errors_is_cut(idc):

@@ -1,21 +1,24 @@
 """Files in the admin: brought, looked through, agreed to; taken from every list."""
 
 import json
+from io import BytesIO
 from typing import Any
 
+import openpyxl
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import OperationalError
 from django.test import Client
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import Role
 from idcsched.accounts.services import user_create
 from idcsched.imports import admin as pages
-from idcsched.imports import exporting, list_buttons, services
+from idcsched.imports import exporting, services
 from idcsched.imports.exporting import MARK
 from idcsched.imports.models import Import
+from idcsched.imports.resources import kind_named
 from idcsched.inventory.models import Idc, Taint
+from idcsched.inventory.services import idc_create
 
 pytestmark = pytest.mark.usefixtures("db")
 
@@ -60,7 +63,7 @@ def test_it_works(admin, idc):
     services.import_run(import_id=job.pk)
     shown = text(admin, page)
     assert "What would be changed" in shown
-    assert "<ins>New</ins>" in shown
+    assert "name: <del></del> → <ins>New</ins>" in shown
     assert "import-progress" not in shown
 
     assert admin.post(f"/admin/transfer/import/{job.pk}/confirm/")["Location"] == page
@@ -90,13 +93,22 @@ def test_the_pages_speak_chinese(admin, idc):
     assert "导入" in shown
 
 
-def test_a_long_preview_has_pages(admin, guangzhou):
-    bring(admin, "idcs.csv", b"code,region\n" + b"".join(b"i-%d,440100\n" % number for number in range(150)))
+def test_a_long_preview_is_a_summary_and_has_pages(admin, guangzhou):
+    idc_create(code="old", region=guangzhou)
+    rows = b"".join(b"i-%d,440100,\n" % number for number in range(5000))
+    bring(admin, "idcs.csv", b"code,region,name\nold,440100,New\n" + rows)
     job = Import.objects.get()
     services.import_run(import_id=job.pk)
     page = f"/admin/transfer/import/{job.pk}/change/"
-    assert ("i-99" in text(admin, page), "i-100<" in text(admin, page)) == (True, False)
-    assert "i-149" in text(admin, f"{page}?p=2")
+    shown = text(admin, page)
+    assert "<td>5000</td><td>1</td>" in shown
+    assert (shown.count("<th>i-"), shown.count("<th>old")) == (20, 1)
+    assert "Show 1000 of them" in shown
+    rest = text(admin, f"{page}?kind=idcs&action=create&p=2")
+    assert (rest.count("<th>i-"), rest.count("<th>old")) == (100, 0)
+    assert "<th>i-100</th>" in rest
+    assert "kind=idcs&amp;action=create&amp;p=3" in rest
+    assert text(admin, f"{page}?kind=%00&action=x&p=y").count("<th>i-") == 0
 
 
 @pytest.mark.parametrize(
@@ -172,42 +184,77 @@ def test_an_operator_imports_taints_but_no_idcs(client, idc):
     assert Import.objects.first().state == "refused"
 
 
+def kind_of(model: str) -> str:
+    return {"affinity": "affinities"}.get(model, f"{model}s")
+
+
+def exported(client: Client, address: str, file_format: int, **chosen: str) -> Any:
+    form = client.get(address).context["form"]
+    columns = {name: "on" for name in form.fields if getattr(form.fields[name], "is_selectable_field", False)}
+    return client.post(address, {"resource": "", "format": str(file_format), **(chosen or columns)})
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_every_list_has_its_buttons(admin, idc, model):
     shown = text(admin, f"/admin/inventory/{model}/")
-    for button in ("import", "export-csv", "export-json"):
+    for button in ("import", "template", "export-json", "export"):
         assert f"/admin/inventory/{model}/{button}" in shown
-    name = {"affinity": "affinities"}.get(model, f"{model}s")
+    name = kind_of(model)
     assert admin.get(f"/admin/inventory/{model}/import/")["Location"] == f"{ADD}?kind={name}"
-    table = admin.get(f"/admin/inventory/{model}/export-csv/")
-    assert table["Content-Disposition"].startswith(f'attachment; filename="{name}-')
-    assert b"".join(table).decode("utf-8-sig").count("\r\n") >= 1
-    assert list(json.loads(b"".join(admin.get(f"/admin/inventory/{model}/export-json/")))) == [name]
+    book = exported(admin, f"/admin/inventory/{model}/export/", 0)
+    assert book["Content-Disposition"].startswith(f'attachment; filename="{name}-')
+    assert openpyxl.load_workbook(BytesIO(book.content)).sheetnames == [name]
+    table = exported(admin, f"/admin/inventory/{model}/export/", 1)
+    assert table.content.decode() == exporting.table(kind_named(name))
+    assert list(json.loads(admin.get(f"/admin/inventory/{model}/export-json/").content)) == [name]
+
+
+def test_what_the_list_shows_is_exported_with_the_columns_that_were_chosen(admin, idc):
+    idc_create(code="other", region="440100", status="offline")
+    shown = text(admin, "/admin/inventory/idc/?status__exact=offline")
+    assert "/admin/inventory/idc/export/?status__exact=offline" in shown
+    chosen = {"idcs_code": "on", "idcs_status": "on"}
+    answer = exported(admin, "/admin/inventory/idc/export/?status__exact=offline", 1, **chosen)
+    assert answer.content.decode("utf-8-sig") == "code,status\r\nother,offline\r\n"
+    nothing = admin.post("/admin/inventory/idc/export/", {"resource": "", "format": "1"})
+    assert nothing.context["form"].errors
+
+
+@pytest.mark.parametrize("query", ["nonsense=1", "status__exact=%00", "region__id__exact=x", "_changelist_filters=q"])
+def test_a_list_that_does_not_exist_is_not_exported(admin, idc, query):
+    assert exported_status(admin, f"/admin/inventory/idc/export/?{query}") < 500
+
+
+def exported_status(client: Client, address: str) -> int:
+    return client.post(address, {"resource": "", "format": "1", "idcs_code": "on"}).status_code
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_template_is_imported_as_it_is(admin, idc, model):
+    """Its example is a real row: with what it refers to, it can be imported."""
+    name = kind_of(model)
+    answer = admin.get(f"/admin/transfer/import/template/{name}/")
+    assert answer["Content-Disposition"] == f'attachment; filename="{name}-template.xlsx"'
+    bring(admin, f"{name}.xlsx", answer.content)
+    job = Import.objects.get()
+    services.import_run(import_id=job.pk)
+    job.refresh_from_db()
+    assert job.faults == []
+    assert sum(job.counts[name].values()) == 1
+    assert f"/admin/transfer/import/template/{name}/" in text(admin, ADD)
+
+
+def test_a_template_of_nothing(admin):
+    assert admin.get("/admin/transfer/import/template/things/").status_code == 404
 
 
 def test_a_viewer_exports_and_does_not_import(client, idc):
     login(client, Role.VIEWER)
-    assert b"".join(client.get("/admin/inventory/idc/export-csv/")).startswith(MARK.encode() + b"code,")
+    assert exported(client, "/admin/inventory/idc/export/", 1).content.startswith(MARK.encode() + b"code,")
     assert client.get("/admin/inventory/idc/import/").status_code == 403
     assert "/admin/inventory/idc/import" not in text(client, "/admin/inventory/idc/")
 
 
-@pytest.mark.parametrize("button", ["export-csv", "export-json"])
-def test_what_breaks_off_is_not_sent_at_all(admin, idc, monkeypatch, button):
-    def broken(rows: Any) -> Any:
-        yield from rows
-        raise OperationalError("the server closed the connection")
-
-    admin.raise_request_exception = False
-    monkeypatch.setattr(exporting, "_all", broken)
-    assert admin.get(f"/admin/inventory/idc/{button}/").status_code == 500
-
-
-def test_what_is_exported_says_how_long_it_is(admin, idc, monkeypatch):
-    monkeypatch.setattr(list_buttons, "IN_MEMORY", 10)
-    table = admin.get("/admin/inventory/idc/export-csv/")
-    assert int(table["Content-Length"]) == len(b"".join(table)) > 10
-
-
 def test_nobody_exports_without_logging_in(client, idc):
-    assert client.get("/admin/inventory/idc/export-csv/").status_code == 302
+    assert client.get("/admin/inventory/idc/export/").status_code == 302
+    assert client.get("/admin/transfer/import/template/idcs/").status_code == 302

@@ -9,9 +9,10 @@ from django.core.management.base import BaseCommand, CommandError
 from idcsched.accounts.roles import Principal, Role
 from idcsched.audit.context import origin_set
 from idcsched.framework.errors import IdcschedError
-from idcsched.imports.importing import Missing, Outcome, import_inventory
+from idcsched.imports.importing import Outcome, import_inventory
+from idcsched.imports.models import Missing
 from idcsched.imports.reading import MAX_BYTES, read_files
-from idcsched.imports.sheets import SHEETS
+from idcsched.imports.resources import KINDS
 from idcsched.wording import explained
 
 LOCAL: Final = Principal(user_id=0, username="import_inventory", role=Role.ADMIN, all_tenants=True)
@@ -22,13 +23,13 @@ STEP = 10
 
 class Command(BaseCommand):
     help = (
-        "Import regions, ISPs, IDCs, lines, taints and affinities from CSV or JSON: all or nothing. A row that is "
-        "there already is changed, another is created. With --dry-run nothing is written, but all is tried and shown."
+        "Import regions, ISPs, IDCs, lines, taints and affinities from Excel, CSV or JSON: all or nothing. A row that "
+        "is there already is changed, another is created. With --dry-run all is tried and shown, nothing is written."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        kinds = [sheet.name for sheet in SHEETS]
-        parser.add_argument("files", nargs="+", metavar="FILE", help="CSV or JSON; several are one import")
+        kinds = [kind.name for kind in KINDS]
+        parser.add_argument("files", nargs="+", metavar="FILE", help="Excel, CSV or JSON; several are one import")
         parser.add_argument(
             "--dry-run", action="store_true", help="show what would be done to each row, and do nothing"
         )
