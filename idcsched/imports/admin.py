@@ -181,11 +181,17 @@ class ImportAdmin(RoleMixin, ModelAdmin):
             "job": job,
             "counts": [(_title(kind), counts) for kind, counts in job.counts.items()],
             "page": page,
-            "query": urlencode({"kind": chosen[0], "action": chosen[1]}),
             "groups": [
-                _group(job, kind, action, rows, page)
+                {
+                    "title": _title(kind),
+                    "action": action,
+                    "rows": page.object_list or rows[:FEW],
+                    "count": job.counts[kind][action],
+                    "more": 0 if page.object_list or len(rows) <= FEW else len(rows),
+                    "query": urlencode({"kind": kind, "action": action}),
+                }
                 for (kind, action), rows in groups.items()
-                if chosen in ((kind, action), ("", ""))
+                if not page.object_list or chosen == (kind, action)
             ],
             "may_go_on": job.state == State.CHECKED and job.user_id == request.user.pk,
             "opts": self.model._meta,
@@ -249,19 +255,6 @@ def _user(request: HttpRequest) -> User:
 def _title(name: str) -> str:
     kind = kind_named(name)
     return kind.title if kind else name
-
-
-def _group(job: Import, kind: str, action: str, rows: list[Any], page: Any) -> dict[str, Any]:
-    """Rows of one kind of which the same becomes: the page's if there is one, else the first few."""
-    return {
-        "title": _title(kind),
-        "action": action,
-        "rows": page.object_list or rows[:FEW],
-        "count": job.counts.get(kind, {}).get(action, len(rows)),
-        "kept": len(rows),
-        "more": len(rows) > FEW and not page.object_list,
-        "query": urlencode({"kind": kind, "action": action}),
-    }
 
 
 def _length(request: HttpRequest) -> int:

@@ -121,7 +121,7 @@ class Number(Cell):
         raise Invalid("wrong_type", "{text} is not a number", text=text[:40])
 
     def write(self, value: Any, *, native: bool) -> Any:
-        if native:
+        if native and float(f"{value:.15g}") == value:  # as many digits as a workbook keeps
             return value
         return f"{value:.0f}" if float(value).is_integer() and abs(value) < EXACT else repr(float(value))
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -36,34 +36,32 @@ FEW = 1000
 """So many codes are looked for by name; for more, all rows are read."""
 UNKNOWN = {"unknown_region": "regions", "unknown_isp": "isps", "unknown_idc": "idcs"}
 """Refusals of a row because of another → the other's kind."""
+NOWHERE = Entry(file="", row="", values={})
 Key = tuple[Any, ...]
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RowChange:
     """What becomes of one row: its fields from what to what, as the files would say it."""
 
-    file: str = ""
-    row: str = ""
+    file: str
+    row: str
     kind: str
     key: str
     action: str
     """`create`, `update`, `retire` or `delete`."""
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    changes: Mapping[str, tuple[Any, Any]]
 
     def __str__(self) -> str:
-        shown = [
-            f"{name} {_text(new)}" if old is None else f"{name} {_text(old)} → {_text(new)}"
-            for name, (old, new) in self.changes.items()
-            if old != new
-        ]
+        """`idcs.csv 2 update idcs gz-ct-01: name "" → "New"`."""
+        fields = []
+        for name, (old, new) in self.changes.items():
+            if old != new:
+                before = "" if old is None else f"{json.dumps(old, ensure_ascii=False)} → "
+                fields.append(f"{name} {before}{json.dumps(new, ensure_ascii=False)}")
         row = " ".join(filter(None, (self.file, self.row, self.action, self.kind, self.key)))
-        return f"{row}: {', '.join(shown)}" if shown else row
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+        return f"{row}: {', '.join(fields)}" if fields else row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,10 +164,8 @@ class _Import:
         unchanged = len(self._contents.entries[kind.name]) - len(creates) - len(updates)
         self._counts[kind.name] = Counter(create=len(creates), update=len(updates), unchanged=unchanged)
         self._advance(unchanged)
-        self._each(kind, creates, "create", lambda steps: kind.create(documents=[step.changes for step in steps]))
-        self._each(
-            kind, updates, "update", lambda steps: kind.update(updates=[(step.row, step.changes) for step in steps])
-        )
+        self._each(kind, creates, "create", lambda steps: kind.create([step.changes for step in steps]))
+        self._each(kind, updates, "update", lambda steps: kind.update([(step.row, step.changes) for step in steps]))
         if kind is IDCS and self._missing == Missing.RETIRE and not self._faults:
             self._retire(left)
         return left
@@ -254,7 +250,9 @@ class _Import:
                     chunk = [step for index, step in enumerate(chunk) if index not in refused] if refused else []
                 else:
                     if not self._faults:
-                        self._note(kind, chunk, before, written, action)
+                        for step, was, row in zip(chunk, before, written, strict=True):
+                            changes = {name: (as_json(was[name]), as_json(new)) for name, new in step.changes.items()}
+                            self._note(kind, row, action, changes, step.entry)
                     break
             self._advance(min(size, len(steps) - start))
 
@@ -280,25 +278,15 @@ class _Import:
         if all(fault.where != other.where for other in self._faults):
             self._faults.append(fault)
 
-    def _note(
-        self, kind: Kind, steps: Sequence[Step], before: Sequence[Mapping[str, Any]], rows: Sequence[Any], action: str
-    ) -> None:
-        for step, was, row in zip(steps, before, rows, strict=True):
-            changes = {name: (as_json(was[name]), as_json(value)) for name, value in step.changes.items()}
-            self._change(kind, row, action, changes, step.entry)
-
-    def _change(
-        self, kind: Kind, row: Any, action: str, changes: Mapping[str, tuple[Any, Any]], entry: Entry | None = None
-    ) -> None:
+    def _note(self, kind: Kind, row: Any, action: str, changes: Mapping[str, Any], entry: Entry = NOWHERE) -> None:
         """An affinity that has just been made for a preview has no lasting number: it is called what it says."""
-        file, number = (entry.file, entry.row) if entry else ("", "")
         key = str(row) if kind.repeats else str(row.audit_key)
-        self._changes.append(RowChange(file=file, row=number, kind=kind.name, key=key, action=action, changes=changes))
+        self._changes.append(RowChange(entry.file, entry.row, kind.name, key, action, changes))
 
     def _retire(self, idcs: Sequence[Idc]) -> None:
         rows = [row for row in idcs if row.status != Status.RETIRED]
         for row in rows:
-            self._change(IDCS, row, "retire", {"status": (row.status, Status.RETIRED.value)})
+            self._note(IDCS, row, "retire", {"status": (row.status, Status.RETIRED.value)})
         services.idcs_update(updates=[(row, {"status": Status.RETIRED}) for row in rows])
         self._counts[IDCS.name]["retire"] = len(rows)
 
@@ -307,7 +295,7 @@ class _Import:
             tree = RegionTree.read()
             rows = sorted(rows, key=lambda region: len(tree.lineage(region.code)), reverse=True)
         for row in rows:
-            self._change(kind, row, "delete", {})
+            self._note(kind, row, "delete", {})
             try:
                 kind.delete(row)
             except IdcschedError as error:

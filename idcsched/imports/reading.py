@@ -14,6 +14,7 @@ from zipfile import ZipFile
 
 import openpyxl
 from django.utils.translation import gettext
+from openpyxl.cell.read_only import EMPTY_CELL
 
 from idcsched.audit.bulk import ENOUGH
 from idcsched.framework.decoding import decode_json
@@ -30,8 +31,10 @@ FORM_BYTES = 64 * 1024
 """What a form may have beside the file that it brings."""
 MAX_ROWS = 200_000
 MAX_UNPACKED = 100 * 1024 * 1024
-MAX_TAGS = 15_000_000
-"""Of a workbook's XML: 200,000 rows with 15 cells have about so many."""
+MAX_TAGS = 4_000_000
+"""Of a part of a workbook, between two rows: 200,000 rows may name five texts each."""
+MAX_ROW_TAGS = 100_000
+"""The widest row that there can be, 16,384 cells, has about so many."""
 CELL = 1024 * 1024
 WIDEST = 64
 """Columns of a workbook's sheet that are looked at."""
@@ -39,6 +42,8 @@ MOST_NUMBERED = 2**20
 """Rows that a spreadsheet can have, empty ones included."""
 DELIMITERS = ",;\t"
 BY_MARK = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\0", b"\0<")
+"""How XML begins that is not UTF-8; spreadsheets write none."""
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 NAMED = re.compile(rf"({'|'.join(kind.name for kind in KINDS)})(?![a-z])", re.IGNORECASE)
 MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z0-9:]+)")
@@ -180,10 +185,7 @@ def _sheets(data: bytes) -> Iterator[tuple[str, str, Iterator[Sequence[Any]]]]:
         sheets = openpyxl.load_workbook(BytesIO(data), read_only=True).worksheets
         named = [(match[1].lower(), sheet) for sheet in sheets if (match := NAMED.match(sheet.title))]
         for kind, sheet in named or [("", sheets[0])]:
-            merged = MERGED.findall(archive.read(sheet._worksheet_path))  # noqa: SLF001  # it tells nobody else
-            if merged:
-                cells = ", ".join(place.decode() for place in merged[:5])
-                raise Invalid("merged_cells", "cells are merged: {cells}; split them and fill each", cells=cells)
+            _check_sheet(archive.read(sheet._worksheet_path))  # noqa: SLF001  # it tells nobody else
             yield kind, sheet.title, _sheet_rows(sheet)
 
 
@@ -199,13 +201,27 @@ def _workbook() -> Iterator[None]:
 
 
 def _check_size(archive: ZipFile) -> None:
-    """Refuse what would not fit into memory once it is unpacked and parsed."""
+    """Refuse what would not fit into memory once it is unpacked and parsed, and entities, which would grow there."""
     parts = archive.infolist()
     if sum(part.file_size for part in parts) > MAX_UNPACKED:
         limit = MAX_UNPACKED >> 20
         raise Invalid("too_large", "the file has more than {limit} MiB once it is unpacked", limit=limit)
-    if sum(archive.read(part).count(b"<") for part in parts) > MAX_TAGS:
+    for part in parts:
+        xml = archive.read(part)
+        if b"<!DOCTYPE" in xml or xml.startswith(WIDE):
+            raise Invalid("malformed_xlsx", "this is not an Excel file that can be read")
+        rows = xml.split(b"<row")
+        if len(rows) > 2 * MAX_ROWS or max(row.count(b"<") for row in rows) > MAX_TAGS:
+            raise Invalid("too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
+
+
+def _check_sheet(xml: bytes) -> None:
+    """Refuse rows without end, and merged cells, all but one of which would read as empty."""
+    if max(row.count(b"<") for row in xml.split(b"<row")) > MAX_ROW_TAGS:
         raise Invalid("too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
+    if merged := MERGED.findall(xml):
+        cells = ", ".join(place.decode() for place in merged[:5])
+        raise Invalid("merged_cells", "cells are merged: {cells}; split them and fill each", cells=cells)
 
 
 def _sheet_rows(sheet: Any) -> Iterator[Sequence[Any]]:
@@ -214,7 +230,7 @@ def _sheet_rows(sheet: Any) -> Iterator[Sequence[Any]]:
         for number, cells in enumerate(sheet.iter_rows(max_col=WIDEST)):
             if number >= MOST_NUMBERED:
                 raise Invalid("too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
-            yield [_sheet_cell(cell) for cell in cells]
+            yield [] if all(cell is EMPTY_CELL for cell in cells) else [_sheet_cell(cell) for cell in cells]
 
 
 def _sheet_cell(cell: Any) -> Any:

@@ -1,6 +1,6 @@
 """The kinds of rows that files may have: their columns, taken from the models, and the services that write them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Final, NoReturn
 
@@ -20,6 +20,10 @@ from .cells import KEEP, cell_of
 __all__ = ["AFFINITIES", "IDCS", "KINDS", "LINES", "REGIONS", "TAINTS", "Kind", "kind_named"]
 
 
+PLACE = ("latitude", "longitude")
+PRICES = ("price_per_mbps", "price_per_gb")
+
+
 class Kind(ModelResource):
     """One kind of rows. `Meta.fields` are its columns, `Meta.import_id_fields` tell which row is meant."""
 
@@ -31,9 +35,8 @@ class Kind(ModelResource):
     """All rows, in the order in which they are written out."""
     example: ClassVar[Mapping[str, Any]]
     """A row as a template shows it."""
-    create: ClassVar[Any]
-    update: ClassVar[Any]
-    delete: ClassVar[Any]
+    delete: Any
+    """The service that deletes one row."""
     whole: ClassVar[bool] = False
     """Its rows depend on each other and are written in one go."""
     repeats: ClassVar[bool] = False
@@ -49,6 +52,16 @@ class Kind(ModelResource):
         default = KEEP if django_field.choices and django_field.has_default() else django_field.get_default
         attribute = f"{field_name}__code" if django_field.is_relation else field_name
         return Field(attribute, field_name, cell_of(django_field), default=default)
+
+    def create(self, documents: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+        """Create many rows by the inventory's service, such as `idcs_create`; raises Invalid, Conflict."""
+        created: Sequence[Any] = getattr(services, f"{self.name}_create")(documents=documents)
+        return created
+
+    def update(self, updates: Sequence[tuple[Any, Mapping[str, Any]]]) -> Sequence[Any]:
+        """Change many rows by the inventory's service, such as `idcs_update`; raises Invalid, NotFound, Conflict."""
+        updated: Sequence[Any] = getattr(services, f"{self.name}_update")(updates=updates)
+        return updated
 
     def get_queryset(self) -> QuerySet[Any]:
         return self.rows.all()
@@ -94,101 +107,54 @@ def heading(text: str) -> str:
 class Regions(Kind):
     name = "regions"
     rows = Region.objects.select_related("parent").order_by("code")
-    example = {"code": "south", "name": "South", "latitude": 23.1, "longitude": 113.3, "labels": {"grid": "csg"}}
-    create = staticmethod(services.regions_create)
-    update = staticmethod(services.regions_update)
     delete = staticmethod(lambda row: services.region_delete(region=row))
+    example = {"code": "south", "name": "South", "latitude": 23.1, "longitude": 113.3, "labels": {"grid": "csg"}}
     whole = True
 
     class Meta:
         model = Region
-        fields = ("code", "name", "parent", "latitude", "longitude", "labels")
-        import_id_fields = ("code",)
+        fields = ["code", "name", "parent", *PLACE, "labels"]
+        import_id_fields = ["code"]
 
 
 class Isps(Kind):
     name = "isps"
     rows = Isp.objects.order_by("code")
-    example = {"code": "ct", "name": "China Telecom", "aliases": ["telecom", "电信"]}
-    create = staticmethod(services.isps_create)
-    update = staticmethod(services.isps_update)
     delete = staticmethod(lambda row: services.isp_delete(isp=row))
+    example = {"code": "ct", "name": "China Telecom", "aliases": ["telecom", "电信"]}
     whole = True
 
     class Meta:
         model = Isp
-        fields = ("code", "name", "aliases")
-        import_id_fields = ("code",)
+        fields = ["code", "name", "aliases"]
+        import_id_fields = ["code"]
 
 
 class Idcs(Kind):
     name = "idcs"
     rows = Idc.objects.select_related("region").order_by("code")
-    example = {
-        "code": "gz-ct-01",
-        "name": "Guangzhou 1",
-        "region": "south",
-        "tier": "edge",
-        "status": "online",
-        "labels": {"owner": "own"},
-        "latitude": 23.1,
-        "longitude": 113.3,
-        "stock_cpu": 9600,
-        "stock_memory_gib": 38400,
-    }
-    create = staticmethod(services.idcs_create)
-    update = staticmethod(services.idcs_update)
     delete = staticmethod(lambda row: services.idc_delete(idc=row))
+    example = {"code": "gz-ct-01", "name": "Guangzhou 1", "region": "south", "tier": "edge", "status": "online"} | {
+        "labels": {"owner": "own"}, "latitude": 23.1, "longitude": 113.3, "stock_cpu": 9600, "stock_memory_gib": 38400
+    }  # fmt: skip
 
     class Meta:
         model = Idc
-        fields = (
-            "code",
-            "name",
-            "region",
-            "tier",
-            "status",
-            "partition",
-            "labels",
-            "provider",
-            "latitude",
-            "longitude",
-            *STOCK_FIELDS,
-        )
-        import_id_fields = ("code",)
+        fields = ["code", "name", "region", "tier", "status", "partition", "labels", "provider", *PLACE, *STOCK_FIELDS]
+        import_id_fields = ["code"]
 
 
 class Lines(Kind):
     name = "lines"
     needed = ("idc",)
     rows = Line.objects.select_related("idc", "isp").order_by("idc__code", "code")
-    example = {
-        "idc": "gz-ct-01",
-        "code": "ct",
-        "isp": "ct",
-        "purchased_mbps": 40000,
-        "max_level": 0.75,
-        "charge_type": "p95_month",
-        "price_per_mbps": 20,
-    }
-    create = staticmethod(services.lines_create)
-    update = staticmethod(services.lines_update)
     delete = staticmethod(lambda row: services.line_delete(line=row))
+    example = {"idc": "gz-ct-01", "code": "ct", "isp": "ct", "purchased_mbps": 40000, "max_level": 0.75}
 
     class Meta:
         model = Line
-        fields = (
-            "idc",
-            "code",
-            "isp",
-            "purchased_mbps",
-            "commit_mbps",
-            "max_level",
-            "charge_type",
-            "price_per_mbps",
-            "price_per_gb",
-        )
-        import_id_fields = ("idc", "code")
+        fields = ["idc", "code", "isp", "purchased_mbps", "commit_mbps", "max_level", "charge_type", *PRICES]
+        import_id_fields = ["idc", "code"]
 
 
 class Taints(Kind):
@@ -196,22 +162,13 @@ class Taints(Kind):
     capability = "write_taints"
     needed = ("idc", "key")
     rows = Taint.objects.select_related("idc__region").order_by("idc__code", "id")
-    example = {
-        "idc": "gz-ct-01",
-        "key": "maintenance",
-        "effect": "NoSchedule",
-        "reason": "power works",
-        "starts_at": "2030-05-01T00:00:00Z",
-        "ends_at": "2030-05-01T08:00:00Z",
-    }
-    create = staticmethod(services.taints_create)
-    update = staticmethod(services.taints_update)
     delete = staticmethod(lambda row: services.taint_delete(taint=row))
+    example = {"idc": "gz-ct-01", "key": "maintenance", "reason": "power works", "ends_at": "2030-05-01T08:00:00Z"}
 
     class Meta:
         model = Taint
-        fields = ("idc", "key", "value", "effect", "reason", "starts_at", "ends_at")
-        import_id_fields = ("idc", "key", "value", "effect", "starts_at")
+        fields = ["idc", "key", "value", "effect", "reason", "starts_at", "ends_at"]
+        import_id_fields = ["idc", "key", "value", "effect", "starts_at"]
 
 
 class Affinities(Kind):
@@ -219,22 +176,14 @@ class Affinities(Kind):
     capability = "write_affinities"
     needed = ("kind",)
     rows = Affinity.objects.select_related("idc__region").order_by("id")
-    example = {
-        "idc": "gz-ct-01",
-        "kind": "prefer",
-        "weight": 10,
-        "request_selector": {"match_labels": {"app": "cdn"}},
-        "reason": "close to the backbone",
-    }
-    create = staticmethod(services.affinities_create)
-    update = staticmethod(services.affinities_update)
     delete = staticmethod(lambda row: services.affinity_delete(affinity=row))
+    example = {"idc": "gz-ct-01", "kind": "prefer", "weight": 10, "reason": "close to the backbone"}
     repeats = True
 
     class Meta:
         model = Affinity
-        fields = ("idc", "selector", "kind", "weight", "request_selector", "reason", "starts_at", "ends_at")
-        import_id_fields = ("idc", "selector", "kind", "request_selector", "starts_at")
+        fields = ["idc", "selector", "kind", "weight", "request_selector", "reason", "starts_at", "ends_at"]
+        import_id_fields = ["idc", "selector", "kind", "request_selector", "starts_at"]
 
 
 REGIONS, ISPS, IDCS, LINES, TAINTS, AFFINITIES = Regions(), Isps(), Idcs(), Lines(), Taints(), Affinities()

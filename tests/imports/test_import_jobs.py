@@ -211,12 +211,12 @@ def test_others_see_how_far_it_is(monkeypatch):
     create, ended = resources.Idcs.create, Event()
     seen: list[tuple[str, int, int]] = []
 
-    def slowly(**given: Any) -> Any:
-        made = create(**given)
+    def slowly(*given: Any) -> Any:
+        made = create(*given)
         sleep(0.3)
         return made
 
-    monkeypatch.setattr(resources.Idcs, "create", staticmethod(slowly))
+    monkeypatch.setattr(resources.Idcs, "create", slowly)
 
     def watch() -> None:
         try:
