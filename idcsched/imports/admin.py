@@ -26,7 +26,7 @@ from import_export.formats.base_formats import CSV, XLSX
 from unfold.admin import ModelAdmin
 from unfold.contrib.import_export.forms import SelectableFieldsExportForm
 from unfold.decorators import action, display
-from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 
 from idcsched.accounts.administration import RoleMixin, RowServices, admin_origin
 from idcsched.accounts.models import User
@@ -35,7 +35,7 @@ from idcsched.wording import explained
 
 from . import services
 from .exporting import json_document, template
-from .models import Import, Missing, State
+from .models import Import, State
 from .reading import FORM_BYTES, MAX_BYTES
 from .resources import KINDS, Kind, kind_named
 
@@ -63,35 +63,22 @@ class ImportForm(forms.ModelForm):
     )
     kind = forms.ChoiceField(
         label=_("kind of rows"),
-        choices=[("", _("as the file says"))],
+        choices=lambda: [("", _("as the file says")), *((kind.name, kind.title) for kind in KINDS)],
         required=False,
         widget=UnfoldAdminSelectWidget,
         help_text=_("Of a table whose name does not say it."),
-    )
-    missing = forms.ChoiceField(
-        label=_("Rows that the file does not have"), choices=Missing.choices, widget=UnfoldAdminSelectWidget
-    )
-    message = forms.CharField(
-        label=_("why"),
-        max_length=500,
-        required=False,
-        widget=UnfoldAdminTextInputWidget,
-        help_text=_("Stands in the history beside each change."),
     )
 
     class Meta:
         model = Import
         fields = ("kind", "missing", "message")
+        labels = {"missing": _("Rows that the file does not have"), "message": _("why")}
+        help_texts = {"message": _("Stands in the history beside each change.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        kinds = [(kind.name, kind.title) for kind in KINDS]
-        self.fields["kind"].choices = [("", _("as the file says")), *kinds]  # type: ignore[attr-defined]
-        links = format_html_join(
-            " · ",
-            '<a href="{}">{}</a>',
-            ((reverse("admin:transfer_import_template", args=[name]), title) for name, title in kinds),
-        )
+        templates = ((reverse("admin:transfer_import_template", args=[kind.name]), kind.title) for kind in KINDS)
+        links = format_html_join(" · ", '<a href="{}">{}</a>', templates)
         self.fields["file"].help_text = format_html("{} {} {}", self.fields["file"].help_text, _("Templates:"), links)
 
     def clean_file(self) -> Any:
@@ -109,6 +96,8 @@ class ImportAdmin(RoleMixin, ModelAdmin):
     writes = "write_taints"  # whoever may import any kind of rows; which ones is looked at for each file
     services = RowServices(create=services.import_create)
     form = ImportForm
+    fields = ["file", "kind", "missing", "message"]
+    add_form_template = "administration/import_form.html"
     list_display = ["created_at", "file_name", "kind", "actor", "standing", "message"]
     list_display_links = ["created_at", "file_name"]
     list_filter = ["state", "created_at"]

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import Any
 
 import tablib
+from django.db.models import Prefetch
 from import_export.formats.base_formats import XLSX
 
 from idcsched.inventory.models import STOCK_FIELDS
@@ -50,22 +50,16 @@ def json_document(kinds: Iterable[Kind] = KINDS) -> Iterator[str]:
 
 
 def _objects(kind: Kind) -> Iterator[dict[str, Any]]:
-    lines = groupby(_rows(LINES), key=lambda line: line.idc.code) if kind is IDCS else iter(())
-    ahead = next(lines, None)
-    for row in _rows(kind):
-        item = {name: as_json(field.get_value(row)) for name, field in kind.fields.items()}
+    rows = kind.get_queryset()
+    if kind is IDCS:
+        rows = rows.prefetch_related(Prefetch("lines", LINES.get_queryset()))
+    for row in rows.iterator(chunk_size=AT_ONCE):
+        item = _object(kind, row)
         if kind is IDCS:
             item["stock"] = {name.removeprefix("stock_"): item.pop(name) for name in STOCK_FIELDS}
-            item["lines"] = []
-            if ahead is not None and ahead[0] == row.code:
-                item["lines"] = [_line(line) for line in ahead[1]]
-                ahead = next(lines, None)
+            item["lines"] = [_object(LINES, line, without="idc") for line in row.lines.all()]
         yield item
 
 
-def _line(line: Any) -> dict[str, Any]:
-    return {name: as_json(field.get_value(line)) for name, field in LINES.fields.items() if name != "idc"}
-
-
-def _rows(kind: Kind) -> Iterator[Any]:
-    return kind.get_queryset().iterator(chunk_size=AT_ONCE)
+def _object(kind: Kind, row: Any, without: str = "") -> dict[str, Any]:
+    return {name: as_json(field.get_value(row)) for name, field in kind.fields.items() if name != without}

@@ -20,7 +20,7 @@ from idcsched.framework.errors import Conflict, Forbidden, IdcschedError, Invali
 from idcsched.inventory.scope import scoped
 from idcsched.wording import explained
 
-from .importing import Outcome, RowChange, import_inventory
+from .importing import Outcome, import_inventory
 from .jobs import Beat, claimable, claimed
 from .models import Import, Missing, State
 from .reading import MAX_BYTES, read_files
@@ -166,23 +166,15 @@ def _end(job: Import, state: State, **values: Any) -> None:
 
 def _told(outcome: Outcome) -> dict[str, Any]:
     total = sum(sum(counts.values()) for counts in outcome.counts.values())
-    groups: defaultdict[tuple[str, str], list[RowChange]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for change in outcome.changes:
-        groups[change.kind, change.action].append(change)
-    return {
-        "counts": outcome.counts,
-        "changes": [_change(change) for group in groups.values() for change in group[:SHOWN]],
-        "faults": [
-            {"row": fault.row, "column": fault.column, "text": explained(fault.error)} for fault in outcome.faults
-        ],
-        "done": total,
-        "total": total,
-    }
-
-
-def _change(change: RowChange) -> dict[str, Any]:
-    fields = [[name, old, new] for name, (old, new) in change.changes.items() if old != new]
-    return {"row": change.row, "kind": change.kind, "key": change.key, "action": change.action, "fields": fields}
+        if len(group := groups[change.kind, change.action]) < SHOWN:
+            fields = [[name, old, new] for name, (old, new) in change.changes.items() if old != new]
+            named = {"row": change.row, "kind": change.kind, "key": change.key, "action": change.action}
+            group.append({**named, "fields": fields})
+    faults = [{"row": fault.row, "column": fault.column, "text": explained(fault.error)} for fault in outcome.faults]
+    changes = [change for group in groups.values() for change in group]
+    return {"counts": outcome.counts, "changes": changes, "faults": faults, "done": total, "total": total}
 
 
 def _said(text: str) -> Mapping[str, str]:

@@ -1,4 +1,3 @@
-import sys
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,8 +16,7 @@ from idcsched.wording import explained
 
 LOCAL: Final = Principal(user_id=0, username="import_inventory", role=Role.ADMIN, all_tenants=True)
 """Whoever may run commands on this machine may write everything."""
-WIDTH = 40
-STEP = 10
+MANY = 100
 
 
 class Command(BaseCommand):
@@ -55,7 +53,7 @@ class Command(BaseCommand):
                     principal=LOCAL,
                     missing=options["missing"],
                     dry_run=options["dry_run"],
-                    progress=self._bar(),
+                    progress=self._tenths(),
                 )
         except IdcschedError as refusal:
             raise CommandError(str(refusal)) from refusal
@@ -76,20 +74,15 @@ class Command(BaseCommand):
                 self.stdout.write(f"{kind}: {told or 'nothing'}")
             self.stdout.write("Nothing was written: this was a dry run." if options["dry_run"] else "Imported.")
 
-    def _bar(self) -> Any:
-        """A bar on a terminal; elsewhere a line for every tenth."""
+    def _tenths(self) -> Any:
+        """What tells progress: a line for every tenth of many rows."""
         told = -1
 
         def progress(done: int, total: int) -> None:
             nonlocal told
-            per_cent = 100 if not total else 100 * done // total
-            if self.stderr.isatty():
-                filled = WIDTH * per_cent // 100
-                end = "\n" if done >= total else ""
-                self.stderr.write(f"\r[{'#' * filled}{'.' * (WIDTH - filled)}] {done:,}/{total:,} ", ending=end)
-                sys.stderr.flush()
-            elif per_cent // STEP > told and total > STEP * STEP:
-                told = per_cent // STEP
+            tenth = 10 if not total else 10 * done // total
+            if tenth > told and total > MANY:
+                told = tenth
                 self.stderr.write(f"{done:,} of {total:,} rows")
 
         return progress
