@@ -104,7 +104,7 @@ def _would_fit_else(order: Order, http_request_id: str, view: LiveView) -> bool:
 def _best_to_be_had(order: Order, made: Made, view: LiveView) -> tuple[list[Placement], bool]:
     """Go down the ranking; return the placements, if any, and whether a concurrent order has taken what was wanted."""
     outrun = False
-    for takes in ways_to_take(order, made, at_most=ALTERNATES):
+    for takes in choices(order, made, at_most=ALTERNATES):
         try:
             placements = take_together(takes)
         except IntegrityError as error:
