@@ -16,7 +16,7 @@ from .template_texts import template_texts
 
 __all__ = ["MessageId", "UnclearMessage", "message_ids"]
 
-ANNOTATION = "Template"
+ANNOTATIONS = frozenset({"Template", "Message"})
 TRANSLATION = "django.utils.translation"
 MARKERS = frozenset({"gettext", "gettext_lazy", "gettext_noop"})
 NOT_FOLLOWED = frozenset({"ngettext", "ngettext_lazy", "pgettext", "pgettext_lazy", "npgettext", "npgettext_lazy"})
@@ -160,7 +160,7 @@ class _Reader(ast.NodeVisitor):
             for text in self._texts(argument):
                 self.found.setdefault(text, set()).update({flag} if fields.search(text) else ())
 
-    def _texts(self, node: ast.expr) -> Iterator[str]:
+    def _texts(self, node: ast.expr) -> Iterator[str]:  # noqa: C901  # one branch a kind of expression
         """The texts that this expression may be; none where it hands on what is one already."""
         match node:
             case ast.Constant(value=str(text)):
@@ -175,6 +175,8 @@ class _Reader(ast.NodeVisitor):
                 pass  # those who call give it
             case ast.Attribute() if node.attr in self._index.attributes:
                 pass
+            case ast.Call() if _last_name(node.func) in {"_", "Message"}:
+                yield from self._texts(node.args[0])
             case ast.Call() if _last_name(node.func) in {"str", "join"}:
                 pass  # said by somebody else, in the language of the reader
             case _:
@@ -281,7 +283,7 @@ def _matched(target: ast.expr, value: ast.expr, name: str) -> Iterator[ast.expr]
 
 def _is_template(annotation: ast.expr | None) -> bool:
     return annotation is not None and any(
-        isinstance(node, ast.Name) and node.id == ANNOTATION for node in ast.walk(annotation)
+        isinstance(node, ast.Name) and node.id in ANNOTATIONS for node in ast.walk(annotation)
     )
 
 

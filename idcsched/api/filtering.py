@@ -31,6 +31,7 @@ from rest_framework.request import Request
 
 from idcsched.audit.row_check import code_of, not_one_of
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import Message
 from idcsched.inventory.models import Idc, Isp, Region
 from idcsched.inventory.selectors import idc_codes, isp_codes, region_codes_within
 from idcsched.wording import explained
@@ -334,7 +335,7 @@ def _field_errors(form: forms.Form) -> Iterator[FieldError]:
             if error.code == "invalid_choice" and choices:
                 yield not_one_of(pointer_to(name), choices)
             else:
-                yield FieldError(pointer_to(name), code_of(error.code), " ".join(error.messages))
+                yield FieldError(pointer_to(name), code_of(error.code), Message(" ".join(error.messages)))
 
 
 class Ordering(OrderingFilter):

@@ -89,7 +89,7 @@ def rows_update(
     each(updates, pointers, lambda update: refuse_unknown(update[1], allowed))
     fresh = _locked([row for row, _ in updates])
     was = [(row.audit_key, described(row)) for row in fresh]
-    for row, (_, changes) in zip(fresh, updates, strict=True):
+    for row, (_row, changes) in zip(fresh, updates, strict=True):
         for name, value in changes.items():
             setattr(row, name, value)
     rows_check(fresh, pointers)

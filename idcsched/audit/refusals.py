@@ -9,6 +9,7 @@ from django.db import IntegrityError
 from django.db.models import BaseConstraint, CheckConstraint, Model, ProtectedError, Q, UniqueConstraint
 
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
+from idcsched.framework.messages import Message
 
 __all__ = ["constraint_refusal", "protected_refusal", "protecting_examples"]
 
@@ -26,7 +27,7 @@ def constraint_refusal(error: IntegrityError) -> IdcschedError:
     """
     constraint = _constraint(error)
     if constraint is not None:
-        detail = str(constraint.violation_error_message)
+        detail = Message(str(constraint.violation_error_message))
         code = constraint.violation_error_code or "invalid"
         if isinstance(constraint, UniqueConstraint):
             return Conflict(code, detail)

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Field, Model
 
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import Message
 
 __all__ = ["code_of", "not_one_of", "row_check"]
 
@@ -67,7 +68,7 @@ def _said(error: ValidationError, pointer: str, field: "Field[Any, Any]") -> Fie
     """What Django said, in the language of the reader already."""
     if error.code == "invalid_choice" and field.flatchoices:
         return not_one_of(pointer, [value for value, _ in field.flatchoices])
-    return FieldError(pointer, code_of(error.code), " ".join(error.messages))
+    return FieldError(pointer, code_of(error.code), Message(" ".join(error.messages)))
 
 
 def not_one_of(pointer: str, choices: Iterable[object]) -> FieldError:

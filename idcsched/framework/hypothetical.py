@@ -123,7 +123,7 @@ def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
     columns = {name: getattr(lines, name).copy() for name in kept}
     for pointer, idc in _each(what_if.idcs, "idcs"):
         row = snapshot.idcs.row_of[idc.code]
-        for _, line, number in _supposed_lines(snapshot, idc, row, pointer):
+        for _pointer, line, number in _supposed_lines(snapshot, idc, row, pointer):
             for field, column in _LINE_COLUMNS.items():
                 if (value := getattr(line, field)) is not None:
                     columns[column][number] = value

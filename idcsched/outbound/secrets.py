@@ -65,7 +65,7 @@ def secret_resolve(ref: str, hosts: Iterable[str], *, setting: str) -> str:
     if not fullmatch(SHAPE, ref) or not _hosts_listed(ref, setting):
         raise Unavailable("secret_not_allowed", "{setting} does not list {ref}", setting=setting, ref=ref)
     _check_hosts(ref, hosts, setting)
-    kind, _, name = ref.partition(":")
+    kind, _colon, name = ref.partition(":")
     found = os.environ.get(name, "") if kind == "env" else _read(Path(name), ref)
     if not found.strip():
         raise Unavailable("secret_missing", "the secret {ref} is not there, or empty", ref=ref)

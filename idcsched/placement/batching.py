@@ -58,7 +58,7 @@ def batch_answer(*, requests: Sequence[Asked], principal: Principal, http_reques
 def gang_place(*, requests: Sequence[Asked], principal: Principal, http_request_id: str) -> Batch:
     """All of them in one transaction, as placements of one group, or none."""
     live.catch_up()
-    for _ in range(DECISIONS):
+    for _attempt in range(DECISIONS):
         gang = _Gang(principal, http_request_id)
         for asked in requests:
             gang.add(asked)

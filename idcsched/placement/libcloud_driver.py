@@ -7,6 +7,7 @@ import msgspec
 
 from idcsched.framework.decoding import learned
 from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
 from idcsched.placement.driver import Call, Config, Driver, NotHere, Wanted
@@ -27,7 +28,7 @@ __all__ = [
 
 MARK = "idcsched-token"
 LONGEST_REASON = 500
-REFUSED = "the provider refused: {reason}"
+REFUSED = _("the provider refused: {reason}")
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]

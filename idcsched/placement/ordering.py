@@ -57,7 +57,7 @@ def placement_order(
     order = order_of(request, tenant=tenant_for(request, principal), actor=principal.username)
     callback_host_check(order.request.callback_url, order.tenant)
     outrun = False
-    for _ in range(SPREAD_DECISIONS if request.spread else DECISIONS):
+    for _attempt in range(SPREAD_DECISIONS if request.spread else DECISIONS):
         made = make(
             request=request,
             tenant=order.tenant.code,

@@ -97,7 +97,7 @@ def _send(machine_ids: Iterable[str]) -> None:
 def _machines(attempt: Attempt, request: Request) -> Iterator[Machine]:
     now, number = timezone.now(), 0
     for entry in request.machines or ():
-        for _ in range(1 if entry.count is None else entry.count):
+        for _machine in range(1 if entry.count is None else entry.count):
             number += 1
             yield Machine(
                 attempt=attempt,

@@ -88,7 +88,7 @@ class _Session:
         self._run(cursor, f"SET LOCAL statement_timeout = {milliseconds}")
         self._run(cursor, "SET LOCAL search_path = pg_catalog, public")
         self._run(cursor, f"DECLARE found NO SCROLL CURSOR FOR {query}")
-        for _ in range(0, MAX_VALUES + AT_ONCE, AT_ONCE):
+        for _fetched in range(0, MAX_VALUES + AT_ONCE, AT_ONCE):
             self._run(cursor, f"FETCH {AT_ONCE} FROM found")
             names = [column.name for column in cursor.description or ()]
             batch = cursor.fetchall()

@@ -105,7 +105,7 @@ def _announce(samples: Sequence[Sample], checked: Checked) -> None:
 def _collected(samples: Sequence[Sample], checked: Checked) -> Collected:
     refused: Counter[str] = Counter()
     examples = []
-    for place, (reason, *_) in checked.faults.items():
+    for place, (reason, *_others) in checked.faults.items():
         refused[reason.code] += 1
         if refused[reason.code] <= EXAMPLES:
             examples.append(Refusal(sample=samples[place], reason=reason))

@@ -10,6 +10,7 @@ from idcsched.accounts.selectors import tenant_named
 from idcsched.audit.services import change_record
 from idcsched.audit.writing import row_create, row_delete, row_update, write
 from idcsched.framework.errors import Conflict, FieldError, Invalid
+from idcsched.framework.messages import Message
 
 __all__ = ["user_create", "user_delete", "user_update"]
 
@@ -97,7 +98,8 @@ def _set_password(user: User, password: str | None) -> None:
             validate_password(password, user)
         except ValidationError as error:
             raise Invalid.of(
-                FieldError("/password", one.code or "invalid", " ".join(one.messages)) for one in error.error_list
+                FieldError("/password", one.code or "invalid", Message(" ".join(one.messages)))
+                for one in error.error_list
             ) from None
     user.set_password(password)
 

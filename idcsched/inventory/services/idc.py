@@ -124,7 +124,7 @@ def _update(updates: Sequence[tuple[Idc, Mapping[str, Any]]], pointers: Sequence
         allowed=FIELDS,
         pointers=pointers,
     )
-    for idc, (_, changes), pointer in zip(changed, updates, pointers, strict=True):
+    for idc, (_row, changes), pointer in zip(changed, updates, pointers, strict=True):
         if changes.get("lines") is not None:
             with below(pointer):
                 lines_replace(idc, changes["lines"])

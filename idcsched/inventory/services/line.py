@@ -94,7 +94,7 @@ def lines_replace(idc: Idc, documents: Sequence[Mapping[str, Any]]) -> None:
     """
     wanted = _completed(documents, Names())
     there = {line.code: line for line in idc.lines.all()}
-    for code in there.keys() - {code for code, _ in wanted}:
+    for code in there.keys() - dict(wanted).keys():
         line_delete(line=there[code])
     numbered = list(zip(_places_below(wanted), wanted, strict=True))
     kept = [(at, there[code], fields) for at, (code, fields) in numbered if code in there]
