@@ -15,6 +15,7 @@ from django.conf import settings
 from prometheus_client import Gauge
 
 from idcsched.framework.errors import Unavailable
+from idcsched.framework.messages import _
 
 __all__ = ["LEFT_FREE", "place"]
 
@@ -67,7 +68,7 @@ def place() -> Iterator[None]:
         yield
         return
     if not _places.take():
-        raise Unavailable("busy", "as many requests as may wait for the database at a time do so already")
+        raise Unavailable("busy", _("as many requests as may wait for the database at a time do so already"))
     _here.holds_place = True
     try:
         with taken.track_inprogress():

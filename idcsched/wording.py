@@ -5,12 +5,13 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from idcsched.framework.errors import FieldError, IdcschedError, Template
+from idcsched.framework.errors import FieldError, IdcschedError
+from idcsched.framework.messages import Message
 
 __all__ = ["explained", "say"]
 
 
-def say(template: Template, params: Mapping[str, Any] | None) -> str:
+def say(template: Message, params: Mapping[str, Any] | None) -> str:
     """The sentence, translated, with its numbers."""
     text = gettext(template)
     return text.format_map(params) if params else text

@@ -10,7 +10,8 @@ import numpy as np
 from django.db.models import QuerySet
 
 from idcsched.columns import ENORMOUS
-from idcsched.framework.errors import FieldError, Template
+from idcsched.framework.errors import FieldError
+from idcsched.framework.messages import Message, _
 from idcsched.inventory.models import Idc, Line
 
 from .batch import Batch, Flags, Floats, Integers, microseconds
@@ -154,7 +155,7 @@ class _Rule:
     broken: Flags
     pointer: str
     code: str
-    detail: Template
+    detail: Message
     params: Callable[[int], dict[str, Any]] | None = None
 
 
@@ -166,7 +167,7 @@ def _rules(
         broken=columns.idc == UNKNOWN,
         pointer="/idc",
         code="unknown_idc",
-        detail="there is no IDC {name}",
+        detail=_("there is no IDC {name}"),
         params=lambda place: {"name": samples[place].idc},
     )
     if within is not None:
@@ -174,14 +175,14 @@ def _rules(
             broken=(columns.idc != UNKNOWN) & ~np.isin(columns.idc, list(within)),
             pointer="/idc",
             code="region_not_allowed",
-            detail="{name} lies outside of the source's regions",
+            detail=_("{name} lies outside of the source's regions"),
             params=lambda place: {"name": samples[place].idc},
         )
     yield _Rule(
         broken=columns.metric == UNKNOWN,
         pointer="/metric",
         code="unknown_metric",
-        detail="there is no metric {name}",
+        detail=_("there is no metric {name}"),
         params=lambda place: {"name": samples[place].metric},
     )
     yield from _value_rules(columns, known)
@@ -191,12 +192,12 @@ def _rules(
 
 def _value_rules(columns: _Columns, known: _Known) -> Iterator[_Rule]:
     low, high, finite = known.low[columns.metric], known.high[columns.metric], np.isfinite(columns.value)
-    yield _Rule(broken=~finite, pointer="/value", code="not_finite", detail="this must be a finite number")
+    yield _Rule(broken=~finite, pointer="/value", code="not_finite", detail=_("this must be a finite number"))
     yield _Rule(
         broken=finite & ((columns.value < low) | (columns.value > high)),
         pointer="/value",
         code="out_of_range",
-        detail="this must lie between {low:g} and {high:g}",
+        detail=_("this must lie between {low:g} and {high:g}"),
         params=lambda place: {"low": float(low[place]), "high": float(high[place])},
     )
 
@@ -207,36 +208,36 @@ def _line_rules(samples: Sequence[Sample], columns: _Columns, known: _Known) -> 
         broken=(columns.metric != UNKNOWN) & ~about_lines & named,
         pointer="/line",
         code="line_not_allowed",
-        detail="{name} is about IDCs, not lines",
+        detail=_("{name} is about IDCs, not lines"),
         params=lambda place: {"name": samples[place].metric},
     )
     yield _Rule(
         broken=about_lines & ~named,
         pointer="/line",
         code="line_required",
-        detail="{name} is about lines: name one",
+        detail=_("{name} is about lines: name one"),
         params=lambda place: {"name": samples[place].metric},
     )
     yield _Rule(
         broken=about_lines & (columns.line == UNKNOWN) & (columns.idc != UNKNOWN),
         pointer="/line",
         code="unknown_line",
-        detail="the IDC has no line {name}",
+        detail=_("the IDC has no line {name}"),
         params=lambda place: {"name": samples[place].line},
     )
 
 
 def _time_rules(columns: _Columns, now: datetime) -> Iterator[_Rule]:
-    yield _Rule(broken=~columns.zoned, pointer="/at", code="zone_required", detail="a time needs its time zone")
+    yield _Rule(broken=~columns.zoned, pointer="/at", code="zone_required", detail=_("a time needs its time zone"))
     yield _Rule(
         broken=columns.zoned & (columns.at > microseconds(now + MAX_AHEAD)),
         pointer="/at",
         code="in_the_future",
-        detail="this lies more than a minute in the future",
+        detail=_("this lies more than a minute in the future"),
     )
     yield _Rule(
         broken=columns.zoned & (columns.at < microseconds(now - KEPT)),
         pointer="/at",
         code="too_old",
-        detail="this is older than the 40 days that are kept",
+        detail=_("this is older than the 40 days that are kept"),
     )

@@ -8,6 +8,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 from idcsched.audit.context import origin_set
 from idcsched.framework.errors import IdcschedError, Unavailable
+from idcsched.framework.messages import _
 from idcsched.outbound.secrets import SOURCE_SECRETS, Recipients, secret_resolve
 
 from .collector import Ask
@@ -64,7 +65,7 @@ def gather(source: Source, prepared: Prepared, *, now: datetime, trial: bool = F
         names = Names.read()
         return prepared.mapping.samples(collector.collect(ask), names, now=now)
     except SoftTimeLimitExceeded:
-        raise Unavailable("too_slow", "the run was cut off: it took too long") from None
+        raise Unavailable("too_slow", _("the run was cut off: it took too long")) from None
     except IdcschedError as error:
         raise _without(error, secret) from None
     except Exception as error:
@@ -72,7 +73,7 @@ def gather(source: Source, prepared: Prepared, *, now: datetime, trial: bool = F
             logger.exception("collector %s failed", source.kind)
         else:
             logger.error("collector %s failed: %s", source.kind, type(error).__name__)  # noqa: TRY400 - a trace may tell the secret
-        detail = "the collector failed: {error}"
+        detail = _("the collector failed: {error}")
         failed = Unavailable("collector_failed", detail, error=f"{type(error).__name__}: {error}"[:500])
         raise _without(failed, secret) from None
 

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import _
 
 from .checking import KEPT, MAX_AHEAD, Sample
 from .value_rules import LONGEST_GAP, Number
@@ -86,9 +87,9 @@ def rates(readings: Iterable[Reading], before: Mapping[Subject, Held], *, now: d
 def _sample(reading: Reading, held: dict[Subject, Held], now: datetime) -> Sample:
     """What follows from the reading, which takes the place of the one before; raises Invalid."""
     if reading.at > now + MAX_AHEAD:
-        raise Invalid("in_the_future", "this lies more than a minute in the future", "/at")
+        raise Invalid("in_the_future", _("this lies more than a minute in the future"), "/at")
     if reading.at < now - KEPT:
-        raise Invalid("too_old", "this is older than the 40 days that are kept", "/at")
+        raise Invalid("too_old", _("this is older than the 40 days that are kept"), "/at")
     before = held.get(reading.subject)
     if before is not None and reading.at - before.at < CLOSEST:
         return _again(reading, before)
@@ -106,7 +107,7 @@ def _rate(reading: Reading, before: Held | None) -> float:
     apart = reading.at - before.at
     if apart > reading.max_gap:
         params = {"seconds": round(apart.total_seconds()), "limit": round(reading.max_gap.total_seconds())}
-        detail = "the reading before is {seconds} s older; more than {limit} s tell nothing about now"
+        detail = _("the reading before is {seconds} s older; more than {limit} s tell nothing about now")
         raise Invalid("counter_gap", detail, "/value", **params)
     return _fastest(before.counters, reading.counters) / apart.total_seconds()
 
@@ -115,7 +116,7 @@ def _fastest(before: Sequence[Number], after: Sequence[Number]) -> float:
     grown = [new - old for old, new in zip(before, after, strict=True)]
     if min(grown) < 0:
         place = grown.index(min(grown))
-        detail = "the counter went back, from {before} to {after}"
+        detail = _("the counter went back, from {before} to {after}")
         raise Invalid("counter_reset", detail, "/value", before=before[place], after=after[place])
     return float(max(grown))
 
@@ -123,13 +124,13 @@ def _fastest(before: Sequence[Number], after: Sequence[Number]) -> float:
 def _again(reading: Reading, before: Held) -> Sample:
     """One that is no later than the reading before: the same one once more, or of no use."""
     if reading.at < before.at:
-        raise Invalid("out_of_order", "a later reading has come before", "/at")
+        raise Invalid("out_of_order", _("a later reading has come before"), "/at")
     if reading.counters != before.counters:
-        raise Invalid("too_soon", "this comes less than a second after the reading before", "/at")
+        raise Invalid("too_soon", _("this comes less than a second after the reading before"), "/at")
     if before.rate is None:
         raise _first()
     return reading.sample(before.rate, before.at)
 
 
 def _first() -> Invalid:
-    return Invalid(FIRST_READING, "a first reading: there is nothing to compare it with yet", "/value")
+    return Invalid(FIRST_READING, _("a first reading: there is nothing to compare it with yet"), "/value")

@@ -10,6 +10,7 @@ import jmespath
 from jmespath.exceptions import JMESPathError, JMESPathTypeError
 
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 
 __all__ = ["Reader", "expression"]
 
@@ -29,7 +30,7 @@ def expression(text: str, pointer: str) -> Reader:
         return _compiled(text)
     except JMESPathError as error:
         reason = str(error).splitlines()[0]
-        detail = "this is no JMESPath expression: {reason}"
+        detail = _("this is no JMESPath expression: {reason}")
         raise Invalid("invalid_expression", detail, pointer, reason=reason) from None
 
 
@@ -48,7 +49,7 @@ def _compiled(text: str) -> Reader:
             return parsed.search(record)
         except (JMESPathError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            detail = "{expression} does not fit this record: {reason}"
+            detail = _("{expression} does not fit this record: {reason}")
             raise Invalid("expression_failed", detail, expression=text, reason=reason) from None
 
     return read

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from idcsched.framework.errors import PluginBroken
+from idcsched.framework.messages import _
 from idcsched.framework.registry import offered
 
 from .collector import Collector, Config
@@ -48,13 +49,13 @@ def load_kinds() -> Kinds:
 def check_collector_class(collector: object) -> type[Collector]:
     """The class, if it keeps the base class's contract; raises PluginBroken."""
     if not (isinstance(collector, type) and issubclass(collector, Collector)):
-        raise PluginBroken("not_a_collector", "{object} is not a subclass of Collector", object=repr(collector))
+        raise PluginBroken("not_a_collector", _("{object} is not a subclass of Collector"), object=repr(collector))
     kind = getattr(collector, "kind", None)
     if not isinstance(kind, str) or not kind.isidentifier() or kind != kind.lower():
         name = collector.__qualname__
-        raise PluginBroken("bad_name", "{object} needs a lower-case identifier as its kind", object=name)
+        raise PluginBroken("bad_name", _("{object} needs a lower-case identifier as its kind"), object=name)
     if not issubclass(collector.Config, Config):
-        raise PluginBroken("bad_config", "{kind}: Config is not a subclass of Config", kind=kind)
+        raise PluginBroken("bad_config", _("{kind}: Config is not a subclass of Config"), kind=kind)
     if "collect" in getattr(collector, "__abstractmethods__", ()):
-        raise PluginBroken("no_method", "{kind} does not say how to collect", kind=kind)
+        raise PluginBroken("no_method", _("{kind} does not say how to collect"), kind=kind)
     return collector

@@ -11,6 +11,7 @@ import msgspec
 
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import _
 
 from .checking import Sample
 from .collector import Record
@@ -26,7 +27,7 @@ MAX_VALUES: Final = 100_000
 MILLISECONDS_FROM: Final = 1e11
 """Epoch times beyond this, the year 5138 in seconds, are meant in milliseconds."""
 AMBIGUOUS: Final = FieldError(
-    "/value", "ambiguous", "the source gives several values for the same thing at the same time"
+    "/value", "ambiguous", _("the source gives several values for the same thing at the same time")
 )
 
 
@@ -92,10 +93,10 @@ def compile_mapping(document: Mapping[str, Any]) -> "CompiledMapping":
     """Raises Invalid with pointers into the mapping."""
     said = convert(document, SourceMapping, "/mapping")
     if bool(said.values) == (said.metric is not None):
-        detail = "give either `values`, or `metric` and `value`"
+        detail = _("give either `values`, or `metric` and `value`")
         raise Invalid("values_or_metric", detail, "/mapping/values")
     if (said.metric is None) != (said.value is None):
-        raise Invalid("values_or_metric", "`metric` and `value` belong together", "/mapping/value")
+        raise Invalid("values_or_metric", _("`metric` and `value` belong together"), "/mapping/value")
     return CompiledMapping.of(said)
 
 
@@ -134,7 +135,7 @@ class CompiledMapping:
         for record in records:
             self._map(record, names, now, mapped)
             if len(mapped.samples) + len(mapped.readings) + len(mapped.refused) > MAX_VALUES:
-                raise Invalid("too_many", "at most {limit} samples at once", limit=MAX_VALUES)
+                raise Invalid("too_many", _("at most {limit} samples at once"), limit=MAX_VALUES)
         return _unambiguous(mapped)
 
     def _map(self, record: Record, names: Names, now: datetime, mapped: Mapped) -> None:
@@ -190,14 +191,14 @@ class CompiledMapping:
             if found.tzinfo is not None:
                 return found
             if self.zone is None:
-                raise Invalid("zone_required", "a time needs its time zone", "/at")
+                raise Invalid("zone_required", _("a time needs its time zone"), "/at")
             return found.replace(tzinfo=self.zone)
         if isinstance(found, int | float) and not isinstance(found, bool):
             try:
                 return datetime.fromtimestamp(found / (1000 if abs(found) >= MILLISECONDS_FROM else 1), UTC)
             except (ValueError, OverflowError, OSError):
                 pass
-        raise Invalid("not_a_time", "this is no time: {found}", "/at", found=shortened(found))
+        raise Invalid("not_a_time", _("this is no time: {found}"), "/at", found=shortened(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,7 @@ def _zone(name: str | None) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise Invalid("unknown_zone", "there is no time zone {name}", "/mapping/zone", name=name) from None
+        raise Invalid("unknown_zone", _("there is no time zone {name}"), "/mapping/zone", name=name) from None
 
 
 class _Matched(NamedTuple):

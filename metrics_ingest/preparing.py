@@ -12,6 +12,7 @@ from django.utils import timezone
 from idcsched.audit.writing import below
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.models import Region
 from idcsched.outbound.secrets import SOURCE_SECRETS, secret_ref_check
 
@@ -77,7 +78,7 @@ def _noted(errors: list[FieldError]) -> Iterator[None]:
 def _collector(kind: str, config: Any) -> Collector:
     found = kinds().collectors.get(kind)
     if found is None:
-        detail = "there is no kind of source {name}: this must be one of {choices}"
+        detail = _("there is no kind of source {name}: this must be one of {choices}")
         choices = ", ".join(sorted(kinds().collectors))
         raise Invalid("unknown_kind", detail, "/kind", name=kind, choices=choices)
     return found(convert(config, found.Config, "/config"))
@@ -101,14 +102,14 @@ def _check_config(source: Source) -> None:
 def _check_mapping(source: Source) -> None:
     found = kinds().collectors.get(source.kind)
     if not isinstance(source.mapping, Mapping):
-        raise Invalid("wrong_type", "this must be an object", "/mapping")
+        raise Invalid("wrong_type", _("this must be an object"), "/mapping")
     said = compile_mapping({**(found.mapping if found else {}), **source.mapping}).said
     known = set(Metric.objects.values_list("code", flat=True))
     named = [(metric, "/mapping/values/") for metric in said.values] + [
         (metric, "/mapping/metrics/") for metric in said.metrics.values()
     ]
     unknown = [
-        FieldError(pointer + metric, "unknown_metric", "there is no metric {name}", {"name": metric})
+        FieldError(pointer + metric, "unknown_metric", _("there is no metric {name}"), {"name": metric})
         for metric, pointer in named
         if metric not in known
     ]
@@ -120,14 +121,14 @@ def _check_regions(codes: Any) -> None:
     if codes is None:
         return
     if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
-        raise Invalid("wrong_type", "this must be a list of texts", "/regions")
+        raise Invalid("wrong_type", _("this must be a list of texts"), "/regions")
     if not codes:
         raise Invalid(
-            "required", "name at least one region, or none at all by null: then it writes everywhere", "/regions"
+            "required", _("name at least one region, or none at all by null: then it writes everywhere"), "/regions"
         )
     known = set(Region.objects.filter(code__in=codes).values_list("code", flat=True))
     unknown = [
-        FieldError(f"/regions/{place}", "unknown_region", "there is no region {name}", {"name": code})
+        FieldError(f"/regions/{place}", "unknown_region", _("there is no region {name}"), {"name": code})
         for place, code in enumerate(codes)
         if code not in known
     ]
@@ -141,7 +142,7 @@ def _check_gaps(mapping: CompiledMapping, schedule: Schedule) -> None:
     apart = schedule.next_after(first) - first
     narrow = [value for value in mapping.values if value.max_gap is not None and value.max_gap <= apart]
     if narrow:
-        detail = "the source is asked every {seconds} s: more must be allowed between two readings of a counter"
+        detail = _("the source is asked every {seconds} s: more must be allowed between two readings of a counter")
         seconds = round(apart.total_seconds())
         raise Invalid.of(
             FieldError(f"{value.pointer}/max_gap_seconds", "out_of_range", detail, {"seconds": seconds})

@@ -9,6 +9,7 @@ from celery.schedules import ParseException, crontab
 from django.conf import settings
 
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 
 __all__ = ["Cron", "Every", "Schedule", "parse_schedule"]
 
@@ -77,15 +78,17 @@ def parse_schedule(text: str) -> Schedule:
     """`300` or `*/5 * * * *`; raises Invalid, at the field `schedule`, also for a day that never comes."""
     if text.isascii() and text.isdigit():
         if not SHORTEST <= int(text[:9]) <= LONGEST:
-            detail = "this must lie between {low} and {high} seconds"
+            detail = _("this must lie between {low} and {high} seconds")
             raise Invalid("out_of_range", detail, "/schedule", low=SHORTEST, high=LONGEST)
         return Every(int(text))
     if len(text.split()) != FIELDS:
-        detail = "this must be a number of seconds, or cron's five fields such as */5 * * * *"
+        detail = _("this must be a number of seconds, or cron's five fields such as */5 * * * *")
         raise Invalid("invalid_schedule", detail, "/schedule")
     found = Cron(" ".join(text.split()))
     try:
         found.celery()
     except (ParseException, ValueError) as error:
-        raise Invalid("invalid_schedule", "cron's fields can't be read: {reason}", "/schedule", reason=error) from None
+        raise Invalid(
+            "invalid_schedule", _("cron's fields can't be read: {reason}"), "/schedule", reason=error
+        ) from None
     return found

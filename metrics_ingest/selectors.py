@@ -9,6 +9,7 @@ import msgspec
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 
 from .counters import Counted, Held, Reading, rates
 from .models import CounterReadings, Metric, Run, RunState, Source
@@ -34,7 +35,7 @@ def metric_named(code: str, pointer: str = "") -> Metric:
     """The metric of that code; raises Invalid `unknown_metric`."""
     found = None if "\x00" in code else Metric.objects.filter(code=code).first()
     if found is None:
-        raise Invalid("unknown_metric", "there is no metric {name}", pointer, name=code)
+        raise Invalid("unknown_metric", _("there is no metric {name}"), pointer, name=code)
     return found
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.models import Idc, Line
 
 from .models import Metric, SampleDay, Scope
@@ -73,13 +74,13 @@ def series_read(
 ) -> Series:
     """The values from the slot of `start` up to `end`, condensed to steps by `agg`; one query. Raises Invalid."""
     if agg not in AGGREGATES:
-        raise Invalid("invalid_choice", "one of {choices}", "/agg", choices=", ".join(AGGREGATES))
+        raise Invalid("invalid_choice", _("one of {choices}"), "/agg", choices=", ".join(AGGREGATES))
     if step < SLOT or step % SLOT:
-        raise Invalid("invalid_step", "a step is a multiple of five minutes", "/step")
+        raise Invalid("invalid_step", _("a step is a multiple of five minutes"), "/step")
     if not start < end <= start + MAX_SPAN:
-        raise Invalid("invalid_span", "the end lies after the start, at most {days} days", "/to", days=MAX_SPAN.days)
+        raise Invalid("invalid_span", _("the end lies after the start, at most {days} days"), "/to", days=MAX_SPAN.days)
     if (line is None) == (metric.scope == Scope.LINE):
-        raise Invalid("line_mismatch", "a line is needed where the metric is about lines, and only there", "/line")
+        raise Invalid("line_mismatch", _("a line is needed where the metric is about lines, and only there"), "/line")
     start, width = slot_floor(start), step // SLOT
     slots = _slots(metric, idc, line, start, end)
     count = -(-slots.size // width)

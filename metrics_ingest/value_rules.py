@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 
 from .expressions import Reader, expression
 
@@ -53,7 +54,7 @@ class CompiledValue:
         said = ValueRule(value=rule) if isinstance(rule, str) else rule
         inside = pointer if isinstance(rule, str) else f"{pointer}/value"
         if said.max_gap_seconds is not None and not said.counter:
-            raise Invalid("not_a_counter", "this is for counters alone", f"{pointer}/max_gap_seconds")
+            raise Invalid("not_a_counter", _("this is for counters alone"), f"{pointer}/max_gap_seconds")
         gap = timedelta(seconds=said.max_gap_seconds or GAP_SECONDS) if said.counter else None
         return cls(metric, pointer, expression(said.value, inside), said.scale, said.offset, gap)
 
@@ -92,9 +93,9 @@ def _number(found: Any) -> Number:
 def _counter(found: Any) -> Number:
     value = _number(found)
     if not 0 <= value <= LARGEST_COUNTER:  # nor NaN
-        raise Invalid("not_a_counter", "this is no counter: {found}", "/value", found=shortened(found))
+        raise Invalid("not_a_counter", _("this is no counter: {found}"), "/value", found=shortened(found))
     return value
 
 
 def _no_number(found: Any) -> Invalid:
-    return Invalid("not_a_number", "this is no number: {found}", "/value", found=shortened(found))
+    return Invalid("not_a_number", _("this is no number: {found}"), "/value", found=shortened(found))

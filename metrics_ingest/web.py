@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import msgspec
 
 from idcsched.framework.errors import FieldError, IdcschedError, Unavailable
+from idcsched.framework.messages import _
 from idcsched.outbound.client import Fetched, origin_of
 
 from .collector import Ask, Config
@@ -49,9 +50,9 @@ def web_check(config: WebConfig) -> Iterator[FieldError]:
         yield from _secrets_in(config.url)
     for header in config.headers:
         if header.lower() in SECRET_HEADERS:
-            yield FieldError(f"/headers/{header}", "secret_in_config", "a secret belongs into `secret_ref`")
+            yield FieldError(f"/headers/{header}", "secret_in_config", _("a secret belongs into `secret_ref`"))
         elif header.lower() in OURS:
-            yield FieldError(f"/headers/{header}", "not_settable", "this header can't be set")
+            yield FieldError(f"/headers/{header}", "not_settable", _("this header can't be set"))
     yield from _auth_errors(config.auth)
 
 
@@ -77,20 +78,20 @@ def web_fetch(
 
 def _secrets_in(url: str) -> Iterator[FieldError]:
     if any(name.lower() in SECRET_PARAMETERS for name, _ in parse_qsl(urlsplit(url).query)):
-        yield FieldError("/url", "secret_in_config", "a secret belongs into `secret_ref`")
+        yield FieldError("/url", "secret_in_config", _("a secret belongs into `secret_ref`"))
 
 
 def _auth_errors(auth: Auth) -> Iterator[FieldError]:
     if auth.kind == "basic" and not auth.username:
-        yield FieldError("/auth/username", "required", "this is required")
+        yield FieldError("/auth/username", "required", _("this is required"))
     if auth.kind in ("header", "parameter") and not auth.name:
-        yield FieldError("/auth/name", "required", "this is required")
+        yield FieldError("/auth/name", "required", _("this is required"))
 
 
 def _shown(secret: str, auth: Auth, headers: Mapping[str, str], url: str) -> tuple[dict[str, str], str]:
     """Headers and address with the secret in its place."""
     if not secret.isprintable() or not secret.isascii():
-        raise Unavailable("secret_unusable", "the secret holds characters that can't be sent")
+        raise Unavailable("secret_unusable", _("the secret holds characters that can't be sent"))
     if auth.kind == "parameter":
         parts = urlsplit(url)
         query = urlencode([*parse_qsl(parts.query, keep_blank_values=True), (str(auth.name), secret)])

@@ -13,17 +13,21 @@ from idcsched.framework.context import Cycle
 from idcsched.framework.facts import AffinityFact
 from idcsched.framework.labels import Mask
 from idcsched.framework.matching import terms_match
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import Floats, Scale
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
 NOT_REQUIRED = Reason(
     "affinity_required",
-    "not where affinity requires",
-    "an operator's affinity sends such requests elsewhere",
+    _("not where affinity requires"),
+    _("an operator's affinity sends such requests elsewhere"),
     ("affinities",),
 )
 FORBIDDEN = Reason(
-    "affinity_forbidden", "forbidden by affinity", "an operator's affinity keeps such requests off", ("affinities",)
+    "affinity_forbidden",
+    _("forbidden by affinity"),
+    _("an operator's affinity keeps such requests off"),
+    ("affinities",),
 )
 
 

@@ -4,11 +4,12 @@ import numpy as np
 
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Mask
+from idcsched.framework.messages import _
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
-NOT_ONLINE = Reason("not_online", "offline", "its status is {status}", ("status",))
-DRAINING = Reason("draining", "draining", "its status is {status}", ("status",))
-RETIRED = Reason("retired", "retired", "its status is {status}", ("status",))
+NOT_ONLINE = Reason("not_online", _("offline"), _("its status is {status}"), ("status",))
+DRAINING = Reason("draining", _("draining"), _("its status is {status}"), ("status",))
+RETIRED = Reason("retired", _("retired"), _("its status is {status}"), ("status",))
 BY_STATUS = {"offline": NOT_ONLINE, "draining": DRAINING, "retired": RETIRED}
 
 

@@ -19,6 +19,7 @@ from idcsched.framework.capacity import BANDWIDTH
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE, LineChoice
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import Floats, Scale, rounded
 from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading
@@ -26,19 +27,19 @@ from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
 _SOME = 1e-9  # Mbps: to divide by where there is no commit
 
-UNDER_COMMIT = (
+UNDER_COMMIT = _(
     "{busy:.0f} % of the order flows in the line's busiest hours; with the order {fill:.0f} % of the commit is used: "
     "{total:,.0f} {currency} a month"
 )
-OVER_COMMIT = (
+OVER_COMMIT = _(
     "{busy:.0f} % of the order flows in the line's busiest hours; {over:.0f} % of the order is billed on top of the "
     "commit: {total:,.0f} {currency} a month"
 )
-WITHOUT_COMMIT = (
+WITHOUT_COMMIT = _(
     "{busy:.0f} % of the order flows in the line's busiest hours; the line has no commit: "
     "{total:,.0f} {currency} a month"
 )
-TOO_DEAR = "{total:,.0f} {currency} a month: from {dearest:g} per Mbps on an IDC gets 0 points"
+TOO_DEAR = _("{total:,.0f} {currency} a month: from {dearest:g} per Mbps on an IDC gets 0 points")
 
 Factor = Annotated[float, msgspec.Meta(ge=0, le=100)]
 

@@ -29,11 +29,12 @@ from idcsched.framework.decoding import learned
 from idcsched.framework.errors import Invalid, Unavailable
 from idcsched.framework.external import Query
 from idcsched.framework.labels import Mask, Rows
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import Floats, Scale, sound_range
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Idcs, Reading
 
-REJECTED = Reason("extender_rejected", "rejected by an extender", "{extender} says: {reason}", ("outside",))
+REJECTED = Reason("extender_rejected", _("rejected by an extender"), _("{extender} says: {reason}"), ("outside",))
 
 ASKED = (
     "request_id",
@@ -82,20 +83,20 @@ class ExtenderArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     def __post_init__(self) -> None:
         if not _is_callable(self.url):
-            raise Invalid("invalid_url", "an address begins with http:// or https:// and holds no password", "/url")
+            raise Invalid("invalid_url", _("an address begins with http:// or https:// and holds no password"), "/url")
         for position, attribute in enumerate(self.attributes):
             if not _is_attribute(attribute):
                 raise Invalid(
                     "unknown_attribute",
-                    "{attribute} is none of {known}, label/… and metric/…",
+                    _("{attribute} is none of {known}, label/… and metric/…"),
                     f"/attributes/{position}",
                     attribute=attribute,
                     known=", ".join(f"idc/{fact}" for fact in (*COLUMNS, ISP)),
                 )
         if not sound_range(self.low, self.high):
-            raise Invalid("empty_range", "low must be less than high", "/high")
+            raise Invalid("empty_range", _("low must be less than high"), "/high")
         if not (self.filter or self.score):
-            raise Invalid("idle_plugin", "an extender filters, scores or does both", "/filter")
+            raise Invalid("idle_plugin", _("an extender filters, scores or does both"), "/filter")
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -162,7 +163,7 @@ class Extender(Plugin):
     def _checked(self, ctx: Cycle) -> Said:
         reply = ctx.reply
         if reply is None or reply.error is not None:
-            raise Unavailable("no_answer", "{error}", error="it was not asked" if reply is None else reply.error)
+            raise Unavailable("no_answer", _("{error}"), error="it was not asked" if reply is None else reply.error)
         answer, inside = _answer(reply.document), ctx.state[self.name]
         rejected, scored = _rows(ctx, answer.rejected, inside), _rows(ctx, answer.scores, inside)
         scores = np.full(ctx.snapshot.size, np.nan)

@@ -1,10 +1,14 @@
 """`labels` (PreFilter): keeps IDCs that the request's `selector` matches; its terms are ORed."""
 
 from idcsched.framework.context import Cycle
+from idcsched.framework.messages import _
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
 NO_MATCH = Reason(
-    "selector_mismatch", "not matching the selector", "the request's selector does not match its labels", ("labels",)
+    "selector_mismatch",
+    _("not matching the selector"),
+    _("the request's selector does not match its labels"),
+    ("labels",),
 )
 
 

@@ -13,14 +13,15 @@ import numpy as np
 
 from idcsched.framework.context import Cycle
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import Scale
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Reading
 
 BEYOND_LIMIT = Reason(
-    "metric_limit", "metric beyond its limit", "{metric} is {value:g}, the limit is {limit:g}", ("metrics",)
+    "metric_limit", _("metric beyond its limit"), _("{metric} is {value:g}, the limit is {limit:g}"), ("metrics",)
 )
-UNKNOWN = Reason("metric_unknown", "metric unknown", "the value of {metric} is not known", ("metrics",))
+UNKNOWN = Reason("metric_unknown", _("metric unknown"), _("the value of {metric} is not known"), ("metrics",))
 
 
 class MetricArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -33,7 +34,7 @@ class MetricArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def __post_init__(self) -> None:
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
-            raise Invalid("empty_range", "at_least must not exceed at_most", "/at_least")
+            raise Invalid("empty_range", _("at_least must not exceed at_most"), "/at_least")
 
 
 class Metric(Plugin):

@@ -16,22 +16,23 @@ from idcsched.framework.capacity import BANDWIDTH, Claim, ceiling, shortfall
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS, Scale
 from idcsched.framework.plugin import Missing, Plugin, Reason, Verdict
 from idcsched.framework.ranking import line_headroom
 from idcsched.framework.snapshot import Reading
 
-NO_LINE_AT_ALL = Reason("no_line", "no line", "has no line that could carry {need:.10g} Mbps", ("lines",))
+NO_LINE_AT_ALL = Reason("no_line", _("no line"), _("has no line that could carry {need:.10g} Mbps"), ("lines",))
 UNKNOWN = Reason(
     "bandwidth_unknown",
-    "bandwidth unknown",
-    "how much {line} is used is not known, and {need:.10g} Mbps are needed",
+    _("bandwidth unknown"),
+    _("how much {line} is used is not known, and {need:.10g} Mbps are needed"),
     ("metrics",),
 )
 NOT_ENOUGH = Reason(
     "not_enough_bandwidth",
-    "not enough bandwidth",
-    "needs {need:.10g} Mbps on {line}, {free:.10g} left",
+    _("not enough bandwidth"),
+    _("needs {need:.10g} Mbps on {line}, {free:.10g} left"),
     ("metrics", "ledger", "lines"),
 )
 

@@ -1,9 +1,10 @@
 """`partition` (PreFilter): keeps IDCs of the operator's own partition that the request names."""
 
 from idcsched.framework.context import Cycle
+from idcsched.framework.messages import _
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
-OTHER_PARTITION = Reason("other_partition", "another partition", "its partition is {partition}, not {wanted}")
+OTHER_PARTITION = Reason("other_partition", _("another partition"), _("its partition is {partition}, not {wanted}"))
 
 
 class Partition(Plugin):

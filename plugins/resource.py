@@ -17,6 +17,7 @@ import numpy as np
 from idcsched.framework.capacity import Claim, shortfall
 from idcsched.framework.context import Cycle
 from idcsched.framework.facts import STOCK_RESOURCES
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS, Floats, Scale
 from idcsched.framework.plugin import Detail, Figures, Missing, Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Reading
@@ -24,11 +25,11 @@ from idcsched.framework.snapshot import Reading
 LOADS = {"cpu": "cpu_load", "memory": "memory_load", "disk": "disk_load"}
 
 OVERLOADED = Reason(
-    "overloaded", "overloaded", "its {resource} load is {value:.0%}, the limit is {limit:.0%}", ("metrics",)
+    "overloaded", _("overloaded"), _("its {resource} load is {value:.0%}, the limit is {limit:.0%}"), ("metrics",)
 )
-UNKNOWN = Reason("load_unknown", "load unknown", "its {resource} load is not known", ("metrics",))
+UNKNOWN = Reason("load_unknown", _("load unknown"), _("its {resource} load is not known"), ("metrics",))
 NOT_ENOUGH = Reason(
-    "not_enough_stock", "not enough stock", "needs {need:g} {resource}, {free:g} left", ("ledger", "stock")
+    "not_enough_stock", _("not enough stock"), _("needs {need:g} {resource}, {free:g} left"), ("ledger", "stock")
 )
 
 Limit = Annotated[float, msgspec.Meta(gt=0, le=1)]

@@ -13,13 +13,14 @@ import numpy as np
 
 from idcsched.framework.capacity import shortfall
 from idcsched.framework.context import Cycle
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import Floats, Scale
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
 TOO_MANY = Reason(
     "too_many_machines",
-    "too many machines of one owner",
-    "would hold {total:g} of {owner}'s machines, at most {limit} may stand in one IDC",
+    _("too many machines of one owner"),
+    _("would hold {total:g} of {owner}'s machines, at most {limit} may stand in one IDC"),
     ("ledger",),
 )
 

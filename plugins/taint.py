@@ -12,10 +12,11 @@ import numpy as np
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Mask
 from idcsched.framework.matching import HARD_EFFECTS, tolerated
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import Floats, Scale
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
-UNTOLERATED = Reason("untolerated_taint", "untolerated taint", "untolerated taint {taint}", ("taints",))
+UNTOLERATED = Reason("untolerated_taint", _("untolerated taint"), _("untolerated taint {taint}"), ("taints",))
 
 
 class Taint(Plugin):

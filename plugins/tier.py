@@ -1,9 +1,10 @@
 """`tier` (PreFilter): keeps IDCs of the tier that the request names, `edge` or `center`."""
 
 from idcsched.framework.context import Cycle
+from idcsched.framework.messages import _
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
-OTHER_TIER = Reason("other_tier", "another tier", "its tier is {tier}, not {wanted}")
+OTHER_TIER = Reason("other_tier", _("another tier"), _("its tier is {tier}, not {wanted}"))
 
 
 class Tier(Plugin):

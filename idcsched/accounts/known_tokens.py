@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from idcsched.framework.errors import Unauthenticated
+from idcsched.framework.messages import _
 
 from .models import ApiToken
 from .roles import Principal, Role, role_can
@@ -36,13 +37,13 @@ class KnownToken:
         """Who comes with it, from there, now; raises Unauthenticated."""
         row = self.row
         if not self.active:
-            raise Unauthenticated("token_invalid", "there is no such token")
+            raise Unauthenticated("token_invalid", _("there is no such token"))
         if row.revoked_at is not None:
-            raise Unauthenticated("token_revoked", "this token was revoked")
+            raise Unauthenticated("token_revoked", _("this token was revoked"))
         if row.expires_at is not None and row.expires_at <= now:
-            raise Unauthenticated("token_expired", "this token has expired")
+            raise Unauthenticated("token_expired", _("this token has expired"))
         if not row.allows_address(address):
-            raise Unauthenticated("address_not_allowed", "this token may not be used from this address")
+            raise Unauthenticated("address_not_allowed", _("this token may not be used from this address"))
         return self.principal
 
 

@@ -7,9 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from django.db.models import TextChoices
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from idcsched.framework.errors import Forbidden
+from idcsched.framework.messages import _
 
 if TYPE_CHECKING:
     from .models import User
@@ -20,10 +21,10 @@ __all__ = ["CAPABILITIES", "INSTALLATION_WIDE", "READING", "Principal", "Role", 
 class Role(TextChoices):
     """From the least to the most powerful; each may do what the ones before it may."""
 
-    VIEWER = "viewer", _("viewer")
-    PORTAL = "portal", _("portal")
-    OPERATOR = "operator", _("operator")
-    ADMIN = "admin", _("administrator")
+    VIEWER = "viewer", gettext_lazy("viewer")
+    PORTAL = "portal", gettext_lazy("portal")
+    OPERATOR = "operator", gettext_lazy("operator")
+    ADMIN = "admin", gettext_lazy("administrator")
 
     @property
     def rank(self) -> int:
@@ -95,10 +96,10 @@ class Principal:
         if self.can(capability):
             return
         if self.read_only and role_can(self.role, capability):
-            raise Forbidden("read_only_token", "this token may only read")
+            raise Forbidden("read_only_token", _("this token may only read"))
         if role_can(self.role, capability):
-            raise Forbidden("region_not_allowed", "this concerns IDCs outside of your regions")
-        raise Forbidden("role_not_allowed", "the role {role} may not do this", role=self.role.value)
+            raise Forbidden("region_not_allowed", _("this concerns IDCs outside of your regions"))
+        raise Forbidden("role_not_allowed", _("the role {role} may not do this"), role=self.role.value)
 
 
 def principal_of(user: "User") -> Principal:

@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 from idcsched.audit.models import Change
 from idcsched.audit.selectors import confidential_kinds
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 
 from .models import Tenant, User
 from .roles import Principal
@@ -18,7 +19,7 @@ def tenant_named(tenant: Tenant | str | None, pointer: str) -> Tenant | None:
         return tenant
     found = Tenant.objects.filter(code=tenant).first()
     if found is None:
-        raise Invalid("unknown", "there is no tenant {name}", pointer, name=tenant)
+        raise Invalid("unknown", _("there is no tenant {name}"), pointer, name=tenant)
     return found
 
 
@@ -28,7 +29,7 @@ def user_named(user: User | str, pointer: str) -> User:
         return user
     found = User.objects.filter(username=user).first()
     if found is None:
-        raise Invalid("unknown", "there is no user {name}", pointer, name=user)
+        raise Invalid("unknown", _("there is no user {name}"), pointer, name=user)
     return found
 
 

@@ -6,7 +6,7 @@ from typing import IO, Any, Final
 
 from django.conf import settings
 from django.utils.http import parse_header_parameters
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 from rest_framework import status
 from rest_framework.exceptions import APIException, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
@@ -14,6 +14,7 @@ from rest_framework.request import Request
 
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 
 from .repeated_keys import refuse_repeated_keys
 
@@ -30,7 +31,7 @@ class BodyTooLarge(APIException):
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "body_too_large"
-    default_detail = _("the body is too large")
+    default_detail = gettext_lazy("the body is too large")
 
 
 class StrictJSONParser(BaseParser):
@@ -73,6 +74,6 @@ def _checked(body: bytes) -> bytes:
     if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
         raise BodyTooLarge
     if rb"\u0000" in body and NUL.search(body):
-        raise Invalid("nul_character", "the body has a NUL character")
+        raise Invalid("nul_character", _("the body has a NUL character"))
     refuse_repeated_keys(body)
     return body

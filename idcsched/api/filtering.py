@@ -22,7 +22,7 @@ from django import forms
 from django.db import models
 from django.db.models import Func, Q, QuerySet, Value
 from django.db.models.lookups import Exact
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 from django_filters.rest_framework import DjangoFilterBackend
 from django_filters.utils import get_model_field
 from drf_spectacular.utils import extend_schema_field
@@ -31,7 +31,7 @@ from rest_framework.request import Request
 
 from idcsched.audit.row_check import code_of, not_one_of
 from idcsched.framework.errors import FieldError, Invalid
-from idcsched.framework.messages import Message
+from idcsched.framework.messages import Message, _
 from idcsched.inventory.models import Idc, Isp, Region
 from idcsched.inventory.selectors import idc_codes, isp_codes, region_codes_within
 from idcsched.wording import explained
@@ -46,14 +46,14 @@ __all__ = ["WITHOUT_LABEL", "AnyLabel", "AnyOf", "FilterSet", "Number", "Orderin
 MOST_VALUES = 100
 WHOLE: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 UUID_SHAPED: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-NONE_OF = _("None of these.")
-CONTAINS = _("Contains one of these, in upper or lower case.")
-AT_LEAST = _("At least.")
-AT_MOST = _("At most.")
-BY_FIELDS = _("By these fields, with a minus from high to low.")
-WITHIN = _("With sub-regions.")
-LABELLED = _("With this label: `key=value`, or `key` with any value.")
-WITHOUT_LABEL = _("Without any of these labels: `key=value`, or `key` with any value.")
+NONE_OF = gettext_lazy("None of these.")
+CONTAINS = gettext_lazy("Contains one of these, in upper or lower case.")
+AT_LEAST = gettext_lazy("At least.")
+AT_MOST = gettext_lazy("At most.")
+BY_FIELDS = gettext_lazy("By these fields, with a minus from high to low.")
+WITHIN = gettext_lazy("With sub-regions.")
+LABELLED = gettext_lazy("With this label: `key=value`, or `key` with any value.")
+WITHOUT_LABEL = gettext_lazy("Without any of these labels: `key=value`, or `key` with any value.")
 
 Find = Callable[..., Collection[str]]
 """The codes that are meant by the names given; raises Invalid at its `pointer` for a name that nothing has."""
@@ -69,7 +69,7 @@ class _Values(forms.MultipleChoiceField):
     def clean(self, value: Any) -> list[Any]:
         given = list(value or ())
         if len(given) > MOST_VALUES:
-            raise forms.ValidationError(_("These are too many values."), code="too_many")
+            raise forms.ValidationError(gettext_lazy("These are too many values."), code="too_many")
         return super().clean([self.parse(text) for text in given])
 
     def valid_value(self, value: Any) -> bool:
@@ -159,7 +159,7 @@ REFERENCES: Mapping[type[models.Model], Find] = {Region: region_codes_within, Id
 class FilterSet(django_filters.FilterSet):
     """`Meta.columns` names the model's fields, `Meta.paths` others by parameter; `q` searches in `Meta.searched`."""
 
-    q = django_filters.CharFilter(method="search", max_length=200, help_text=_("Words to look for."))
+    q = django_filters.CharFilter(method="search", max_length=200, help_text=gettext_lazy("Words to look for."))
 
     class Meta:
         columns: ClassVar[tuple[str, ...]] = ()
@@ -212,19 +212,19 @@ def _look_ups(name: str, path: str, model: type[models.Model]) -> dict[str, djan
 
 def _true_or_false(text: str) -> bool:
     if text not in {"true", "false"}:
-        raise forms.ValidationError(_("This must be true or false."), code="invalid_choice")
+        raise forms.ValidationError(gettext_lazy("This must be true or false."), code="invalid_choice")
     return text == "true"
 
 
 def _whole_number(text: str) -> int:
     if not WHOLE.fullmatch(text):
-        raise forms.ValidationError(_("This must be a whole number."), code="wrong_type")
+        raise forms.ValidationError(gettext_lazy("This must be a whole number."), code="wrong_type")
     return int(text)
 
 
 def _id(text: str) -> UUID:
     if not UUID_SHAPED.fullmatch(text):
-        raise forms.ValidationError(_("This is no id."), code="wrong_type")
+        raise forms.ValidationError(gettext_lazy("This is no id."), code="wrong_type")
     return UUID(text)
 
 
@@ -273,7 +273,7 @@ class _LabelValue(Func):
 def _label(text: str) -> tuple[str, str | None]:
     key, equals, value = text.partition("=")
     if not key or "\x00" in text:
-        raise forms.ValidationError(_("This must be `key` or `key=value`."), code="invalid")
+        raise forms.ValidationError(gettext_lazy("This must be `key` or `key=value`."), code="invalid")
     return key, value if equals else None
 
 
@@ -362,5 +362,5 @@ class Ordering(OrderingFilter):
 
     def _refusal(self, queryset: Any, view: "APIView", request: Request) -> Invalid:
         known = ", ".join(name for name, _ in self.get_valid_fields(queryset, view, {"request": request}))
-        detail = "a list is ordered by some of {choices}, with a minus from high to low"
+        detail = _("a list is ordered by some of {choices}, with a minus from high to low")
         return Invalid("unknown_parameter", detail, pointer_to("ordering"), choices=known)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 from rest_framework import status
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
@@ -27,6 +27,7 @@ from idcsched.accounts.services import (
     idempotency_answer,
 )
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 
 from .permissions import principal_of_request
 
@@ -44,7 +45,7 @@ class UsedForAnother(APIException):
 
     status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
     default_code = "idempotency_key_reused"
-    default_detail = _("this key was used for another request")
+    default_detail = gettext_lazy("this key was used for another request")
 
 
 class StillWorking(APIException):
@@ -52,7 +53,7 @@ class StillWorking(APIException):
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "idempotency_key_busy"
-    default_detail = _("the request with this key is still being worked on")
+    default_detail = gettext_lazy("the request with this key is still being worked on")
     wait = BUSY_SECONDS
 
 
@@ -116,7 +117,7 @@ class Idempotent(APIView):
 def _key(request: Request) -> str:
     key = request.headers[HEADER]
     if not KEY.fullmatch(key):
-        detail = "the header {name} holds 1 to 255 visible ASCII characters, such as a UUID"
+        detail = _("the header {name} holds 1 to 255 visible ASCII characters, such as a UUID")
         raise Invalid("invalid_idempotency_key", detail, name=HEADER)
     return key
 

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from idcsched.audit.context import origin_set
 from idcsched.audit.row_check import storable
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 
 from .middleware import request_id_of
 from .permissions import principal_of_request
@@ -39,8 +40,8 @@ def _message(request: Request) -> str:
     try:
         text = unquote(given.encode("latin-1").decode(), errors="strict").strip()
     except UnicodeError:
-        raise Invalid("invalid_message", "the header {name} must be UTF-8", name=MESSAGE_HEADER) from None
+        raise Invalid("invalid_message", _("the header {name} must be UTF-8"), name=MESSAGE_HEADER) from None
     if len(text) > LONGEST or not storable(text):
-        detail = "the header {name} holds a text of at most {most} characters"
+        detail = _("the header {name} holds a text of at most {most} characters")
         raise Invalid("invalid_message", detail, name=MESSAGE_HEADER, most=LONGEST)
     return text

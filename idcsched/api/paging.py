@@ -13,6 +13,7 @@ from rest_framework.pagination import Cursor, CursorPagination, LimitOffsetPagin
 from rest_framework.request import Request
 
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 
 from .parameters import pointer_to, whole_number_given
 
@@ -125,4 +126,4 @@ def _encoded(cursor: Cursor) -> str | None:
 
 
 def _not_ours() -> Invalid:
-    return Invalid("invalid_cursor", "this is not a cursor that an answer has given", pointer_to("cursor"))
+    return Invalid("invalid_cursor", _("this is not a cursor that an answer has given"), pointer_to("cursor"))

@@ -11,6 +11,7 @@ from django.utils.dateparse import parse_datetime
 from rest_framework.request import Request
 
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import _
 
 __all__ = [
     "MOST_LISTED",
@@ -53,22 +54,22 @@ def refuse_unknown_parameters(request: Request, known: Collection[str], *, singl
     """
     if undecodable := list(_not_utf8(request.META.get("QUERY_STRING", ""))):
         raise Invalid.of(
-            FieldError(pointer_to(name), "not_utf8", "this is not percent-encoded UTF-8") for name in undecodable
+            FieldError(pointer_to(name), "not_utf8", _("this is not percent-encoded UTF-8")) for name in undecodable
         )
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         raise Invalid.of(_unknown(name, known if len(unknown) <= MOST_LISTED else ()) for name in unknown)
     twice = [name for name in single if len(request.query_params.getlist(name)) > 1]
     if twice:
-        raise Invalid.of(FieldError(pointer_to(name), "given_twice", "this can be given once") for name in twice)
+        raise Invalid.of(FieldError(pointer_to(name), "given_twice", _("this can be given once")) for name in twice)
 
 
 def _unknown(name: str, known: Collection[str]) -> FieldError:
     """`name` is refused, and what there is instead is listed, without the look-ups of what is listed."""
     if names := sorted(each for each in known if "__" not in each or each.partition("__")[0] not in known):
-        detail = "there is no such parameter; there are {choices}"
+        detail = _("there is no such parameter; there are {choices}")
         return FieldError(pointer_to(name), "unknown_parameter", detail, {"choices": ", ".join(names)})
-    return FieldError(pointer_to(name), "unknown_parameter", "there is no such parameter")
+    return FieldError(pointer_to(name), "unknown_parameter", _("there is no such parameter"))
 
 
 def _not_utf8(query: str) -> Iterator[str]:
@@ -86,7 +87,7 @@ def whole_number_given(request: Request, name: str, default: int, *, low: int, h
     if text is None:
         return default
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(high)) and low <= int(text) <= high):
-        detail = "this must be a whole number from {low} to {high}"
+        detail = _("this must be a whole number from {low} to {high}")
         raise Invalid("out_of_range", detail, pointer_to(name), low=low, high=high)
     return int(text)
 
@@ -98,8 +99,8 @@ def time_given(text: str, pointer: str) -> datetime:
     except ValueError:
         parsed = None
     if parsed is None:
-        raise Invalid("wrong_type", "this must be a time such as 2026-01-31T12:00:00Z", pointer)
+        raise Invalid("wrong_type", _("this must be a time such as 2026-01-31T12:00:00Z"), pointer)
     known = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     if not EARLIEST <= known <= LATEST:
-        raise Invalid("out_of_range", "this lies outside of the calendar that is kept", pointer)
+        raise Invalid("out_of_range", _("this lies outside of the calendar that is kept"), pointer)
     return known

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Unauthenticated
+from idcsched.framework.messages import _
 
 if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
     from rest_framework.views import APIView
@@ -35,5 +36,5 @@ def capability_of(view: "APIView", method: str) -> str:
 def principal_of_request(request: Request) -> Principal:
     """The caller; raises Unauthenticated."""
     if not isinstance(request.auth, Principal):
-        raise Unauthenticated("token_missing", "say who you are: Authorization: Bearer <token>")
+        raise Unauthenticated("token_missing", _("say who you are: Authorization: Bearer <token>"))
     return request.auth

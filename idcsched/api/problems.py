@@ -28,6 +28,7 @@ from idcsched.framework.errors import (
     Unauthenticated,
     Unavailable,
 )
+from idcsched.framework.messages import _
 from idcsched.wording import explained
 
 from .middleware import request_id_of
@@ -184,7 +185,7 @@ def field_errors(error: exceptions.ValidationError) -> Iterator[FieldError]:
 def _flattened(details: Any, pointer: str) -> Iterator[FieldError]:
     if _is_leaf(details):
         code = str(details["code"])
-        yield FieldError(pointer, code_of(code), "{reason}", {"reason": str(details["message"])})
+        yield FieldError(pointer, code_of(code), _("{reason}"), {"reason": str(details["message"])})
     elif isinstance(details, Mapping):
         for key, value in details.items():
             yield from _flattened(value, pointer if key == "non_field_errors" else f"{pointer}/{escaped(key)}")

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from idcsched.framework.decoding import pointer_token
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import _
 
 from .problems import shortened
 
@@ -39,7 +40,7 @@ def refuse_repeated_keys(body: bytes) -> None:
         return
     else:
         return
-    raise Invalid.of(FieldError(pointer, "repeated_key", "this stands here twice") for pointer in found)
+    raise Invalid.of(FieldError(pointer, "repeated_key", _("this stands here twice")) for pointer in found)
 
 
 def _found(text: str) -> list[str]:

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar, cast
 import msgspec
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpResponse
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy
 from rest_framework import mixins, serializers, status
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
@@ -23,6 +22,7 @@ from idcsched.audit.bulk import each, places
 from idcsched.audit.edits import all_or_none, edited
 from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 
 from .conditions import Conditional, if_match_check
 from .idempotency import Idempotent
@@ -88,7 +88,7 @@ class StrictSerializer(_Strict):
 class OneOf(serializers.ChoiceField):
     """A choice that is refused with what there is to choose from."""
 
-    default_error_messages: ClassVar[dict[str, Any]] = {"invalid_choice": _("this must be one of {choices}")}
+    default_error_messages: ClassVar[dict[str, Any]] = {"invalid_choice": gettext_lazy("this must be one of {choices}")}
 
     def fail(self, key: str, **params: Any) -> NoReturn:
         super().fail(key, choices=", ".join(map(str, self.choices)), **params)
@@ -222,7 +222,7 @@ class Resource(ReadOnlyResource):
         changes = serializer.validated_data if partial else {**_defaults(serializer), **serializer.validated_data}
         for name in self.fixed:
             if changes.pop(name, shown := serializer.data.get(name)) != shown:
-                raise Invalid("read_only", "this can't be changed", f"/{name}")
+                raise Invalid("read_only", _("this can't be changed"), f"/{name}")
         return type(self).update_service(**{self.noun: row, "changes": changes})
 
     def edited_object(self, change: Callable[[Any], Made]) -> Made:
@@ -289,14 +289,16 @@ class Resource(ReadOnlyResource):
     def _keyed(self, data: Any) -> dict[Any, Any]:
         """Each object's name, and what is to change; raises Invalid where one has none, or another's."""
         if not isinstance(data, list):
-            raise Invalid("wrong_type", "this must be a list of objects, each with its `{key}`", key=self.lookup_field)
+            raise Invalid(
+                "wrong_type", _("this must be a list of objects, each with its `{key}`"), key=self.lookup_field
+            )
         found: dict[Any, Any] = {}
         by_id = self.lookup_field == "id"  # which no document may set, as it may repeat its code
         for pointer, document in _items(data):
             with below(pointer):
                 key = _key(document, self.lookup_field)
                 if key in found:
-                    raise Invalid("given_twice", "this can be given once", f"/{self.lookup_field}")
+                    raise Invalid("given_twice", _("this can be given once"), f"/{self.lookup_field}")
             found[key] = {name: value for name, value in document.items() if name != "id"} if by_id else document
         return found
 
@@ -305,7 +307,7 @@ class Resource(ReadOnlyResource):
         found = {getattr(row, self.lookup_field): row for row in named}
         for index, key in enumerate(keys):
             if key not in found:
-                raise Invalid("unknown", "there is no {name}", f"/{index}/{self.lookup_field}", name=key)
+                raise Invalid("unknown", _("there is no {name}"), f"/{index}/{self.lookup_field}", name=key)
         rows = [found[key] for key in keys]
         self._check_held(rows, places(rows))
         return rows
@@ -372,19 +374,19 @@ def _items(data: Any) -> Iterator[tuple[str, Any]]:
         yield "", data
         return
     if len(data) > MOST_OBJECTS:
-        raise Invalid("too_many", "this can be a list of {most} objects at most", most=MOST_OBJECTS)
+        raise Invalid("too_many", _("this can be a list of {most} objects at most"), most=MOST_OBJECTS)
     yield from ((f"/{index}", document) for index, document in enumerate(data))
 
 
 def _key(document: Any, name: str) -> Any:
     """By which name an object of a list says which one it is; raises Invalid."""
     if not isinstance(document, dict):
-        raise Invalid("wrong_type", "this must be an object")
+        raise Invalid("wrong_type", _("this must be an object"))
     if name not in document:
-        raise Invalid("required", "this is required", f"/{name}")
+        raise Invalid("required", _("this is required"), f"/{name}")
     key, kind = document[name], int if name == "id" else str
     if not isinstance(key, kind) or isinstance(key, bool):
-        raise Invalid("wrong_type", "this is no name of an object", f"/{name}")
+        raise Invalid("wrong_type", _("this is no name of an object"), f"/{name}")
     return key
 
 

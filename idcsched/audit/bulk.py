@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from django.db import IntegrityError, transaction
 
 from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
+from idcsched.framework.messages import _
 
 from .models import Recorded
 from .refusals import constraint_refusal
@@ -112,7 +113,7 @@ def _locked(rows: Sequence[Row]) -> list[Row]:
         list(all_rows.select_for_update().filter(pk__in=keys).values_list("pk"))
         found |= {row.pk: row for row in all_rows.select_related(*references).filter(pk__in=keys)}
     if len(found) < len(rows):
-        raise NotFound("not_found", "there is no such {kind} any more", kind=model.audit_kind)
+        raise NotFound("not_found", _("there is no such {kind} any more"), kind=model.audit_kind)
     return [found[row.pk] for row in rows]
 
 

@@ -9,7 +9,7 @@ from django.db import IntegrityError
 from django.db.models import BaseConstraint, CheckConstraint, Model, ProtectedError, Q, UniqueConstraint
 
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
-from idcsched.framework.messages import Message
+from idcsched.framework.messages import Message, _
 
 __all__ = ["constraint_refusal", "protected_refusal", "protecting_examples"]
 
@@ -33,15 +33,15 @@ def constraint_refusal(error: IntegrityError) -> IdcschedError:
             return Conflict(code, detail)
         return Invalid(code, detail, _pointer(constraint))
     if _is(error, UNIQUE_VIOLATION, "UNIQUE"):
-        return Conflict("already_exists", "there is one of this name already")
+        return Conflict("already_exists", _("there is one of this name already"))
     if _is(error, FOREIGN_KEY_VIOLATION, "FOREIGN KEY"):
-        return Conflict("in_use", "this is still referred to, or refers to something that is gone")
+        return Conflict("in_use", _("this is still referred to, or refers to something that is gone"))
     raise error
 
 
 def protected_refusal(error: ProtectedError) -> Conflict:
     """Refuse to delete what others still need."""
-    return Conflict("in_use", "in use by {examples}", examples=protecting_examples(error))
+    return Conflict("in_use", _("in use by {examples}"), examples=protecting_examples(error))
 
 
 def protecting_examples(error: ProtectedError) -> str:

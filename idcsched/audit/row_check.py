@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Field, Model
 
 from idcsched.framework.errors import FieldError, Invalid
-from idcsched.framework.messages import Message
+from idcsched.framework.messages import Message, _
 
 __all__ = ["code_of", "not_one_of", "row_check"]
 
@@ -37,7 +37,7 @@ def row_check(row: Model) -> None:
     for field in row._meta.concrete_fields:
         if field.is_relation:
             if not field.null and not _refers(row, field):
-                errors.append(FieldError(f"/{field.name}", "required", "this is required"))
+                errors.append(FieldError(f"/{field.name}", "required", _("this is required")))
         elif not field.primary_key:
             errors += _field_check(row, field)
     if errors:
@@ -58,9 +58,9 @@ def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:
     except ValidationError as error:
         return [_said(one, pointer, field) for one in error.error_list]
     except OverflowError:
-        return [FieldError(pointer, "out_of_range", "this number is out of its range")]
+        return [FieldError(pointer, "out_of_range", _("this number is out of its range"))]
     if not storable(value):
-        return [FieldError(pointer, "invalid_text", "this text holds characters that can't be stored")]
+        return [FieldError(pointer, "invalid_text", _("this text holds characters that can't be stored"))]
     return []
 
 
@@ -74,7 +74,7 @@ def _said(error: ValidationError, pointer: str, field: "Field[Any, Any]") -> Fie
 def not_one_of(pointer: str, choices: Iterable[object]) -> FieldError:
     """How a value is refused that is none of the choices, wherever it is given."""
     params = {"choices": ", ".join(map(str, choices))}
-    return FieldError(pointer, "invalid_choice", "this must be one of {choices}", params)
+    return FieldError(pointer, "invalid_choice", _("this must be one of {choices}"), params)
 
 
 def code_of(name: str | None) -> str:

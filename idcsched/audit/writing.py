@@ -12,6 +12,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Model, ProtectedError
 
 from idcsched.framework.errors import Conflict, FieldError, Forbidden, Invalid, NotFound
+from idcsched.framework.messages import _
 
 from .models import Recorded
 from .refusals import constraint_refusal, protected_refusal
@@ -99,7 +100,7 @@ def locked(row: Row) -> Row:
     """The row as it stands in the database, held until the transaction ends; raises NotFound."""
     found = type(row)._default_manager.select_for_update().filter(pk=row.pk).first()
     if found is None:
-        raise NotFound("not_found", "there is no such {kind} any more", kind=row.audit_kind)
+        raise NotFound("not_found", _("there is no such {kind} any more"), kind=row.audit_kind)
     return found
 
 
@@ -115,7 +116,7 @@ def refuse_unknown(changes: Mapping[str, Any], allowed: Set[str]) -> None:
     """Raises Invalid for each name that is no field, or none that may be set here."""
     unknown = [name for name in changes if name not in allowed]
     if unknown:
-        detail = "there is no field {name} that can be set"
+        detail = _("there is no field {name} that can be set")
         raise Invalid.of(FieldError(f"/{name}", "unknown_field", detail, {"name": name}) for name in unknown)
 
 

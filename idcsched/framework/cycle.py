@@ -21,6 +21,7 @@ from .hypothetical import suppose
 from .labels import Mask, Rows
 from .lines import LinePolicy
 from .matching import Term
+from .messages import _
 from .naming import check_names
 from .one_by_one import visit
 from .plugin import Note, Reason, Universe, Verdict
@@ -33,8 +34,8 @@ from .snapshot import Snapshot
 __all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
 
 MASK = np.dtype(np.bool_)
-EXCLUDED = Reason("excluded", "excluded by the request", "excluded by the request's `{field}`")
-NO_GROUP = Reason("no_group", "in no fallback group", "in none of the fallback groups", ("profile", "labels"))
+EXCLUDED = Reason("excluded", _("excluded by the request"), _("excluded by the request's `{field}`"))
+NO_GROUP = Reason("no_group", _("in no fallback group"), _("in none of the fallback groups"), ("profile", "labels"))
 
 
 def decide(

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from .errors import FieldError, Invalid, Template
+from .errors import FieldError, Invalid
+from .messages import Message, _
 
 __all__ = ["convert", "decode_json", "learned", "pointer_token", "refusal"]
 
@@ -26,27 +27,31 @@ class _Kind:
 
     pattern: str
     code: str
-    detail: Template
+    detail: Message
 
     def found(self, message: str) -> re.Match[str] | None:
         return re.fullmatch(self.pattern, message, re.DOTALL)
 
 
 _KINDS = (
-    _Kind(r"Object contains unknown field `(?P<field>.*)`", "unknown_field", "Object contains unknown field `{field}`"),
-    _Kind(r"Object missing required field `(?P<field>.*)`", "required", "Object missing required field `{field}`"),
-    _Kind(r"Expected `(?P<kind>\w+)` of length (?P<bound>.+)", "out_of_range", "Expected `{kind}` of length {bound}"),
-    _Kind(r"Expected `(?P<kind>[^`]*)` (?P<bound>[<>]=? .+)", "out_of_range", "Expected `{kind}` {bound}"),
+    _Kind(
+        r"Object contains unknown field `(?P<field>.*)`", "unknown_field", _("Object contains unknown field `{field}`")
+    ),
+    _Kind(r"Object missing required field `(?P<field>.*)`", "required", _("Object missing required field `{field}`")),
+    _Kind(
+        r"Expected `(?P<kind>\w+)` of length (?P<bound>.+)", "out_of_range", _("Expected `{kind}` of length {bound}")
+    ),
+    _Kind(r"Expected `(?P<kind>[^`]*)` (?P<bound>[<>]=? .+)", "out_of_range", _("Expected `{kind}` {bound}")),
     _Kind(
         r"Expected `(?P<kind>[^`]*)` matching regex (?P<pattern>.+)",
         "out_of_range",
-        "Expected `{kind}` matching regex {pattern}",
+        _("Expected `{kind}` matching regex {pattern}"),
     ),
-    _Kind(r"(?P<reason>Expected `(?:int|float|str|array|object)` of.+)", "out_of_range", "{reason}"),
-    _Kind(r"Invalid enum value (?P<value>.*)", "invalid_choice", "Invalid enum value {value}"),
-    _Kind(r"Expected `(?P<expected>.*)`, got `(?P<got>.*)`", "wrong_type", "Expected `{expected}`, got `{got}`"),
-    _Kind(r"(?P<reason>Expected `.*)", "wrong_type", "{reason}"),
-    _Kind(r"(?P<reason>.*)", "invalid", "{reason}"),
+    _Kind(r"(?P<reason>Expected `(?:int|float|str|array|object)` of.+)", "out_of_range", _("{reason}")),
+    _Kind(r"Invalid enum value (?P<value>.*)", "invalid_choice", _("Invalid enum value {value}")),
+    _Kind(r"Expected `(?P<expected>.*)`, got `(?P<got>.*)`", "wrong_type", _("Expected `{expected}`, got `{got}`")),
+    _Kind(r"(?P<reason>Expected `.*)", "wrong_type", _("{reason}")),
+    _Kind(r"(?P<reason>.*)", "invalid", _("{reason}")),
 )
 
 
@@ -83,9 +88,9 @@ def learned(kind: type[T]) -> "msgspec.json.Decoder[T]":
 def refusal(error: Exception, pointer: str = "") -> Invalid:
     """What msgspec said, as this project's Invalid."""
     if isinstance(error, RecursionError):
-        return Invalid("too_deep", "the document is nested too deeply", pointer)
+        return Invalid("too_deep", _("the document is nested too deeply"), pointer)
     if not isinstance(error, msgspec.ValidationError):
-        return Invalid("malformed_json", "the body is not valid JSON: {reason}", pointer, reason=str(error))
+        return Invalid("malformed_json", _("the body is not valid JSON: {reason}"), pointer, reason=str(error))
     message = str(error)
     place = _PATH.search(message)
     where = pointer + _pointer(place["path"] if place else "")

@@ -18,6 +18,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
+from .messages import Message, _
+
 __all__ = [
     "Conflict",
     "FieldError",
@@ -46,7 +48,7 @@ class FieldError:
 
     pointer: str
     code: str
-    detail: Template
+    detail: Message
     params: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
@@ -57,10 +59,10 @@ class FieldError:
 class IdcschedError(Exception):
     """The root: anything that this project refuses or fails at on purpose."""
 
-    def __init__(self, code: str, detail: Template, **params: Any) -> None:
+    def __init__(self, code: str, detail: Message, **params: Any) -> None:
         super().__init__(code, detail)
         self.code = code
-        self.template: Template = detail
+        self.template: Message = detail
         self.params = params
 
     @property
@@ -79,7 +81,7 @@ class IdcschedError(Exception):
 class Invalid(IdcschedError, ValueError):
     """A malformed request or an unknown name; `errors` says which fields."""
 
-    def __init__(self, code: str, detail: Template, pointer: str = "", **params: Any) -> None:
+    def __init__(self, code: str, detail: Message, pointer: str = "", **params: Any) -> None:
         super().__init__(code, detail, **params)
         self.errors: tuple[FieldError, ...] = (FieldError(pointer, code, detail, params or None),)
 
@@ -121,7 +123,7 @@ class PluginFailed(Unavailable):
 
     def __init__(self, plugin: str, point: str, error: str) -> None:
         super().__init__(
-            "plugin_failed", "plugin {plugin} failed at {point}: {error}", plugin=plugin, point=point, error=error
+            "plugin_failed", _("plugin {plugin} failed at {point}: {error}"), plugin=plugin, point=point, error=error
         )
 
 

@@ -33,6 +33,7 @@ from .answer import (
 from .decision import Decision, Judgement, ScoreColumn
 from .labels import Mask, Rows
 from .lines import NO_LINE
+from .messages import _
 from .normalize import Floats, rounded
 from .ranking import HASH
 from .wording import Listing, Say, Teller, say_english
@@ -265,17 +266,17 @@ def summary_of(
 ) -> str:
     """One sentence: `3/4 IDCs fit: 1 untolerated taint`."""
     if not evaluated:
-        return say("no IDC in the region", {})
+        return say(_("no IDC in the region"), {})
     parts = [
-        say("{count} {label}", {"count": count.count, "label": say(judgement.reason.label, {})})
+        say(_("{count} {label}"), {"count": count.count, "label": say(judgement.reason.label, {})})
         for count, judgement in counts
     ]
     if not_visited:
-        parts.append(say("{count} not visited", {"count": not_visited}))
+        parts.append(say(_("{count} not visited"), {"count": not_visited}))
     numbers = {"feasible": feasible, "evaluated": evaluated}
     if not parts:
-        return say("{feasible}/{evaluated} IDCs fit", numbers)
-    return say("{feasible}/{evaluated} IDCs fit: {parts}", {**numbers, "parts": Listing(parts)})
+        return say(_("{feasible}/{evaluated} IDCs fit"), numbers)
+    return say(_("{feasible}/{evaluated} IDCs fit: {parts}"), {**numbers, "parts": Listing(parts)})
 
 
 def rejections(decision: Decision, part: slice, tell: Teller) -> Iterator[Rejected]:

@@ -15,6 +15,7 @@ from .decoding import pointer_token
 from .errors import Invalid
 from .labels import Mask
 from .memory import Memory
+from .messages import _
 from .normalize import Floats
 from .request import Hypothetical, HypotheticalIdc, HypotheticalLine, HypotheticalTaint, IgnoredTaint
 from .snapshot import Idcs, Lines, MetricColumn, Snapshot, Taints
@@ -98,7 +99,7 @@ def _metrics(snapshot: Snapshot, what_if: Hypothetical, now: float) -> dict[str,
     for pointer, scope, subject, code, value in _values(snapshot, what_if):
         column = columns.get(code)
         if column is None or column.fact.scope != scope:
-            raise Invalid("unknown_metric", "there is no {scope} metric {name}", pointer, scope=scope, name=code)
+            raise Invalid("unknown_metric", _("there is no {scope} metric {name}"), pointer, scope=scope, name=code)
         if code not in copied:
             copied.add(code)
             column = columns[code] = replace(column, values=column.values.copy(), at=column.at.copy())
@@ -156,14 +157,14 @@ def _supposed_lines(
     for position, line in enumerate(idc.lines or ()):
         inner = f"{pointer}/lines/{position}"
         if line.line not in codes:
-            raise Invalid("unknown_line", "{idc} has no line {name}", f"{inner}/line", idc=idc.code, name=line.line)
+            raise Invalid("unknown_line", _("{idc} has no line {name}"), f"{inner}/line", idc=idc.code, name=line.line)
         yield inner, line, first + codes.index(line.line)
 
 
 def _row(snapshot: Snapshot, code: str, pointer: str) -> int:
     row = snapshot.idcs.row_of.get(code)
     if row is None:
-        raise Invalid("unknown_idc", "there is no IDC {name}", pointer, name=code)
+        raise Invalid("unknown_idc", _("there is no IDC {name}"), pointer, name=code)
     return row
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from .decoding import convert
 from .errors import Invalid
+from .messages import _
 
 __all__ = [
     "EFFECTS",
@@ -52,11 +53,15 @@ class Expression(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def __post_init__(self) -> None:
         count = len(self.values or ())
         if self.operator in ("In", "NotIn") and not count:
-            raise Invalid("values_required", "{operator} takes at least one value", "/values", operator=self.operator)
+            raise Invalid(
+                "values_required", _("{operator} takes at least one value"), "/values", operator=self.operator
+            )
         if self.operator in ("Exists", "DoesNotExist") and count:
-            raise Invalid("values_not_allowed", "{operator} takes no values", "/values", operator=self.operator)
+            raise Invalid("values_not_allowed", _("{operator} takes no values"), "/values", operator=self.operator)
         if self.operator in ("Gt", "Lt") and (count != 1 or label_integer(self.operand) is None):
-            raise Invalid("integer_required", "{operator} takes exactly one integer", "/values", operator=self.operator)
+            raise Invalid(
+                "integer_required", _("{operator} takes exactly one integer"), "/values", operator=self.operator
+            )
 
     @property
     def operand(self) -> str:
@@ -91,9 +96,9 @@ class Toleration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def __post_init__(self) -> None:
         exists = self.operator == "Exists"
         if not self.key and not exists:
-            raise Invalid("exists_required", "an empty key needs the operator Exists", "/operator")
+            raise Invalid("exists_required", _("an empty key needs the operator Exists"), "/operator")
         if exists and self.value:
-            raise Invalid("value_not_allowed", "Exists takes no value", "/value")
+            raise Invalid("value_not_allowed", _("Exists takes no value"), "/value")
 
     def tolerates(self, key: str, value: str, effect: str) -> bool:
         if self.effect and self.effect != effect:
@@ -106,7 +111,7 @@ class Toleration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 def empty_selector(pointer: str = "") -> Invalid:
     return Invalid(
         "empty_selector",
-        "an empty selector is ambiguous; to match every IDC say {hint}",
+        _("an empty selector is ambiguous; to match every IDC say {hint}"),
         pointer,
         hint=EMPTY_SELECTOR_HINT,
     )

@@ -3,23 +3,24 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .errors import Invalid, Template
+from .errors import Invalid
+from .messages import Message, _
 from .profile import Profile
 from .request import Request
 from .snapshot import Snapshot
 
 __all__ = ["check_names"]
 
-_NO_REGION = "there is no region {name}"
+_NO_REGION = _("there is no region {name}")
 
 
 def check_names(request: Request, snapshot: Snapshot, profile: Profile) -> None:
     """That every name in the request means something; raises Invalid with the field's pointer."""
     _check_known("region", request.region, snapshot.spans, "unknown_region", _NO_REGION)
-    _check_known("isp", request.isp, snapshot.isps, "unknown_isp", "there is no ISP {name}")
+    _check_known("isp", request.isp, snapshot.isps, "unknown_isp", _("there is no ISP {name}"))
     if request.only or request.exclude:
-        _check_known("only", request.only, snapshot.idcs.row_of, "unknown_idc", "there is no IDC {name}")
-        _check_known("exclude", request.exclude, snapshot.idcs.row_of, "unknown_idc", "there is no IDC {name}")
+        _check_known("only", request.only, snapshot.idcs.row_of, "unknown_idc", _("there is no IDC {name}"))
+        _check_known("exclude", request.exclude, snapshot.idcs.row_of, "unknown_idc", _("there is no IDC {name}"))
     client = request.client.region if request.client else None
     if client is not None and client not in snapshot.regions:
         raise Invalid("unknown_region", _NO_REGION, "/client/region", name=client)
@@ -28,7 +29,7 @@ def check_names(request: Request, snapshot: Snapshot, profile: Profile) -> None:
 
 
 def _check_known(
-    field: str, said: str | tuple[str, ...] | None, known: Mapping[str, Any], code: str, detail: Template
+    field: str, said: str | tuple[str, ...] | None, known: Mapping[str, Any], code: str, detail: Message
 ) -> None:
     if isinstance(said, str):
         if said not in known:

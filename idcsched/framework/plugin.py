@@ -16,9 +16,9 @@ import numpy as np
 
 from .capacity import Claim
 from .context import Cycle, IdcView, Missing
-from .errors import Template
 from .external import Query
 from .labels import Mask, Rows
+from .messages import Message
 from .normalize import Floats, Scale
 from .snapshot import Reading, Span
 
@@ -65,8 +65,8 @@ class Reason:
     """
 
     code: str
-    label: Template
-    sentence: Template
+    label: Message
+    sentence: Message
     cures: tuple[str, ...] = ()
 
 
@@ -102,7 +102,7 @@ class Verdict(msgspec.Struct, frozen=True):
 class Note(msgspec.Struct, frozen=True):
     """A sentence in English with `{fields}`, and what fills them."""
 
-    sentence: Template
+    sentence: Message
     params: Mapping[str, Any]
 
 

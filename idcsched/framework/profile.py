@@ -17,6 +17,7 @@ from .context import Cycle, Missing, OnMissingFilter, OnMissingScore, Timing
 from .decoding import convert, pointer_token
 from .errors import FieldError, Invalid, PluginBroken
 from .matching import Term, empty_selector
+from .messages import _
 from .normalize import NormalizerKind, Scale, sound_range
 from .plugin import Plugin
 from .registry import Registry, plugin_is_built_in
@@ -44,9 +45,9 @@ class Normalizer(_Part, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if (self.low is None) != (self.high is None):
-            raise Invalid("incomplete_range", "low and high go together")
+            raise Invalid("incomplete_range", _("low and high go together"))
         if self.low is not None and self.high is not None and not sound_range(self.low, self.high):
-            raise Invalid("empty_range", "low must be less than high", "/high")
+            raise Invalid("empty_range", _("low must be less than high"), "/high")
 
 
 class DynamicWeight(_Part, frozen=True, kw_only=True):
@@ -61,9 +62,9 @@ class DynamicWeight(_Part, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.reference == 0:
-            raise Invalid("zero_reference", "a reference of 0 gives no ratio", "/reference")
+            raise Invalid("zero_reference", _("a reference of 0 gives no ratio"), "/reference")
         if self.min > self.max:
-            raise Invalid("empty_range", "min must not exceed max", "/min")
+            raise Invalid("empty_range", _("min must not exceed max"), "/min")
 
 
 class OnMissing(_Part, frozen=True, kw_only=True):
@@ -83,7 +84,7 @@ class PluginEntry(_Part, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
-            raise Invalid("invalid_name", "a name is 1 to 63 letters, digits, dots, dashes or underscores", "/name")
+            raise Invalid("invalid_name", _("a name is 1 to 63 letters, digits, dots, dashes or underscores"), "/name")
 
 
 class Pick(_Part, frozen=True, kw_only=True):
@@ -201,9 +202,11 @@ class Profile:
         for name in weights:
             pointer = f"/weights/{pointer_token(name)}"
             if name not in scorers:
-                raise Invalid("unknown_scorer", "the profile has no scorer {name}", pointer, name=name)
+                raise Invalid("unknown_scorer", _("the profile has no scorer {name}"), pointer, name=name)
             if not self.overridable & {"*", name}:
-                raise Invalid("not_overridable", "the profile does not let requests weigh {name}", pointer, name=name)
+                raise Invalid(
+                    "not_overridable", _("the profile does not let requests weigh {name}"), pointer, name=name
+                )
 
 
 def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revision: int) -> Profile:
@@ -266,7 +269,7 @@ def _implied_beside(entries: Iterable[Entry], registry: Registry) -> Iterator[En
 def _implied(registry: Registry, name: str) -> Entry:
     kind = registry.get(name)
     if kind is None:  # what the request names would be passed over in silence
-        raise PluginBroken("plugin_missing", "the built-in plugin {name} could not be loaded", name=name)
+        raise PluginBroken("plugin_missing", _("the built-in plugin {name} could not be loaded"), name=name)
     plugin = kind()
     return Entry(
         name=name,
@@ -303,7 +306,7 @@ def _plugin(part: PluginEntry, registry: Registry, pointer: str) -> Plugin:
     """With its arguments checked; raises Invalid that names the plugin, the argument and what is allowed."""
     kind = registry.get(part.plugin)
     if kind is None:
-        detail = "there is no plugin {plugin}; there are {known}"
+        detail = _("there is no plugin {plugin}; there are {known}")
         known = ", ".join(sorted(registry.plugins))
         raise Invalid("unknown_plugin", detail, f"{pointer}/plugin", plugin=part.plugin, known=known)
     try:
@@ -315,17 +318,19 @@ def _plugin(part: PluginEntry, registry: Registry, pointer: str) -> Plugin:
 
 def _of_plugin(plugin: str, error: FieldError) -> FieldError:
     problem = FieldError("", error.code, error.detail, error.params)
-    return FieldError(error.pointer, error.code, "plugin {plugin}: {problem}", {"plugin": plugin, "problem": problem})
+    return FieldError(
+        error.pointer, error.code, _("plugin {plugin}: {problem}"), {"plugin": plugin, "problem": problem}
+    )
 
 
 def _unfit(part: PluginEntry, kind: type[Plugin], pointer: str) -> FieldError | None:
     """What the entry asks of a plugin that it cannot do."""
-    no_weight = "plugin {plugin} does not score and takes no weight"
+    no_weight = _("plugin {plugin} does not score and takes no weight")
     if not kind.scores():
         for field_name, given, detail in (
             ("weight", bool(part.weight), no_weight),
             ("dynamic_weight", part.dynamic_weight is not None, no_weight),
-            ("normalizer", part.normalizer is not None, "plugin {plugin} does not score and normalises nothing"),
+            ("normalizer", part.normalizer is not None, _("plugin {plugin} does not score and normalises nothing")),
         ):
             if given:
                 return FieldError(f"{pointer}/{field_name}", "not_a_scorer", detail, {"plugin": part.plugin})
@@ -350,14 +355,17 @@ def _check_names(body: ProfileBody, registry: Registry, errors: list[FieldError]
     for index, name in enumerate(names):
         if name in names[:index]:
             errors.append(
-                FieldError(f"/plugins/{index}/name", "duplicate_name", "the name {name} is taken", {"name": name})
+                FieldError(f"/plugins/{index}/name", "duplicate_name", _("the name {name} is taken"), {"name": name})
             )
     for field_name, known in (("tie_breakers", {*scorers, *_TIE_BREAKERS}), ("overridable", {*scorers, "*"})):
         for index, name in enumerate(getattr(body, field_name) or ()):
             if name not in known:
                 errors.append(
                     FieldError(
-                        f"/{field_name}/{index}", "unknown_scorer", "the profile has no scorer {name}", {"name": name}
+                        f"/{field_name}/{index}",
+                        "unknown_scorer",
+                        _("the profile has no scorer {name}"),
+                        {"name": name},
                     )
                 )
     if body.fallback == ():

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from .errors import PluginBroken
+from .messages import _
 from .plugin import Plugin, Reason
 
 __all__ = ["BUILT_IN", "GROUP", "Registry", "load_registry", "offered", "plugin_is_built_in"]
@@ -59,12 +60,14 @@ def plugin_is_built_in(plugin: type[Plugin]) -> bool:
 def check_plugin(plugin: object) -> type[Plugin]:
     """The class, if it keeps the base class's contract; raises PluginBroken."""
     if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
-        raise PluginBroken("not_a_plugin", "{object} is not a subclass of Plugin", object=repr(plugin))
+        raise PluginBroken("not_a_plugin", _("{object} is not a subclass of Plugin"), object=repr(plugin))
     name = getattr(plugin, "name", None)
     if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
-        raise PluginBroken("bad_name", "{object} needs a lower-case identifier as its name", object=plugin.__qualname__)
+        raise PluginBroken(
+            "bad_name", _("{object} needs a lower-case identifier as its name"), object=plugin.__qualname__
+        )
     if not plugin.points():
-        raise PluginBroken("no_point", "{name} overrides no method of the life cycle", name=name)
+        raise PluginBroken("no_point", _("{name} overrides no method of the life cycle"), name=name)
     return plugin
 
 
@@ -101,7 +104,7 @@ def _register(
     name = name_of(checked)
     if name in found:
         what = base.__name__.lower()
-        raise PluginBroken("duplicate_name", "a {what} named {name} is registered already", what=what, name=name)
+        raise PluginBroken("duplicate_name", _("a {what} named {name} is registered already"), what=what, name=name)
     found[name] = checked
 
 

@@ -12,6 +12,7 @@ from msgspec import Meta
 from .errors import Invalid
 from .facts import STOCK_RESOURCES
 from .matching import Effect, LabelKey, LabelValue, Term, Toleration, empty_selector
+from .messages import _
 
 __all__ = [
     "Client",
@@ -63,7 +64,7 @@ class Machine(_Body, frozen=True, kw_only=True):
         try:
             msgspec.msgpack.encode(self.params)
         except OverflowError:
-            raise Invalid("out_of_range", "a whole number must fit into 64 bits", "/params") from None
+            raise Invalid("out_of_range", _("a whole number must fit into 64 bits"), "/params") from None
 
 
 class Client(_Body, frozen=True, kw_only=True):
@@ -75,7 +76,7 @@ class Client(_Body, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if (self.latitude is None) != (self.longitude is None):
-            raise Invalid("incomplete_coordinates", "latitude and longitude go together")
+            raise Invalid("incomplete_coordinates", _("latitude and longitude go together"))
 
 
 class Preference(Term, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -86,7 +87,7 @@ class Preference(Term, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.weight == 0:
-            raise Invalid("zero_weight", "a preference's weight may not be 0", "/weight")
+            raise Invalid("zero_weight", _("a preference's weight may not be 0"), "/weight")
 
 
 class HypotheticalTaint(_Body, frozen=True, kw_only=True):
@@ -169,19 +170,19 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):
 
     def __post_init__(self) -> None:
         if self.region is None and self.only is None:
-            raise Invalid("region_required", "say where: `region` or `only` must be given", "/region")
+            raise Invalid("region_required", _("say where: `region` or `only` must be given"), "/region")
         for name in ("selector", "fallback"):
             if getattr(self, name) == ():
                 raise empty_selector(f"/{name}")
         if self.shape is not None and len(self.shape) not in (24, 168):
             raise Invalid(
-                "invalid_shape", "a shape has 24 or 168 numbers, not {count}", "/shape", count=len(self.shape)
+                "invalid_shape", _("a shape has 24 or 168 numbers, not {count}"), "/shape", count=len(self.shape)
             )
         for key in self.labels or ():
             if key == "tenant":
-                raise Invalid("reserved_label", "the label `tenant` is set from the token", "/labels/tenant")
+                raise Invalid("reserved_label", _("the label `tenant` is set from the token"), "/labels/tenant")
         if self.spread is not None and self.machine_count < (self.spread.min_idcs or 1):
-            detail = "{count} machines cannot stand in {least} places at least"
+            detail = _("{count} machines cannot stand in {least} places at least")
             least, count = self.spread.min_idcs or 1, self.machine_count
             raise Invalid("too_few_machines", detail, "/spread/min_idcs", count=count, least=least)
 

@@ -5,7 +5,7 @@ A record names its version; a replay says what has changed since.
 
 import msgspec
 
-from .errors import Template
+from .messages import Message, _
 
 __all__ = ["VERSION", "Change", "changes_since"]
 
@@ -16,19 +16,19 @@ class Change(msgspec.Struct, frozen=True):
     """One rule that decides otherwise since a version, in a sentence."""
 
     version: int
-    sentence: Template
+    sentence: Message
 
 
 CHANGES = (
-    Change(2, "billing_cost is fixed on 0 to the installation's dearest price, whatever the inventory holds"),
-    Change(2, "a supposed use of a line takes the place of its latest value, its percentile and its hours alike"),
-    Change(2, "of IDCs with the same total, one with a missing value goes behind one with none"),
-    Change(2, "metric under `reject` takes out IDCs with an unknown value, also without limits"),
-    Change(2, "scores count as they are, and only the total is rounded"),
-    Change(2, "distances are rounded to a metre"),
-    Change(2, "a line's metric counts by the line that the request would use"),
-    Change(2, "a client's region without coordinates stands where the nearest region above it does"),
-    Change(2, "a selector understands the other names of an ISP"),
+    Change(2, _("billing_cost is fixed on 0 to the installation's dearest price, whatever the inventory holds")),
+    Change(2, _("a supposed use of a line takes the place of its latest value, its percentile and its hours alike")),
+    Change(2, _("of IDCs with the same total, one with a missing value goes behind one with none")),
+    Change(2, _("metric under `reject` takes out IDCs with an unknown value, also without limits")),
+    Change(2, _("scores count as they are, and only the total is rounded")),
+    Change(2, _("distances are rounded to a metre")),
+    Change(2, _("a line's metric counts by the line that the request would use")),
+    Change(2, _("a client's region without coordinates stands where the nearest region above it does")),
+    Change(2, _("a selector understands the other names of an ISP")),
 )
 
 

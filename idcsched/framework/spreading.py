@@ -18,6 +18,7 @@ from .claiming import claims_of, picked
 from .cycle import decide
 from .decision import Decision
 from .explain import Explain, answer, idc_brief, lines_used
+from .messages import _
 from .overlay import Tenancy
 from .profile import Profile
 from .request import Machine, Request, Spread
@@ -137,7 +138,7 @@ def _unspread(told: Answer, solution: Solution, say: Say) -> Answer:
         lines=(),
         score=None,
         score_mean=None,
-        summary=say("{head}; spread so they hold {held} of {wanted} machines", figures),
+        summary=say(_("{head}; spread so they hold {held} of {wanted} machines"), figures),
         idcs=(),
     )
 

@@ -8,11 +8,11 @@ import msgspec
 from .answer import PluginError
 from .context import Cycle
 from .decision import Judgement, ScoreColumn
-from .errors import Template
+from .messages import Message
 
 __all__ = ["PARTS", "Listing", "Say", "Teller", "say_english"]
 
-Say = Callable[[Template, Mapping[str, Any]], str]
+Say = Callable[[Message, Mapping[str, Any]], str]
 
 PARTS = frozenset({"head", "parts", "part", "label"})
 """The fields of the summary's templates that are filled with what was said before."""
@@ -27,7 +27,7 @@ class Listing(tuple[str, ...]):
         return ", ".join(self)
 
 
-def say_english(template: Template, params: Mapping[str, Any]) -> str:
+def say_english(template: Message, params: Mapping[str, Any]) -> str:
     return template.format_map(params) if params else template
 
 

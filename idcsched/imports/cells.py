@@ -17,7 +17,8 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 from idcsched.columns import CodeField
 from idcsched.framework.decoding import decode_json
-from idcsched.framework.errors import Invalid, Template
+from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import Message, _
 
 __all__ = ["KEEP", "Cell", "Kept", "Number", "Whole", "as_json", "blank", "cell_of", "escaped", "unescaped"]
 
@@ -68,7 +69,7 @@ class Cell(Widget):
 
     types: ClassVar[tuple[type, ...]] = (str,)
     """What JSON documents must have here."""
-    wanted: ClassVar[Template] = "this must be a text"
+    wanted: ClassVar[Message] = _("this must be a text")
 
     def clean(self, value: Any, row: Any = None, *, strict: bool = False, **kwargs: Any) -> Any:
         """The value for the services, None where it is empty; `strict` reads a document's value and not a cell."""
@@ -112,13 +113,13 @@ class Number(Cell):
     """A number, also as `1,000`, `1e3`, or in full-width digits."""
 
     types: ClassVar[tuple[type, ...]] = (int, float)
-    wanted = "this must be a number"
+    wanted = _("this must be a number")
 
     def read(self, value: Any) -> Any:
         text = unicodedata.normalize("NFKC", repr(value) if isinstance(value, float) else str(value)).strip()
         if not isinstance(value, bool) and DECIMAL.fullmatch(text) and any(map(str.isdigit, text.partition("e")[0])):
             return float(text.replace(",", ""))
-        raise Invalid("wrong_type", "{text} is not a number", text=text[:40])
+        raise Invalid("wrong_type", _("{text} is not a number"), text=text[:40])
 
     def write(self, value: Any, *, native: bool) -> Any:
         if native and float(f"{value:.15g}") == value:  # as many digits as a workbook keeps
@@ -136,12 +137,12 @@ class Share(Number):
 
 class Whole(Number):
     types = (int,)
-    wanted = "this must be a whole number"
+    wanted = _("this must be a whole number")
 
     def read(self, value: Any) -> Any:
         number = super().read(value)
         if not number.is_integer():
-            raise Invalid("wrong_type", "{text} is not a whole number", text=str(value)[:40])
+            raise Invalid("wrong_type", _("{text} is not a whole number"), text=str(value)[:40])
         return int(number)
 
 
@@ -154,7 +155,7 @@ class Moment(Cell):
                 return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError):
             pass
-        raise Invalid("wrong_type", "{text} is not a time such as 2030-05-01T08:00:00Z", text=str(value)[:40])
+        raise Invalid("wrong_type", _("{text} is not a time such as 2030-05-01T08:00:00Z"), text=str(value)[:40])
 
     def write(self, value: Any, *, native: bool) -> Any:
         return as_json(value)
@@ -190,7 +191,7 @@ class Document(Cell):
         except Invalid as error:
             (one,) = error.errors
             reason = (one.params or {}).get("reason", one)
-            raise Invalid("malformed_json", "this is not valid JSON: {reason}", reason=reason) from None
+            raise Invalid("malformed_json", _("this is not valid JSON: {reason}"), reason=reason) from None
 
     def write(self, value: Any, *, native: bool) -> Any:
         return escaped(json.dumps(value, ensure_ascii=False, sort_keys=True))
@@ -212,7 +213,7 @@ def cell_of(field: "Field[Any, Any]") -> Cell:
 
 def _words(field: "Field[Any, Any]") -> dict[str, str]:
     words: dict[str, str] = {}
-    for language, _ in settings.LANGUAGES:
+    for language, _unused in settings.LANGUAGES:
         with override(language):
             words |= {str(label).lower(): value for value, label in field.flatchoices}
     return words | {value.lower(): value for value, _ in field.flatchoices}

@@ -18,6 +18,7 @@ from django.db import transaction
 from idcsched.accounts.roles import Principal
 from idcsched.audit.bulk import ENOUGH
 from idcsched.framework.errors import Conflict, FieldError, Forbidden, IdcschedError, Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory import services
 from idcsched.inventory.choices import Status
 from idcsched.inventory.labels import RegionTree
@@ -108,7 +109,7 @@ def import_inventory(
     with transaction.atomic():
         outcome = _Import(contents, principal, missing, progress).done()
         if expected and outcome.fingerprint != expected:
-            raise Conflict("changed_since_preview", "the inventory has changed since the preview: look at it again")
+            raise Conflict("changed_since_preview", _("the inventory has changed since the preview: look at it again"))
         if outcome.faults or dry_run:
             transaction.set_rollback(True)
         else:
@@ -181,10 +182,10 @@ class _Import:
             key = self._key(kind, entry.values)
             if not kind.repeats and (other := first.setdefault(key, entry)) is not entry:
                 where = other.row if other.file == entry.file else f"{other.file} {other.row}"
-                error = FieldError("", "row_twice", "row {row} is about the same", {"row": where})
+                error = FieldError("", "row_twice", _("row {row} is about the same"), {"row": where})
                 self._fault(kind, entry, error, kind.needed[-1])
             elif self._is_outside(kind, entry.values.get("idc")):
-                error = FieldError("", "region_not_allowed", "this concerns IDCs outside of your regions")
+                error = FieldError("", "region_not_allowed", _("this concerns IDCs outside of your regions"))
                 self._fault(kind, entry, error, "idc")
             elif not rows[key]:
                 creates.append(Step(entry, None, entry.values))

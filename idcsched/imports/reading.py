@@ -19,6 +19,7 @@ from openpyxl.cell.read_only import EMPTY_CELL
 from idcsched.audit.bulk import ENOUGH
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.models import STOCK_FIELDS
 
 from .cells import KEEP, blank
@@ -97,7 +98,7 @@ class Contents:
     def add(self, kind: Kind, file: str, row: str, given: Mapping[str, Any], *, strict: bool) -> Mapping[str, Any]:
         """Add a row with what is given by column; `strict` reads a document's values and not cells."""
         if sum(map(len, self.entries.values())) >= MAX_ROWS:
-            raise Invalid("too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
+            raise Invalid("too_many", _("there may be at most {limit} rows"), limit=MAX_ROWS)
         values: dict[str, Any] = {}
         unread: set[str] = set()
         for name, value in given.items():
@@ -145,9 +146,11 @@ def _read(contents: Contents, file: str, data: bytes, kind: str) -> None:
     found = NAMED.match(PurePath(file).name)
     named = kind_named(kind) or (kind_named(found[1].lower()) if found else None)
     if len(data) > MAX_BYTES:
-        raise Invalid("too_large", "the file has more than {limit} MiB", limit=MAX_BYTES >> 20)
+        raise Invalid("too_large", _("the file has more than {limit} MiB"), limit=MAX_BYTES >> 20)
     if data.startswith(OLE):
-        raise Invalid("unknown_format", "this is an old Excel file, or one with a password: save it as .xlsx without")
+        raise Invalid(
+            "unknown_format", _("this is an old Excel file, or one with a password: save it as .xlsx without")
+        )
     if data.startswith(ZIP):
         for name, title, rows in _sheets(data):
             contents.notes.append(gettext("%(file)s: Excel, sheet %(sheet)s") % {"file": file, "sheet": title})
@@ -175,7 +178,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
             return data.decode(encoding), encoding
         except UnicodeDecodeError:
             continue
-    raise Invalid("unknown_encoding", "the file is neither UTF-8, UTF-16 with its mark, nor GB18030")
+    raise Invalid("unknown_encoding", _("the file is neither UTF-8, UTF-16 with its mark, nor GB18030"))
 
 
 def _sheets(data: bytes) -> Iterator[tuple[str, str, Iterator[Sequence[Any]]]]:
@@ -197,7 +200,7 @@ def _workbook() -> Iterator[None]:
     except Invalid:
         raise
     except Exception as error:
-        raise Invalid("malformed_xlsx", "this is not an Excel file that can be read") from error
+        raise Invalid("malformed_xlsx", _("this is not an Excel file that can be read")) from error
 
 
 def _check_size(archive: ZipFile) -> None:
@@ -205,23 +208,23 @@ def _check_size(archive: ZipFile) -> None:
     parts = archive.infolist()
     if sum(part.file_size for part in parts) > MAX_UNPACKED:
         limit = MAX_UNPACKED >> 20
-        raise Invalid("too_large", "the file has more than {limit} MiB once it is unpacked", limit=limit)
+        raise Invalid("too_large", _("the file has more than {limit} MiB once it is unpacked"), limit=limit)
     for part in parts:
         xml = archive.read(part)
         if b"<!DOCTYPE" in xml or xml.startswith(WIDE):
-            raise Invalid("malformed_xlsx", "this is not an Excel file that can be read")
+            raise Invalid("malformed_xlsx", _("this is not an Excel file that can be read"))
         rows = xml.split(b"<row")
         if len(rows) > 2 * MAX_ROWS or max(row.count(b"<") for row in rows) > MAX_TAGS:
-            raise Invalid("too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
+            raise Invalid("too_many", _("there may be at most {limit} rows"), limit=MAX_ROWS)
 
 
 def _check_sheet(xml: bytes) -> None:
     """Refuse rows without end, and merged cells, all but one of which would read as empty."""
     if max(row.count(b"<") for row in xml.split(b"<row")) > MAX_ROW_TAGS:
-        raise Invalid("too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
+        raise Invalid("too_many", _("there may be at most {limit} rows"), limit=MAX_ROWS)
     if merged := MERGED.findall(xml):
         cells = ", ".join(place.decode() for place in merged[:5])
-        raise Invalid("merged_cells", "cells are merged: {cells}; split them and fill each", cells=cells)
+        raise Invalid("merged_cells", _("cells are merged: {cells}; split them and fill each"), cells=cells)
 
 
 def _sheet_rows(sheet: Any) -> Iterator[Sequence[Any]]:
@@ -229,15 +232,15 @@ def _sheet_rows(sheet: Any) -> Iterator[Sequence[Any]]:
     with _workbook():
         for number, cells in enumerate(sheet.iter_rows(max_col=WIDEST)):
             if number >= MOST_NUMBERED:
-                raise Invalid("too_many", "there may be at most {limit} rows", limit=MAX_ROWS)
+                raise Invalid("too_many", _("there may be at most {limit} rows"), limit=MAX_ROWS)
             yield [] if all(cell is EMPTY_CELL for cell in cells) else [_sheet_cell(cell) for cell in cells]
 
 
 def _sheet_cell(cell: Any) -> Any:
     if cell.data_type == "f":
-        return Invalid("formula", "this is a formula: paste its value")
+        return Invalid("formula", _("this is a formula: paste its value"))
     if cell.data_type == "e":
-        return Invalid("wrong_type", "{text} is an error of a formula: paste a value", text=cell.value)
+        return Invalid("wrong_type", _("{text} is an error of a formula: paste a value"), text=cell.value)
     return cell.value
 
 
@@ -247,7 +250,7 @@ def _read_table(
     """Rows are numbered as spreadsheets number them; empty ones are passed over."""
     if kind is None:
         names = ", ".join(kind.name for kind in KINDS)
-        raise Invalid("unknown_kind", "say which kind of rows this is: one of {names}", names=names)
+        raise Invalid("unknown_kind", _("say which kind of rows this is: one of {names}"), names=names)
     contents.listed.add(kind.name)
     contents.entries.setdefault(kind.name, [])
     columns: list[str] | None = None
@@ -264,7 +267,7 @@ def _read_table(
             if len(contents.faults) >= ENOUGH or not set(kind.needed) <= set(columns):
                 return
     except csv.Error as error:
-        refusal = Invalid("malformed_csv", "this is not a table: {reason}", reason=str(error))
+        refusal = Invalid("malformed_csv", _("this is not a table: {reason}"), reason=str(error))
         contents.lose(file, refusal, f"{number + 1}", kind)
     if columns is None:
         _columns(contents, file, kind, "1", [])
@@ -274,7 +277,7 @@ def _read_row(
     contents: Contents, file: str, kind: Kind, row: str, columns: Sequence[str], cells: Sequence[Any]
 ) -> None:
     if len(cells) < len(columns) or not all(blank(cell) for cell in cells[len(columns) :]):
-        detail = "the row has {cells} cells where the first row has {columns}"
+        detail = _("the row has {cells} cells where the first row has {columns}")
         contents.lose(file, Invalid("wrong_length", detail, cells=len(cells), columns=len(columns)), row, kind)
         return
     given = {name: cell for name, cell in zip(columns, cells, strict=False) if name}
@@ -290,15 +293,17 @@ def _columns(contents: Contents, file: str, kind: Kind, row: str, cells: Sequenc
     for title in titles:
         name = kind.headings().get(heading(title), "")
         if not name:
-            refusal = Invalid("unknown_column", "there is no column {name}", name=title[:40])
+            refusal = Invalid("unknown_column", _("there is no column {name}"), name=title[:40])
             contents.refuse(file, refusal, row, title[:40])
         elif name in columns:
-            contents.refuse(file, Invalid("column_twice", "the column {name} is there twice", name=name), row, name)
+            contents.refuse(file, Invalid("column_twice", _("the column {name} is there twice"), name=name), row, name)
             name = ""
         columns.append(name)
     for name in kind.needed:
         if name not in columns:
-            contents.lose(file, Invalid("column_missing", "the column {name} is missing", name=name), row, kind, name)
+            contents.lose(
+                file, Invalid("column_missing", _("the column {name} is missing"), name=name), row, kind, name
+            )
     return columns
 
 
@@ -308,11 +313,11 @@ def _read_document(contents: Contents, file: str, text: str, kind: Kind | None) 
     if kind is not None and isinstance(document, list):
         document = {kind.name: list(document)}
     if not isinstance(document, dict):
-        detail = "the document must be an object with lists such as {names}, or a list of a kind that is named"
+        detail = _("the document must be an object with lists such as {names}, or a list of a kind that is named")
         raise Invalid("wrong_type", detail, names="regions, idcs")
     for name in document:
         if kind_named(name) is None:
-            error = Invalid("unknown_field", "there is no kind of rows {name}", name=name)
+            error = Invalid("unknown_field", _("there is no kind of rows {name}"), name=name)
             contents.refuse(file, error, f"/{name}")
     for one in KINDS:
         if one.name in document:
@@ -323,14 +328,14 @@ def _read_document(contents: Contents, file: str, text: str, kind: Kind | None) 
 def _read_list(contents: Contents, file: str, kind: Kind, pointer: str, items: Any, **given: str) -> None:
     contents.entries.setdefault(kind.name, [])
     if not isinstance(items, list):
-        contents.lose(file, Invalid("wrong_type", "this must be a list"), pointer, kind)
+        contents.lose(file, Invalid("wrong_type", _("this must be a list")), pointer, kind)
         return
     for index, item in enumerate(items):
         row = f"{pointer}/{index}"
         if isinstance(item, dict):
             _read_object(contents, file, kind, row, {**item, **given})
         else:
-            contents.lose(file, Invalid("wrong_type", "this must be an object"), row, kind)
+            contents.lose(file, Invalid("wrong_type", _("this must be an object")), row, kind)
 
 
 def _read_object(contents: Contents, file: str, kind: Kind, row: str, item: dict[str, Any]) -> None:
@@ -340,10 +345,10 @@ def _read_object(contents: Contents, file: str, kind: Kind, row: str, item: dict
         lines = item.pop("lines", None)
         item |= _stock(contents, file, row, item.pop("stock", None))
     for name in item.keys() - kind.fields.keys() - READ_ONLY:
-        contents.refuse(file, Invalid("unknown_field", "there is no field {name}", name=name), row, name)
+        contents.refuse(file, Invalid("unknown_field", _("there is no field {name}"), name=name), row, name)
     for name in kind.needed:
         if item.get(name) is None:
-            contents.refuse(file, Invalid("required", "this is required"), row, name)
+            contents.refuse(file, Invalid("required", _("this is required")), row, name)
     given = {name: value for name, value in item.items() if name in kind.fields}
     values = contents.add(kind, file, row, given, strict=True)
     if lines is not None and values.get("code"):
@@ -353,9 +358,9 @@ def _read_object(contents: Contents, file: str, kind: Kind, row: str, item: dict
 
 def _stock(contents: Contents, file: str, row: str, stock: Any) -> dict[str, Any]:
     if stock is not None and not isinstance(stock, dict):
-        contents.refuse(file, Invalid("wrong_type", "this must be an object"), row, "stock")
+        contents.refuse(file, Invalid("wrong_type", _("this must be an object")), row, "stock")
         return {}
     for name in stock or ():
         if name not in STOCK:
-            contents.refuse(file, Invalid("unknown_field", "there is no field {name}", name=name), row, "stock")
+            contents.refuse(file, Invalid("unknown_field", _("there is no field {name}"), name=name), row, "stock")
     return {STOCK[name]: amount for name, amount in (stock or {}).items() if name in STOCK}

@@ -17,6 +17,7 @@ from idcsched.accounts.roles import Principal, principal_of
 from idcsched.audit.context import origin, origin_set
 from idcsched.audit.row_check import row_check
 from idcsched.framework.errors import Conflict, Forbidden, IdcschedError, Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.scope import scoped
 from idcsched.wording import explained
 
@@ -49,7 +50,7 @@ def import_create(
 ) -> Import:
     """A file to be looked through, in the name of the user; raises Invalid."""
     if len(content) > MAX_BYTES:
-        raise Invalid("too_large", "the file has more than {limit} MiB", "/file", limit=MAX_BYTES >> 20)
+        raise Invalid("too_large", _("the file has more than {limit} MiB"), "/file", limit=MAX_BYTES >> 20)
     job = Import(
         user=user,
         actor=user.get_username(),
@@ -122,10 +123,10 @@ def imports_prune(*, before: datetime) -> dict[str, int]:
 
 def _move(job: Import, user: User, state: State, **values: Any) -> None:
     if job.user_id != user.pk:
-        raise Forbidden("not_yours", "only who brought the file may do this")
+        raise Forbidden("not_yours", _("only who brought the file may do this"))
     waiting = Import.objects.filter(pk=job.pk, state=State.CHECKED)
     if waiting.update(state=state, moved_at=timezone.now(), attempts=0, **values) != 1:
-        raise Conflict("invalid_transition", "this import is not waiting for a go-ahead")
+        raise Conflict("invalid_transition", _("this import is not waiting for a go-ahead"))
 
 
 def _run(job: Import, beat: Beat) -> int:
@@ -151,7 +152,7 @@ def _run(job: Import, beat: Beat) -> int:
 def _principal(job: Import) -> Principal:
     """Who brought the file, with what they may do by now."""
     if job.user is None or not job.user.is_active:
-        raise Forbidden("user_gone", "{user} may not log in any more", user=job.actor)
+        raise Forbidden("user_gone", _("{user} may not log in any more"), user=job.actor)
     return scoped(principal_of(job.user))
 
 
@@ -161,7 +162,7 @@ def _end(job: Import, state: State, **values: Any) -> None:
         values["content"] = b""
     own = Import.objects.filter(pk=job.pk, claim=job.claim)
     if own.update(state=state, moved_at=timezone.now(), claim=None, **values) != 1:
-        raise Conflict("claim_lost", "another worker has taken this import over")
+        raise Conflict("claim_lost", _("another worker has taken this import over"))
 
 
 def _told(outcome: Outcome) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from itertools import repeat
 from idcsched.accounts.roles import Principal, Role
 from idcsched.audit.writing import below
 from idcsched.framework.errors import Forbidden
+from idcsched.framework.messages import _
 
 from .labels import RegionTree
 from .models import Idc, Region, RegionScope
@@ -43,11 +44,11 @@ def regions_check(principal: Principal, codes: Iterable[str] | None) -> None:
     if principal.regions is None:
         return
     if codes is None:
-        raise Forbidden("region_not_allowed", "this concerns IDCs outside of your regions")
+        raise Forbidden("region_not_allowed", _("this concerns IDCs outside of your regions"))
     tree, allowed = RegionTree.read(), frozenset(principal.regions)
     for code in codes:
         if allowed.isdisjoint(tree.lineage(code)):
-            raise Forbidden("region_not_allowed", "{name} lies outside of your regions", name=code)
+            raise Forbidden("region_not_allowed", _("{name} lies outside of your regions"), name=code)
 
 
 def scope_check(principal: Principal, target: Idc | Region | None) -> None:
@@ -69,7 +70,7 @@ def scope_check_many(
 
 def _check(target: Idc | Region | None, tree: RegionTree, allowed: frozenset[str]) -> None:
     if target is None:
-        raise Forbidden("region_not_allowed", "this concerns IDCs outside of your regions")
+        raise Forbidden("region_not_allowed", _("this concerns IDCs outside of your regions"))
     region = target.region if isinstance(target, Idc) else target
     if allowed.isdisjoint(tree.lineage(region.code)):
-        raise Forbidden("region_not_allowed", "{name} lies outside of your regions", name=target.code)
+        raise Forbidden("region_not_allowed", _("{name} lies outside of your regions"), name=target.code)

@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from idcsched.framework.errors import Invalid, Template
+from idcsched.framework.errors import Invalid
 from idcsched.framework.matching import Term, terms_match
+from idcsched.framework.messages import Message, _
 
 from .labels import RegionTree, idc_labels
 from .models import Idc, Isp, Line, Region
@@ -31,17 +32,17 @@ Coded = TypeVar("Coded", Idc, Isp, Region)
 
 def region_named(code: str, pointer: str = "") -> Region:
     """The region of that code; raises Invalid `unknown_region`."""
-    return _named(Region, {"code": code}, "unknown_region", "there is no region {name}", code, pointer)
+    return _named(Region, {"code": code}, "unknown_region", _("there is no region {name}"), code, pointer)
 
 
 def idc_named(code: str, pointer: str = "") -> Idc:
     """The IDC of that code; raises Invalid `unknown_idc`."""
-    return _named(Idc, {"code": code}, "unknown_idc", "there is no IDC {name}", code, pointer)
+    return _named(Idc, {"code": code}, "unknown_idc", _("there is no IDC {name}"), code, pointer)
 
 
 def line_named(idc: Idc, code: str, pointer: str = "") -> Line:
     """The IDC's line of that code; raises Invalid `unknown_line`."""
-    return _named(Line, {"idc": idc, "code": code}, "unknown_line", "the IDC has no line {name}", code, pointer)
+    return _named(Line, {"idc": idc, "code": code}, "unknown_line", _("the IDC has no line {name}"), code, pointer)
 
 
 def isp_resolve(name: str, pointer: str = "") -> Isp:
@@ -49,7 +50,7 @@ def isp_resolve(name: str, pointer: str = "") -> Isp:
     for isp in Isp.objects.all():  # a dozen rows, and no database looks into a JSON list as the other does
         if name == isp.code or name in isp.aliases:
             return isp
-    raise Invalid("unknown_isp", "there is no ISP {name}", pointer, name=name)
+    raise Invalid("unknown_isp", _("there is no ISP {name}"), pointer, name=name)
 
 
 class Names:
@@ -66,17 +67,17 @@ class Names:
         if not isinstance(given, str):
             return given
         if given not in self._regions:
-            raise Invalid("unknown_region", "there is no region {name}", pointer, name=given)
+            raise Invalid("unknown_region", _("there is no region {name}"), pointer, name=given)
         return self._regions[given]
 
     def isp(self, given: Isp | str | None, pointer: str = "/isp") -> Isp:
         """Raises Invalid `unknown_isp`, `required`."""
         if given is None:
-            raise Invalid("required", "this is required", pointer)
+            raise Invalid("required", _("this is required"), pointer)
         if not isinstance(given, str):
             return given
         if given not in self._isps:
-            raise Invalid("unknown_isp", "there is no ISP {name}", pointer, name=given)
+            raise Invalid("unknown_isp", _("there is no ISP {name}"), pointer, name=given)
         return self._isps[given]
 
     def idc(self, given: Idc | str | None, pointer: str = "/idc") -> Idc | None:
@@ -84,7 +85,7 @@ class Names:
         if not isinstance(given, str):
             return given
         if given not in self._idcs:
-            raise Invalid("unknown_idc", "there is no IDC {name}", pointer, name=given)
+            raise Invalid("unknown_idc", _("there is no IDC {name}"), pointer, name=given)
         return self._idcs[given]
 
     @cached_property
@@ -115,21 +116,21 @@ def rows_by_code(rows: QuerySet[Coded], codes: Iterable[str]) -> dict[str, Coded
 def region_codes_within(codes: Collection[str], pointer: str = "") -> frozenset[str]:
     """These regions with all that lies in them; one query. Raises Invalid `unknown_region`."""
     tree = RegionTree.read()
-    _refuse_missing(codes, tree.parents, "unknown_region", "there is no region {name}", pointer)
+    _refuse_missing(codes, tree.parents, "unknown_region", _("there is no region {name}"), pointer)
     return frozenset(code for code in tree.parents if not frozenset(codes).isdisjoint(tree.lineage(code)))
 
 
 def idc_codes(codes: Collection[str], pointer: str = "") -> frozenset[str]:
     """These IDCs; one query. Raises Invalid `unknown_idc`."""
     found = frozenset(Idc.objects.filter(code__in=codes).order_by().values_list("code", flat=True))
-    _refuse_missing(codes, found, "unknown_idc", "there is no IDC {name}", pointer)
+    _refuse_missing(codes, found, "unknown_idc", _("there is no IDC {name}"), pointer)
     return found
 
 
 def isp_codes(names: Collection[str], pointer: str = "") -> frozenset[str]:
     """The ISPs of these codes or aliases; one query. Raises Invalid `unknown_isp`."""
     known = {name: isp.code for isp in Isp.objects.all() for name in (isp.code, *isp.aliases)}
-    _refuse_missing(names, known, "unknown_isp", "there is no ISP {name}", pointer)
+    _refuse_missing(names, known, "unknown_isp", _("there is no ISP {name}"), pointer)
     return frozenset(known[name] for name in names)
 
 
@@ -141,15 +142,13 @@ def idcs_matching(terms: Iterable[Term]) -> list[Idc]:
     return [idc for idc in candidates if terms_match(wanted, idc_labels(idc, tree))]
 
 
-def _refuse_missing(names: Iterable[str], known: Container[str], code: str, detail: Template, pointer: str) -> None:
+def _refuse_missing(names: Iterable[str], known: Container[str], code: str, detail: Message, pointer: str) -> None:
     missing = [name for name in names if name not in known]
     if missing:
         raise Invalid(code, detail, pointer, name=missing[0])
 
 
-def _named(
-    model: type[Named], wanted: Mapping[str, Any], code: str, detail: Template, name: str, pointer: str
-) -> Named:
+def _named(model: type[Named], wanted: Mapping[str, Any], code: str, detail: Message, name: str, pointer: str) -> Named:
     nobody = "\x00" in name  # which PostgreSQL would not even compare
     found = None if nobody else model._default_manager.filter(**wanted).first()
     if found is None:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 from idcsched.framework.external import Query, Reply
+from idcsched.framework.messages import _
 
 from .client import post_json
 from .errors import BadReply
@@ -45,5 +46,5 @@ def _document(query: Query) -> object:
     try:
         msgspec.msgpack.encode(document)
     except OverflowError:
-        raise BadReply("bad_reply", "the reply holds a number of more than 64 bits") from None
+        raise BadReply("bad_reply", _("the reply holds a number of more than 64 bits")) from None
     return document

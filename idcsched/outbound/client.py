@@ -17,6 +17,7 @@ import msgspec
 from django.conf import settings
 
 from idcsched import __version__
+from idcsched.framework.messages import _
 
 from .errors import BadReply, BadStatus, CircuitOpen, HostRefused, NoConnection, OutboundError, ServerFailed, TooSlow
 from .health import Health, Patience
@@ -192,11 +193,11 @@ class Client:
                 return Fetched(status=reply.status, content=content, content_type=kind, headers=headers)
         except httpcore.TimeoutException:
             raise TooSlow(
-                "too_slow", "{origin} gave no whole reply in {seconds:g} s", origin=call.origin, seconds=call.timeout
+                "too_slow", _("{origin} gave no whole reply in {seconds:g} s"), origin=call.origin, seconds=call.timeout
             ) from None
         except (httpcore.NetworkError, httpcore.ProtocolError) as error:
             raise NoConnection(
-                "no_connection", "{origin} could not be reached: {reason}", origin=call.origin, reason=_short(error)
+                "no_connection", _("{origin} could not be reached: {reason}"), origin=call.origin, reason=_short(error)
             ) from error
 
 
@@ -230,15 +231,17 @@ def origin_of(url: str) -> str:
 
 
 def _refuse() -> Never:
-    raise HostRefused("host_refused", "only http and https addresses with a host and without a password can be called")
+    raise HostRefused(
+        "host_refused", _("only http and https addresses with a host and without a password can be called")
+    )
 
 
 def _check_status(status: int, call: _Call) -> None:
     if SUCCESS <= status < REDIRECT or status in call.request.also:
         return
     if status >= SERVER_ERROR or status == TOO_MANY:
-        raise ServerFailed("server_failed", "{origin} answered {status}", origin=call.origin, status=status)
-    raise BadStatus("bad_status", "{origin} answered {status}", origin=call.origin, status=status)
+        raise ServerFailed("server_failed", _("{origin} answered {status}"), origin=call.origin, status=status)
+    raise BadStatus("bad_status", _("{origin} answered {status}"), origin=call.origin, status=status)
 
 
 def _content(reply: httpcore.Response, call: _Call) -> bytes:
@@ -254,7 +257,7 @@ def _decode(data: bytes, origin: str) -> Any:
     try:
         return msgspec.json.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise BadReply("bad_reply", "{origin} sent no JSON: {reason}", origin=origin, reason=error) from None
+        raise BadReply("bad_reply", _("{origin} sent no JSON: {reason}"), origin=origin, reason=error) from None
 
 
 _making = threading.Lock()

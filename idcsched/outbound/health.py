@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from idcsched.framework.errors import FieldError
+from idcsched.framework.messages import _
 
 from .errors import CircuitOpen, OutboundError
 
@@ -49,7 +50,7 @@ class Health:
             now = self._clock()
             if self._closed_until is not None:
                 if now < self._closed_until:
-                    detail = "{reason} (not asked again just now: it failed too often)"
+                    detail = _("{reason} (not asked again just now: it failed too often)")
                     raise CircuitOpen("circuit_open", detail, reason=self._reason)
                 self._closed_until = now + self._patience.rest_seconds
 

@@ -7,6 +7,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from queue import Empty, SimpleQueue
 from threading import Thread
 
+from idcsched.framework.messages import _
+
 from .errors import HostRefused, NoConnection, TooSlow
 
 __all__ = ["EVERYBODY", "Address", "AllowedHosts", "is_public", "resolve"]
@@ -61,7 +63,7 @@ class AllowedHosts:
         if not admitted:
             raise HostRefused(
                 "host_refused",
-                "{host} ({addresses}) may not be called: {listed_in} does not list it",
+                _("{host} ({addresses}) may not be called: {listed_in} does not list it"),
                 host=host,
                 addresses=", ".join(map(str, found)),
                 listed_in=self.listed_in,
@@ -108,9 +110,9 @@ def resolve(host: str, port: int, *, within: float) -> list[Address]:
     try:
         answer = answers.get(timeout=within)
     except Empty:
-        raise TooSlow("too_slow", "the name {host} was not resolved in time", host=host) from None
+        raise TooSlow("too_slow", _("the name {host} was not resolved in time"), host=host) from None
     if isinstance(answer, OSError):
-        raise NoConnection("no_connection", "the name {host} leads nowhere: {reason}", host=host, reason=answer)
+        raise NoConnection("no_connection", _("the name {host} leads nowhere: {reason}"), host=host, reason=answer)
     return answer
 
 

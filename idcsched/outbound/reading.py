@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 
 import httpcore
 
+from idcsched.framework.messages import _
+
 from .errors import BadReply, TooLarge
 
 __all__ = ["read_body"]
@@ -22,7 +24,7 @@ def read_body(reply: httpcore.Response, *, packed: bool, limit: int, origin: str
     elif encoding == "identity":
         parts = reply.iter_stream()
     else:
-        raise BadReply("bad_reply", "{origin} sent a packed reply, which nobody asked for", origin=origin)
+        raise BadReply("bad_reply", _("{origin} sent a packed reply, which nobody asked for"), origin=origin)
     return b"".join(_bounded(parts, limit, origin))
 
 
@@ -36,7 +38,7 @@ def _bounded(parts: Iterable[bytes], limit: int, origin: str) -> Iterator[bytes]
     for part in parts:
         size += len(part)
         if size > limit:
-            raise TooLarge("too_large", "{origin} sent more than {limit} bytes", origin=origin, limit=limit)
+            raise TooLarge("too_large", _("{origin} sent more than {limit} bytes"), origin=origin, limit=limit)
         yield part
 
 
@@ -52,6 +54,6 @@ def _unpacked(parts: Iterable[bytes], origin: str) -> Iterator[bytes]:
                 waiting = unpacker.unconsumed_tail or unpacker.unused_data
         yield unpacker.flush()
     except zlib.error:
-        raise BadReply("bad_reply", "{origin} calls its reply gzip, which it is not", origin=origin) from None
+        raise BadReply("bad_reply", _("{origin} calls its reply gzip, which it is not"), origin=origin) from None
     if not unpacker.eof:
-        raise BadReply("bad_reply", "{origin} broke its packed reply off", origin=origin)
+        raise BadReply("bad_reply", _("{origin} broke its packed reply off"), origin=origin)

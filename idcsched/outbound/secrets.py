@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from idcsched.framework.errors import Invalid, Unavailable
+from idcsched.framework.messages import _
 
 from .hosts import AllowedHosts
 
@@ -44,16 +45,16 @@ class Recipients:
     def check(self, host: str) -> None:
         """Raises Unavailable `secret_not_allowed` unless the secret may be sent to that host."""
         if not host or not _allowed_hosts(self.ref, self.setting).lists(host, everybody=True):
-            detail = "{setting} does not let {ref} be sent to {host}: it needs the entry {ref}@{host}"
+            detail = _("{setting} does not let {ref} be sent to {host}: it needs the entry {ref}@{host}")
             raise Unavailable("secret_not_allowed", detail, setting=self.setting, ref=self.ref, host=host)
 
 
 def secret_ref_check(ref: str, hosts: Iterable[str], *, setting: str, pointer: str = "/secret_ref") -> None:
     """Raises Invalid unless this is a reference that the setting lists for all of the hosts."""
     if not fullmatch(SHAPE, ref):
-        raise Invalid("invalid_secret_ref", "this must be env:NAME or file:/PATH, never the secret itself", pointer)
+        raise Invalid("invalid_secret_ref", _("this must be env:NAME or file:/PATH, never the secret itself"), pointer)
     if not _hosts_listed(ref, setting):
-        raise Invalid("secret_not_allowed", "{setting} does not list {ref}", pointer, setting=setting, ref=ref)
+        raise Invalid("secret_not_allowed", _("{setting} does not list {ref}"), pointer, setting=setting, ref=ref)
     try:
         _check_hosts(ref, hosts, setting)
     except Unavailable as error:
@@ -63,12 +64,12 @@ def secret_ref_check(ref: str, hosts: Iterable[str], *, setting: str, pointer: s
 def secret_resolve(ref: str, hosts: Iterable[str], *, setting: str) -> str:
     """What the reference leads to, without blanks around it, to be sent to these hosts; raises Unavailable."""
     if not fullmatch(SHAPE, ref) or not _hosts_listed(ref, setting):
-        raise Unavailable("secret_not_allowed", "{setting} does not list {ref}", setting=setting, ref=ref)
+        raise Unavailable("secret_not_allowed", _("{setting} does not list {ref}"), setting=setting, ref=ref)
     _check_hosts(ref, hosts, setting)
     kind, _colon, name = ref.partition(":")
     found = os.environ.get(name, "") if kind == "env" else _read(Path(name), ref)
     if not found.strip():
-        raise Unavailable("secret_missing", "the secret {ref} is not there, or empty", ref=ref)
+        raise Unavailable("secret_missing", _("the secret {ref} is not there, or empty"), ref=ref)
     return found.strip()
 
 
@@ -126,5 +127,5 @@ def _read(file: Path, ref: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise Unavailable(
-            "secret_missing", "the secret {ref} can't be read: {reason}", ref=ref, reason=reason
+            "secret_missing", _("the secret {ref} can't be read: {reason}"), ref=ref, reason=reason
         ) from None

@@ -16,6 +16,7 @@ from idcsched.accounts.administration import RowServices, ServiceAdmin, TenantRe
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import principal_of, role_can
 from idcsched.framework.errors import Forbidden, IdcschedError, Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.scope import scope_check, scoped
 from idcsched.wording import explained
 
@@ -89,7 +90,7 @@ class PlacementAdmin(TenantReadOnlyAdmin):
         reason = request.POST.get("message", "").replace("\x00", "").strip()[:LONGEST_REASON]
         try:
             if not reason:
-                raise Invalid("required", "say why, and what is to become of the machines", "/message")
+                raise Invalid("required", _("say why, and what is to become of the machines"), "/message")
             with admin_origin(request):
                 services.placement_give_up(placement=placement, reason=reason)
         except IdcschedError as error:

@@ -9,6 +9,7 @@ from uuid_utils.compat import uuid7
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
+from idcsched.framework.messages import _
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.live import live
@@ -128,7 +129,7 @@ class _Gang:
         else:
             self._made.append(made)
             fits = _recommends(asked) or len(self.outcomes) in self._takes
-            self.outcomes.append(made.answer if fits else NoFeasible("no_feasible_idc", "{summary}", made))
+            self.outcomes.append(made.answer if fits else NoFeasible("no_feasible_idc", _("{summary}"), made))
 
     def placed(self) -> bool:
         """Whether that is how it ends: all are placed, or can't be. Else somebody was quicker: begin anew."""
@@ -148,7 +149,7 @@ class _Gang:
         return True
 
     def give_up(self) -> None:
-        self._refuse(Conflict("conflict", "others were quicker, again and again"))
+        self._refuse(Conflict("conflict", _("others were quicker, again and again")))
 
     def _place(self, placements: Sequence[Placement]) -> None:
         by_decision = {str(placement.decision_id): placement for placement in reversed(placements)}
@@ -164,7 +165,7 @@ class _Gang:
     def _ordered(self, asked: Request) -> Made:
         """What is to be taken for an order is noted down."""
         if asked.wait_seconds:
-            detail = "what is placed together or not at all can't wait"
+            detail = _("what is placed together or not at all can't wait")
             raise Invalid("gang_cannot_wait", detail, "/wait_seconds")
         order = replace(self._order(asked), group_id=self._group)
         callback_host_check(asked.callback_url, order.tenant)

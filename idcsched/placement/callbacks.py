@@ -14,6 +14,7 @@ from kombu.exceptions import OperationalError as BrokerAway
 from idcsched.accounts.models import Tenant
 from idcsched.framework.answer import LineUse
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 from idcsched.outbound.hosts import AllowedHosts
 from idcsched.scheduling.schedule import callback_url_check
 
@@ -90,7 +91,7 @@ def callback_host_check(url: str | None, tenant: Tenant) -> None:
     if not may_be_called(url, tenant):
         raise Invalid(
             "callback_host_not_allowed",
-            "the tenant {tenant} does not list {host} among its callback hosts",
+            _("the tenant {tenant} does not list {host} among its callback hosts"),
             "/callback_url",
             tenant=tenant.code,
             host=urlsplit(url).hostname or "",

@@ -10,6 +10,7 @@ from idcsched.accounts.roles import Principal
 from idcsched.framework.claiming import picked, pinned
 from idcsched.framework.context import Cycle
 from idcsched.framework.errors import Conflict, Invalid, NotFound
+from idcsched.framework.messages import _
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recommendation import Recommendation, recommendation_of
@@ -46,7 +47,7 @@ def placement_commit(
     if (placement := _committed(recommendation.decision)) is not None:
         return placement, False
     if expired:
-        raise Conflict("token_expired", "the recommendation is more than ten minutes old: ask again")
+        raise Conflict("token_expired", _("the recommendation is more than ten minutes old: ask again"))
     asked = recommendation.request
     order = order_of(asked, tenant=tenant, actor=principal.username, action=action, based_on=recommendation.decision)
     callback_host_check(asked.callback_url, order.tenant)
@@ -54,7 +55,7 @@ def placement_commit(
     made = _decided_again(recommendation, principal, http_request_id)
     takes = _as_recommended(recommendation, order, made)
     if why_not(order, [take.candidate for take in takes]) == NO_PROVIDER:
-        raise NoFeasible("no_provider", "no IDC that fits has a provider that starts machines: {summary}", made)
+        raise NoFeasible("no_provider", _("no IDC that fits has a provider that starts machines: {summary}"), made)
     try:
         return take_together(takes)[0], True
     except IntegrityError as error:
@@ -73,12 +74,12 @@ def _committed(recommended: UUID) -> Placement | None:
 def _tenant_of(recommendation: Recommendation, principal: Principal) -> str:
     """The tenant that it was made for; raises NotFound where the caller may not act for that tenant, Invalid."""
     if not principal.all_tenants and recommendation.tenant != principal.tenant:
-        raise NotFound("not_found", "there is no such recommendation")
+        raise NotFound("not_found", _("there is no such recommendation"))
     code = recommendation.tenant
     if code is None:
-        raise Invalid("tenant_required", "the recommendation was for no tenant: ask again with one", "/commit_token")
+        raise Invalid("tenant_required", _("the recommendation was for no tenant: ask again with one"), "/commit_token")
     if code not in live.current().tenants:
-        raise Invalid("unknown_tenant", "there is no tenant {tenant}", "/commit_token", tenant=code)
+        raise Invalid("unknown_tenant", _("there is no tenant {tenant}"), "/commit_token", tenant=code)
     return code
 
 
@@ -139,4 +140,4 @@ def _pinned(made: Made, ctx: Cycle, lines: tuple[str, ...], *, rank: int) -> Can
 
 def _outdated(made: Made) -> NoFeasible:
     recorder.hand_in(made.record)
-    return NoFeasible("decision_outdated", "what was recommended does not fit any more: {summary}", made)
+    return NoFeasible("decision_outdated", _("what was recommended does not fit any more: {summary}"), made)

@@ -18,6 +18,7 @@ from django.utils import timezone
 from idcsched.accounts.callback_secrets import secrets_in_force
 from idcsched.audit.services import change_record
 from idcsched.framework.errors import NotFound
+from idcsched.framework.messages import _
 from idcsched.outbound.client import Request, shared_client
 from idcsched.outbound.errors import HostRefused, OutboundError
 
@@ -68,7 +69,7 @@ def delivery_resend(*, delivery: Delivery) -> Delivery:
     rows = Delivery.objects.filter(pk=delivery.pk)
     before = rows.select_for_update(of=("self",)).values("state", "queued_at").first()
     if before is None:
-        raise NotFound("not_found", "there is no callback {id}", id=str(delivery.pk))
+        raise NotFound("not_found", _("there is no callback {id}"), id=str(delivery.pk))
     rows.update(state=DeliveryState.PENDING, queued_at=now, next_try_at=now)
     after = {"state": DeliveryState.PENDING.value, "queued_at": now}
     change_record(kind="callback", key=str(delivery.pk), before=before, after=after)
@@ -117,7 +118,7 @@ def _send(delivery: Delivery) -> None:
     tenant, now, content = delivery.placement.tenant, timezone.now(), delivery.payload.encode("utf-8")
     if not may_be_called(delivery.url, tenant):
         host = urlsplit(delivery.url).hostname
-        raise HostRefused("host_refused", "{host} is not among the tenant's callback hosts", host=host)
+        raise HostRefused("host_refused", _("{host} is not among the tenant's callback hosts"), host=host)
     headers = signed_headers(str(delivery.pk), now, content, secrets_in_force(tenant, now))
     request = Request(
         url=delivery.url, method="POST", headers=headers, content=content, packed=False, wants_content=False

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from idcsched.framework.errors import PluginBroken
+from idcsched.framework.messages import _
 from idcsched.framework.registry import offered
 
 from .driver import Config, Driver
@@ -48,13 +49,13 @@ def load_driver_kinds() -> DriverKinds:
 def check_driver_class(driver: object) -> type[Driver]:
     """The class, if it keeps the base class's contract; raises PluginBroken."""
     if not (isinstance(driver, type) and issubclass(driver, Driver)):
-        raise PluginBroken("not_a_driver", "{object} is not a subclass of Driver", object=repr(driver))
+        raise PluginBroken("not_a_driver", _("{object} is not a subclass of Driver"), object=repr(driver))
     kind = getattr(driver, "kind", None)
     if not isinstance(kind, str) or not kind.isidentifier() or kind != kind.lower():
         name = driver.__qualname__
-        raise PluginBroken("bad_name", "{object} needs a lower-case identifier as its kind", object=name)
+        raise PluginBroken("bad_name", _("{object} needs a lower-case identifier as its kind"), object=name)
     if not issubclass(driver.Config, Config):
-        raise PluginBroken("bad_config", "{kind}: Config is not a subclass of Config", kind=kind)
+        raise PluginBroken("bad_config", _("{kind}: Config is not a subclass of Config"), kind=kind)
     if missing := sorted(getattr(driver, "__abstractmethods__", ())):
-        raise PluginBroken("no_method", "{kind} lacks {methods}", kind=kind, methods=", ".join(missing))
+        raise PluginBroken("no_method", _("{kind} lacks {methods}"), kind=kind, methods=", ".join(missing))
     return driver

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from idcsched.audit.context import origin
 from idcsched.framework.errors import NotFound
+from idcsched.framework.messages import _
 
 from .callbacks import announced, callbacks_of
 from .lifecycle import Move, State, next_state
@@ -24,7 +25,7 @@ def held(placement_id: UUID | str, *, skip_locked: bool = False) -> Placement:
     """
     found = Placement.objects.select_for_update(skip_locked=skip_locked).filter(pk=placement_id).first()
     if found is None:
-        raise NotFound("not_found", "there is no placement {id}", id=str(placement_id))
+        raise NotFound("not_found", _("there is no placement {id}"), id=str(placement_id))
     return found
 
 

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from idcsched.audit.writing import write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError
+from idcsched.framework.messages import _
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.live import live
@@ -60,7 +61,7 @@ def placement_retry(*, placement: Placement, http_request_id: str) -> Placement:
     if not _taken(found, order, made, Move.RETRY, avoided={}):
         quota_check(order.tenant, order.use)
         recorder.hand_in(made.record)
-        raise NoFeasible("no_feasible_idc", "{summary}", made)
+        raise NoFeasible("no_feasible_idc", _("{summary}"), made)
     return found
 
 

@@ -100,13 +100,13 @@ class Cloud(Driver):
             return str(spec)
         found = next((size.id for size in self.sizes if size.holds(wanted.shape)), None)
         if found is None:
-            raise NotHere("no_such_size", "no size of this provider holds such a machine")
+            raise NotHere("no_such_size", _("no size of this provider holds such a machine"))
         return found
 
     def _image(self, wanted: Wanted) -> str:
         image = wanted.shape.get("image") or self.config.image
         if image is None:
-            raise NotHere("no_image", "neither the order nor the provider says which image")
+            raise NotHere("no_image", _("neither the order nor the provider says which image"))
         return str(image)
 
 
@@ -117,7 +117,7 @@ class NoSuchMachine(Unavailable):
 def secret_of(call: Call) -> str:
     """Raises Unavailable where there is none."""
     if call.secret is None:
-        raise Unavailable("secret_missing", "this provider needs a secret_ref")
+        raise Unavailable("secret_missing", _("this provider needs a secret_ref"))
     return call.secret
 
 
@@ -136,4 +136,4 @@ def _params(wanted: Wanted) -> Params:
     try:
         return msgspec.convert(wanted.shape.get("params") or {}, Params)
     except msgspec.ValidationError as error:
-        raise NotHere("invalid_params", "the machine's params: {reason}", reason=error) from None
+        raise NotHere("invalid_params", _("the machine's params: {reason}"), reason=error) from None

@@ -17,9 +17,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from django.db.models import TextChoices
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from idcsched.framework.errors import Conflict
+from idcsched.framework.messages import _
 
 __all__ = ["ENDED", "HOLDING", "MOVES", "Action", "Move", "State", "next_state"]
 
@@ -27,19 +28,19 @@ __all__ = ["ENDED", "HOLDING", "MOVES", "Action", "Move", "State", "next_state"]
 class Action(TextChoices):
     """What an order wants in the end."""
 
-    RESERVE = "reserve", _("reserve")
-    PROVISION = "provision", _("provision")
+    RESERVE = "reserve", gettext_lazy("reserve")
+    PROVISION = "provision", gettext_lazy("provision")
 
 
 class State(TextChoices):
-    WAITING = "waiting", _("waiting")
-    RESERVED = "reserved", _("reserved")
-    PROVISIONING = "provisioning", _("provisioning")
-    ACTIVE = "active", _("active")
-    RELEASING = "releasing", _("releasing")
-    RELEASED = "released", _("released")
-    EXPIRED = "expired", _("expired")
-    FAILED = "failed", _("failed")
+    WAITING = "waiting", gettext_lazy("waiting")
+    RESERVED = "reserved", gettext_lazy("reserved")
+    PROVISIONING = "provisioning", gettext_lazy("provisioning")
+    ACTIVE = "active", gettext_lazy("active")
+    RELEASING = "releasing", gettext_lazy("releasing")
+    RELEASED = "released", gettext_lazy("released")
+    EXPIRED = "expired", gettext_lazy("expired")
+    FAILED = "failed", gettext_lazy("failed")
 
 
 class Move(TextChoices):
@@ -47,20 +48,20 @@ class Move(TextChoices):
     `give_up`.
     """
 
-    WAIT = "wait", _("wait")
-    RESERVE = "reserve", _("reserve")
-    PROVISION = "provision", _("provision")
-    CONFIRM = "confirm", _("confirm")
-    UP = "up", _("machines are up")
-    FALL = "fall", _("fall to another IDC")
-    FAIL = "fail", _("fail")
-    RETRY = "retry", _("retry")
-    RELEASE = "release", _("release")
-    GONE = "gone", _("machines are gone")
-    GIVE_UP = "give_up", _("give up")
-    LOST = "lost", _("machines are missing")
-    FOUND = "found", _("machines are there again")
-    EXPIRE = "expire", _("expire")
+    WAIT = "wait", gettext_lazy("wait")
+    RESERVE = "reserve", gettext_lazy("reserve")
+    PROVISION = "provision", gettext_lazy("provision")
+    CONFIRM = "confirm", gettext_lazy("confirm")
+    UP = "up", gettext_lazy("machines are up")
+    FALL = "fall", gettext_lazy("fall to another IDC")
+    FAIL = "fail", gettext_lazy("fail")
+    RETRY = "retry", gettext_lazy("retry")
+    RELEASE = "release", gettext_lazy("release")
+    GONE = "gone", gettext_lazy("machines are gone")
+    GIVE_UP = "give_up", gettext_lazy("give up")
+    LOST = "lost", gettext_lazy("machines are missing")
+    FOUND = "found", gettext_lazy("machines are there again")
+    EXPIRE = "expire", gettext_lazy("expire")
 
 
 HOLDING = frozenset({State.RESERVED, State.PROVISIONING, State.ACTIVE, State.RELEASING})
@@ -104,5 +105,5 @@ def next_state(state: str | None, move: Move) -> State:
         return MOVES[known][move]
     except KeyError:
         raise Conflict(
-            "invalid_transition", "a placement that is {state} cannot {move}", state=state or "new", move=move.value
+            "invalid_transition", _("a placement that is {state} cannot {move}"), state=state or "new", move=move.value
         ) from None

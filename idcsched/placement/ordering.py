@@ -7,7 +7,8 @@ from typing import Any
 from django.db import IntegrityError
 
 from idcsched.accounts.roles import Principal
-from idcsched.framework.errors import Conflict, Invalid, Template
+from idcsched.framework.errors import Conflict, Invalid
+from idcsched.framework.messages import Message, _
 from idcsched.framework.request import Request
 from idcsched.framework.shortfall import awaited
 from idcsched.ledger.taking import oversold
@@ -32,7 +33,7 @@ DECISIONS, SPREAD_DECISIONS = 3, 10
 class NoFeasible(Conflict):
     """Nothing fits, or nothing that fitted could be had; carries the last decision."""
 
-    def __init__(self, code: str, detail: Template, made: Made) -> None:
+    def __init__(self, code: str, detail: Message, made: Made) -> None:
         self.decision = made.answer
         super().__init__(code, detail, summary=self.decision.summary)
 
@@ -82,12 +83,12 @@ def placement_order(
 def _refusal(order: Order, made: Made, http_request_id: str, view: LiveView, *, outrun: bool) -> NoFeasible:
     """Why the order is refused; `outrun`: concurrent orders took what it wanted each time."""
     if nobody_starts_machines(order, made):
-        return NoFeasible("no_provider", "no IDC that fits has a provider that starts machines: {summary}", made)
+        return NoFeasible("no_provider", _("no IDC that fits has a provider that starts machines: {summary}"), made)
     if outrun:
-        return NoFeasible("conflict", "others were quicker, again and again: {summary}", made)
+        return NoFeasible("conflict", _("others were quicker, again and again: {summary}"), made)
     if _would_fit_else(order, http_request_id, view):
-        return NoFeasible("no_feasible_idc", "{summary}. What would do is kept for orders that wait", made)
-    return NoFeasible("no_feasible_idc", "{summary}", made)
+        return NoFeasible("no_feasible_idc", _("{summary}. What would do is kept for orders that wait"), made)
+    return NoFeasible("no_feasible_idc", _("{summary}"), made)
 
 
 def _would_fit_else(order: Order, http_request_id: str, view: LiveView) -> bool:
@@ -121,5 +122,5 @@ def tenant_for(request: Request, principal: Principal) -> str:
     """Whose placement it will be; raises Invalid, Forbidden."""
     tenant = tenant_of(request, principal)
     if tenant is None:
-        raise Invalid("tenant_required", "say for which tenant: this token is of all", "/tenant")
+        raise Invalid("tenant_required", _("say for which tenant: this token is of all"), "/tenant")
     return tenant

@@ -15,6 +15,7 @@ from django.utils import timezone
 from idcsched.audit.writing import write
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import Invalid, NotFound, Unavailable
+from idcsched.framework.messages import _
 
 from .models import Machine
 from .provider_models import Provider
@@ -43,7 +44,7 @@ def machine_told(*, provider: str, headers: Mapping[str, str], content: bytes) -
     named = "\x00" not in provider  # which PostgreSQL would not even compare
     row = Provider.objects.filter(code=provider).exclude(secret_ref="").first() if named else None
     if not signature_fits(headers, content, _secret(row), timezone.now()) or row is None:
-        raise Invalid("invalid_signature", "the message is not signed by this provider, or was signed too long ago")
+        raise Invalid("invalid_signature", _("the message is not signed by this provider, or was signed too long ago"))
     return _looked_at(row.code, decode_json(content, Outcome).data.token)
 
 
@@ -60,7 +61,7 @@ def _looked_at(provider: str, token: UUID) -> bool:
     now = timezone.now()
     rows = Machine.objects.filter(pk=token, provider=provider)
     if not rows.exists():
-        raise NotFound("not_found", "there is no such machine")
+        raise NotFound("not_found", _("there is no such machine"))
     unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
     found = rows.filter(unclaimed, next_try_at__isnull=False).update(next_try_at=now)
     if found:

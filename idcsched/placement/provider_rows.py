@@ -8,6 +8,7 @@ from typing import Any
 from idcsched.audit.writing import below, row_create, row_delete, row_update, write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid, Unavailable
+from idcsched.framework.messages import _
 from idcsched.inventory.models import Idc
 from idcsched.outbound.secrets import PROVIDER_SECRETS, Recipients, secret_ref_check, secret_resolve
 
@@ -75,7 +76,7 @@ def provider_delete(*, provider: Provider) -> None:
     _refuse_with_machines(provider.code)
     named = list(Idc.objects.filter(provider=provider.code).order_by("code").values_list("code", flat=True)[:EXAMPLES])
     if named:
-        raise Conflict("in_use", "in use by {examples}", examples=", ".join(named))
+        raise Conflict("in_use", _("in use by {examples}"), examples=", ".join(named))
     row_delete(provider)
 
 
@@ -90,7 +91,7 @@ def driver_and_call(code: str, *, now: datetime) -> tuple[Driver, Call]:
     """What drives the provider, and what one turn with it may use; raises Invalid, Unavailable."""
     row = Provider.objects.filter(code=code).first()
     if row is None:
-        raise Unavailable("no_provider", "there is no provider {provider}", provider=code)
+        raise Unavailable("no_provider", _("there is no provider {provider}"), provider=code)
     driver = _driver(row.kind, row.config)
     secret, recipients = None, None
     if row.secret_ref:
@@ -135,7 +136,7 @@ def _check_config(row: Provider) -> None:
 def _driver(kind: str, config: Any) -> Driver:
     found = driver_kinds().drivers.get(kind)
     if found is None:
-        detail = "there is no kind of provider {name}: this must be one of {choices}"
+        detail = _("there is no kind of provider {name}: this must be one of {choices}")
         choices = ", ".join(sorted(driver_kinds().drivers))
         raise Invalid("unknown_kind", detail, "/kind", name=kind, choices=choices)
     return found(convert(config, found.Config, "/config"))
@@ -155,4 +156,4 @@ def _refuse_with_machines(code: str) -> None:
     machines = Machine.objects.filter(provider=code).exclude(state__in=over, next_try_at__isnull=True)
     names = list(machines.order_by("name").values_list("name", flat=True)[:EXAMPLES])
     if names:
-        raise Conflict("in_use", "in use by {examples}", examples=", ".join(names))
+        raise Conflict("in_use", _("in use by {examples}"), examples=", ".join(names))

@@ -13,6 +13,7 @@ from typing import Any
 from django.utils import timezone
 
 from idcsched.framework.errors import Unavailable
+from idcsched.framework.messages import _
 from idcsched.outbound.errors import CircuitOpen
 
 from .driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
@@ -100,16 +101,16 @@ def _brought_up(turn: Turn) -> Changes:
     kept = turn.the_one(there)
     turn.remove(each for each in there if each is not kept)
     if kept is None and (broken := next((each for each in there if each.condition == Condition.BROKEN), None)):
-        raise CameToNothing("machine_broken", "it broke while starting: {reason}", reason=broken.error or broken.id)
+        raise CameToNothing("machine_broken", _("it broke while starting: {reason}"), reason=broken.error or broken.id)
     if kept is None and turn.machine.provider_id:
-        raise CameToNothing("machine_gone", "it went away while starting")
+        raise CameToNothing("machine_gone", _("it went away while starting"))
     if kept is None:
         kept = turn.driver.create(turn.call, _wanted(turn.machine))
         return {**_seen(turn, kept), "since": timezone.now()}
     if kept.condition == Condition.STARTING and turn.overdue:
         turn.remove([kept])
         seconds = turn.driver.config.boot_seconds
-        raise CameToNothing("machine_too_slow", "it was not up within {seconds:g} s", seconds=seconds)
+        raise CameToNothing("machine_too_slow", _("it was not up within {seconds:g} s"), seconds=seconds)
     return _seen(turn, kept)
 
 
@@ -132,7 +133,7 @@ def _taken_down(turn: Turn) -> Changes:
         return {"state": MachineState.DELETED, "since": now, "next_try_at": now + FIRST_LOOK, "tries": 0}
     if turn.overdue:
         seconds = turn.driver.config.boot_seconds
-        raise Unavailable("machine_stays", "it is still there after {seconds:g} s", seconds=seconds)
+        raise Unavailable("machine_stays", _("it is still there after {seconds:g} s"), seconds=seconds)
     return {"next_try_at": now + POLL, "provider_id": there[0].id}
 
 

@@ -12,6 +12,7 @@ from django.db.models import Sum
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Conflict
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Machine, Request
 from idcsched.places import place
@@ -133,7 +134,7 @@ def _excess(limits: Tenant, held: Use, need: Use) -> Conflict | None:
     if most_mbps is not None and need.bandwidth_mbps and after.bandwidth_mbps > most_mbps:
         return Conflict(
             "quota_exceeded",
-            "{need:.10g} Mbps more would exceed the quota of {limit:.10g}; {held:.10g} are held",
+            _("{need:.10g} Mbps more would exceed the quota of {limit:.10g}; {held:.10g} are held"),
             need=need.bandwidth_mbps,
             limit=most_mbps,
             held=held.bandwidth_mbps,
@@ -141,7 +142,7 @@ def _excess(limits: Tenant, held: Use, need: Use) -> Conflict | None:
     if most_machines is not None and need.machines and after.machines > most_machines:
         return Conflict(
             "quota_exceeded",
-            "{need} machines more would exceed the quota of {limit}; {held} are held",
+            _("{need} machines more would exceed the quota of {limit}; {held} are held"),
             need=need.machines,
             limit=most_machines,
             held=held.machines,

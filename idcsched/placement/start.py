@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError as BrokerAway
 
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, Invalid
+from idcsched.framework.messages import _
 from idcsched.framework.request import Machine as Shape
 from idcsched.framework.request import Request
 
@@ -35,9 +36,9 @@ LONGEST_NAME = 200
 def machines_check(request: Request) -> None:
     """Raises Invalid unless the request says which machines are to be started, and not too many."""
     if not request.machine_count:
-        raise Invalid("machines_required", "say which machines are to be started", "/machines")
+        raise Invalid("machines_required", _("say which machines are to be started"), "/machines")
     if request.machine_count > MOST_MACHINES:
-        detail = "at most {most} machines are started for one placement"
+        detail = _("at most {most} machines are started for one placement")
         raise Invalid("too_many_machines", detail, "/machines", most=MOST_MACHINES)
 
 
@@ -51,7 +52,7 @@ def attempt_begin(placement: Placement) -> Attempt:
     """A new attempt in the IDC in which the placement now stands, and its machines; raises Conflict `no_provider`."""
     if placement.idc is None or not providers_usable([placement.idc.provider]):
         code = placement.idc.code if placement.idc else ""
-        raise Conflict("no_provider", "the IDC {idc} has no provider that starts machines", idc=code)
+        raise Conflict("no_provider", _("the IDC {idc} has no provider that starts machines"), idc=code)
     attempt = Attempt.objects.create(
         placement=placement,
         number=placement.attempts.count() + 1,

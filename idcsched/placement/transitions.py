@@ -13,6 +13,7 @@ from idcsched.audit.services import change_record
 from idcsched.audit.writing import write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, NotFound
+from idcsched.framework.messages import _
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import claims_fade_begin
 
@@ -83,7 +84,7 @@ def placement_give_up(*, placement: Placement, reason: str) -> Placement:
     found = held(placement.pk)
     next_state(found.state, Move.GIVE_UP)
     if not found.needs_attention:
-        raise Conflict("not_stuck", "its machines are still being removed: nothing has gone wrong so far")
+        raise Conflict("not_stuck", _("its machines are still being removed: nothing has gone wrong so far"))
     left = machines_give_up(found)
     advance(found, Move.GIVE_UP, detail={"reason": reason, "machines": left}, needs_attention=False)
     capacity_given_back(found)

@@ -7,6 +7,7 @@ from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
 from idcsched.accounts.services import token_authenticate
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.scope import scoped
 from idcsched.places import place
 
@@ -31,5 +32,5 @@ def tenant_named(code: str) -> Tenant:
     """The tenant of that code, one object for all who ask, which nobody changes or saves; raises Invalid."""
     found = live.current().tenants.get(code)
     if found is None:
-        raise Invalid("unknown_tenant", "there is no tenant {tenant}", "/tenant", tenant=code)
+        raise Invalid("unknown_tenant", _("there is no tenant {tenant}"), "/tenant", tenant=code)
     return found

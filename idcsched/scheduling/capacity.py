@@ -12,6 +12,7 @@ from idcsched.framework.cycle import queries
 from idcsched.framework.errors import Invalid
 from idcsched.framework.fitting import Fits, Limit, counted
 from idcsched.framework.matching import Term, Toleration
+from idcsched.framework.messages import _
 from idcsched.framework.request import Code, Codes, Hypothetical, LabelMap, Machine, Request, Text
 from idcsched.framework.snapshot import Snapshot
 from idcsched.outbound.asking import ask
@@ -50,7 +51,9 @@ class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     def __post_init__(self) -> None:
         if self.machine.count is not None:
-            raise Invalid("counted_not_given", "how many there are is the answer, not the question", "/machine/count")
+            raise Invalid(
+                "counted_not_given", _("how many there are is the answer, not the question"), "/machine/count"
+            )
         self.asked()
 
     @property

@@ -35,6 +35,7 @@ from idcsched.background import Background
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, Unavailable
+from idcsched.framework.messages import _
 from idcsched.framework.overlay import Tenancy, laid_over
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.snapshot import Snapshot
@@ -152,7 +153,7 @@ class Live:
             picture = self._caught_up()
         if self.lag_seconds > settings.SNAPSHOT_MAX_AGE:
             raise Unavailable(
-                "snapshot_too_old", "the database is away; what is known is {age} s old", age=round(self.lag_seconds)
+                "snapshot_too_old", _("the database is away; what is known is {age} s old"), age=round(self.lag_seconds)
             )
         return picture
 
@@ -160,7 +161,7 @@ class Live:
         """The picture with all that any process has committed by now; raises Unavailable, or what the database does."""
         wanted_at = time.monotonic()
         if not self._lock.acquire(timeout=WAIT_FOR_LOOK):
-            raise Unavailable("database_unavailable", "the database is away")
+            raise Unavailable("database_unavailable", _("the database is away"))
         try:
             return self._looked() if self._picture is None or self._seen_at <= wanted_at else self._picture
         except Error:
@@ -240,7 +241,7 @@ class Live:
             finally:
                 self._lock.release()
         if self._picture is None:
-            raise Unavailable("starting", "nothing is known yet; the database does not answer")
+            raise Unavailable("starting", _("nothing is known yet; the database does not answer"))
         return self._picture
 
     def _look_around(self) -> None:

@@ -12,6 +12,7 @@ from django.core import signing
 
 from idcsched.framework.decoding import learned
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 from idcsched.framework.request import Request
 
 from .scheduled import Scheduled
@@ -82,7 +83,7 @@ def recommendation_of(token: str, *, max_age: int) -> tuple[Recommendation, bool
         except signing.SignatureExpired:
             return signing.loads(token, **options), True
     except (signing.BadSignature, msgspec.DecodeError, Invalid):
-        raise Invalid("invalid_token", "this is no commit token that was given out here", "/commit_token") from None
+        raise Invalid("invalid_token", _("this is no commit token that was given out here"), "/commit_token") from None
 
 
 def _shares(scheduled: Scheduled, idc: str) -> tuple[RecommendedShare, ...]:

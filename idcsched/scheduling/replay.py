@@ -20,6 +20,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.explain import ListName, listed
 from idcsched.framework.external import Query, Reply
+from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import Inputs, unpack
@@ -182,7 +183,7 @@ def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
 
 def _inputs(decision: Decision) -> Inputs:
     if decision.inputs is None:
-        raise Conflict("inputs_not_kept", "what this decision was made on was not kept")
+        raise Conflict("inputs_not_kept", _("what this decision was made on was not kept"))
     return unpack(bytes(decision.inputs), _picture(decision.picture_id) if decision.picture_id else None)
 
 
@@ -239,7 +240,7 @@ def _replies_of_then(inputs: Inputs, asked: Iterable[Query]) -> dict[str, Reply]
     wanted = {query.plugin: known.get((query.plugin, query.fingerprint)) for query in asked}
     for entry, reply in wanted.items():
         if reply is None:
-            raise Conflict("inputs_not_kept", "what {entry} would ask the outside was not asked then", entry=entry)
+            raise Conflict("inputs_not_kept", _("what {entry} would ask the outside was not asked then"), entry=entry)
     return {entry: reply for entry, reply in wanted.items() if reply is not None}
 
 
@@ -247,12 +248,12 @@ def policy_of(code: str, number: int) -> Policy:
     """A revision of a profile, as it was; raises Conflict `inputs_not_kept` where it is gone."""
     revision = ProfileRevision.objects.filter(profile__code=code, number=number).first()
     if revision is None:
-        raise Conflict("inputs_not_kept", "revision {number} of profile {name} is gone", number=number, name=code)
+        raise Conflict("inputs_not_kept", _("revision {number} of profile {name} is gone"), number=number, name=code)
     return compile_profile(convert(revision.body, ProfileBody), registry(), code=code, revision=number)
 
 
 def _active(code: str) -> Policy:
     policy = live.current().profiles.get(code)
     if policy is None:
-        raise Invalid("unknown_profile", "there is no profile {profile}", "/profile", profile=code)
+        raise Invalid("unknown_profile", _("there is no profile {profile}"), "/profile", profile=code)
     return policy

@@ -15,6 +15,7 @@ from idcsched.framework.cycle import queries
 from idcsched.framework.decision import Decision
 from idcsched.framework.errors import Conflict, Forbidden, Invalid, Unavailable
 from idcsched.framework.external import Reply
+from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
@@ -194,7 +195,7 @@ def refused_by_quota(told: Answer, reason: str, say: Say) -> Answer:
         lines=(),
         score=None,
         score_mean=None,
-        summary=say("{head}; {part}", {"head": told.summary, "part": reason}),
+        summary=say(_("{head}; {part}"), {"head": told.summary, "part": reason}),
         idcs=msgspec.UNSET if told.idcs is msgspec.UNSET else (),
     )
 
@@ -246,7 +247,7 @@ def _check_meant(request: Request) -> None:
     if request.callback_url is not None:
         callback_url_check(request.callback_url)
     if request.hypothetical is not None and request.action in ("reserve", "provision"):
-        raise Invalid("hypothetical_is_not_real", "a supposition can only be recommended on", "/hypothetical")
+        raise Invalid("hypothetical_is_not_real", _("a supposition can only be recommended on"), "/hypothetical")
 
 
 def callback_url_check(url: str) -> None:
@@ -255,7 +256,9 @@ def callback_url_check(url: str) -> None:
         origin_of(url)
     except HostRefused:
         raise Invalid(
-            "invalid_url", "this must be an http or https address with a host and without a password", "/callback_url"
+            "invalid_url",
+            _("this must be an http or https address with a host and without a password"),
+            "/callback_url",
         ) from None
 
 
@@ -267,9 +270,9 @@ def tenant_of(request: Request, principal: Principal) -> str | None:
     if request.tenant is None or request.tenant == principal.tenant:
         return principal.tenant
     if not principal.all_tenants:
-        raise Forbidden("tenant_not_allowed", "you may not act for the tenant {tenant}", tenant=request.tenant)
+        raise Forbidden("tenant_not_allowed", _("you may not act for the tenant {tenant}"), tenant=request.tenant)
     if request.tenant not in live.current().default_profiles:
-        raise Invalid("unknown_tenant", "there is no tenant {tenant}", "/tenant", tenant=request.tenant)
+        raise Invalid("unknown_tenant", _("there is no tenant {tenant}"), "/tenant", tenant=request.tenant)
     return request.tenant
 
 
@@ -285,10 +288,10 @@ def profile_of(request: Request, tenant: str | None, picture: Picture) -> Profil
     if code in picture.broken_profiles:
         raise Unavailable(
             "profile_broken",
-            "profile {profile} cannot be used: {reason}",
+            _("profile {profile} cannot be used: {reason}"),
             profile=code,
             reason=picture.broken_profiles[code],
         )
     if profile is None:
-        raise Invalid("unknown_profile", "there is no profile {profile}", "/profile", profile=code)
+        raise Invalid("unknown_profile", _("there is no profile {profile}"), "/profile", profile=code)
     return profile

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from idcsched.framework.errors import Invalid, NotFound
+from idcsched.framework.messages import _
 
 from .models import Profile, ProfileRevision
 
@@ -17,7 +18,7 @@ def profile_codes() -> Iterable[str]:
 def profile_known(code: str, pointer: str) -> None:
     """Raises Invalid where there is no profile of that code; it can't be deleted while this transaction lasts."""
     if not Profile.objects.select_for_update().filter(code=code).exists():
-        raise Invalid("unknown", "there is no profile {name}", pointer, name=code)
+        raise Invalid("unknown", _("there is no profile {name}"), pointer, name=code)
 
 
 def revision_named(profile: Profile, number: int, pointer: str | None = None) -> ProfileRevision:
@@ -25,7 +26,7 @@ def revision_named(profile: Profile, number: int, pointer: str | None = None) ->
     found = profile.revisions.filter(number=number).first()
     if found is not None:
         return found
-    sentence, params = "profile {name} has no revision {number}", {"name": profile.code, "number": number}
+    sentence, params = _("profile {name} has no revision {number}"), {"name": profile.code, "number": number}
     if pointer is None:
         raise NotFound("not_found", sentence, **params)
     raise Invalid("unknown_revision", sentence, pointer, **params)

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import get_language
 
 from idcsched.framework.decoding import convert
-from idcsched.framework.errors import Template
+from idcsched.framework.messages import Message, _
 from idcsched.framework.wording import PARTS, say_english
 from idcsched.wording import say
 
@@ -26,7 +26,7 @@ NUMBERS = "detail"
 class Sentence(msgspec.Struct, frozen=True, array_like=True):
     """What a sentence is made of."""
 
-    template: Template
+    template: Message
     params: dict[str, Any]
 
 
@@ -36,7 +36,7 @@ class Notebook:
     def __init__(self) -> None:
         self._said: dict[str, tuple[str, Mapping[str, Any]]] = {}
 
-    def say(self, template: Template, params: Mapping[str, Any]) -> str:
+    def say(self, template: Message, params: Mapping[str, Any]) -> str:
         text = say_english(template, params)
         self._said[text] = (template, params)
         return text
@@ -101,7 +101,7 @@ def _part(value: Any, sentences: Sentences) -> str:
     """What is said in it: one sentence, or several in a row."""
     if isinstance(value, str):
         return _said(value, sentences)
-    between = say("{parts}, {part}", {"parts": "", "part": ""})
+    between = say(_("{parts}, {part}"), {"parts": "", "part": ""})
     return between.join(_said(text, sentences) for text in value)
 
 

@@ -14,6 +14,7 @@ from idcsched.audit.writing import row_check, write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
 from idcsched.framework.facts import MetricFact
+from idcsched.framework.messages import _
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.ranges import without_range
 from metrics_ingest.models import Metric
@@ -47,7 +48,7 @@ def profile_create(*, code: str, name: str = "", body: Mapping[str, Any], messag
     _check_body(code, body)
     profile = Profile.with_deleted.select_for_update().filter(code=code).first() or Profile(code=code)
     if profile.active_id is not None:
-        raise Conflict("already_exists", "there is a profile {name} already", name=code)
+        raise Conflict("already_exists", _("there is a profile {name} already"), name=code)
     profile.name = name
     row_check(profile)
     profile.save()
@@ -117,7 +118,7 @@ def profile_delete(*, profile: Profile) -> None:
     used = Tenant.objects.filter(default_profile=profile.code).exists()
     placed = Decision.objects.filter(profile=profile.code, placement__isnull=False)
     if profile.code == DEFAULT_PROFILE or used or placed.exists():
-        raise Conflict("in_use", "profile {name} is in use: placements or tenants name it", name=profile.code)
+        raise Conflict("in_use", _("profile {name} is in use: placements or tenants name it"), name=profile.code)
     profile.active = None
     profile.save(update_fields=["active"])
     change_record(kind="profile", key=profile.code, before={"name": profile.name, **active.body}, after=None)
@@ -164,7 +165,7 @@ def _check_body(code: str, body: Mapping[str, Any]) -> None:
     known = [MetricFact(**row) for row in Metric.objects.values(*fields)]
     codes = {fact.code for fact in known}
     errors = [
-        FieldError(pointer, "unknown_metric", "there is no metric {name}", {"name": name})
+        FieldError(pointer, "unknown_metric", _("there is no metric {name}"), {"name": name})
         for pointer, name in _metrics_named(document)
         if name not in codes
     ]
@@ -173,7 +174,7 @@ def _check_body(code: str, body: Mapping[str, Any]) -> None:
         FieldError(
             f"/plugins/{index}/normalizer",
             "range_required",
-            "`fixed` needs low and high here: the values have no range of their own",
+            _("`fixed` needs low and high here: the values have no range of their own"),
         )
         for index, part in enumerate(document.plugins)
         if part.name in unranged
@@ -195,7 +196,7 @@ def _in_force(profile: Profile) -> tuple[Profile, ProfileRevision]:
     """The profile as it stands in the database, held until the transaction ends; raises NotFound once it is deleted."""
     found = Profile.objects.select_for_update(of=("self",)).select_related("active").filter(pk=profile.pk).first()
     if found is None or found.active is None:
-        raise NotFound("not_found", "there is no such {kind} any more", kind="profile")
+        raise NotFound("not_found", _("there is no such {kind} any more"), kind="profile")
     return found, found.active
 
 

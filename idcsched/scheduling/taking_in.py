@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.framework.matching import FACT_PREFIX, Term
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import RESOURCES, Hypothetical, Machine, Request
@@ -21,9 +22,11 @@ def request_check(request: Request) -> None:
     """Check what needs no data; raises Invalid where a part of the request would mean nothing."""
     errors = [*_amounts(request.machines), *_unknown_facts(request)]
     if request.isp_match is not None and request.isp is None:
-        errors.append(FieldError("/isp_match", "isp_required", "this means nothing without `isp`"))
+        errors.append(FieldError("/isp_match", "isp_required", _("this means nothing without `isp`")))
     if request.partition == "":
-        errors.append(FieldError("/partition", "required", "this may not be empty; leave it out to take any partition"))
+        errors.append(
+            FieldError("/partition", "required", _("this may not be empty; leave it out to take any partition"))
+        )
     if errors:
         raise Invalid.of(errors)
 
@@ -33,7 +36,7 @@ def supposition_check(supposed: Hypothetical | None, snapshot: Snapshot, profile
     if supposed is None:
         return
     if supposed.taints and profile.of_plugin("taint") is None:
-        detail = "profile {profile} does not look at taints"
+        detail = _("profile {profile} does not look at taints")
         raise Invalid("taints_not_judged", detail, "/hypothetical/taints", profile=profile.code)
     for position, ignored in enumerate(supposed.ignore_taints or ()):
         taints, row = snapshot.taints, snapshot.idcs.row_of.get(ignored.idc)
@@ -43,7 +46,7 @@ def supposition_check(supposed: Hypothetical | None, snapshot: Snapshot, profile
         ):
             raise Invalid(
                 "unknown_taint",
-                "{idc} has no taint {name}",
+                _("{idc} has no taint {name}"),
                 f"/hypothetical/ignore_taints/{position}/key",
                 idc=ignored.idc,
                 name=ignored.key,
@@ -55,7 +58,7 @@ def _amounts(machines: Sequence[Machine] | None) -> Iterator[FieldError]:
     for index, machine in enumerate(machines or ()):
         for name in RESOURCES:
             if 0 < (getattr(machine, name) or 0) < LEAST:
-                detail = "this must be 0, or at least {low:g}"
+                detail = _("this must be 0, or at least {low:g}")
                 yield FieldError(f"/machines/{index}/{name}", "out_of_range", detail, {"low": LEAST})
 
 
@@ -71,7 +74,7 @@ def _unknown_facts(request: Request) -> Iterator[FieldError]:
             if key.startswith(FACT_PREFIX) and key.removeprefix(FACT_PREFIX) not in FACTS:
                 known = ", ".join(f"{FACT_PREFIX}{fact}" for fact in FACTS)
                 yield FieldError(
-                    place, "unknown_fact", "there is no {name}; there are {known}", {"name": key, "known": known}
+                    place, "unknown_fact", _("there is no {name}; there are {known}"), {"name": key, "known": known}
                 )
 
 

@@ -12,6 +12,7 @@ import msgspec
 from django.conf import settings
 
 from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.framework.messages import _
 from metrics_ingest.collector import MAX_BYTES, Ask, Collector, Record
 from metrics_ingest.web import WebConfig, web_check, web_fetch
 
@@ -39,11 +40,11 @@ class Csv(Collector):
 
     def check(self) -> Iterable[FieldError]:
         if bool(self.config.url) == (self.config.file is not None):
-            yield FieldError("/url", "url_or_file", "give either `url` or `file`")
+            yield FieldError("/url", "url_or_file", _("give either `url` or `file`"))
         elif self.config.file is None:
             yield from web_check(self.config)
         elif ".." in self.config.file.split("/"):
-            yield FieldError("/file", "outside_folder", "this must lie in the source folder")
+            yield FieldError("/file", "outside_folder", _("this must lie in the source folder"))
 
     def collect(self, ask: Ask) -> Iterator[Record]:
         if self.config.file is None:
@@ -56,7 +57,7 @@ class Csv(Collector):
         try:
             return content.decode("utf-8-sig" if self.config.encoding == "utf-8" else self.config.encoding)
         except UnicodeDecodeError as error:
-            detail = "the table is not {encoding} text: {reason}"
+            detail = _("the table is not {encoding} text: {reason}")
             raise Unavailable("bad_encoding", detail, encoding=self.config.encoding, reason=str(error)) from None
 
     def _rows(self, text: str) -> Iterator[Record]:
@@ -65,12 +66,12 @@ class Csv(Collector):
         try:
             headings = [name.strip() for name in reader.fieldnames or ()]
             if len(set(headings)) < len(headings):
-                raise Unavailable("bad_table", "two columns have the same heading")
+                raise Unavailable("bad_table", _("two columns have the same heading"))
             for row in reader:
                 cells = {name.strip(): (value or "").strip() for name, value in row.items() if isinstance(name, str)}
                 yield {name: value for name, value in cells.items() if value}
         except csv.Error as error:
-            detail = "line {line} of the table can't be read: {reason}"
+            detail = _("line {line} of the table can't be read: {reason}")
             raise Unavailable("bad_table", detail, line=reader.line_num, reason=str(error)) from None
 
 
@@ -79,12 +80,14 @@ def _read(name: str) -> bytes:
     folder = Path(settings.SOURCE_FOLDER).resolve()
     file = (folder / name).resolve()
     if not file.is_relative_to(folder):
-        raise Unavailable("outside_folder", "{name} lies outside of the source folder", name=name)
+        raise Unavailable("outside_folder", _("{name} lies outside of the source folder"), name=name)
     try:
         with file.open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
     except OSError as error:
-        raise Unavailable("no_file", "{name} can't be read: {reason}", name=name, reason=str(error.strerror)) from None
+        raise Unavailable(
+            "no_file", _("{name} can't be read: {reason}"), name=name, reason=str(error.strerror)
+        ) from None
     if len(content) > MAX_BYTES:
-        raise Unavailable("too_large", "{name} has more than {limit} bytes", name=name, limit=MAX_BYTES)
+        raise Unavailable("too_large", _("{name} has more than {limit} bytes"), name=name, limit=MAX_BYTES)
     return content

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from idcsched.framework.errors import FieldError, Invalid, Unavailable
+from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import BadReply
 from metrics_ingest.collector import Ask, Collector, Record
@@ -36,7 +37,7 @@ class HttpJson(Collector):
     def check(self) -> Iterable[FieldError]:
         yield from web_check(self.config)
         if self.config.body is not None and self.config.method != "POST":
-            yield FieldError("/body", "body_needs_post", "a body is sent with POST only")
+            yield FieldError("/body", "body_needs_post", _("a body is sent with POST only"))
         try:
             expression(self.config.items, "/items")
         except Invalid as error:
@@ -57,7 +58,7 @@ class HttpJson(Collector):
         if isinstance(found, dict):
             found = [found]
         if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-            detail = "{items} leads to no list of objects in what {origin} sent"
+            detail = _("{items} leads to no list of objects in what {origin} sent")
             raise Unavailable("no_items", detail, items=self.config.items, origin=origin_of(self.config.url))
         yield from found
 
@@ -66,4 +67,4 @@ class HttpJson(Collector):
             return msgspec.json.decode(content)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             origin = origin_of(self.config.url)
-            raise BadReply("bad_reply", "{origin} sent no JSON: {reason}", origin=origin, reason=error) from None
+            raise BadReply("bad_reply", _("{origin} sent no JSON: {reason}"), origin=origin, reason=error) from None

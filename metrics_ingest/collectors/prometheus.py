@@ -11,6 +11,7 @@ import msgspec
 
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import BadReply
 from metrics_ingest.collector import Ask, Collector, Record
@@ -70,7 +71,7 @@ class Prometheus(Collector):
         span = self.config.range
         if span is not None and span.seconds // span.step_seconds > MOST_POINTS:
             params = {"limit": MOST_POINTS}
-            yield FieldError("/range/step_seconds", "out_of_range", "this gives more than {limit} points", params)
+            yield FieldError("/range/step_seconds", "out_of_range", _("this gives more than {limit} points"), params)
 
     def collect(self, ask: Ask) -> Iterator[Record]:
         base, span = self.config.url.rstrip("/"), self.config.range
@@ -89,9 +90,9 @@ class Prometheus(Collector):
         origin = origin_of(self.config.url)
         answer = _decoded(content, Answer, origin)
         if answer.status != "success" or answer.data is None:
-            raise Unavailable("query_refused", "{origin} says: {reason}", origin=origin, reason=answer.error[:500])
+            raise Unavailable("query_refused", _("{origin} says: {reason}"), origin=origin, reason=answer.error[:500])
         if answer.data.result_type not in ("vector", "matrix"):
-            detail = "the query gives a {kind}; only vectors and matrices have labels"
+            detail = _("the query gives a {kind}; only vectors and matrices have labels")
             raise Unavailable("not_a_vector", detail, kind=answer.data.result_type)
         for series in _decoded(bytes(answer.data.result), list[Series], origin):
             for at, value in [series.value] if series.value else series.values:
@@ -102,5 +103,5 @@ def _decoded(content: bytes, kind: Any, origin: str) -> Any:
     try:
         return decode_json(content, kind)
     except ValueError as error:
-        detail = "{origin} sent no answer of Prometheus: {reason}"
+        detail = _("{origin} sent no answer of Prometheus: {reason}")
         raise BadReply("bad_reply", detail, origin=origin, reason=str(error)[:200]) from None

@@ -14,6 +14,7 @@ import psycopg2
 from psycopg2.extensions import POLL_OK, POLL_READ
 
 from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.framework.messages import _
 from idcsched.outbound.dialling import admitted_address
 from idcsched.outbound.errors import NoConnection, TooSlow
 from metrics_ingest.collector import Ask, Collector, Config, Record
@@ -46,9 +47,9 @@ class Sql(Collector):
     def check(self) -> Iterable[FieldError]:
         """One statement: the driver would send several at once, and the second could undo what guards the first."""
         if ";" in self.config.query.strip().removesuffix(";"):
-            yield FieldError("/query", "one_statement", "one statement only; a semicolon in a text is chr(59)")
+            yield FieldError("/query", "one_statement", _("one statement only; a semicolon in a text is chr(59)"))
         if "\x00" in self.config.query:
-            yield FieldError("/query", "invalid_text", "this text holds characters that can't be stored")
+            yield FieldError("/query", "invalid_text", _("this text holds characters that can't be stored"))
 
     def collect(self, ask: Ask) -> Iterator[Record]:
         session = _Session(self.config, ask)
@@ -95,7 +96,7 @@ class _Session:
             yield from (dict(zip(names, map(_plain, row), strict=True)) for row in batch)
             if len(batch) < AT_ONCE:
                 return
-        raise Unavailable("too_many", "at most {limit} samples at once", limit=MAX_VALUES)
+        raise Unavailable("too_many", _("at most {limit} samples at once"), limit=MAX_VALUES)
 
     def close(self) -> None:
         self._connection.close()
@@ -110,7 +111,7 @@ class _Session:
             reading = state == POLL_READ
             ready = select.select(waiting if reading else [], [] if reading else waiting, [], self._ask.seconds_left)
             if not any(ready):
-                detail = "{origin} gave no whole reply in {seconds:g} s"
+                detail = _("{origin} gave no whole reply in {seconds:g} s")
                 raise TooSlow("too_slow", detail, origin=self.where, seconds=self._ask.timeout)
 
 
@@ -123,7 +124,7 @@ def _refusal(error: psycopg2.Error, where: str) -> Unavailable:
     reason = (getattr(error.diag, "message_primary", None) or str(error)).strip().splitlines()
     text = reason[0][:300] if reason else type(error).__name__
     if error.pgcode is None:
-        return NoConnection("no_connection", "{origin} could not be reached: {reason}", origin=where, reason=text)
+        return NoConnection("no_connection", _("{origin} could not be reached: {reason}"), origin=where, reason=text)
     if error.pgcode == QUERY_CANCELED:
-        return TooSlow("too_slow", "{origin} gave no whole reply in time: {reason}", origin=where, reason=text)
-    return Unavailable("query_refused", "{origin} says: {reason}", origin=where, reason=text)
+        return TooSlow("too_slow", _("{origin} gave no whole reply in time: {reason}"), origin=where, reason=text)
+    return Unavailable("query_refused", _("{origin} says: {reason}"), origin=where, reason=text)

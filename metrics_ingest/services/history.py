@@ -8,6 +8,7 @@ from idcsched.audit.models import Topic
 from idcsched.audit.services import feed_extend
 from idcsched.audit.writing import write
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.models import Idc, Line
 from metrics_ingest.batch import SLOT_MICROSECONDS, Batch, microseconds
 from metrics_ingest.models import Metric, Scope
@@ -27,9 +28,9 @@ def history_store(
     a newer one is there. Raises Invalid.
     """
     if (line is None) == (metric.scope == Scope.LINE) or (line is not None and line.idc_id != idc.pk):
-        raise Invalid("line_mismatch", "a line of the IDC is needed where the metric is about lines, and only there")
+        raise Invalid("line_mismatch", _("a line of the IDC is needed where the metric is about lines, and only there"))
     if slot_floor(start) != start:
-        raise Invalid("not_a_slot", "history starts at a multiple of five minutes", "/start")
+        raise Invalid("not_a_slot", _("history starts at a multiple of five minutes"), "/start")
     found = np.flatnonzero(np.isfinite(values))
     if not found.size:
         return 0

@@ -3,6 +3,7 @@ from typing import Any
 
 from idcsched.audit.writing import locked, row_create, row_delete, row_update, write
 from idcsched.framework.errors import Conflict
+from idcsched.framework.messages import _
 from metrics_ingest.models import Latest, Metric, SampleDay
 
 __all__ = ["metric_create", "metric_delete", "metric_update"]
@@ -47,9 +48,9 @@ def metric_update(*, metric: Metric, changes: Mapping[str, Any]) -> Metric:
     there = locked(metric)
     turned = [name for name in FIXED if name in changes and changes[name] != getattr(there, name)]
     if there.builtin and turned:
-        raise Conflict("builtin_metric", "{name} of a built-in metric can't be changed", name=turned[0])
+        raise Conflict("builtin_metric", _("{name} of a built-in metric can't be changed"), name=turned[0])
     if "scope" in turned and _has_values(there):
-        raise Conflict("in_use", "there are values already; what they are about can't be changed")
+        raise Conflict("in_use", _("there are values already; what they are about can't be changed"))
     return row_update(there, changes, allowed=FIELDS)
 
 
@@ -58,9 +59,9 @@ def metric_delete(*, metric: Metric) -> None:
     """Remove a metric without values; raises NotFound, Conflict."""
     there = locked(metric)
     if there.builtin:
-        raise Conflict("builtin_metric", "a built-in metric can't be deleted")
+        raise Conflict("builtin_metric", _("a built-in metric can't be deleted"))
     if _has_values(there):
-        raise Conflict("in_use", "there are values of this metric")
+        raise Conflict("in_use", _("there are values of this metric"))
     row_delete(there)
 
 

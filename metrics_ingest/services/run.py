@@ -11,6 +11,7 @@ from uuid_utils.compat import uuid7
 from idcsched.audit.services import change_record
 from idcsched.audit.writing import write
 from idcsched.framework.errors import IdcschedError, Unavailable
+from idcsched.framework.messages import _
 from metrics_ingest.counters import FIRST_READING
 from metrics_ingest.mapping import Mapped, Refused
 from metrics_ingest.models import Run, RunState, Source
@@ -108,7 +109,7 @@ def runs_lose(*, now: datetime) -> int:
         taken = Source.objects.filter(pk=run.source_id, claim=run.claim)
         if not taken.update(claim=None, claimed_until=None, due_at=now):
             continue  # it has just ended after all
-        error = Unavailable("run_lost", "the worker ended before the run did")
+        error = Unavailable("run_lost", _("the worker ended before the run did"))
         _end(run, _Outcome(state=RunState.LOST, error=error_note(error)), now)
         lost += 1
     return lost
@@ -124,9 +125,9 @@ def _outcome(mapped: Mapped, collected: Collected, *, allow_empty: bool) -> _Out
     error = None
     counts = Counter(each.reason.code for each in mapped.refused) + Counter(collected.refused)
     if not mapped.fetched and not allow_empty:
-        error = error_note(Unavailable("nothing_found", "the source has answered, with nothing in it"))
+        error = error_note(Unavailable("nothing_found", _("the source has answered, with nothing in it")))
     elif mapped.fetched and not collected.stored and FIRST_READING not in counts:
-        error = error_note(Unavailable("nothing_stored", "nothing of what was found can be stored"))
+        error = error_note(Unavailable("nothing_stored", _("nothing of what was found can be stored")))
     refused = [*mapped.refused, *(Refused.of(each.sample, each.reason) for each in collected.examples)]
     return _Outcome(
         state=RunState.SUCCEEDED if error is None else RunState.FAILED,
@@ -143,7 +144,7 @@ def _release(run: Run, now: datetime) -> None:
     """Give the claim back, if it is still this run's."""
     kept = Source.objects.filter(pk=run.source_id, claim=run.claim).update(claim=None, claimed_until=None)
     if not kept:
-        raise RunOver("run_over", "the run has taken too long and was given up")
+        raise RunOver("run_over", _("the run has taken too long and was given up"))
 
 
 def _end(run: Run, outcome: _Outcome, now: datetime) -> Run:

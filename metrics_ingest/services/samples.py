@@ -11,6 +11,7 @@ from idcsched.audit.models import Topic
 from idcsched.audit.services import feed_extend
 from idcsched.audit.writing import write
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.models import Idc
 from idcsched.inventory.scope import idcs_within, scope_check_many
 from metrics_ingest.checking import Checked, Sample, samples_check
@@ -92,7 +93,7 @@ def _scope_check(principal: Principal, samples: Sequence[Sample]) -> None:
 
 def _refuse_too_many(samples: Sequence[Sample], limit: int) -> None:
     if len(samples) > limit:
-        raise Invalid("too_many", "at most {limit} samples at once", limit=limit)
+        raise Invalid("too_many", _("at most {limit} samples at once"), limit=limit)
 
 
 def _announce(samples: Sequence[Sample], checked: Checked) -> None:

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from idcsched.audit.writing import row_create, row_delete, row_update, write
 from idcsched.framework.errors import Conflict
+from idcsched.framework.messages import _
 from metrics_ingest.models import Source
 from metrics_ingest.periodic import schedule_drop, schedule_follow
 from metrics_ingest.preparing import source_check
@@ -75,9 +76,9 @@ def source_ask(*, source: Source, now: datetime) -> Source:
     """Have it asked as soon as a worker is free; raises Conflict while it is switched off or being asked."""
     there = Source.objects.select_for_update().get(pk=source.pk)
     if not there.enabled:
-        raise Conflict("source_disabled", "the source is switched off")
+        raise Conflict("source_disabled", _("the source is switched off"))
     if there.claimed_until is not None and there.claimed_until > now:
-        raise Conflict("already_running", "the source is being asked just now")
+        raise Conflict("already_running", _("the source is being asked just now"))
     there.due_at = now
     there.save(update_fields=["due_at"])
     return there

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 
 from idcsched.accounts.models import IdempotencyKey
 from idcsched.framework.errors import Conflict
+from idcsched.framework.messages import _
 
 __all__ = ["Busy", "KeptAnswer", "KeyReused", "idempotency_answer", "idempotency_prune"]
 
@@ -50,7 +51,7 @@ def idempotency_answer(
         row = _locked(user_id, key)
         if row is not None and row.created_at > now - KEPT_FOR:
             if row.fingerprint != fingerprint:
-                raise KeyReused("idempotency_key_reused", "this key was used for another request")
+                raise KeyReused("idempotency_key_reused", _("this key was used for another request"))
             return KeptAnswer(status=row.status, headers=row.headers, body=bytes(row.body))
         if row is not None:
             row.delete()
@@ -79,7 +80,7 @@ def _locked(user_id: int, key: str) -> IdempotencyKey | None:
             digest = blake2b(f"{user_id} {key}".encode(), digest_size=8, person=b"idempotency").digest()
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [int.from_bytes(digest, signed=True)])
             if not cursor.fetchone()[0]:
-                raise Busy("idempotency_key_busy", "the request with this key is still being worked on")
+                raise Busy("idempotency_key_busy", _("the request with this key is still being worked on"))
         # A query of the ORM that finds nothing would cost an order a tenth of its time.
         cursor.execute("SELECT id FROM accounts_idempotencykey WHERE user_id = %s AND key = %s", [user_id, key])
         found = cursor.fetchone()

@@ -13,6 +13,7 @@ from idcsched.accounts.roles import Principal
 from idcsched.accounts.selectors import tenant_named, user_named
 from idcsched.audit.writing import locked, row_create, row_update, write
 from idcsched.framework.errors import Conflict, Invalid, Unauthenticated
+from idcsched.framework.messages import _
 
 __all__ = [
     "IssuedToken",
@@ -53,9 +54,9 @@ def token_issue(
     """A new token for the user, acting for `tenant` or, without one, for the user's own; raises Invalid."""
     user, tenant = user_named(user, "/user"), tenant_named(tenant, "/tenant")
     if user.tenant_id is not None and tenant is not None and tenant.pk != user.tenant_id:
-        raise Invalid("tenant_not_allowed", "the user belongs to another tenant", "/tenant")
+        raise Invalid("tenant_not_allowed", _("the user belongs to another tenant"), "/tenant")
     if not name.strip():
-        raise Invalid("required", "a token needs a name", "/name")
+        raise Invalid("required", _("a token needs a name"), "/name")
     text = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
     token = ApiToken(
         user=user,
@@ -74,9 +75,9 @@ def token_issue(
 def token_update(*, token: ApiToken, changes: Mapping[str, Any]) -> ApiToken:
     """Set its name, expiry or networks; whose it is and what it may do stays. Raises Invalid, NotFound, Conflict."""
     if locked(token).revoked_at is not None:
-        raise Conflict("token_ended", "this token has ended")
+        raise Conflict("token_ended", _("this token has ended"))
     if "name" in changes and not str(changes["name"]).strip():
-        raise Invalid("required", "a token needs a name", "/name")
+        raise Invalid("required", _("a token needs a name"), "/name")
     return row_update(token, changes, allowed=CHANGEABLE)
 
 
@@ -97,9 +98,9 @@ def token_rotate(
     now = now or timezone.now()
     old = locked(token)
     if old.revoked_at is not None or old.rotated_at is not None or (old.expires_at or now) < now:
-        raise Conflict("token_ended", "this token has ended")
+        raise Conflict("token_ended", _("this token has ended"))
     if expires_at is not None and old.expires_at is not None and expires_at > old.expires_at and not prolong:
-        raise Invalid("prolonged", "only an administrator can let a token live longer", "/expires_at")
+        raise Invalid("prolonged", _("only an administrator can let a token live longer"), "/expires_at")
     end = now + overlap
     until = end if old.expires_at is None else min(old.expires_at, end)
     row_update(old, {"expires_at": until, "rotated_at": now}, allowed={"expires_at", "rotated_at"})
@@ -128,10 +129,10 @@ def token_authenticate(*, text: str, address: str, now: datetime) -> Principal:
     Let `token_use.note` know that it was used, once the answer is out.
     """
     if not text:
-        raise Unauthenticated("token_missing", "say who you are: Authorization: Bearer <token>")
+        raise Unauthenticated("token_missing", _("say who you are: Authorization: Bearer <token>"))
     token = known(text) if text.startswith(PREFIX) and len(text) == LENGTH else None
     if token is None:
-        raise Unauthenticated("token_invalid", "there is no such token")
+        raise Unauthenticated("token_invalid", _("there is no such token"))
     return token.principal_for(address=address, now=now)
 
 

@@ -10,7 +10,7 @@ from idcsched.accounts.selectors import tenant_named
 from idcsched.audit.services import change_record
 from idcsched.audit.writing import row_create, row_delete, row_update, write
 from idcsched.framework.errors import Conflict, FieldError, Invalid
-from idcsched.framework.messages import Message
+from idcsched.framework.messages import Message, _
 
 __all__ = ["user_create", "user_delete", "user_update"]
 
@@ -84,7 +84,7 @@ def user_delete(*, user: User) -> None:
 def _refuse_tenant_of_administrator(role: Role | str, tenant: Tenant | None) -> None:
     """Raises Invalid: an administrator writes accounts, so that a tenant would bound nothing."""
     if role == Role.ADMIN and tenant is not None:
-        raise Invalid("tenant_not_allowed", "an administrator belongs to no tenant", "/tenant")
+        raise Invalid("tenant_not_allowed", _("an administrator belongs to no tenant"), "/tenant")
 
 
 def _derived(role: Role | str) -> dict[str, bool]:
@@ -107,4 +107,4 @@ def _set_password(user: User, password: str | None) -> None:
 def _require_administrator() -> None:
     administrators = User.objects.filter(role=Role.ADMIN, is_active=True)
     if not administrators.exists():
-        raise Conflict("last_admin", "somebody must remain an active administrator")
+        raise Conflict("last_admin", _("somebody must remain an active administrator"))

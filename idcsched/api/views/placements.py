@@ -26,6 +26,7 @@ from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
 from idcsched.audit.edits import edited
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import NotFound
+from idcsched.framework.messages import _
 from idcsched.inventory.scope import scope_check
 from idcsched.placement import services
 from idcsched.placement.documents import (
@@ -226,7 +227,7 @@ def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -
     """The placement as it stands now, and where it is to be found."""
     found = shown(Placement.objects.filter(pk=placement.pk)).first()
     if found is None:
-        raise NotFound("not_found", "there is no placement {id}", id=str(placement.pk))
+        raise NotFound("not_found", _("there is no placement {id}"), id=str(placement.pk))
     return _response(placement_documents([found])[0], status)
 
 

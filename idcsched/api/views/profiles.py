@@ -19,6 +19,7 @@ from idcsched.api.resources import Resource, page_response, struct_response
 from idcsched.audit.writing import below
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 from idcsched.framework.profile import PluginEntry, ProfileBody
 from idcsched.scheduling.differences import Difference as Found
 from idcsched.scheduling.differences import differences
@@ -183,7 +184,7 @@ class ProfileViewSet(Resource):
         merged = {"code": row.code, **base, **document} if isinstance(document, dict) else document
         parsed = convert(merged, ProfileDocument)
         if parsed.code != row.code:
-            raise Invalid("read_only", "a profile keeps its code", "/code")
+            raise Invalid("read_only", _("a profile keeps its code"), "/code")
         profile_revise(profile=row, body=_body(parsed), name=parsed.name, message=parsed.message or "")
         return row
 
@@ -245,7 +246,7 @@ class ProfileViewSet(Resource):
         profile: Profile = self.get_object()
         asked = convert(request.data, PreviewRequest)
         if (asked.body is None) == (asked.revision is None):
-            raise Invalid("body_or_revision", "give either a body or the number of a revision", "/body")
+            raise Invalid("body_or_revision", _("give either a body or the number of a revision"), "/body")
         if asked.revision is None:
             with below("/body"):
                 body = _body(convert(asked.body, Draft))
@@ -271,7 +272,7 @@ def _revision(profile: Profile, revision: ProfileRevision) -> dict[str, Any]:
 
 def _whole_number(text: str, pointer: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004  # what fits 32 bits
-        raise Invalid("wrong_type", "this must be a whole number", pointer)
+        raise Invalid("wrong_type", _("this must be a whole number"), pointer)
     return int(text)
 
 

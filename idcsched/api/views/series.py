@@ -15,6 +15,7 @@ from idcsched.api.paging import MAX_LIMIT
 from idcsched.api.parameters import parameters_pointed_at, refuse_unknown_parameters, time_given, whole_number_given
 from idcsched.framework.decoding import learned
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.selectors import idc_named, line_named
 from metrics_ingest.selectors import metric_named
 from metrics_ingest.series import AGGREGATES, MAX_SPAN, series_read
@@ -68,7 +69,7 @@ class _Place(msgspec.Struct, frozen=True, array_like=True):
         try:
             return learned(cls).decode(urlsafe_b64decode(text))
         except (ValueError, msgspec.DecodeError):
-            raise Invalid("invalid_cursor", "this is not a cursor that an answer has given", "/cursor") from None
+            raise Invalid("invalid_cursor", _("this is not a cursor that an answer has given"), "/cursor") from None
 
 
 def series_page(request: Request) -> SeriesPage:
@@ -119,5 +120,5 @@ def _place(given: Mapping[str, str]) -> _Place:
 
 def _required(given: Mapping[str, str], name: str) -> str:
     if name not in given:
-        raise Invalid("required", "this is required", f"/{name}")
+        raise Invalid("required", _("this is required"), f"/{name}")
     return given[name]

@@ -22,6 +22,7 @@ from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import Resource, StrictModelSerializer, page_response, struct_response
 from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.scope import regions_check
 from idcsched.wording import explained
 from metrics_ingest import services
@@ -42,7 +43,7 @@ class ScheduleField(serializers.Field[str, Any, Any, Any]):
 
     def to_internal_value(self, data: Any) -> str:
         if isinstance(data, bool) or not isinstance(data, int | str):
-            raise Invalid("wrong_type", "this must be a number of seconds, or cron's five fields", "/schedule")
+            raise Invalid("wrong_type", _("this must be a number of seconds, or cron's five fields"), "/schedule")
         return str(data)
 
     def to_representation(self, value: str) -> int | str:

@@ -7,6 +7,7 @@ from idcsched.audit.bulk import each, places, rows_check, rows_insert, rows_upda
 from idcsched.audit.refusals import protecting_examples
 from idcsched.audit.writing import below, refuse_unknown, row_delete, write
 from idcsched.framework.errors import Conflict
+from idcsched.framework.messages import _
 from idcsched.inventory.choices import Status, Tier
 from idcsched.inventory.models import STOCK_FIELDS, Idc, Line, Region
 from idcsched.inventory.selectors import Names
@@ -91,7 +92,7 @@ def idc_delete(*, idc: Idc) -> None:
             row_delete(row)
         row_delete(idc)
     except ProtectedError as error:
-        detail = "history needs it ({examples}): retire it instead"
+        detail = _("history needs it ({examples}): retire it instead")
         raise Conflict("in_use", detail, examples=protecting_examples(error)) from error
 
 

@@ -4,6 +4,7 @@ from typing import Any
 from idcsched.audit.bulk import each, places, rows_create, rows_update
 from idcsched.audit.writing import refuse_unknown, row_delete, table_locked, write
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.models import Isp
 
 __all__ = ["isp_create", "isp_delete", "isp_update", "isps_create", "isps_update"]
@@ -82,7 +83,7 @@ def _taken(isp: Isp, owners: Mapping[str, Sequence[str]]) -> Iterator[FieldError
         if pointer != "/code" and name == isp.code:
             others = [isp.code]
         if others:
-            yield FieldError(pointer, "name_taken", "{name} means {isp} already", {"name": name, "isp": others[0]})
+            yield FieldError(pointer, "name_taken", _("{name} means {isp} already"), {"name": name, "isp": others[0]})
 
 
 def _refuse(errors: Sequence[FieldError]) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 from idcsched.audit.bulk import each, places, rows_check, rows_create, rows_update
 from idcsched.audit.writing import below, refuse_unknown, row_delete, write
 from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.choices import ChargeType
 from idcsched.inventory.models import Idc, Isp, Line
 from idcsched.inventory.selectors import Names
@@ -135,7 +136,7 @@ def _completed(documents: Sequence[Mapping[str, Any]], names: Names) -> list[tup
             fields["isp"] = isp = names.isp(fields["isp"])
             code = fields.pop("code", "") or isp.code
             if code in found:
-                raise Invalid("line_twice", "there are two lines {name}", "/code", name=code)
+                raise Invalid("line_twice", _("there are two lines {name}"), "/code", name=code)
             found[code] = fields
     return list(found.items())
 

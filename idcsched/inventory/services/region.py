@@ -4,6 +4,7 @@ from typing import Any
 from idcsched.audit.bulk import each, places, rows_check, rows_insert, rows_update
 from idcsched.audit.writing import refuse_unknown, row_delete, table_locked, write
 from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.messages import _
 from idcsched.inventory.labels import RegionTree
 from idcsched.inventory.models import Region
 from idcsched.inventory.selectors import Names
@@ -118,7 +119,7 @@ def _stands(parent: Region | None, saved: set[int]) -> bool:
 
 def _cycle(region: Region, pointer: str) -> FieldError:
     name = "" if region.parent is None else region.parent.code
-    detail = "{name} is the region itself or lies in it"
+    detail = _("{name} is the region itself or lies in it")
     return FieldError(f"{pointer}/parent", "region_cycle", detail, {"name": name})
 
 
@@ -145,6 +146,6 @@ def _refuse_cycles(updates: Sequence[tuple[Region, Mapping[str, Any]]], pointers
     def refuse(update: tuple[Region, Mapping[str, Any]]) -> None:
         parent = moved.get(update[0].code)
         if parent is not None and update[0].code in tree.lineage(parent.code):
-            raise Invalid("region_cycle", "{name} is the region itself or lies in it", "/parent", name=parent.code)
+            raise Invalid("region_cycle", _("{name} is the region itself or lies in it"), "/parent", name=parent.code)
 
     each(updates, pointers, refuse)

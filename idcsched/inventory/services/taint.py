@@ -7,6 +7,7 @@ from idcsched.audit.bulk import each, places, rows_create, rows_update
 from idcsched.audit.writing import refuse_unknown, row_delete, row_update, write
 from idcsched.framework.errors import Invalid
 from idcsched.framework.matching import parse_terms
+from idcsched.framework.messages import _
 from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.scope import scope_check_many
@@ -104,10 +105,10 @@ def taint_delete(*, taint: Taint) -> None:
 
 def _idcs(idc: Idc | str | None, selector: Any) -> list[Idc]:
     if (idc is None) == (selector is None):
-        raise Invalid("idc_or_selector", "name either an IDC or a selector", "/idc")
+        raise Invalid("idc_or_selector", _("name either an IDC or a selector"), "/idc")
     if idc is not None:
         return [idc_named(idc, "/idc") if isinstance(idc, str) else idc]
     found = idcs_matching(parse_terms(selector, "/selector"))
     if not found:
-        raise Invalid("selector_matches_nothing", "the selector matches no IDC", "/selector")
+        raise Invalid("selector_matches_nothing", _("the selector matches no IDC"), "/selector")
     return found

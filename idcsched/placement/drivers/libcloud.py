@@ -15,6 +15,7 @@ from libcloud.compute.drivers.ec2 import NAMESPACE, EC2Connection, EC2NodeDriver
 from libcloud.compute.types import NodeState
 
 from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.framework.messages import _
 from idcsched.placement.driver import Call, Condition, Existing, NotHere, Wanted
 from idcsched.placement.libcloud_driver import (
     MARK,
@@ -87,7 +88,9 @@ class Libcloud(Cloud):
         if errors := super().check():
             return errors
         if self.config.region not in EC2NodeDriver.list_regions():
-            return [FieldError("/region", "unknown_region", "there is no region {code}", {"code": self.config.region})]
+            return [
+                FieldError("/region", "unknown_region", _("there is no region {code}"), {"code": self.config.region})
+            ]
         return []
 
     def create(self, call: Call, wanted: Wanted) -> Existing:
@@ -150,7 +153,7 @@ class _Reply(EC2Response):
         """What is no reply at all must not be taken for an empty list: by it machines would be created twice."""
         body = super().parse_body()
         if not isinstance(body, Element) or not body.tag.endswith("Response"):
-            raise Unavailable("bad_reply", "the provider sent no reply that can be understood")
+            raise Unavailable("bad_reply", _("the provider sent no reply that can be understood"))
         for element in body.iter():
             element.tag = f"{{{NAMESPACE}}}{element.tag.rpartition('}')[2]}"
         return body

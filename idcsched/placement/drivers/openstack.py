@@ -15,6 +15,7 @@ from libcloud.compute.drivers.openstack import OpenStack_2_Connection, OpenStack
 from libcloud.compute.types import NodeState
 
 from idcsched.framework.errors import Unavailable
+from idcsched.framework.messages import _
 from idcsched.placement.driver import Call, Condition, Existing, NotHere, Wanted
 from idcsched.placement.libcloud_driver import (
     MARK,
@@ -110,7 +111,7 @@ class OpenStack(Cloud):
         with _understood():
             reply = cloud.connection.request("/servers/detail", params={"name": token}).object
             if not isinstance(reply, dict) or not isinstance(reply.get("servers"), list):
-                raise Unavailable("bad_reply", "the provider sent no reply that can be understood")
+                raise Unavailable("bad_reply", _("the provider sent no reply that can be understood"))
             nodes = [cloud._to_node(server) for server in reply["servers"]]  # noqa: SLF001 - Libcloud lists all or none
         return [_told(node) for node in nodes if node.extra["metadata"].get(MARK) == token and _there(node)]
 

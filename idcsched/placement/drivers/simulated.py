@@ -9,6 +9,7 @@ import msgspec
 from django.db.models import Q, QuerySet
 
 from idcsched.framework.errors import Unavailable
+from idcsched.framework.messages import _
 from idcsched.outbound.errors import TooSlow
 from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
 from idcsched.placement.provider_models import SimulatedMachine
@@ -45,9 +46,9 @@ class Simulated(Driver):
 
     def create(self, call: Call, wanted: Wanted) -> Existing:
         if self.config.at_most is not None and self._there(call).count() >= self.config.at_most:
-            raise NotHere("no_room", "there is room for {most} machines", most=self.config.at_most)
+            raise NotHere("no_room", _("there is room for {most} machines"), most=self.config.at_most)
         if _happens(self.config.refused):
-            raise Unavailable("provider_refused", "the provider refuses, as it is configured to")
+            raise Unavailable("provider_refused", _("the provider refuses, as it is configured to"))
         machine = SimulatedMachine.objects.create(
             token=wanted.token,
             provider=call.provider,
@@ -56,7 +57,7 @@ class Simulated(Driver):
             up_at=call.now + timedelta(seconds=self.config.up_after_seconds),
         )
         if _happens(self.config.unanswered):
-            raise TooSlow("too_slow", "{origin} gave no whole reply in {seconds:g} s", origin="simulated", seconds=0)
+            raise TooSlow("too_slow", _("{origin} gave no whole reply in {seconds:g} s"), origin="simulated", seconds=0)
         return _told(machine, call)
 
     def find(self, call: Call, token: str) -> Sequence[Existing]:
@@ -69,7 +70,7 @@ class Simulated(Driver):
 
     def delete(self, call: Call, machine_id: str) -> None:
         if _happens(self.config.stuck):
-            raise Unavailable("provider_refused", "the provider refuses, as it is configured to")
+            raise Unavailable("provider_refused", _("the provider refuses, as it is configured to"))
         gone_at = call.now + timedelta(seconds=self.config.gone_after_seconds)
         key = machine_id.removeprefix("sim-")
         SimulatedMachine.objects.filter(pk=key, gone_at__isnull=True).update(gone_at=gone_at)

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from idcsched.framework.decoding import learned
 from idcsched.framework.errors import FieldError, Unavailable
+from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import BadReply, HostRefused
 from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
@@ -62,7 +63,7 @@ class Webhook(Driver):
     def create(self, call: Call, wanted: Wanted) -> Existing:
         found = self._said(call, "machine.create", msgspec.to_builtins(_order(wanted)), wanted.idempotency_key)
         if not found:
-            raise BadReply("bad_reply", "the provider did not say what it has created")
+            raise BadReply("bad_reply", _("the provider did not say what it has created"))
         return found[0]
 
     def find(self, call: Call, token: str) -> Sequence[Existing]:
@@ -77,17 +78,17 @@ class Webhook(Driver):
 
     def _said(self, call: Call, kind: str, data: dict[str, Any], message_id: str = "") -> list[Existing]:
         if call.secret is None:
-            raise Unavailable("secret_missing", "this provider needs a secret_ref")
+            raise Unavailable("secret_missing", _("this provider needs a secret_ref"))
         now = timezone.now()
         content = msgspec.json.encode(Message(type=kind, timestamp=now, data={**data, "provider": call.provider}))
         headers = signed_headers(message_id or uuid4().hex, now, content, [secret_bytes(call.secret)])
         reply = call.fetch(self.config.url, method="POST", headers=headers, content=content, also=(REFUSED_FOR_GOOD,))
         if reply.status == REFUSED_FOR_GOOD:
-            raise NotHere("provider_refused", "the provider refused: {reason}", reason=_detail(reply.content))
+            raise NotHere("provider_refused", _("the provider refused: {reason}"), reason=_detail(reply.content))
         try:
             machines = learned(Machines).decode(reply.content).machines
         except msgspec.MsgspecError as error:
-            raise BadReply("bad_reply", "the provider's reply can't be read: {reason}", reason=error) from None
+            raise BadReply("bad_reply", _("the provider's reply can't be read: {reason}"), reason=error) from None
         return [
             Existing(id=told.id, condition=Condition(told.state), addresses=told.addresses, error=told.error)
             for told in machines

@@ -6,6 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.framework.messages import _
 from idcsched.scheduling.differences import differences
 from idcsched.scheduling.models import Profile
 from idcsched.scheduling.replay import preview
@@ -59,9 +60,9 @@ def _draft(text: str) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise Invalid("malformed_json", "this is no JSON: {error}", "", error=str(error)) from None
+        raise Invalid("malformed_json", _("this is no JSON: {error}"), "", error=str(error)) from None
     if not isinstance(document, dict):
-        raise Invalid("wrong_type", "a profile is a JSON object", "")
+        raise Invalid("wrong_type", _("a profile is a JSON object"), "")
     return document
 
 
