@@ -1,6 +1,7 @@
 """Every code that the API answers with, as the source has it: with its status, and the sentences that go with it.
 
-A code is a constant beside the sentence that explains it, wherever it is raised; so the source is read for such pairs.
+A code is a constant beside the sentence that explains it and is marked with `_()`, wherever it is raised; so the source
+is read for such pairs.
 Tests of the API hold every code that they meet against what is found here.
 """
 
@@ -26,7 +27,6 @@ from idcsched.framework.errors import (
     Unauthenticated,
     Unavailable,
 )
-from idcsched.message_ids import message_ids
 
 from .problems import CODES, status_of
 
@@ -40,6 +40,7 @@ ELSEWHERE: Final = frozenset({"Reason", "PluginBroken"})
 """Calls with a code and a sentence that are no refusal."""
 RAISED: Final = frozenset({"FieldError"})
 """What is told the place before the code."""
+MARKS: Final = frozenset({"_", "gettext", "gettext_lazy"})
 STATUSES: Final = frozenset(map(int, HTTPStatus))
 OF_THE_LIBRARIES: Final[tuple[type[exceptions.APIException], ...]] = (
     exceptions.NotFound,
@@ -114,32 +115,31 @@ def _of_source(base: Path) -> Found:
     files = [file for room in ROOMS for file in sorted((base / room).rglob("*.py")) if "migrations" not in file.parts]
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
 
-    statuses, said = _statuses(trees), set(message_ids(base))
+    statuses = _statuses(trees)
     for tree in trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 yield from _of_class(node, statuses)
             elif isinstance(node, ast.FunctionDef):
-                yield from _of_function(node, statuses, said)
+                yield from _of_function(node, statuses)
             elif isinstance(node, ast.Call) and _name(node.func) not in ELSEWHERE:
-                yield from _of_call(node, statuses, said)
+                yield from _of_call(node, statuses)
 
 
-def _of_call(call: ast.Call, statuses: Mapping[str, int], said: set[str]) -> Found:
-    texts = [_text(argument) for argument in call.args]
+def _of_call(call: ast.Call, statuses: Mapping[str, int]) -> Found:
     status = next((found for argument in call.args if (found := _http_status(argument))), None)
-    for code, sentence in pairwise(texts):
-        if CODE.fullmatch(code) and sentence in said and SENTENCE.search(sentence):
+    for before, argument in pairwise(call.args):
+        if CODE.fullmatch(code := _text(before)) and SENTENCE.search(sentence := _sentence(argument)):
             yield code, status or statuses.get(_name(call.func), 400), sentence
-    named = {keyword.arg: _text(keyword.value) for keyword in call.keywords}
-    sentences = [text for text in (*texts, named.get("detail", "")) if text in said]
-    if CODE.fullmatch(code := named.get("code", "")) and sentences:
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    sentences = [text for argument in (*call.args, named.get("detail")) if (text := _sentence(argument))]
+    if CODE.fullmatch(code := _text(named.get("code"))) and sentences:
         yield code, 400, sentences[0]
 
 
-def _of_function(node: ast.FunctionDef, statuses: Mapping[str, int], said: set[str]) -> Found:
+def _of_function(node: ast.FunctionDef, statuses: Mapping[str, int]) -> Found:
     """Codes whose sentence is chosen before: any of those that the function holds."""
-    texts = [text for each in ast.walk(node) if (text := _text(each)) in said and SENTENCE.search(text)]
+    texts = [text for each in ast.walk(node) if SENTENCE.search(text := _sentence(each))]
     for call in (
         each for each in ast.walk(node) if isinstance(each, ast.Call) and _name(each.func) in RAISED | set(statuses)
     ):
@@ -153,11 +153,11 @@ def _of_class(node: ast.ClassDef, statuses: Mapping[str, int]) -> Found:
     own = {_name(item.targets[0]): item.value for item in node.body if isinstance(item, ast.Assign)}
     if {"default_code", "default_detail", "status_code"} <= set(own):
         status = re.search(r"\d{3}", ast.unparse(own["status_code"]))
-        yield _text(own["default_code"]), int(status[0] if status else 500), _text(own["default_detail"])
+        yield _text(own["default_code"]), int(status[0] if status else 500), _sentence(own["default_detail"])
     for call in (each for each in ast.walk(node) if isinstance(each, ast.Call) and _name(each.func) == "__init__"):
-        texts = [_text(argument) for argument in call.args]
-        if node.name in statuses and len(texts) > 1 and CODE.fullmatch(texts[0]) and " " in texts[1]:
-            yield texts[0], statuses[node.name], texts[1]
+        for before, argument in pairwise(call.args[:2]):
+            if node.name in statuses and CODE.fullmatch(code := _text(before)) and (sentence := _sentence(argument)):
+                yield code, statuses[node.name], sentence
 
 
 def _statuses(trees: list[ast.Module]) -> dict[str, int]:
@@ -184,10 +184,12 @@ def _http_status(node: ast.AST) -> int | None:
     return number if number in STATUSES else None
 
 
-def _text(node: ast.AST) -> str:
-    """A text, or one that is marked for translation; else nothing."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.Call) and _name(node.func) in {"_", "gettext", "gettext_lazy"} and node.args:
+def _text(node: ast.AST | None) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _sentence(node: ast.AST | None) -> str:
+    """The text that is marked for translation here, if one is."""
+    if isinstance(node, ast.Call) and _name(node.func) in MARKS and node.args:
         return _text(node.args[0])
     return ""
