@@ -4,7 +4,7 @@ bin = .venv/bin
 on_sqlite = tests/stories $(shell grep -rlE --include='test_*.py' 'mark\.(both|sqlite)' tests)
 pytest = $(bin)/python -m pytest --quiet --numprocesses auto --dist worksteal $(ARGS)
 
-.PHONY: help run test test-long coverage bench soak screenshots check lock setup clean
+.PHONY: help run test test-long coverage bench soak screenshots check messages lock setup clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -43,6 +43,10 @@ check: .dev ## format, lint, types, contracts, migrations, deployment
 	@echo "Checking deployment settings ..." && SECURE_SSL=on $(bin)/python manage.py check --deploy --fail-level WARNING
 	@echo "Checking docker-compose.yml ..." && $(bin)/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
 	@echo "All checks passed."
+
+messages: .dev ## collects the texts to be translated, and compiles what they are in other languages; needs GNU gettext
+	@$(bin)/python manage.py makemessages --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore bench --ignore var
+	@$(bin)/python manage.py compilemessages --ignore .venv --ignore var
 
 lock: .dev ## pins the dependencies anew after a change of requirements/*.in
 	@for name in base dev; do \

@@ -28,14 +28,17 @@ SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
 _SOME = 1e-9  # Mbps: to divide by where there is no commit
 
 UNDER_COMMIT = _(
+    # the "% of" here is no field: xgettext: no-python-format
     "{busy:.0f} % of the order flows in the line's busiest hours; with the order {fill:.0f} % of the commit is used: "
     "{total:,.0f} {currency} a month"
 )
 OVER_COMMIT = _(
+    # the "% of" here is no field: xgettext: no-python-format
     "{busy:.0f} % of the order flows in the line's busiest hours; {over:.0f} % of the order is billed on top of the "
     "commit: {total:,.0f} {currency} a month"
 )
 WITHOUT_COMMIT = _(
+    # the "% of" here is no field: xgettext: no-python-format
     "{busy:.0f} % of the order flows in the line's busiest hours; the line has no commit: "
     "{total:,.0f} {currency} a month"
 )

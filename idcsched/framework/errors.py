@@ -16,7 +16,7 @@ knows about HTTP.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 from .messages import Message, _
 
@@ -29,13 +29,9 @@ __all__ = [
     "NotFound",
     "PluginBroken",
     "PluginFailed",
-    "Template",
     "Unauthenticated",
     "Unavailable",
 ]
-
-Template: TypeAlias = str
-"""An English text with `{name}` fields. What is given as one can be said in every language there is a catalogue of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ PROMISED = {
     "idcsched.framework.context": {"Cycle"},
     "idcsched.framework.answer": {"Answer", "Candidate", "Rejected", "Score"},
     "idcsched.framework.errors": {"FieldError", "IdcschedError", "Invalid", "PluginBroken", "PluginFailed"},
+    "idcsched.framework.messages": {"Message", "_"},
     "idcsched.framework.normalize": {"Floats", "Scale", "normalize"},
     "idcsched.framework.external": {"Query", "Reply"},
     "idcsched.framework.plugin": {

@@ -11,12 +11,13 @@ from contextlib import AbstractContextManager, ExitStack
 
 import pytest
 
-from tests.servers import Unavailable, chromium, postgresql, prometheus, redis
+from tests.servers import Unavailable, chromium, gettext, postgresql, prometheus, redis
 
 SERVERS: Mapping[str, Callable[[], AbstractContextManager[str]]] = {
     "TEST_DATABASE_URL": postgresql.available,
     "TEST_REDIS_URL": redis.available,
     "TEST_CHROMIUM": chromium.available,
+    "TEST_GETTEXT": gettext.present,
     "TEST_PROMETHEUS": prometheus.present,  # each test starts its own: what it scrapes is the test's
 }
 WORKER = "PYTEST_XDIST_WORKER"

@@ -35,7 +35,7 @@ NOT_RUN = {
     ("docs/plugins.md", "from idcsched_carbon"): PLUGIN,
     ("docs/plugins.md", ".venv/bin/pip"): "installs into the environment of all tests; tests/third_party has its own",
     ("docs/plugins.md", f"{CYCLE}from idcsched.framework.normalize"): PLUGIN,
-    ("docs/plugins.md", f"{CYCLE}from idcsched.framework.plugin"): PLUGIN,
+    ("docs/plugins.md", f"{CYCLE}from idcsched.framework.messages"): PLUGIN,
     ("docs/provisioning.md", "from collections.abc"): DRIVER,
     ("docs/provisioning.md", "check_driver("): DRIVER,
 }
