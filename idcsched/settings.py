@@ -272,7 +272,7 @@ MIDDLEWARE = [
     "idcsched.web.browsers.Session",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "idcsched.web.browsers.Csrf",
+    "django.middleware.csrf.CsrfViewMiddleware",
     "idcsched.web.browsers.Authentication",
     "idcsched.web.browsers.OwnLanguage",
     "idcsched.web.browsers.Messages",

@@ -7,7 +7,6 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
-from django.middleware.csrf import CsrfViewMiddleware
 
 from idcsched.accounts.languages import OwnLanguageMiddleware
 from idcsched.compression import CompressionMiddleware
@@ -16,7 +15,6 @@ __all__ = [
     "Authentication",
     "Compression",
     "ContentSecurityPolicy",
-    "Csrf",
     "Messages",
     "OwnLanguage",
     "Session",
@@ -43,10 +41,6 @@ class Compression(_ForBrowsers, CompressionMiddleware):
 
 
 class Session(_ForBrowsers, SessionMiddleware):
-    pass
-
-
-class Csrf(_ForBrowsers, CsrfViewMiddleware):
     pass
 
 
