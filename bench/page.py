@@ -112,8 +112,8 @@ def _where(machine: Mapping[str, Any]) -> Iterator[str]:
 def _growth(grown: Mapping[str, Any]) -> Iterator[str]:
     yield "\n## As things grow in number\n"
     yield (
-        "One thing grows at a time, over 1,000 IDCs unless these are what grows. *kB*: what a decision allocates at "
-        "most at once.\n"
+        "One thing grows at a time, over 1,000 IDCs unless these are what grows. *µs*: of the processor; *kB*: what a "
+        "decision allocates at most at once.\n"
     )
     yield "| | | µs | kB |\n|---|--:|--:|--:|"
     for axis, points in grown.items():
