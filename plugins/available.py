@@ -22,8 +22,8 @@ class Available(Plugin):
         idcs, rows = ctx.snapshot.idcs, ctx.row_numbers
 
         def others() -> dict[str, Mask]:
-            statuses = np.array(idcs.statuses)
-            return {status: statuses != status for status in BY_STATUS if status in idcs.statuses}
+            there = [status for status in BY_STATUS if status in idcs.statuses]
+            return {status: np.array([each != status for each in idcs.statuses], dtype=np.bool_) for status in there}
 
         return tuple(
             [
