@@ -9,4 +9,4 @@ class ProjectConfig(AppConfig):
 
     def ready(self) -> None:
         import idcsched.celery  # noqa: PLC0415 - shared tasks bind to the app that exists
-        import idcsched.settings_checks  # noqa: F401, PLC0415 - registers the checks
+        import idcsched.config.checks  # noqa: F401, PLC0415 - registers the checks

@@ -12,12 +12,12 @@ from django_celery_beat.models import PeriodicTask
 from django_celery_beat.schedulers import DatabaseScheduler
 
 from idcsched.audit.context import origin_set
-from idcsched.background import Background
+from idcsched.config.checks import environment_required
+from idcsched.jobs.background import Background
+from idcsched.jobs.models import Trade
+from idcsched.jobs.pulse import Pulse
 from idcsched.placement.services import placements_expire
-from idcsched.settings_checks import environment_required
-from idcsched.work.models import Trade
-from idcsched.work.pulse import Pulse
-from metrics_ingest.periodic import is_of_source, schedules_reconcile
+from metrics_ingest.sources.periodic import is_of_source, schedules_reconcile
 
 __all__ = ["Scheduler"]
 

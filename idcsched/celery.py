@@ -9,13 +9,13 @@ from celery import Celery
 from celery.signals import beat_init, heartbeat_sent, setup_logging, worker_init, worker_ready, worker_shutdown
 from kombu.transport import TRANSPORT_ALIASES
 
-from idcsched.settings_checks import environment_required
-from idcsched.work.endings import COLD_SECONDS, end_within
+from idcsched.config.checks import environment_required
+from idcsched.jobs.endings import COLD_SECONDS, end_within
 
 __all__ = ["app"]
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "idcsched.settings")
-TRANSPORT_ALIASES["embedded"] = "idcsched.embedded_broker:Transport"
+TRANSPORT_ALIASES["embedded"] = "idcsched.jobs.broker:Transport"
 
 app = Celery("idcsched")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -51,7 +51,7 @@ def _end_in_time(**_: Any) -> None:
 @cache
 def worker_pulse() -> Any:
     """This worker's. Its room has tables, which can't be imported before Django knows its apps."""
-    from idcsched.work.models import Trade  # noqa: PLC0415
-    from idcsched.work.pulse import Pulse  # noqa: PLC0415
+    from idcsched.jobs.models import Trade  # noqa: PLC0415
+    from idcsched.jobs.pulse import Pulse  # noqa: PLC0415
 
     return Pulse(Trade.WORKER)

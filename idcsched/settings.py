@@ -1,7 +1,7 @@
 """All settings, from the environment alone; none is needed.
 
 Each variable is declared once, here, with its meaning; `docs/settings.md` shows the declarations. What is wrong
-with a value is said by `manage.py check` (see `idcsched.environment`).
+with a value is said by `manage.py check` (see `idcsched.config.env`).
 """
 
 import os
@@ -12,12 +12,16 @@ from typing import Any, Literal
 from django.utils.translation import gettext_lazy as _
 from kombu.entity import Exchange, Queue
 
-from idcsched import __version__, appearance, content_security, environment, logs
+from idcsched import __version__
 from idcsched.api.summaries import TAGS
-from idcsched.db.deadline import DeadlineConnection
-from idcsched.environment import Environment, choice, flag, integer, listing, number
-from idcsched.housekeeping import housekeeping
-from idcsched.static_files import static_version
+from idcsched.config import csp as content_security
+from idcsched.config import env as environment
+from idcsched.config import logging as logs
+from idcsched.config import theme as appearance
+from idcsched.config.env import Environment, choice, flag, integer, listing, number
+from idcsched.jobs.schedule import housekeeping
+from idcsched.web.deadline import DeadlineConnection
+from idcsched.web.static_files import static_version
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's own threads would wait, busily, for cores that others use
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -250,7 +254,7 @@ INSTALLED_APPS = [
     "axes",
     "import_export",
     "idcsched.audit",
-    "idcsched.work",
+    "idcsched.jobs",
     "idcsched.accounts",
     "idcsched.inventory",
     "idcsched.ledger",
@@ -308,7 +312,7 @@ SESSION_COOKIE_AGE = (
     * 3600
 )
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "idcsched.error_pages.csrf_failure"
+CSRF_FAILURE_VIEW = "idcsched.web.error_pages.csrf_failure"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -349,7 +353,7 @@ TIME_ZONE = "UTC"
 USE_I18N = True
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
-FORMAT_MODULE_PATH = "idcsched.formats"
+FORMAT_MODULE_PATH = "idcsched.language.formats"
 LOCALE_PATHS = [BASE_DIR / "idcsched" / "locale"]
 
 STATIC_URL = f"/static/{static_version(BASE_DIR / 'idcsched' / 'static')}/"

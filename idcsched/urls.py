@@ -5,10 +5,11 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from idcsched import exposition, health
 from idcsched.demo.sources import PATH
 from idcsched.demo.views import measurements
-from idcsched.static_files import moved
+from idcsched.web import health
+from idcsched.web import metrics_view as exposition
+from idcsched.web.static_files import moved
 
 urlpatterns = [
     path("api/v1/", include("idcsched.api.urls")),  # first, since it is asked most
@@ -23,7 +24,7 @@ urlpatterns = [
 if settings.DEMO:
     urlpatterns.append(path(PATH.removeprefix("/"), measurements))
 
-handler400 = "idcsched.error_pages.bad_request"
-handler403 = "idcsched.error_pages.permission_denied"
-handler404 = "idcsched.error_pages.not_found"
-handler500 = "idcsched.error_pages.server_error"
+handler400 = "idcsched.web.error_pages.bad_request"
+handler403 = "idcsched.web.error_pages.permission_denied"
+handler404 = "idcsched.web.error_pages.not_found"
+handler500 = "idcsched.web.error_pages.server_error"

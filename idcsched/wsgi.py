@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from granian.utils.proxies import wrap_wsgi_with_proxy_headers
 
-from idcsched.settings_checks import environment_required
-from idcsched.unsized_bodies import UnsizedBodies
+from idcsched.config.checks import environment_required
+from idcsched.web.bodies import UnsizedBodies
 
 __all__ = ["application"]
 
@@ -22,8 +22,8 @@ django.setup(set_prefix=False)
 environment_required()
 application = UnsizedBodies(WSGIHandler(), most=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
-from idcsched import serving  # noqa: E402  # what it imports needs Django's apps, and the Prometheus client the folder
+from idcsched.web import startup  # noqa: E402  # what it imports needs Django's apps, and the Prometheus client the folder
 
-serving.begin()
+startup.begin()
 if settings.TRUSTED_PROXIES:
     application = wrap_wsgi_with_proxy_headers(application, trusted_hosts=settings.TRUSTED_PROXIES)

@@ -3,10 +3,10 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFil
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin
 from idcsched.audit.admin import ReadOnlyAdmin
+from metrics_ingest.sources.admin import RunAdmin, SourceAdmin
 
 from . import services
 from .models import BandwidthDay, BandwidthMonth, BandwidthRollup, Latest, Metric
-from .source_admin import RunAdmin, SourceAdmin
 
 __all__ = [
     "BandwidthDayAdmin",

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core import checks
 
-from .kinds import kinds
+from metrics_ingest.sources.kinds import kinds
 
 
 @checks.register()

@@ -8,7 +8,7 @@ from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from idcsched.work.selectors import processes, queue_depths
+from idcsched.jobs.selectors import processes, queue_depths
 
 from .models import Source
 

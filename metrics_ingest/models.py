@@ -7,10 +7,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from idcsched.audit.models import Recorded, Topic
-from idcsched.columns import ENORMOUS, CodeField, NumberField, between, one_of, unique
+from idcsched.db.fields import ENORMOUS, CodeField, NumberField, between, one_of, unique
 from idcsched.inventory.models import Idc, Line
-
-from .source_models import CounterReadings, Run, RunState, Source
+from metrics_ingest.sources.models import CounterReadings, Run, RunState, Source
 
 __all__ = [
     "BandwidthDay",

@@ -10,8 +10,8 @@ from django.db.models import OuterRef, QuerySet, Subquery
 
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
+from metrics_ingest.sources.counters import Counted, Held, Reading, rates
 
-from .counters import Counted, Held, Reading, rates
 from .models import CounterReadings, Metric, Run, RunState, Source
 
 __all__ = [

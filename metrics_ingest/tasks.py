@@ -5,9 +5,10 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
+from metrics_ingest.sources.collecting import source_collect
+from metrics_ingest.sources.periodic import source_hint
+
 from . import services
-from .collecting import source_collect
-from .periodic import source_hint
 from .selectors import sources_overdue
 
 __all__ = ["history_prune", "rollups_refresh", "runs_prune", "source_run", "sources_sweep"]

@@ -35,9 +35,9 @@ from idcsched.outbound.testing import (
     silent,
     zipped_bomb,
 )
+from metrics_ingest.sources.kinds import check_collector_class
 
 from .collector import Ask, Collector, Record
-from .kinds import check_collector_class
 
 __all__ = ["check_collector"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from idcsched import environment
-from idcsched.environment import Environment, Parser
+from idcsched.config import env as environment
+from idcsched.config.env import Environment, Parser
 
 
 def test_it_works() -> None:

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from idcsched.accounts.services import user_create
-from idcsched.figures import figure_text
 from idcsched.inventory.models import Line
 from idcsched.inventory.services import idc_create, isp_create, region_create
+from idcsched.language.figures import figure_text
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from idcsched import heap
-from idcsched.heap import freed_memory_returned
+from idcsched.jobs import heap
+from idcsched.jobs.heap import freed_memory_returned
 
 PIECES, SIZE = 2000, 50_000  # too small to be mapped for themselves, 100 MB in all
 

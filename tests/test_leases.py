@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from idcsched.work.services import lease_give_up, lease_take
+from idcsched.jobs.services import lease_give_up, lease_take
 
 pytestmark = pytest.mark.usefixtures("db")
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from idcsched.audit.context import origin_set
-from idcsched.logs import RequestId
+from idcsched.config.logging import RequestId
 
 
 def record(**extra: object) -> logging.LogRecord:

@@ -9,8 +9,8 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from idcsched.environment import Environment, secret_list, table
-from idcsched.settings_checks import environment_required
+from idcsched.config.checks import environment_required
+from idcsched.config.env import Environment, secret_list, table
 
 ROOT = Path(settings.BASE_DIR)
 

@@ -21,12 +21,12 @@ from django.utils.translation import gettext, override, to_locale
 
 from idcsched.accounts.administration import _details
 from idcsched.accounts.services import user_create
-from idcsched.borrowed_texts import BORROWED
 from idcsched.framework.errors import Conflict, FieldError, Invalid
 from idcsched.framework.plugin import Reason
 from idcsched.inventory.services import region_create
+from idcsched.language.borrowed_texts import BORROWED
+from idcsched.language.wording import explained, say
 from idcsched.scheduling.plugins import registry
-from idcsched.wording import explained, say
 
 LANGUAGE = "zh-hans"
 PACKAGES = ("idcsched", "metrics_ingest", "plugins")

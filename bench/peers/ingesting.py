@@ -24,8 +24,8 @@ from idcsched.accounts.roles import Role
 from idcsched.accounts.services import token_issue, user_create
 from idcsched.inventory.models import Idc, Isp, Line, Region
 from metrics_ingest.models import Metric, SampleDay
+from metrics_ingest.samples.slots import SLOT, day_number, slot_floor, utc_midnight
 from metrics_ingest.services import Sample, rollups_refresh, samples_collect, samples_store
-from metrics_ingest.slots import SLOT, day_number, slot_floor, utc_midnight
 
 TODAY = datetime.now(UTC).date()
 DAYS = {"push": 4, "http": 3, "collect": 2}

@@ -29,7 +29,7 @@ from idcsched.framework.request import Request
 from idcsched.inventory.services import idc_create, isp_create, region_create
 from idcsched.placement.services import placement_order
 from idcsched.scheduling.services import profile_create
-from idcsched.serving import begin
+from idcsched.web.startup import begin
 from metrics_ingest.services import Sample, samples_store
 
 CLIENTS, IDCS, EACH = 16, 20, 25

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from idcsched.framework.errors import Conflict
-from idcsched.wording import explained
+from idcsched.language.wording import explained
 
 from . import services
 from .administration import RowServices, ServiceAdmin

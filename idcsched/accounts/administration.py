@@ -26,9 +26,9 @@ from idcsched.audit.context import origin_set
 from idcsched.audit.edits import all_or_none
 from idcsched.audit.history import HistoryMixin
 from idcsched.audit.models import Change
-from idcsched.columns import DocumentField
+from idcsched.db.fields import DocumentField
 from idcsched.framework.errors import IdcschedError, Invalid
-from idcsched.wording import explained
+from idcsched.language.wording import explained
 
 __all__ = ["RoleMixin", "RowServices", "ServiceAdmin", "ServiceInline", "TenantReadOnlyAdmin", "admin_origin"]
 

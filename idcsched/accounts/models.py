@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from idcsched.audit.models import Recorded, Topic
-from idcsched.columns import AmountField, CodeField, DocumentField, between, one_of, unique
+from idcsched.db.fields import AmountField, CodeField, DocumentField, between, one_of, unique
 
 from .hosts import host_shaped, network_shaped
 from .roles import Role

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db import DatabaseError
 
-from idcsched.background import Background
+from idcsched.jobs.background import Background
 
 from .services import token_touch
 

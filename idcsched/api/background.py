@@ -6,11 +6,11 @@ from datetime import datetime
 import msgspec
 from django.utils import timezone
 
+from idcsched.jobs.selectors import Process, processes, queue_depths
 from idcsched.placement.driver_kinds import driver_kinds
 from idcsched.placement.provider_models import Provider
-from idcsched.work.selectors import Process, processes, queue_depths
-from metrics_ingest.kinds import kinds
 from metrics_ingest.selectors import SourceHealth, sources_health
+from metrics_ingest.sources.kinds import kinds
 
 __all__ = ["Background", "background"]
 

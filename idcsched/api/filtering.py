@@ -34,7 +34,7 @@ from idcsched.framework.errors import FieldError, Invalid
 from idcsched.framework.messages import Message, _
 from idcsched.inventory.models import Idc, Isp, Region
 from idcsched.inventory.selectors import idc_codes, isp_codes, region_codes_within
-from idcsched.wording import explained
+from idcsched.language.wording import explained
 
 from .parameters import pointer_to, refuse_unknown_parameters, time_given
 

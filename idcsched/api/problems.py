@@ -29,7 +29,7 @@ from idcsched.framework.errors import (
     Unavailable,
 )
 from idcsched.framework.messages import _
-from idcsched.wording import explained
+from idcsched.language.wording import explained
 
 from .middleware import request_id_of
 

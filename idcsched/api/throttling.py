@@ -22,7 +22,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from idcsched.accounts.roles import Principal
-from idcsched.background import Background
+from idcsched.jobs.background import Background
 
 if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
     from rest_framework.views import APIView

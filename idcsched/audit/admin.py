@@ -10,8 +10,8 @@ from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from idcsched.columns import CodeField
-from idcsched.figures import figure_text
+from idcsched.db.fields import CodeField
+from idcsched.language.figures import figure_text
 
 __all__ = ["ChosenRowsMixin", "PlainValuesMixin", "ReadOnlyAdmin", "plain_column"]
 

@@ -5,7 +5,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from idcsched.columns import one_of
+from idcsched.db.fields import one_of
 
 from .transactions import TransactionNumber
 

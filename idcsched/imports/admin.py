@@ -31,7 +31,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 from idcsched.accounts.administration import RoleMixin, RowServices, admin_origin
 from idcsched.accounts.models import User
 from idcsched.framework.errors import IdcschedError
-from idcsched.wording import explained
+from idcsched.language.wording import explained
 
 from . import services
 from .exporting import json_document, template

@@ -15,7 +15,7 @@ from django.utils.translation import override
 from import_export.widgets import Widget
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-from idcsched.columns import CodeField
+from idcsched.db.fields import CodeField
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import Message, _

@@ -19,7 +19,7 @@ from idcsched.audit.row_check import row_check
 from idcsched.framework.errors import Conflict, Forbidden, IdcschedError, Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.scope import scoped
-from idcsched.wording import explained
+from idcsched.language.wording import explained
 
 from .importing import Outcome, import_inventory
 from .jobs import Beat, claimable, claimed

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.framework.matching import FACT_PREFIX, parse_terms
-from idcsched.wording import explained
+from idcsched.language.wording import explained
 
 __all__ = ["MAX_LABELS", "alias_list", "label_map", "selector_document", "taint_key"]
 

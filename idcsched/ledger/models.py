@@ -4,7 +4,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from idcsched.accounts.models import Tenant
-from idcsched.columns import AmountField, between, one_of, unique
+from idcsched.db.fields import AmountField, between, one_of, unique
 from idcsched.inventory.models import Idc, Line
 
 __all__ = ["Claim", "Headcount", "Holding", "Resource"]

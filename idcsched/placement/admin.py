@@ -18,7 +18,7 @@ from idcsched.accounts.roles import principal_of, role_can
 from idcsched.framework.errors import Forbidden, IdcschedError, Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.scope import scope_check, scoped
-from idcsched.wording import explained
+from idcsched.language.wording import explained
 
 from . import services
 from .driver_kinds import driver_kinds

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.models import Tenant
-from idcsched.columns import AmountField, CodeField, one_of, unique
+from idcsched.db.fields import AmountField, CodeField, one_of, unique
 from idcsched.inventory.models import Idc
 
 from .lifecycle import HOLDING, Action, Move, State

@@ -5,7 +5,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from idcsched.audit.models import Recorded, Topic
-from idcsched.columns import CodeField, DocumentField, unique
+from idcsched.db.fields import CodeField, DocumentField, unique
 
 __all__ = ["Provider", "SimulatedMachine"]
 

@@ -11,15 +11,15 @@ from django.db.models import Sum
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
+from idcsched.db.places import place
 from idcsched.framework.errors import Conflict
 from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Machine, Request
-from idcsched.places import place
+from idcsched.language.wording import explained
 from idcsched.scheduling.capacity import Capacity, CapacityQuestion, QuotaLeft, capacity
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Scheduled, schedule, tenant_of
-from idcsched.wording import explained
 
 from .lifecycle import HOLDING
 from .models import Placement

@@ -28,11 +28,11 @@ from idcsched.framework.explain import first_rejections
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Request
 from idcsched.framework.shortfall import awaited, nearest
+from idcsched.jobs.services import lease_give_up, lease_take
 from idcsched.ledger.keeping import Keep, Place, kept_now, kept_settle
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Made, make
-from idcsched.work.services import lease_give_up, lease_take
 
 from .choices import choices
 from .events import held

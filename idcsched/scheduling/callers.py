@@ -6,10 +6,10 @@ from idcsched.accounts.known_tokens import token_digest
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
 from idcsched.accounts.services import token_authenticate
+from idcsched.db.places import place
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.scope import scoped
-from idcsched.places import place
 
 from .live import live
 

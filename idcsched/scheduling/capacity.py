@@ -15,8 +15,8 @@ from idcsched.framework.matching import Term, Toleration
 from idcsched.framework.messages import _
 from idcsched.framework.request import Code, Codes, Hypothetical, LabelMap, Machine, Request, Text
 from idcsched.framework.snapshot import Snapshot
+from idcsched.language.wording import say
 from idcsched.outbound.asking import ask
-from idcsched.wording import say
 
 from .kept import behind
 from .live import live

@@ -31,7 +31,6 @@ from idcsched.audit.feed import (
     heed_commits,
     heed_no_more,
 )
-from idcsched.background import Background
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, Unavailable
@@ -39,9 +38,10 @@ from idcsched.framework.messages import _
 from idcsched.framework.overlay import Tenancy, laid_over
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.snapshot import Snapshot
-from idcsched.heap import freed_memory_returned
 from idcsched.inventory.models import Idc
 from idcsched.inventory.scope import scopes_known
+from idcsched.jobs.background import Background
+from idcsched.jobs.heap import freed_memory_returned
 from idcsched.ledger.keeping import Kept, kept_now
 
 from .keys import KnownRows

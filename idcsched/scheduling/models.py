@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.models import Tenant
-from idcsched.columns import CodeField, WholeDocumentField
+from idcsched.db.fields import CodeField, WholeDocumentField
 
 __all__ = ["Decision", "Profile", "ProfileRevision"]
 

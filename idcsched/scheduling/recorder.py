@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError, connection
 from prometheus_client import Counter, Gauge
 
-from idcsched.background import Background
+from idcsched.jobs.background import Background
 
 from .models import Decision
 from .records import DecisionRecord

@@ -26,8 +26,8 @@ from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import Inputs, unpack
 from idcsched.framework.rules import VERSION, changes_since
 from idcsched.framework.spreading import first_share, solution_answer, solve
+from idcsched.language.wording import say
 from idcsched.outbound.asking import ask
-from idcsched.wording import say
 
 from .live import live
 from .models import Decision, Picture, Profile, ProfileRevision

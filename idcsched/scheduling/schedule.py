@@ -8,6 +8,7 @@ import msgspec
 from uuid_utils import uuid7
 
 from idcsched.accounts.roles import Principal
+from idcsched.db.places import place
 from idcsched.framework.answer import Answer
 from idcsched.framework.batch import Batch
 from idcsched.framework.context import Clock
@@ -24,7 +25,6 @@ from idcsched.framework.wording import Say
 from idcsched.outbound.asking import ask
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
-from idcsched.places import place
 
 from . import instruments
 from .kept import behind

@@ -10,7 +10,7 @@ from django.utils.translation import get_language
 from idcsched.framework.decoding import convert
 from idcsched.framework.messages import Message, _
 from idcsched.framework.wording import PARTS, say_english
-from idcsched.wording import say
+from idcsched.language.wording import say
 
 __all__ = ["Notebook", "read", "read_struct"]
 

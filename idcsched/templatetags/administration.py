@@ -11,7 +11,7 @@ from django.utils.formats import number_format
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
 
-from idcsched.figures import figure_text
+from idcsched.language.figures import figure_text
 
 __all__ = ["age", "compact", "entry", "figure", "mbps", "pairs", "pretty"]
 

@@ -9,7 +9,7 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
 
 from idcsched.accounts.languages import OwnLanguageMiddleware
-from idcsched.compression import CompressionMiddleware
+from idcsched.web.compression import CompressionMiddleware
 
 __all__ = [
     "Authentication",

@@ -6,9 +6,9 @@ from typing import Final
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 
-from idcsched import error_pages
+from idcsched.db.places import place
 from idcsched.framework.errors import Unavailable
-from idcsched.places import place
+from idcsched.web import error_pages
 
 __all__ = ["BulkheadMiddleware"]
 

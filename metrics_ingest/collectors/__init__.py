@@ -1,1 +1,1 @@
-"""The built-in kinds of sources, one file each; `metrics_ingest.kinds` finds them."""
+"""The built-in kinds of sources, one file each; `metrics_ingest.sources.kinds` finds them."""

@@ -14,7 +14,7 @@ from django.conf import settings
 from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.framework.messages import _
 from metrics_ingest.collector import MAX_BYTES, Ask, Collector, Record
-from metrics_ingest.web import WebConfig, web_check, web_fetch
+from metrics_ingest.collectors.web import WebConfig, web_check, web_fetch
 
 __all__ = ["Csv", "CsvConfig"]
 

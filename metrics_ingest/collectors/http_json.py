@@ -10,8 +10,8 @@ from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import BadReply
 from metrics_ingest.collector import Ask, Collector, Record
-from metrics_ingest.expressions import expression
-from metrics_ingest.web import WebConfig, web_check, web_fetch
+from metrics_ingest.collectors.web import WebConfig, web_check, web_fetch
+from metrics_ingest.sources.expressions import expression
 
 __all__ = ["HttpJson", "HttpJsonConfig"]
 

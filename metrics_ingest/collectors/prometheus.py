@@ -15,7 +15,7 @@ from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import BadReply
 from metrics_ingest.collector import Ask, Collector, Record
-from metrics_ingest.web import WebConfig, web_check, web_fetch
+from metrics_ingest.collectors.web import WebConfig, web_check, web_fetch
 
 __all__ = ["Prometheus", "PrometheusConfig", "Span"]
 

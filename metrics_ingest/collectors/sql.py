@@ -18,7 +18,7 @@ from idcsched.framework.messages import _
 from idcsched.outbound.dialling import admitted_address
 from idcsched.outbound.errors import NoConnection, TooSlow
 from metrics_ingest.collector import Ask, Collector, Config, Record
-from metrics_ingest.mapping import MAX_VALUES
+from metrics_ingest.sources.mapping import MAX_VALUES
 
 __all__ = ["Sql", "SqlConfig"]
 

@@ -5,7 +5,7 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
-import idcsched.columns
+import idcsched.db.fields
 
 
 class Migration(migrations.Migration):
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             name="Metric",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("code", idcsched.columns.CodeField(max_length=63, verbose_name="code")),
+                ("code", idcsched.db.fields.CodeField(max_length=63, verbose_name="code")),
                 ("name", models.CharField(blank=True, max_length=200, verbose_name="name")),
                 ("unit", models.CharField(blank=True, max_length=30, verbose_name="unit")),
                 (
@@ -47,8 +47,8 @@ class Migration(migrations.Migration):
                         verbose_name="stays fresh for (seconds)",
                     ),
                 ),
-                ("low", idcsched.columns.NumberField(blank=True, null=True, verbose_name="lowest value")),
-                ("high", idcsched.columns.NumberField(blank=True, null=True, verbose_name="highest value")),
+                ("low", idcsched.db.fields.NumberField(blank=True, null=True, verbose_name="lowest value")),
+                ("high", idcsched.db.fields.NumberField(blank=True, null=True, verbose_name="highest value")),
                 ("builtin", models.BooleanField(default=False, editable=False, verbose_name="built-in")),
             ],
             options={
@@ -154,7 +154,7 @@ class Migration(migrations.Migration):
             name="Latest",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("value", idcsched.columns.NumberField(verbose_name="value")),
+                ("value", idcsched.db.fields.NumberField(verbose_name="value")),
                 ("at", models.DateTimeField(verbose_name="at")),
                 (
                     "idc",

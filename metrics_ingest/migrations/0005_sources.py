@@ -5,7 +5,7 @@ import django.db.models.expressions
 import django.utils.timezone
 from django.db import migrations, models
 
-import idcsched.columns
+import idcsched.db.fields
 
 
 class Migration(migrations.Migration):
@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             name="Source",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("code", idcsched.columns.CodeField(max_length=63, verbose_name="code")),
+                ("code", idcsched.db.fields.CodeField(max_length=63, verbose_name="code")),
                 ("kind", models.CharField(max_length=30, verbose_name="kind")),
                 (
                     "schedule",
@@ -28,8 +28,8 @@ class Migration(migrations.Migration):
                         verbose_name="schedule",
                     ),
                 ),
-                ("config", idcsched.columns.DocumentField(blank=True, default=dict, verbose_name="configuration")),
-                ("mapping", idcsched.columns.DocumentField(blank=True, default=dict, verbose_name="mapping")),
+                ("config", idcsched.db.fields.DocumentField(blank=True, default=dict, verbose_name="configuration")),
+                ("mapping", idcsched.db.fields.DocumentField(blank=True, default=dict, verbose_name="mapping")),
                 (
                     "secret_ref",
                     models.CharField(
@@ -108,12 +108,12 @@ class Migration(migrations.Migration):
                 ("stored", models.PositiveIntegerField(default=0, verbose_name="stored")),
                 ("refused", models.PositiveIntegerField(default=0, verbose_name="refused")),
                 ("unmatched", models.PositiveIntegerField(default=0, verbose_name="unmatched")),
-                ("refusals", idcsched.columns.DocumentField(default=list, verbose_name="refusals")),
+                ("refusals", idcsched.db.fields.DocumentField(default=list, verbose_name="refusals")),
                 (
                     "unmatched_names",
-                    idcsched.columns.DocumentField(default=list, verbose_name="names that match nothing"),
+                    idcsched.db.fields.DocumentField(default=list, verbose_name="names that match nothing"),
                 ),
-                ("error", idcsched.columns.DocumentField(null=True, verbose_name="error")),
+                ("error", idcsched.db.fields.DocumentField(null=True, verbose_name="error")),
                 (
                     "source",
                     models.ForeignKey(

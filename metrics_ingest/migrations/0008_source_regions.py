@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-import idcsched.columns
+import idcsched.db.fields
 
 
 class Migration(migrations.Migration):
@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="source",
             name="regions",
-            field=idcsched.columns.DocumentField(
+            field=idcsched.db.fields.DocumentField(
                 blank=True,
                 help_text="It writes samples of IDCs in these regions and their sub-regions; empty: everywhere.",
                 null=True,

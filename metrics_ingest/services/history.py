@@ -10,10 +10,10 @@ from idcsched.audit.writing import write
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.models import Idc, Line
-from metrics_ingest.batch import SLOT_MICROSECONDS, Batch, microseconds
 from metrics_ingest.models import Metric, Scope
-from metrics_ingest.slots import slot_floor
-from metrics_ingest.storage import batch_store
+from metrics_ingest.samples.batch import SLOT_MICROSECONDS, Batch, microseconds
+from metrics_ingest.samples.slots import slot_floor
+from metrics_ingest.samples.storage import batch_store
 
 __all__ = ["history_store"]
 

@@ -5,8 +5,8 @@ from typing import Final
 from django.db.models import QuerySet
 
 from idcsched.audit.writing import write
-from metrics_ingest.checking import KEPT
 from metrics_ingest.models import BandwidthDay, SampleDay
+from metrics_ingest.samples.checking import KEPT
 
 __all__ = ["history_prune"]
 

@@ -3,9 +3,9 @@ from datetime import datetime
 import msgspec
 
 from idcsched.audit.writing import write
-from metrics_ingest.mapping import Mapped
 from metrics_ingest.models import CounterReadings
 from metrics_ingest.selectors import rates_found
+from metrics_ingest.sources.mapping import Mapped
 
 __all__ = ["readings_take"]
 

@@ -14,11 +14,8 @@ from idcsched.audit.models import Topic
 from idcsched.audit.services import feed_append
 from idcsched.audit.writing import write
 from idcsched.inventory.models import Line
-from metrics_ingest.batch import Flags, Floats, Integers
-from metrics_ingest.billing_calendar import Calendar, Month
-from metrics_ingest.builtin import BANDWIDTH, ROLLUPS_MOVED
-from metrics_ingest.checking import KEPT
-from metrics_ingest.figures import (
+from metrics_ingest.billing.calendar import Calendar, Month
+from metrics_ingest.billing.figures import (
     DayFigures,
     PeakFigures,
     day_figures,
@@ -28,9 +25,12 @@ from metrics_ingest.figures import (
     theil_sen,
     week_profile,
 )
+from metrics_ingest.billing.percentile import percentile_95
+from metrics_ingest.builtin import BANDWIDTH, ROLLUPS_MOVED
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup, Latest, Metric
-from metrics_ingest.percentile import percentile_95
-from metrics_ingest.slots import (
+from metrics_ingest.samples.batch import Flags, Floats, Integers
+from metrics_ingest.samples.checking import KEPT
+from metrics_ingest.samples.slots import (
     HOURS_A_WEEK,
     SLOT,
     Values,
@@ -40,7 +40,7 @@ from metrics_ingest.slots import (
     stored,
     utc_midnight,
 )
-from metrics_ingest.storage import history_read
+from metrics_ingest.samples.storage import history_read
 
 __all__ = ["rollups_refresh"]
 

@@ -12,12 +12,12 @@ from idcsched.audit.services import change_record
 from idcsched.audit.writing import write
 from idcsched.framework.errors import IdcschedError, Unavailable
 from idcsched.framework.messages import _
-from metrics_ingest.counters import FIRST_READING
-from metrics_ingest.mapping import Mapped, Refused
 from metrics_ingest.models import Run, RunState, Source
-from metrics_ingest.run_notes import error_note, refusal_notes, unmatched_notes
-from metrics_ingest.schedules import parse_schedule
 from metrics_ingest.selectors import FAILING_FROM
+from metrics_ingest.sources.counters import FIRST_READING
+from metrics_ingest.sources.mapping import Mapped, Refused
+from metrics_ingest.sources.run_notes import error_note, refusal_notes, unmatched_notes
+from metrics_ingest.sources.schedules import parse_schedule
 
 from .readings import readings_take
 from .samples import Collected, samples_collect

@@ -14,8 +14,8 @@ from idcsched.framework.errors import FieldError, Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.models import Idc
 from idcsched.inventory.scope import idcs_within, scope_check_many
-from metrics_ingest.checking import Checked, Sample, samples_check
-from metrics_ingest.storage import batch_store
+from metrics_ingest.samples.checking import Checked, Sample, samples_check
+from metrics_ingest.samples.storage import batch_store
 
 __all__ = ["MAX_COLLECTED", "MAX_SAMPLES", "Collected", "Refusal", "Sample", "samples_collect", "samples_store"]
 

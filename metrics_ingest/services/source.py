@@ -8,8 +8,8 @@ from idcsched.audit.writing import row_create, row_delete, row_update, write
 from idcsched.framework.errors import Conflict
 from idcsched.framework.messages import _
 from metrics_ingest.models import Source
-from metrics_ingest.periodic import schedule_drop, schedule_follow
-from metrics_ingest.preparing import source_check
+from metrics_ingest.sources.periodic import schedule_drop, schedule_follow
+from metrics_ingest.sources.preparing import source_check
 
 __all__ = ["source_ask", "source_create", "source_delete", "source_update"]
 

@@ -9,12 +9,12 @@ from django.test import Client
 from django.utils import timezone
 
 from idcsched.inventory.services import idc_create, region_create
+from idcsched.jobs.models import Heartbeat, Trade
+from idcsched.jobs.services import heartbeat_forget, heartbeat_note
 from idcsched.placement.provider_models import Provider
-from idcsched.work.models import Heartbeat, Trade
-from idcsched.work.services import heartbeat_forget, heartbeat_note
-from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Source
 from metrics_ingest.services import source_create
+from metrics_ingest.sources.collecting import source_collect
 from tests.api.conftest import Api, causes
 from tests.outbound.peers import json_reply, loopback_allowed, peer, raw_reply
 

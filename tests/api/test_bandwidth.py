@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import idc_create, isp_create, line_update, region_create
-from metrics_ingest.forecasting import Trend, days_until
+from metrics_ingest.billing.forecasting import Trend, days_until
 from metrics_ingest.models import BandwidthMonth, BandwidthRollup, Metric
+from metrics_ingest.samples.slots import SLOT, slot_floor
 from metrics_ingest.services import history_store, rollups_refresh
-from metrics_ingest.slots import SLOT, slot_floor
 from tests.api.conftest import Api
 from tests.keeping import Kept
 

@@ -11,9 +11,9 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from idcsched import places
+from idcsched.db import places
+from idcsched.db.places import LEFT_FREE, place
 from idcsched.framework.errors import Unavailable
-from idcsched.places import LEFT_FREE, place
 from tests.api.conftest import Api
 
 ASKED = '{"region": "A", "profile": "seed-example"}'

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, tenant_delete
-from idcsched.background import Background
+from idcsched.jobs.background import Background
 from idcsched.scheduling import recorder as recording
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision

@@ -12,9 +12,9 @@ from idcsched.accounts.services import token_issue, user_create
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import affinity_create, region_scope_create
 from idcsched.scheduling.models import Profile
-from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Latest, Metric, Run, Source
 from metrics_ingest.services import source_update
+from metrics_ingest.sources.collecting import source_collect
 from tests.api.conftest import Api, speaking
 from tests.outbound.peers import Peer, json_reply, loopback_allowed, peer
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from idcsched.inventory.services import idc_create, region_create
-from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Latest, Run, Source
+from metrics_ingest.sources.collecting import source_collect
 from tests.api.conftest import Api
 from tests.outbound.peers import Peer, json_reply, loopback_allowed, peer, raw_reply
 

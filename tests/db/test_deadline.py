@@ -8,8 +8,8 @@ import psycopg2
 import pytest
 from django.db import connection
 
-from idcsched.db import deadline
-from idcsched.db.deadline import DeadlineConnection
+from idcsched.web import deadline
+from idcsched.web.deadline import DeadlineConnection
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.usefixtures("db")]
 

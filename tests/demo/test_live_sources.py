@@ -10,8 +10,8 @@ from django.utils import timezone
 from idcsched.demo.source import measured_now, samples_at, slot_start
 from idcsched.demo.sources import sources_point_to
 from idcsched.demo.traffic import slot_of
-from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Latest, Run, Source
+from metrics_ingest.sources.collecting import source_collect
 from tests.outbound.peers import Exchange, Peer, json_reply, loopback_allowed, peer
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idcsched.demo.traffic import SHAPES, SLOTS_A_DAY, Traffic, bandwidth, slot_of
-from metrics_ingest.percentile import percentile_95
+from metrics_ingest.billing.percentile import percentile_95
 
 MONTH = 30 * SLOTS_A_DAY
 MONDAY = 20_416 * SLOTS_A_DAY - 96  # 2025-11-24 00:00 in China

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from idcsched.framework.decoding import convert
-from metrics_ingest import counters
 from metrics_ingest.collector import Ask
-from metrics_ingest.kinds import check_collector_class, kinds
-from metrics_ingest.mapping import SourceMapping, compile_mapping
-from metrics_ingest.schedules import parse_schedule
+from metrics_ingest.sources import counters
+from metrics_ingest.sources.kinds import check_collector_class, kinds
+from metrics_ingest.sources.mapping import SourceMapping, compile_mapping
+from metrics_ingest.sources.schedules import parse_schedule
 from tests.docs.pages import blocks, page, tables
 from tests.outbound.peers import json_reply, loopback_allowed, peer
 from tests.third_party.packages import PACKAGES

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from idcsched.demo.processes import Child, stop
-from idcsched.housekeeping import housekeeping
+from idcsched.jobs.schedule import housekeeping
 from tests.e2e.installation import Installation, wait_for
 
 CELERY = (sys.executable, "-m", "celery", "-A", "idcsched.celery")

@@ -35,7 +35,7 @@ AN_HOUR_AGO = (
 )
 HINTS = """
 from metrics_ingest.models import Source
-from metrics_ingest.periodic import source_hint
+from metrics_ingest.sources.periodic import source_hint
 for source in Source.objects.all():
     for _ in range(20):
         source_hint(source.pk)

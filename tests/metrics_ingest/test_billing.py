@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from idcsched.inventory.choices import ChargeType
-from metrics_ingest.billing import Bill, Figures, Tariff, bill, billable_mbps
+from metrics_ingest.billing.charges import Bill, Figures, Tariff, bill, billable_mbps
 
 FIGURES = Figures(p95=800, fourth_peak=900, enhanced_95=850, daily_peak_average=950, mean=400)
 TARIFF = Tariff(charge_type="p95_month", purchased_mbps=1000, price_per_mbps=20, price_per_gb=0.5)

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from metrics_ingest.billing_calendar import Calendar, midnight, next_month
-from metrics_ingest.slots import SLOT
+from metrics_ingest.billing.calendar import Calendar, midnight, next_month
+from metrics_ingest.samples.slots import SLOT
 
 SHANGHAI, NEW_YORK, BEIRUT = ZoneInfo("Asia/Shanghai"), ZoneInfo("America/New_York"), ZoneInfo("Asia/Beirut")
 

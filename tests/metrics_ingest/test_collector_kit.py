@@ -10,9 +10,9 @@ import pytest
 
 from idcsched.framework.errors import FieldError, IdcschedError
 from metrics_ingest.collector import Ask, Collector, Config, Record
-from metrics_ingest.kinds import kinds
+from metrics_ingest.collectors.web import WebConfig
+from metrics_ingest.sources.kinds import kinds
 from metrics_ingest.testing import check_collector
-from metrics_ingest.web import WebConfig
 
 VECTOR = {"resultType": "vector", "result": [{"metric": {"site": "gz-01"}, "value": [1.7e9, "1"]}]}
 

@@ -11,8 +11,8 @@ from django.db import connection
 
 from idcsched.inventory.models import Idc, Line
 from metrics_ingest.models import Latest, SampleDay
+from metrics_ingest.samples.slots import unpacked
 from metrics_ingest.services import Sample, samples_store
-from metrics_ingest.slots import unpacked
 
 pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idcsched.framework.errors import Invalid
-from metrics_ingest.collecting import source_collect
-from metrics_ingest.counters import Counted, Reading, rates
 from metrics_ingest.models import CounterReadings, Latest, Run, RunState, Source
 from metrics_ingest.services import source_delete, source_update
-from metrics_ingest.trying import source_try
+from metrics_ingest.sources.collecting import source_collect
+from metrics_ingest.sources.counters import Counted, Reading, rates
+from metrics_ingest.sources.trying import source_try
 from tests.outbound.peers import Exchange, json_reply, peer
 
 MakeSource = Callable[..., Source]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics_ingest.billing_calendar import Calendar
-from metrics_ingest.figures import day_figures, hour_means, means, peak_figures, theil_sen, week_profile
-from metrics_ingest.percentile import percentile_95
-from metrics_ingest.slots import SLOT, as_measured
+from metrics_ingest.billing.calendar import Calendar
+from metrics_ingest.billing.figures import day_figures, hour_means, means, peak_figures, theil_sen, week_profile
+from metrics_ingest.billing.percentile import percentile_95
+from metrics_ingest.samples.slots import SLOT, as_measured
 
 NAN = np.nan
 

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pytest
 
 from idcsched.inventory.models import Line
+from metrics_ingest.billing.percentile import CONVENTIONS
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup, Metric
-from metrics_ingest.percentile import CONVENTIONS
+from metrics_ingest.samples.slots import SLOT, slot_floor
 from metrics_ingest.services import history_store, rollups_refresh
-from metrics_ingest.slots import SLOT, slot_floor
 
 pytestmark = pytest.mark.usefixtures("db")
 

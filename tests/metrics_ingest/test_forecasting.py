@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics_ingest.figures import theil_sen
-from metrics_ingest.forecasting import Sway, Trend, days_until, forecast
-from metrics_ingest.percentile import percentile_95
+from metrics_ingest.billing.figures import theil_sen
+from metrics_ingest.billing.forecasting import Sway, Trend, days_until, forecast
+from metrics_ingest.billing.percentile import percentile_95
 
 FLAT = Sway(slope=0, spread=10)
 amount, share = st.floats(0, 1e6), st.floats(0, 1)

@@ -7,8 +7,8 @@ import pytest
 
 from idcsched.audit.models import FeedEntry
 from idcsched.framework.errors import Invalid
+from metrics_ingest.billing.series import MAX_SPAN, series_read
 from metrics_ingest.models import Latest, SampleDay
-from metrics_ingest.series import MAX_SPAN, series_read
 from metrics_ingest.services import history_store
 
 pytestmark = pytest.mark.usefixtures("db")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from idcsched.framework.errors import Invalid
-from metrics_ingest.mapping import Mapped, compile_mapping
-from metrics_ingest.names import Names
+from metrics_ingest.samples.names import Names
+from metrics_ingest.sources.mapping import Mapped, compile_mapping
 
 NOW = datetime(2031, 5, 7, 12, 2, 30, tzinfo=UTC)
 NAMES = Names(

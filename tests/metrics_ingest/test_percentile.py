@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics_ingest.percentile import CONVENTIONS, percentile_95
+from metrics_ingest.billing.percentile import CONVENTIONS, percentile_95
 
 NUMPY = {"nearest_rank": "inverted_cdf"}
 value = st.one_of(st.just(np.nan), st.floats(0, 1e6, width=32), st.integers(0, 5).map(float))

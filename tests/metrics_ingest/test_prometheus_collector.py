@@ -9,10 +9,10 @@ from django.utils import timezone
 from prometheus_client import CollectorRegistry, Gauge, start_http_server
 
 from idcsched.inventory.models import Idc
-from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Latest, Run, Source
 from metrics_ingest.services import source_create
-from metrics_ingest.trying import source_try
+from metrics_ingest.sources.collecting import source_collect
+from metrics_ingest.sources.trying import source_try
 from tests.outbound.peers import json_reply, loopback_allowed, peer
 from tests.servers import Unavailable, prometheus
 

@@ -8,8 +8,8 @@ from django.conf import settings
 
 from metrics_ingest import tasks
 from metrics_ingest.models import BandwidthDay, Latest, SampleDay
+from metrics_ingest.samples.slots import slot_floor, unpacked
 from metrics_ingest.services import history_prune, history_store, pruning, rollups_refresh
-from metrics_ingest.slots import slot_floor, unpacked
 
 pytestmark = pytest.mark.usefixtures("db")
 

@@ -11,8 +11,8 @@ from django.db import connection
 
 from idcsched.inventory.models import Idc, Line
 from metrics_ingest.models import Metric, SampleDay
+from metrics_ingest.samples.slots import SLOT, day_number, slot_floor, slot_of_day, unpacked
 from metrics_ingest.services import Sample, history_prune, history_store, pruning, rollups_refresh, samples_store
-from metrics_ingest.slots import SLOT, day_number, slot_floor, slot_of_day, unpacked
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.usefixtures("db")]
 

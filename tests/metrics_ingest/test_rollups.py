@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idcsched.audit.models import FeedEntry
+from metrics_ingest.billing.percentile import percentile_95
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup
-from metrics_ingest.percentile import percentile_95
+from metrics_ingest.samples.slots import SLOT, slot_floor, unpacked
 from metrics_ingest.services import history_prune, history_store, rollups_refresh
-from metrics_ingest.slots import SLOT, slot_floor, unpacked
 
 WEEK = 7 * 288
 ZONE_OFFSET = timedelta(hours=8)

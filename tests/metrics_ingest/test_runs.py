@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from idcsched.audit.models import Change
 from metrics_ingest import services
-from metrics_ingest.collecting import source_collect
-from metrics_ingest.mapping import Mapped
 from metrics_ingest.models import Latest, Run, RunState, Source
 from metrics_ingest.selectors import sources_overdue
 from metrics_ingest.services import RunOver, run_begin, run_store, runs_lose, runs_prune, source_update
+from metrics_ingest.sources.collecting import source_collect
+from metrics_ingest.sources.mapping import Mapped
 from tests.outbound.peers import in_turn, json_reply, peer, raw_reply, silent
 
 MakeSource = Callable[..., Source]

@@ -15,8 +15,8 @@ from idcsched.framework.errors import Forbidden, Invalid
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import region_create
 from metrics_ingest.models import Latest, Metric, SampleDay
+from metrics_ingest.samples.slots import slot_of_day, unpacked
 from metrics_ingest.services import MAX_SAMPLES, Sample, metric_create, samples_store
-from metrics_ingest.slots import slot_of_day, unpacked
 
 pytestmark = pytest.mark.usefixtures("db")
 

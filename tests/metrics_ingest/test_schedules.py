@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from idcsched.framework.errors import Invalid
-from metrics_ingest.schedules import Cron, Every, parse_schedule
+from metrics_ingest.sources.schedules import Cron, Every, parse_schedule
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 from idcsched.accounts.roles import Role
 from idcsched.accounts.services import user_create
 from idcsched.audit.models import Change
-from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Latest, Run, Source
+from metrics_ingest.sources.collecting import source_collect
 from tests.outbound.peers import closed_port, json_reply, peer, raw_reply
 
 pytestmark = pytest.mark.usefixtures("db")

@@ -9,8 +9,8 @@ from django_celery_beat.models import PeriodicTask
 from idcsched.audit.models import Change
 from idcsched.framework.errors import Conflict, Invalid
 from metrics_ingest.models import Run, Source
-from metrics_ingest.periodic import schedules_reconcile
 from metrics_ingest.services import source_ask, source_create, source_delete, source_update
+from metrics_ingest.sources.periodic import schedules_reconcile
 
 MakeSource = Callable[..., Source]
 

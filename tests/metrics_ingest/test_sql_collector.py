@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from idcsched.inventory.models import Idc
-from metrics_ingest.collecting import source_collect
 from metrics_ingest.models import Latest, Run, Source
 from metrics_ingest.services import source_create
+from metrics_ingest.sources.collecting import source_collect
 from tests.outbound.peers import closed_port, loopback_allowed, mute
 
 TABLE = """

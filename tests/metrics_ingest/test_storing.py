@@ -12,8 +12,8 @@ from hypothesis.extra.django import TestCase
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import idc_create, isp_create, region_create
 from metrics_ingest.models import Latest, SampleDay
+from metrics_ingest.samples.slots import SLOTS_A_DAY, slot_floor, slot_of_day, unpacked
 from metrics_ingest.services import Sample, metric_create, samples_store
-from metrics_ingest.slots import SLOTS_A_DAY, slot_floor, slot_of_day, unpacked
 
 NOW = datetime(2031, 5, 7, 0, 12, 30, tzinfo=UTC)
 SUBJECTS = [("a", "ct", "bandwidth_mbps"), ("a", "cu", "bandwidth_mbps"), ("b", None, "cpu_load"), ("a", None, "mood")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from idcsched.environment import Environment, host_list
+from idcsched.config.env import Environment, host_list
 from idcsched.outbound.client import Client
 from idcsched.outbound.errors import HostRefused, NoConnection, TooSlow
 from idcsched.outbound.hosts import AllowedHosts, is_public, resolve

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import idcsched.accounts.models
-import idcsched.columns
+import idcsched.db.fields
 
 
 class Migration(migrations.Migration):
@@ -23,11 +23,11 @@ class Migration(migrations.Migration):
             name="Tenant",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("code", idcsched.columns.CodeField(max_length=63, verbose_name="code")),
+                ("code", idcsched.db.fields.CodeField(max_length=63, verbose_name="code")),
                 ("name", models.CharField(blank=True, max_length=200, verbose_name="name")),
                 (
                     "default_profile",
-                    idcsched.columns.CodeField(
+                    idcsched.db.fields.CodeField(
                         blank=True,
                         help_text="Code of a profile; empty: the installation's default.",
                         max_length=63,
@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "callback_hosts",
-                    idcsched.columns.DocumentField(
+                    idcsched.db.fields.DocumentField(
                         blank=True,
                         default=list,
                         help_text="Hosts to which callbacks may be sent.",
@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "quota_bandwidth_mbps",
-                    idcsched.columns.AmountField(blank=True, null=True, verbose_name="bandwidth quota (Mbps)"),
+                    idcsched.db.fields.AmountField(blank=True, null=True, verbose_name="bandwidth quota (Mbps)"),
                 ),
                 ("quota_machines", models.PositiveIntegerField(blank=True, null=True, verbose_name="machine quota")),
             ],
@@ -207,7 +207,7 @@ class Migration(migrations.Migration):
                 ("read_only", models.BooleanField(default=False, verbose_name="read-only")),
                 (
                     "allowed_networks",
-                    idcsched.columns.DocumentField(
+                    idcsched.db.fields.DocumentField(
                         blank=True,
                         default=list,
                         help_text="Networks from which it may be used, such as 10.0.0.0/8; none: from everywhere.",

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from idcsched.api.filtering import FilterSet, Number
 from idcsched.api.openapi import paged
 from idcsched.api.resources import ReadOnlyResource
-from metrics_ingest.bandwidth_report import BandwidthReport, DayReport, MonthReport, month_reports, rollups_reported
+from metrics_ingest.billing.report import BandwidthReport, DayReport, MonthReport, month_reports, rollups_reported
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup
 
 __all__ = ["BandwidthViewSet"]

@@ -15,13 +15,13 @@ from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import struct_response
 from idcsched.api.views.placements import ordered_response
+from idcsched.db.places import place
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.request import Request
 from idcsched.placement.documents import PlacementDocument
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.quota import recommend
 from idcsched.placement.services import placement_order
-from idcsched.places import place
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.taking_in import request_check

@@ -17,9 +17,9 @@ from idcsched.framework.decoding import learned
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.selectors import idc_named, line_named
+from metrics_ingest.billing.series import AGGREGATES, MAX_SPAN, series_read
+from metrics_ingest.samples.slots import slot_floor
 from metrics_ingest.selectors import metric_named
-from metrics_ingest.series import AGGREGATES, MAX_SPAN, series_read
-from metrics_ingest.slots import slot_floor
 
 __all__ = ["SERIES_PARAMETERS", "SeriesPage", "series_page"]
 

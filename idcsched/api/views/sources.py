@@ -24,15 +24,15 @@ from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.scope import regions_check
-from idcsched.wording import explained
+from idcsched.language.wording import explained
 from metrics_ingest import services
 from metrics_ingest.collector import Collector
-from metrics_ingest.kinds import kinds
-from metrics_ingest.mapping import Refused
 from metrics_ingest.models import Run, Source
-from metrics_ingest.periodic import source_hint
-from metrics_ingest.run_notes import note_said
-from metrics_ingest.trying import Trial, source_try
+from metrics_ingest.sources.kinds import kinds
+from metrics_ingest.sources.mapping import Refused
+from metrics_ingest.sources.periodic import source_hint
+from metrics_ingest.sources.run_notes import note_said
+from metrics_ingest.sources.trying import Trial, source_try
 
 __all__ = ["CollectorsView", "SourceViewSet"]
 

@@ -20,12 +20,12 @@ from idcsched.api.openapi import paged
 from idcsched.api.resources import page_response, struct_response
 from idcsched.api.throttling import throttle_state
 from idcsched.framework.plugin import Plugin
+from idcsched.language.wording import say
 from idcsched.placement.models import Placement
 from idcsched.placement.rollup import stuck
 from idcsched.scheduling.live import Picture, live
 from idcsched.scheduling.plugins import registry
 from idcsched.scheduling.recorder import recorder
-from idcsched.wording import say
 
 __all__ = ["PluginsView", "StatusView"]
 

@@ -6,7 +6,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import idcsched.columns
+import idcsched.db.fields
 import idcsched.inventory.checks
 
 
@@ -22,11 +22,11 @@ class Migration(migrations.Migration):
             name="Isp",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("code", idcsched.columns.CodeField(max_length=63, verbose_name="code")),
+                ("code", idcsched.db.fields.CodeField(max_length=63, verbose_name="code")),
                 ("name", models.CharField(blank=True, max_length=200, verbose_name="name")),
                 (
                     "aliases",
-                    idcsched.columns.DocumentField(
+                    idcsched.db.fields.DocumentField(
                         blank=True,
                         default=list,
                         validators=[idcsched.inventory.checks.alias_list],
@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "latitude",
-                    idcsched.columns.NumberField(
+                    idcsched.db.fields.NumberField(
                         blank=True,
                         null=True,
                         validators=[
@@ -66,7 +66,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "longitude",
-                    idcsched.columns.NumberField(
+                    idcsched.db.fields.NumberField(
                         blank=True,
                         null=True,
                         validators=[
@@ -76,11 +76,11 @@ class Migration(migrations.Migration):
                         verbose_name="longitude",
                     ),
                 ),
-                ("code", idcsched.columns.CodeField(max_length=63, verbose_name="code")),
+                ("code", idcsched.db.fields.CodeField(max_length=63, verbose_name="code")),
                 ("name", models.CharField(blank=True, max_length=200, verbose_name="name")),
                 (
                     "labels",
-                    idcsched.columns.DocumentField(
+                    idcsched.db.fields.DocumentField(
                         blank=True,
                         default=dict,
                         validators=[idcsched.inventory.checks.label_map],
@@ -111,7 +111,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "latitude",
-                    idcsched.columns.NumberField(
+                    idcsched.db.fields.NumberField(
                         blank=True,
                         null=True,
                         validators=[
@@ -123,7 +123,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "longitude",
-                    idcsched.columns.NumberField(
+                    idcsched.db.fields.NumberField(
                         blank=True,
                         null=True,
                         validators=[
@@ -133,7 +133,7 @@ class Migration(migrations.Migration):
                         verbose_name="longitude",
                     ),
                 ),
-                ("code", idcsched.columns.CodeField(max_length=63, verbose_name="code")),
+                ("code", idcsched.db.fields.CodeField(max_length=63, verbose_name="code")),
                 ("name", models.CharField(blank=True, max_length=200, verbose_name="name")),
                 (
                     "tier",
@@ -161,7 +161,7 @@ class Migration(migrations.Migration):
                 ("partition", models.CharField(blank=True, max_length=63, verbose_name="partition")),
                 (
                     "labels",
-                    idcsched.columns.DocumentField(
+                    idcsched.db.fields.DocumentField(
                         blank=True,
                         default=dict,
                         validators=[idcsched.inventory.checks.label_map],
@@ -170,23 +170,23 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "provider",
-                    idcsched.columns.CodeField(
+                    idcsched.db.fields.CodeField(
                         blank=True,
                         help_text="Code of the provider that starts machines here.",
                         max_length=63,
                         verbose_name="provider",
                     ),
                 ),
-                ("stock_cpu", idcsched.columns.AmountField(blank=True, null=True, verbose_name="CPU cores for sale")),
+                ("stock_cpu", idcsched.db.fields.AmountField(blank=True, null=True, verbose_name="CPU cores for sale")),
                 (
                     "stock_memory_gib",
-                    idcsched.columns.AmountField(blank=True, null=True, verbose_name="memory for sale (GiB)"),
+                    idcsched.db.fields.AmountField(blank=True, null=True, verbose_name="memory for sale (GiB)"),
                 ),
                 (
                     "stock_disk_gib",
-                    idcsched.columns.AmountField(blank=True, null=True, verbose_name="disk for sale (GiB)"),
+                    idcsched.db.fields.AmountField(blank=True, null=True, verbose_name="disk for sale (GiB)"),
                 ),
-                ("stock_gpu", idcsched.columns.AmountField(blank=True, null=True, verbose_name="GPUs for sale")),
+                ("stock_gpu", idcsched.db.fields.AmountField(blank=True, null=True, verbose_name="GPUs for sale")),
                 (
                     "region",
                     models.ForeignKey(
@@ -295,7 +295,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "selector",
-                    idcsched.columns.DocumentField(
+                    idcsched.db.fields.DocumentField(
                         blank=True,
                         null=True,
                         validators=[idcsched.inventory.checks.selector_document],
@@ -325,7 +325,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "request_selector",
-                    idcsched.columns.DocumentField(
+                    idcsched.db.fields.DocumentField(
                         blank=True,
                         help_text="Which requests it is about, by their labels; empty: all.",
                         null=True,
@@ -412,20 +412,20 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "code",
-                    idcsched.columns.CodeField(
+                    idcsched.db.fields.CodeField(
                         blank=True, help_text="Empty: the ISP's code.", max_length=63, verbose_name="code"
                     ),
                 ),
-                ("purchased_mbps", idcsched.columns.AmountField(verbose_name="purchased (Mbps)")),
+                ("purchased_mbps", idcsched.db.fields.AmountField(verbose_name="purchased (Mbps)")),
                 (
                     "commit_mbps",
-                    idcsched.columns.AmountField(
+                    idcsched.db.fields.AmountField(
                         blank=True, help_text="What is paid in any case.", null=True, verbose_name="commit (Mbps)"
                     ),
                 ),
                 (
                     "max_level",
-                    idcsched.columns.AmountField(
+                    idcsched.db.fields.AmountField(
                         blank=True,
                         help_text="Above 0, up to 1; empty: the installation's.",
                         null=True,
@@ -450,8 +450,11 @@ class Migration(migrations.Migration):
                         verbose_name="charge type",
                     ),
                 ),
-                ("price_per_mbps", idcsched.columns.AmountField(blank=True, null=True, verbose_name="price per Mbps")),
-                ("price_per_gb", idcsched.columns.AmountField(blank=True, null=True, verbose_name="price per GB")),
+                (
+                    "price_per_mbps",
+                    idcsched.db.fields.AmountField(blank=True, null=True, verbose_name="price per Mbps"),
+                ),
+                ("price_per_gb", idcsched.db.fields.AmountField(blank=True, null=True, verbose_name="price per GB")),
                 (
                     "idc",
                     models.ForeignKey(

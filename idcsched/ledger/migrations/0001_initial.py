@@ -4,7 +4,7 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
-import idcsched.columns
+import idcsched.db.fields
 
 
 class Migration(migrations.Migration):
@@ -34,8 +34,8 @@ class Migration(migrations.Migration):
                         verbose_name="resource",
                     ),
                 ),
-                ("taken", idcsched.columns.AmountField(default=0.0, verbose_name="taken")),
-                ("ordered", idcsched.columns.AmountField(default=0.0, verbose_name="ordered")),
+                ("taken", idcsched.db.fields.AmountField(default=0.0, verbose_name="taken")),
+                ("ordered", idcsched.db.fields.AmountField(default=0.0, verbose_name="ordered")),
                 (
                     "idc",
                     models.ForeignKey(
@@ -68,14 +68,14 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("placement", models.UUIDField(verbose_name="placement")),
-                ("amount", idcsched.columns.AmountField(verbose_name="amount")),
+                ("amount", idcsched.db.fields.AmountField(verbose_name="amount")),
                 (
                     "remaining",
-                    idcsched.columns.AmountField(
+                    idcsched.db.fields.AmountField(
                         help_text="What still counts; fades once monitoring sees the use.", verbose_name="remaining"
                     ),
                 ),
-                ("taken_after", idcsched.columns.AmountField(verbose_name="taken after it")),
+                ("taken_after", idcsched.db.fields.AmountField(verbose_name="taken after it")),
                 ("ceiling", models.FloatField(blank=True, null=True, verbose_name="ceiling")),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now, verbose_name="created")),
                 ("fading_since", models.DateTimeField(blank=True, null=True, verbose_name="fading since")),

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-import idcsched.columns
+import idcsched.db.fields
 
 
 class Migration(migrations.Migration):
@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="holding",
             name="kept",
-            field=idcsched.columns.AmountField(db_default=0.0, default=0.0, verbose_name="kept free"),
+            field=idcsched.db.fields.AmountField(db_default=0.0, default=0.0, verbose_name="kept free"),
         ),
         migrations.AddField(
             model_name="holding",

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from idcsched.environment import table
+from idcsched.config.env import table
 
 TABLE = re.compile(r"^\| variable \|.*\n(\|.*\n)+", re.MULTILINE)
 

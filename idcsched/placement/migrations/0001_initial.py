@@ -5,7 +5,7 @@ import django.utils.timezone
 import uuid_utils.compat
 from django.db import migrations, models
 
-import idcsched.columns
+import idcsched.db.fields
 
 
 class Migration(migrations.Migration):
@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
                 ("lines", models.JSONField(blank=True, default=list, verbose_name="lines")),
                 ("business", models.CharField(blank=True, max_length=256, verbose_name="business")),
                 ("machine_count", models.PositiveIntegerField(default=0, verbose_name="machines")),
-                ("bandwidth_mbps", idcsched.columns.AmountField(default=0.0, verbose_name="bandwidth (Mbps)")),
+                ("bandwidth_mbps", idcsched.db.fields.AmountField(default=0.0, verbose_name="bandwidth (Mbps)")),
                 ("group_id", models.UUIDField(blank=True, null=True, verbose_name="group")),
                 ("decision_id", models.UUIDField(verbose_name="decision")),
                 ("based_on", models.UUIDField(blank=True, null=True, verbose_name="recommendation")),
@@ -231,7 +231,7 @@ class Migration(migrations.Migration):
                         verbose_name="state",
                     ),
                 ),
-                ("provider", idcsched.columns.CodeField(blank=True, max_length=63, verbose_name="provider")),
+                ("provider", idcsched.db.fields.CodeField(blank=True, max_length=63, verbose_name="provider")),
                 ("provider_id", models.CharField(blank=True, max_length=255, verbose_name="id at the provider")),
                 ("addresses", models.JSONField(blank=True, default=list, verbose_name="addresses")),
                 ("error", models.TextField(blank=True, verbose_name="error")),

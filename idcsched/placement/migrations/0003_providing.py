@@ -3,7 +3,7 @@
 import django.utils.timezone
 from django.db import migrations, models
 
-import idcsched.columns
+import idcsched.db.fields
 
 
 class Migration(migrations.Migration):
@@ -16,10 +16,10 @@ class Migration(migrations.Migration):
             name="Provider",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("code", idcsched.columns.CodeField(max_length=63, verbose_name="code")),
+                ("code", idcsched.db.fields.CodeField(max_length=63, verbose_name="code")),
                 ("name", models.CharField(blank=True, max_length=200, verbose_name="name")),
                 ("kind", models.CharField(max_length=30, verbose_name="kind")),
-                ("config", idcsched.columns.DocumentField(blank=True, default=dict, verbose_name="configuration")),
+                ("config", idcsched.db.fields.DocumentField(blank=True, default=dict, verbose_name="configuration")),
                 (
                     "secret_ref",
                     models.CharField(
@@ -49,7 +49,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("token", models.CharField(db_index=True, max_length=64, verbose_name="token")),
-                ("provider", idcsched.columns.CodeField(max_length=63, verbose_name="provider")),
+                ("provider", idcsched.db.fields.CodeField(max_length=63, verbose_name="provider")),
                 ("broken", models.BooleanField(default=False, verbose_name="broken")),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now, verbose_name="created")),
                 ("up_at", models.DateTimeField(verbose_name="up")),

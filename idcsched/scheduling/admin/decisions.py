@@ -11,10 +11,10 @@ from unfold.decorators import display
 
 from idcsched.accounts.administration import TenantReadOnlyAdmin
 from idcsched.framework.errors import IdcschedError
+from idcsched.language.wording import explained
 from idcsched.scheduling.models import Decision, Profile
 from idcsched.scheduling.replay import Explanation
 from idcsched.scheduling.sentences import read
-from idcsched.wording import explained
 
 __all__ = ["DecisionAdmin"]
 

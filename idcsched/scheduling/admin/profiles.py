@@ -23,9 +23,9 @@ from idcsched.audit.history import changes_of
 from idcsched.audit.models import Change
 from idcsched.audit.writing import below
 from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.language.wording import explained
 from idcsched.scheduling import services
 from idcsched.scheduling.models import Profile
-from idcsched.wording import explained
 
 from .revisions import previewed, shown_revisions
 

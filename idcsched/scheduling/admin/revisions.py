@@ -7,11 +7,11 @@ from django.http import HttpRequest
 
 from idcsched.framework.errors import IdcschedError, Invalid
 from idcsched.framework.messages import _
+from idcsched.language.wording import explained
 from idcsched.scheduling.differences import differences
 from idcsched.scheduling.models import Profile
 from idcsched.scheduling.replay import preview
 from idcsched.scheduling.selectors import revision_named
-from idcsched.wording import explained
 
 __all__ = ["previewed", "shown_revisions"]
 

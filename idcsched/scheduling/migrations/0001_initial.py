@@ -4,7 +4,7 @@ import django.db.models.deletion
 import uuid_utils.compat
 from django.db import migrations, models
 
-import idcsched.columns
+import idcsched.db.fields
 
 
 class Migration(migrations.Migration):
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             name="Profile",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("code", idcsched.columns.CodeField(max_length=63, unique=True, verbose_name="code")),
+                ("code", idcsched.db.fields.CodeField(max_length=63, unique=True, verbose_name="code")),
                 ("name", models.CharField(blank=True, max_length=200, verbose_name="name")),
                 ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created at")),
             ],

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-import idcsched.columns
+import idcsched.db.fields
 
 DOCUMENTS = ("answer", "sentences")
 LZ4_KNOWN = "SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression'"
@@ -38,12 +38,12 @@ class Migration(migrations.Migration):
                 migrations.AlterField(
                     model_name="decision",
                     name="answer",
-                    field=idcsched.columns.WholeDocumentField(verbose_name="answer"),
+                    field=idcsched.db.fields.WholeDocumentField(verbose_name="answer"),
                 ),
                 migrations.AlterField(
                     model_name="decision",
                     name="sentences",
-                    field=idcsched.columns.WholeDocumentField(
+                    field=idcsched.db.fields.WholeDocumentField(
                         default=dict,
                         help_text="What each English sentence of the answer was made of.",
                         verbose_name="sentences",

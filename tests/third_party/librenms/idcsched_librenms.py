@@ -7,7 +7,7 @@ import msgspec
 from idcsched.framework.errors import FieldError
 from idcsched.outbound.errors import BadReply
 from metrics_ingest.collector import Ask, Collector, Record
-from metrics_ingest.web import WebConfig, web_check
+from metrics_ingest.collectors.web import WebConfig, web_check
 
 COLUMNS = "port_id,ifName,ifAlias,ifInOctets_rate,ifOutOctets_rate"
 

@@ -13,13 +13,13 @@ from django.core.management.base import BaseCommand
 from django.db import Error as DatabaseError
 
 from idcsched.accounts.models import Tenant
+from idcsched.config.env import Environment
 from idcsched.demo import showcase
 from idcsched.demo.claim import AlreadyRunning, Claim, claimed
 from idcsched.demo.credentials import TENANT
 from idcsched.demo.processes import leash, port_is_free
 from idcsched.demo.sources import sources_point_to
 from idcsched.demo.supervisor import ChildDied, NotReady, Supervisor, ignore_signals, interrupt_on_signals
-from idcsched.environment import Environment
 from metrics_ingest.tasks import sources_sweep
 
 READY_WITHIN = 60.0  # seconds; a cold start on a busy machine takes a tenth of it

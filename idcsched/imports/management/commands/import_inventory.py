@@ -12,7 +12,7 @@ from idcsched.imports.importing import Outcome, import_inventory
 from idcsched.imports.models import Missing
 from idcsched.imports.reading import MAX_BYTES, read_files
 from idcsched.imports.resources import KINDS
-from idcsched.wording import explained
+from idcsched.language.wording import explained
 
 LOCAL: Final = Principal(user_id=0, username="import_inventory", role=Role.ADMIN, all_tenants=True)
 """Whoever may run commands on this machine may write everything."""

@@ -1,0 +1,97 @@
+"""How the admin looks: its name, its sidebar by room, its style sheet."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+
+__all__ = ["UNFOLD", "sidebar"]
+
+ICONS: Mapping[str, str] = {
+    "inventory.Idc": "dns",
+    "inventory.Taint": "block",
+    "inventory.Affinity": "favorite",
+    "inventory.Line": "lan",
+    "inventory.Region": "map",
+    "inventory.Isp": "cell_tower",
+    "inventory.RegionScope": "shield_person",
+    "transfer.Import": "upload_file",
+    "scheduling.Profile": "tune",
+    "scheduling.Decision": "alt_route",
+    "placement.Placement": "package_2",
+    "placement.Machine": "computer",
+    "placement.Provider": "cloud",
+    "placement.Delivery": "outgoing_mail",
+    "metrics_ingest.Source": "sensors",
+    "metrics_ingest.Run": "sync",
+    "metrics_ingest.Metric": "straighten",
+    "metrics_ingest.Latest": "speed",
+    "metrics_ingest.BandwidthRollup": "show_chart",
+    "metrics_ingest.BandwidthMonth": "calendar_month",
+    "metrics_ingest.BandwidthDay": "today",
+    "ledger.Holding": "inventory_2",
+    "ledger.Claim": "receipt_long",
+    "ledger.Headcount": "groups",
+    "accounts.User": "person",
+    "accounts.Tenant": "apartment",
+    "accounts.ApiToken": "key",
+    "audit.Change": "history",
+}
+"""The models in the order in which the sidebar shows them, rooms likewise; what is not here comes after."""
+OTHER_ICON = "table_rows"
+ORDER = {label: place for place, label in enumerate(ICONS)}
+ROOMS = {label.split(".", 1)[0]: place for label, place in reversed(ORDER.items())}
+
+
+def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
+    """A group for each room, with what this user may see of it."""
+    rooms = admin.site.get_app_list(request)
+    rooms.sort(key=lambda room: ROOMS.get(room["app_label"], len(ICONS)))
+    groups = [{"title": capfirst(room["name"]), "separator": True, "items": _items(room)} for room in rooms]
+    return [{"items": list(_at_once(rooms))}, *groups]
+
+
+def _at_once(rooms: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What operators must be able to do in a moment, wherever they are."""
+    models = [model for room in rooms for model in room["models"]]
+    taint = next((model for model in models if model["model"]._meta.label == "inventory.Taint"), None)
+    if taint is not None and taint["add_url"]:
+        yield {"title": _("Taint IDCs…"), "icon": "do_not_disturb_on", "link": taint["add_url"]}
+
+
+def _items(room: Mapping[str, Any]) -> list[dict[str, Any]]:
+    models = {f"{room['app_label']}.{model['object_name']}": model for model in room["models"]}
+    found = sorted(models, key=lambda label: ORDER.get(label, len(ICONS)))
+    return [
+        {
+            "title": models[label]["name"],
+            "icon": ICONS.get(label, OTHER_ICON),
+            "link": models[label]["admin_url"],
+        }
+        for label in found
+        if models[label]["admin_url"]
+    ]
+
+
+UNFOLD: Mapping[str, Any] = {
+    "SITE_TITLE": "idcsched",
+    "SITE_HEADER": "idcsched",
+    "SITE_SYMBOL": "alt_route",
+    "SITE_URL": None,
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "SHOW_LANGUAGES": True,
+    "LANGUAGES": {"action": reverse_lazy("admin:language")},
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("administration/favicon.svg")},
+    ],
+    "STYLES": [lambda request: static("administration/admin.css")],
+    "SIDEBAR": {"show_search": True, "show_all_applications": False, "navigation": "idcsched.config.theme.sidebar"},
+    "DASHBOARD_CALLBACK": "idcsched.web.front_page.front_page",
+    "COMMAND": {"search_models": False},
+}

@@ -1,0 +1,48 @@
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from idcsched.db.fields import one_of, unique
+
+__all__ = ["Heartbeat", "Lease", "Trade"]
+
+
+class Trade(models.TextChoices):
+    WORKER = "worker", _("worker")
+    BEAT = "beat", _("beat")
+
+
+class Heartbeat(models.Model):
+    """The last sign of life of a process; one that ends in order takes its row with it."""
+
+    trade = models.CharField(_("trade"), max_length=10, choices=Trade.choices)
+    name = models.CharField(_("name"), max_length=255)
+    at = models.DateTimeField(_("at"))
+
+    class Meta:
+        verbose_name = _("sign of life")
+        verbose_name_plural = _("signs of life")
+        ordering = ["trade", "name"]
+        constraints = [
+            unique("trade", "name", name="heartbeat_unique"),
+            one_of("trade", Trade, name="heartbeat_trade_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.trade} {self.name}"
+
+
+class Lease(models.Model):
+    """Something that one process alone does at a time, and who does it until when."""
+
+    name = models.CharField(_("name"), max_length=100)
+    holder = models.UUIDField(_("holder"))
+    until = models.DateTimeField(_("until"))
+
+    class Meta:
+        verbose_name = _("lease")
+        verbose_name_plural = _("leases")
+        ordering = ["name"]
+        constraints = [unique("name", name="lease_unique")]
+
+    def __str__(self) -> str:
+        return self.name

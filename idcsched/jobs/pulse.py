@@ -1,0 +1,43 @@
+"""The heart of a worker or of beat: a sign of life every few seconds, whatever the database is doing."""
+
+import logging
+import time
+
+from django.db import Error, connection
+from django.utils import timezone
+
+from idcsched.jobs.models import Trade
+from idcsched.jobs.services import heartbeat_forget, heartbeat_note
+
+__all__ = ["EVERY_SECONDS", "Pulse"]
+
+logger = logging.getLogger(__name__)
+
+EVERY_SECONDS = 10.0
+
+
+class Pulse:
+    """Called as often as the process likes; writes at most every ten seconds, and never raises."""
+
+    def __init__(self, trade: Trade) -> None:
+        self._trade = trade
+        self._next = 0.0
+
+    def beat(self, name: str) -> None:
+        """The process of this name lives."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + EVERY_SECONDS
+        try:
+            heartbeat_note(trade=self._trade, name=name, now=timezone.now())
+        except Error as error:
+            logger.warning("no sign of life could be written: %s", error)
+        finally:
+            connection.close()  # a worker's children must not inherit it
+
+    def stop(self, name: str) -> None:
+        """The process ends."""
+        try:
+            heartbeat_forget(trade=self._trade, name=name)
+        except Error as error:
+            logger.warning("the last sign of life could not be taken back: %s", error)

@@ -1,0 +1,97 @@
+"""A deadline for every answer of PostgreSQL, also of a server that is frozen.
+
+No time-out of the database's own helps against a server that does not run: the kernel of its machine goes on
+acknowledging what it is sent, and `statement_timeout` is counted by the server itself. So a process that calls `watch`
+has a thread that looks for statements which have taken too long, and shuts down the socket of their connection. The
+statement then fails with OperationalError, as where the server has died.
+"""
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from time import monotonic
+from typing import Any, Final
+
+from psycopg2 import InterfaceError
+from psycopg2.extensions import connection as Psycopg2Connection  # noqa: N812  # a class with a small name
+from psycopg2.extensions import cursor as Psycopg2Cursor  # noqa: N812
+
+from idcsched.jobs.background import Background
+
+__all__ = ["DeadlineConnection", "watch"]
+
+LOOK_EVERY: Final = 0.25
+
+_lock: Final = threading.Lock()
+_running: Final[dict[int, tuple[Psycopg2Connection, float]]] = {}
+"""The connection that each thread waits for, and since when."""
+
+
+def watch(*, seconds: float) -> Background:
+    """From now on no statement of this process takes longer than that, until the thread that is returned stops."""
+    thread = Background("the database's deadline", partial(_look, seconds), seconds=LOOK_EVERY)
+    thread.start()
+    return thread
+
+
+def _look(seconds: float) -> None:
+    oldest = monotonic() - seconds
+    with _lock:  # no statement ends meanwhile, so that no other socket has got the number of its own
+        for connection, since in _running.values():
+            if since < oldest:
+                _shut_down(connection)
+
+
+def _shut_down(connection: Psycopg2Connection) -> None:
+    with suppress(OSError, InterfaceError), socket.socket(fileno=os.dup(connection.fileno())) as same:
+        same.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def _watched(connection: Psycopg2Connection) -> Iterator[None]:
+    thread = threading.get_ident()
+    with _lock:
+        _running[thread] = connection, monotonic()
+    try:
+        yield
+    finally:
+        with _lock:
+            del _running[thread]
+
+
+class DeadlineCursor(Psycopg2Cursor):
+    """Whatever waits for the server is watched."""
+
+    def execute(self, *args: Any, **kwargs: Any) -> None:
+        with _watched(self.connection):
+            super().execute(*args, **kwargs)
+
+    def executemany(self, *args: Any, **kwargs: Any) -> None:
+        with _watched(self.connection):
+            super().executemany(*args, **kwargs)
+
+    def copy_expert(self, *args: Any, **kwargs: Any) -> None:
+        with _watched(self.connection):
+            super().copy_expert(*args, **kwargs)
+
+    def fetchmany(self, *args: Any, **kwargs: Any) -> list[tuple[Any, ...]]:
+        with _watched(self.connection):
+            return super().fetchmany(*args, **kwargs)
+
+
+class DeadlineConnection(Psycopg2Connection):
+    """A connection whose statements are watched; Django makes its connections of this class."""
+
+    def cursor(self, *args: Any, **kwargs: Any) -> Any:
+        return super().cursor(*args, **{"cursor_factory": DeadlineCursor, **kwargs})
+
+    def commit(self) -> None:
+        with _watched(self):
+            super().commit()
+
+    def rollback(self) -> None:
+        with _watched(self):
+            super().rollback()

@@ -1,7 +1,0 @@
-from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
-
-
-class WorkConfig(AppConfig):
-    name = "idcsched.work"
-    verbose_name = _("background work")

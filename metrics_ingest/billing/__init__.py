@@ -1,0 +1,1 @@
+"""What stretches of bandwidth come to, and what of it is billed."""

@@ -1,0 +1,287 @@
+"""What is known of a line's bandwidth, for people who answer for capacity and cost: read from the roll-ups."""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, Self
+from zoneinfo import ZoneInfo
+
+import msgspec
+from django.conf import settings
+from django.db.models import Case, ExpressionWrapper, F, FloatField, Prefetch, QuerySet, Value, When
+from django.db.models.functions import Coalesce
+
+from idcsched.inventory.choices import ChargeType
+from idcsched.inventory.models import Line
+from metrics_ingest.billing.calendar import midnight, month_start, next_month
+from metrics_ingest.billing.charges import Bill, Figures, Tariff, bill, billable_mbps, measured_mbps
+from metrics_ingest.billing.forecasting import FARTHEST_DAYS, Forecast, Sway, forecast
+from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup
+from metrics_ingest.samples.slots import SLOT, slots_between
+
+__all__ = ["BandwidthReport", "DayReport", "MonthReport", "month_reports", "rollups_reported"]
+
+SWAYS_BY = {
+    ChargeType.P95_MONTH: "trend",
+    ChargeType.FOURTH_PEAK_MONTH: "peak",
+    ChargeType.DAILY_PEAK: "peak",
+    ChargeType.DAILY_PEAK_AVERAGE: "peak",
+    ChargeType.ENHANCED_95: "fifth",
+    ChargeType.VOLUME: "mean",
+}
+"""The days' figures by which the figure of a month sways, as the roll-up's columns begin."""
+HIGHEST_DAYS = frozenset({ChargeType.FOURTH_PEAK_MONTH, ChargeType.ENHANCED_95})
+"""They bill by the highest days of a month."""
+WINDOW_SLOTS = {"24h": 288, "7d": 7 * 288, "30d": 30 * 288}
+MONTHS, DAYS = "running_months", "running_days"
+
+
+class Percentile(msgspec.Struct, frozen=True, kw_only=True):
+    """The 95th percentile of a window, and for how much of it values are known (0..1)."""
+
+    mbps: float | None
+    coverage: float
+
+
+class TrendReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A robust line through the last 28 whole days' percentiles: its height today, and its slope."""
+
+    level_mbps: float
+    mbps_per_day: float
+
+
+class BillReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a month bills: `quantity` in `unit` (`mbps`, `mbps_days`, `gb`); no amount where no price is known."""
+
+    billable_mbps: float
+    quantity: float
+    unit: str
+    amount: float | None
+    currency: str
+
+
+class MonthReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A billing month, `YYYY-MM`, as far as it has come; `coverage` is the share of its slots with a value."""
+
+    month: str
+    complete: bool
+    coverage: float
+    days_with_values: int
+    p95_mbps: float
+    fourth_peak_mbps: float
+    enhanced_95_mbps: float
+    daily_peak_average_mbps: float
+    mean_mbps: float
+    bill: BillReport
+
+
+class DayReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A billing day; `covered_slots` counts its five-minute values, 288 in most days."""
+
+    day: date
+    peak_mbps: float
+    fifth_mbps: float
+    p95_mbps: float
+    mean_mbps: float
+    covered_slots: int
+
+    @classmethod
+    def of(cls, row: BandwidthDay) -> Self:
+        return cls(**{name: getattr(row, name) for name in cls.__struct_fields__})
+
+
+class ForecastReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What the running month will be billed by; four months in five end between `low_mbps` and `high_mbps`.
+
+    The interval is null with fewer than seven whole days. `fixed` bills what was purchased, whatever flows.
+    """
+
+    month: str
+    billable_mbps: float
+    low_mbps: float | None
+    high_mbps: float | None
+
+
+class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One line. `month` is the running one, null before its first value; `forecast` is null where the last 30 days
+    have no value, unless the line is `fixed`; `trend` with fewer than seven whole days; `days_until_high_water` where
+    it is over a year away or never.
+    """
+
+    line: int
+    idc: str
+    code: str
+    isp: str
+    charge_type: str
+    purchased_mbps: float
+    commit_mbps: float | None
+    computed_at: datetime
+    p95: dict[str, Percentile]
+    month: MonthReport | None
+    forecast: ForecastReport | None
+    trend: TrendReport | None
+    high_water_mbps: float
+    days_until_high_water: float | None
+
+    @classmethod
+    def of(cls, row: Any, now: datetime) -> Self:
+        """Of a row as `rollups_reported` gives it for the same time."""
+        line: Line = row.line
+        running = next(iter(getattr(line, MONTHS)), None)
+        return cls(
+            line=line.pk,
+            idc=line.idc.code,
+            code=line.code,
+            isp=line.isp.code,
+            charge_type=line.charge_type,
+            purchased_mbps=line.purchased_mbps,
+            commit_mbps=line.commit_mbps,
+            computed_at=row.computed_at,
+            p95={
+                name: Percentile(
+                    mbps=getattr(row, f"p95_{name}_mbps"), coverage=getattr(row, f"covered_{name}") / slots
+                )
+                for name, slots in WINDOW_SLOTS.items()
+            },
+            month=None
+            if running is None
+            else _month_report(line, running, [day.peak_mbps for day in getattr(line, DAYS)]),
+            forecast=_forecast(row, running, now),
+            trend=_trend_report(row),
+            high_water_mbps=row.high_water_mbps,
+            days_until_high_water=row.days_until_high_water,
+        )
+
+
+def rollups_reported(now: datetime) -> QuerySet[BandwidthRollup]:
+    """Roll-ups with their lines, the running month, and how long until each line is full; three queries."""
+    first = month_start(now.astimezone(_zone()).date())
+    months = BandwidthMonth.objects.filter(month=first)
+    days = BandwidthDay.objects.filter(day__gte=first, line__charge_type=ChargeType.DAILY_PEAK).order_by("day")
+    mark = ExpressionWrapper(
+        F("line__purchased_mbps") * Coalesce("line__max_level", Value(settings.BANDWIDTH_MAX_LEVEL)),
+        output_field=FloatField(),
+    )
+    left = F("high_water_mbps") - F("trend_level_mbps")
+    rows = BandwidthRollup.objects.select_related("line__idc", "line__isp").annotate(
+        high_water_mbps=mark,
+        days_until_high_water=Case(
+            When(trend_level_mbps__gte=F("high_water_mbps"), then=Value(0.0)),
+            When(
+                trend_mbps_per_day__gt=0,
+                trend_level_mbps__gte=F("high_water_mbps") - FARTHEST_DAYS * F("trend_mbps_per_day"),
+                then=left / F("trend_mbps_per_day"),
+            ),
+            output_field=FloatField(),
+        ),
+    )
+    return rows.prefetch_related(
+        Prefetch("line__bandwidth_months", queryset=months, to_attr=MONTHS),
+        Prefetch("line__bandwidth_days", queryset=days, to_attr=DAYS),
+    )
+
+
+def month_reports(line: Line, months: Sequence[BandwidthMonth]) -> list[MonthReport]:
+    """The line's months with what its present contract bills for them; at most one query."""
+    peaks: dict[date, list[float]] = {}
+    if months and line.charge_type == ChargeType.DAILY_PEAK:
+        first, last = min(row.month for row in months), next_month(max(row.month for row in months))
+        days = BandwidthDay.objects.filter(line=line, day__gte=first, day__lt=last).order_by("day")
+        for day, peak in days.values_list("day", "peak_mbps"):
+            peaks.setdefault(month_start(day), []).append(peak)
+    return [_month_report(line, row, peaks.get(row.month, [])) for row in months]
+
+
+def _month_report(line: Line, row: BandwidthMonth, peaks: Sequence[float]) -> MonthReport:
+    """`peaks` are the days' highest values; only the daily peak is billed by them."""
+    start, end = midnight(row.month, _zone()), midnight(next_month(row.month), _zone())
+    last = (start + (row.slots - 1) * SLOT).astimezone(_zone()).date()
+    tariff, figures = _tariff(line), _month_figures(row)
+    found = bill(tariff, figures, daily_peaks=peaks, days=last.day, seconds=row.slots * SLOT.total_seconds())
+    return MonthReport(
+        month=f"{row.month:%Y-%m}",
+        complete=row.slots == slots_between(start, end),
+        coverage=row.covered_slots / row.slots,
+        days_with_values=row.days,
+        p95_mbps=row.p95_mbps,
+        fourth_peak_mbps=row.fourth_peak_mbps,
+        enhanced_95_mbps=row.enhanced_95_mbps,
+        daily_peak_average_mbps=row.daily_peak_average_mbps,
+        mean_mbps=row.mean_mbps,
+        bill=_bill_report(found, billable_mbps(tariff, figures)),
+    )
+
+
+def _bill_report(found: Bill, mbps: float) -> BillReport:
+    return BillReport(
+        billable_mbps=mbps,
+        quantity=found.quantity,
+        unit=found.unit,
+        amount=found.amount,
+        currency=settings.CURRENCY,
+    )
+
+
+def _forecast(row: BandwidthRollup, running: BandwidthMonth | None, now: datetime) -> ForecastReport | None:
+    line: Line = row.line
+    first = month_start(now.astimezone(_zone()).date())
+    if line.charge_type == ChargeType.FIXED:
+        found = Forecast(mbps=line.purchased_mbps, low=line.purchased_mbps, high=line.purchased_mbps)
+    elif row.p95_30d_mbps is None:
+        return None
+    else:
+        start, end = midnight(first, _zone()), midnight(next_month(first), _zone())
+        found = forecast(
+            month=None if running is None else measured_mbps(line.charge_type, _month_figures(running)),
+            rolling=measured_mbps(line.charge_type, _rolling_figures(row)),
+            passed=(now - start) / (end - start),
+            days_left=(end - now) / timedelta(days=1),
+            sway=_sway(row, SWAYS_BY[ChargeType(line.charge_type)]),
+            commit=line.commit_mbps or 0.0,
+            highest=line.charge_type in HIGHEST_DAYS,
+        )
+    return ForecastReport(month=f"{first:%Y-%m}", billable_mbps=found.mbps, low_mbps=found.low, high_mbps=found.high)
+
+
+def _sway(row: BandwidthRollup, figure: str) -> Sway | None:
+    slope, spread = getattr(row, f"{figure}_mbps_per_day"), getattr(row, f"{figure}_spread_mbps")
+    return None if slope is None or spread is None else Sway(slope=slope, spread=spread)
+
+
+def _trend_report(row: BandwidthRollup) -> TrendReport | None:
+    level, slope = row.trend_level_mbps, row.trend_mbps_per_day
+    return None if level is None or slope is None else TrendReport(level_mbps=level, mbps_per_day=slope)
+
+
+def _tariff(line: Line) -> Tariff:
+    return Tariff(
+        charge_type=line.charge_type,
+        purchased_mbps=line.purchased_mbps,
+        commit_mbps=line.commit_mbps,
+        price_per_mbps=line.price_per_mbps,
+        price_per_gb=line.price_per_gb,
+    )
+
+
+def _month_figures(row: BandwidthMonth) -> Figures:
+    return Figures(
+        p95=row.p95_mbps,
+        fourth_peak=row.fourth_peak_mbps,
+        enhanced_95=row.enhanced_95_mbps,
+        daily_peak_average=row.daily_peak_average_mbps,
+        mean=row.mean_mbps,
+    )
+
+
+def _rolling_figures(row: BandwidthRollup) -> Figures:
+    """Where the last thirty days have a percentile, they have the other figures, too."""
+    return Figures(
+        p95=row.p95_30d_mbps or 0.0,
+        fourth_peak=row.fourth_peak_30d_mbps or 0.0,
+        enhanced_95=row.enhanced_95_30d_mbps or 0.0,
+        daily_peak_average=row.daily_peak_average_30d_mbps or 0.0,
+        mean=row.mean_30d_mbps or 0.0,
+    )
+
+
+def _zone() -> ZoneInfo:
+    return ZoneInfo(settings.BILLING_ZONE)

@@ -1,0 +1,103 @@
+"""What the kinds that ask over HTTP have in common: an address, headers, and how the secret is shown."""
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import msgspec
+
+from idcsched.framework.errors import FieldError, IdcschedError, Unavailable
+from idcsched.framework.messages import _
+from idcsched.outbound.client import Fetched, origin_of
+from metrics_ingest.collector import Ask, Config
+
+__all__ = ["Auth", "WebConfig", "web_check", "web_fetch"]
+
+NAME = r"^[A-Za-z0-9-]+$"
+SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token"})
+SECRET_PARAMETERS = frozenset({"password", "passwd", "secret", "token", "access_token", "api_key", "apikey"})
+OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
+
+HeaderName = Annotated[str, msgspec.Meta(pattern=NAME, max_length=100)]
+HeaderValue = Annotated[str, msgspec.Meta(pattern=r"^[ -~]*$", max_length=1000)]
+
+
+class Auth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The secret is shown as a bearer token, as the password of `username`, or in the header or parameter `name`."""
+
+    kind: Literal["bearer", "basic", "header", "parameter"] = "bearer"
+    username: str | None = None
+    name: HeaderName | None = None
+
+
+class WebConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where to ask; `auth` says how the secret that the source refers to is shown there."""
+
+    url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
+    headers: Annotated[dict[HeaderName, HeaderValue], msgspec.Meta(max_length=50)] = {}
+    auth: Auth = msgspec.field(default_factory=Auth)
+
+
+def web_check(config: WebConfig) -> Iterator[FieldError]:
+    """An address that can be called, and no secret where everybody sees it."""
+    try:
+        origin_of(config.url)
+    except IdcschedError as error:
+        yield FieldError("/url", "invalid_url", error.template, error.params)
+    else:
+        yield from _secrets_in(config.url)
+    for header in config.headers:
+        if header.lower() in SECRET_HEADERS:
+            yield FieldError(f"/headers/{header}", "secret_in_config", _("a secret belongs into `secret_ref`"))
+        elif header.lower() in OURS:
+            yield FieldError(f"/headers/{header}", "not_settable", _("this header can't be set"))
+    yield from _auth_errors(config.auth)
+
+
+def web_fetch(
+    ask: Ask,
+    config: WebConfig,
+    url: str,
+    *,
+    method: str = "GET",
+    accept: str = "*/*",
+    content: bytes = b"",
+    content_type: str = "",
+    also: tuple[int, ...] = (),
+) -> Fetched:
+    """Ask for `url` with the source's headers and its secret; raises an OutboundError."""
+    headers = {"Accept": accept, **config.headers}
+    if content_type:
+        headers["Content-Type"] = content_type
+    if ask.secret is not None:
+        headers, url = _shown(ask.secret, config.auth, headers, url)
+    return ask.fetch(url, method=method, headers=headers, content=content, also=also)
+
+
+def _secrets_in(url: str) -> Iterator[FieldError]:
+    if any(name.lower() in SECRET_PARAMETERS for name, _ in parse_qsl(urlsplit(url).query)):
+        yield FieldError("/url", "secret_in_config", _("a secret belongs into `secret_ref`"))
+
+
+def _auth_errors(auth: Auth) -> Iterator[FieldError]:
+    if auth.kind == "basic" and not auth.username:
+        yield FieldError("/auth/username", "required", _("this is required"))
+    if auth.kind in ("header", "parameter") and not auth.name:
+        yield FieldError("/auth/name", "required", _("this is required"))
+
+
+def _shown(secret: str, auth: Auth, headers: Mapping[str, str], url: str) -> tuple[dict[str, str], str]:
+    """Headers and address with the secret in its place."""
+    if not secret.isprintable() or not secret.isascii():
+        raise Unavailable("secret_unusable", _("the secret holds characters that can't be sent"))
+    if auth.kind == "parameter":
+        parts = urlsplit(url)
+        query = urlencode([*parse_qsl(parts.query, keep_blank_values=True), (str(auth.name), secret)])
+        return dict(headers), urlunsplit(parts._replace(query=query))
+    if auth.kind == "basic":
+        coded = b64encode(f"{auth.username}:{secret}".encode()).decode("ascii")
+        return {**headers, "Authorization": f"Basic {coded}"}, url
+    if auth.kind == "header":
+        return {**headers, str(auth.name): secret}, url
+    return {**headers, "Authorization": f"Bearer {secret}"}, url

@@ -1,0 +1,1 @@
+"""Samples on their way into the tables: checked, put into columns, written in bulk."""

@@ -1,0 +1,155 @@
+"""Many values as columns: sorted, and cut into what the tables hold.
+
+A subject is what a value is about: metric and line, or, where the metric is about IDCs, metric and IDC; by primary
+keys, line 0 standing for the IDC as a whole. Times are whole microseconds since 1970, UTC.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics_ingest.samples.slots import SLOT, SLOTS_A_DAY, STORED
+
+__all__ = [
+    "SLOT_MICROSECONDS",
+    "Batch",
+    "Days",
+    "Flags",
+    "Floats",
+    "Integers",
+    "Runs",
+    "microseconds",
+    "moment",
+    "slots_since_1970",
+]
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Days = tuple[Integers, Integers, npt.NDArray[np.float32]]
+"""Of each row: the line, the day counted from 1970, its 288 values."""
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
+SLOT_MICROSECONDS: Final = SLOT // MICROSECOND
+
+
+def microseconds(at: datetime) -> int:
+    return (at - EPOCH) // MICROSECOND
+
+
+def moment(at: int) -> datetime:
+    return EPOCH + at * MICROSECOND
+
+
+def slots_since_1970(at: Integers) -> Integers:
+    found: Integers = at // SLOT_MICROSECONDS
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """Values of slots that follow each other, of one subject and one UTC day; a row each.
+
+    `day` counts from 1970. The values of row r are `values[start[r] : start[r] + length[r]]`, as they are stored.
+    `turn` tells the runs of one subject's day apart: 0 for its first, 1 for its second, and so on.
+    """
+
+    metric: Integers
+    idc: Integers
+    line: Integers
+    day: Integers
+    slot: Integers
+    turn: Integers
+    start: Integers
+    length: Integers
+    values: npt.NDArray[np.float32]
+
+    def taken(self, rows: Any) -> "Runs":
+        columns = ("metric", "idc", "line", "day", "slot", "turn", "start", "length")
+        return Runs(**{name: getattr(self, name)[rows] for name in columns}, values=self.values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Values in the order in which all writers write: by subject; and those of one subject, oldest first."""
+
+    metric: Integers
+    idc: Integers
+    line: Integers
+    at: Integers
+    value: Floats
+
+    @classmethod
+    def of(cls, *, metric: Integers, idc: Integers, line: Integers, at: Integers, value: Floats) -> Self:
+        """Of values of the same subject and time the one that came last stays last."""
+        order = np.lexsort((at, line, idc, metric))
+        return cls(metric=metric[order], idc=idc[order], line=line[order], at=at[order], value=value[order])
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    @cached_property
+    def slot(self) -> Integers:
+        """The five minutes in which each was taken, counted from 1970."""
+        return slots_since_1970(self.at)
+
+    @cached_property
+    def subject(self) -> Integers:
+        """Numbers the subjects, from 0 on."""
+        moved = np.zeros(len(self), dtype=bool)
+        for column in (self.metric, self.idc, self.line):
+            moved[1:] |= column[1:] != column[:-1]
+        return np.cumsum(moved)
+
+    def taken(self, rows: Any) -> "Batch":
+        return Batch(
+            metric=self.metric[rows],
+            idc=self.idc[rows],
+            line=self.line[rows],
+            at=self.at[rows],
+            value=self.value[rows],
+        )
+
+    def newest(self) -> "Batch":
+        """The last value of each subject."""
+        return self.taken(_ends(self.subject))
+
+    def runs(self) -> Runs:
+        """What each day's slots hold: of several values of a slot the last one."""
+        last = self.taken(_ends(self.subject, self.slot))
+        day, place = np.divmod(last.slot, SLOTS_A_DAY)
+        begins = np.ones(len(last), dtype=bool)
+        begins[1:] = (np.diff(last.subject) != 0) | (np.diff(day) != 0) | (np.diff(last.slot) != 1)
+        start = np.flatnonzero(begins)
+        return Runs(
+            metric=last.metric[start],
+            idc=last.idc[start],
+            line=last.line[start],
+            day=day[start],
+            slot=place[start],
+            turn=_turns(last.subject[start], day[start]),
+            start=start,
+            length=np.diff(start, append=len(last)),
+            values=last.value.astype(STORED),
+        )
+
+
+def _ends(*columns: Integers) -> Integers:
+    """The rows after which one of the columns moves, and the last one."""
+    ends = np.ones(len(columns[0]), dtype=bool)
+    ends[:-1] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return np.flatnonzero(ends)
+
+
+def _turns(subject: Integers, day: Integers) -> Integers:
+    """Counts the rows of each subject's day."""
+    rows = np.arange(len(subject))
+    first = np.ones(len(subject), dtype=bool)
+    first[1:] = (np.diff(subject) != 0) | (np.diff(day) != 0)
+    found: Integers = rows - np.maximum.accumulate(np.where(first, rows, 0))
+    return found

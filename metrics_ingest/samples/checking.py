@@ -1,0 +1,242 @@
+"""Which samples are sound: what their codes stand for, and what is wrong with those that are not."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, Self
+
+import msgspec
+import numpy as np
+from django.db.models import QuerySet
+
+from idcsched.db.fields import ENORMOUS
+from idcsched.framework.errors import FieldError
+from idcsched.framework.messages import Message, _
+from idcsched.inventory.models import Idc, Line
+from metrics_ingest.models import Metric, Scope
+from metrics_ingest.samples.batch import Batch, Flags, Floats, Integers, microseconds
+
+__all__ = ["KEPT", "MAX_AHEAD", "Checked", "Sample", "samples_check"]
+
+MAX_AHEAD: Final = timedelta(minutes=1)
+"""So far clocks may differ: what lies ahead by more is refused, what lies ahead by less counts as taken on arrival."""
+KEPT: Final = timedelta(days=40)
+UNKNOWN: Final = -1
+WHOLE_IDC: Final = 0
+MANY: Final = 0.2
+"""From this share of all IDCs on, reading them all is quicker than naming those wanted."""
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One value as it is handed in, by the codes of what it is about.
+
+    A light struct: there are ten thousands of them at once, and nothing in them can hold a cycle.
+    """
+
+    idc: str
+    metric: str
+    value: float
+    at: datetime
+    line: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """The sound samples, and by its place what is wrong with each of the others."""
+
+    sound: Batch
+    faults: Mapping[int, Sequence[FieldError]]
+
+
+def samples_check(samples: Sequence[Sample], now: datetime, within: Collection[int] | None = None) -> Checked:
+    """Look the codes up, in four queries at most, and the values over; `within` are the IDCs that may be written."""
+    known = _Known.read(samples)
+    columns = _Columns.of(samples, known)
+    faults: dict[int, list[FieldError]] = {}
+    for rule in _rules(samples, columns, known, now, within):
+        for place in np.flatnonzero(rule.broken).tolist():
+            params = rule.params(place) if rule.params else None
+            faults.setdefault(place, []).append(FieldError(rule.pointer, rule.code, rule.detail, params))
+    return Checked(sound=columns.batch(known, without=faults, now=now), faults=dict(sorted(faults.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the samples' codes stand for; of metrics the places in the columns below."""
+
+    metrics: Mapping[str, int]
+    idcs: Mapping[str, int]
+    lines: Mapping[tuple[int, str], int]
+    metric_ids: Integers
+    about_lines: Flags
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def read(cls, samples: Sequence[Sample]) -> Self:
+        idcs, lines = _rows(samples)
+        metrics = list(Metric.objects.values_list("code", "id", "scope", "low", "high"))
+        return cls(
+            metrics={row[0]: place for place, row in enumerate(metrics)},
+            idcs=dict(idcs.values_list("code", "id")),
+            lines={(idc, code): id_ for idc, code, id_ in lines.values_list("idc_id", "code", "id")},
+            metric_ids=np.array([row[1] for row in metrics] + [UNKNOWN], dtype=np.int64),
+            about_lines=np.array([row[2] == Scope.LINE for row in metrics] + [False]),
+            low=np.array([-ENORMOUS if row[3] is None else row[3] for row in metrics] + [-np.inf]),
+            high=np.array([ENORMOUS if row[4] is None else row[4] for row in metrics] + [np.inf]),
+        )
+
+
+def _rows(samples: Sequence[Sample]) -> tuple[QuerySet[Idc], QuerySet[Line]]:
+    """The IDCs named, and the lines of those of which lines are named; all, where naming so many would take longer."""
+    idcs, lines = Idc.objects.order_by(), Line.objects.order_by()
+    codes = {sample.idc for sample in samples}
+    with_lines = {sample.idc for sample in samples if sample.line is not None}
+    many = MANY * idcs.count()
+    return (
+        idcs if len(codes) > many else idcs.filter(code__in=codes),
+        lines if len(with_lines) > many else lines.filter(idc__code__in=with_lines),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The samples by column: primary keys and places, UNKNOWN where there is none; times as a batch has them."""
+
+    metric: Integers
+    idc: Integers
+    line: Integers
+    zoned: Flags
+    at: Integers
+    value: Floats
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample], known: _Known) -> Self:
+        zoned = [sample.at.tzinfo is not None for sample in samples]
+        idc_of, line_of, metric_of = known.idcs.get, known.lines.get, known.metrics.get
+        idcs = [idc_of(sample.idc, UNKNOWN) for sample in samples]
+        lines = [
+            WHOLE_IDC if sample.line is None else line_of((idc, sample.line), UNKNOWN)
+            for idc, sample in zip(idcs, samples, strict=True)
+        ]
+        return cls(
+            metric=np.array([metric_of(sample.metric, UNKNOWN) for sample in samples], dtype=np.int64),
+            idc=np.array(idcs, dtype=np.int64),
+            line=np.array(lines, dtype=np.int64),
+            zoned=np.array(zoned, dtype=np.bool_),
+            at=_times(samples, zoned),
+            value=np.array([sample.value for sample in samples], dtype=np.float64),
+        )
+
+    def batch(self, known: _Known, *, without: Mapping[int, object], now: datetime) -> Batch:
+        sound = np.ones(len(self.at), dtype=np.bool_)
+        sound[list(without)] = False
+        batch = Batch.of(
+            metric=known.metric_ids[self.metric[sound]],
+            idc=self.idc[sound],
+            line=self.line[sound],
+            at=self.at[sound],
+            value=self.value[sound],
+        )
+        return replace(batch, at=np.minimum(batch.at, microseconds(now)))  # sorted before: of those ahead the last wins
+
+
+def _times(samples: Sequence[Sample], zoned: Sequence[bool]) -> Integers:
+    """Each distinct time is looked at once: a push has few."""
+    found = {at: microseconds(at) for at in {sample.at for sample, fine in zip(samples, zoned, strict=True) if fine}}
+    return np.array([found.get(sample.at, 0) for sample in samples], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    """`broken` says which samples break it; `params` fills the fields of `detail` for one of them."""
+
+    broken: Flags
+    pointer: str
+    code: str
+    detail: Message
+    params: Callable[[int], dict[str, Any]] | None = None
+
+
+def _rules(
+    samples: Sequence[Sample], columns: _Columns, known: _Known, now: datetime, within: Collection[int] | None
+) -> Iterator[_Rule]:
+    """In the order in which a sample's faults are told."""
+    yield _Rule(
+        broken=columns.idc == UNKNOWN,
+        pointer="/idc",
+        code="unknown_idc",
+        detail=_("there is no IDC {name}"),
+        params=lambda place: {"name": samples[place].idc},
+    )
+    if within is not None:
+        yield _Rule(
+            broken=(columns.idc != UNKNOWN) & ~np.isin(columns.idc, list(within)),
+            pointer="/idc",
+            code="region_not_allowed",
+            detail=_("{name} lies outside of the source's regions"),
+            params=lambda place: {"name": samples[place].idc},
+        )
+    yield _Rule(
+        broken=columns.metric == UNKNOWN,
+        pointer="/metric",
+        code="unknown_metric",
+        detail=_("there is no metric {name}"),
+        params=lambda place: {"name": samples[place].metric},
+    )
+    yield from _value_rules(columns, known)
+    yield from _line_rules(samples, columns, known)
+    yield from _time_rules(columns, now)
+
+
+def _value_rules(columns: _Columns, known: _Known) -> Iterator[_Rule]:
+    low, high, finite = known.low[columns.metric], known.high[columns.metric], np.isfinite(columns.value)
+    yield _Rule(broken=~finite, pointer="/value", code="not_finite", detail=_("this must be a finite number"))
+    yield _Rule(
+        broken=finite & ((columns.value < low) | (columns.value > high)),
+        pointer="/value",
+        code="out_of_range",
+        detail=_("this must lie between {low:g} and {high:g}"),
+        params=lambda place: {"low": float(low[place]), "high": float(high[place])},
+    )
+
+
+def _line_rules(samples: Sequence[Sample], columns: _Columns, known: _Known) -> Iterator[_Rule]:
+    about_lines, named = known.about_lines[columns.metric], columns.line != WHOLE_IDC
+    yield _Rule(
+        broken=(columns.metric != UNKNOWN) & ~about_lines & named,
+        pointer="/line",
+        code="line_not_allowed",
+        detail=_("{name} is about IDCs, not lines"),
+        params=lambda place: {"name": samples[place].metric},
+    )
+    yield _Rule(
+        broken=about_lines & ~named,
+        pointer="/line",
+        code="line_required",
+        detail=_("{name} is about lines: name one"),
+        params=lambda place: {"name": samples[place].metric},
+    )
+    yield _Rule(
+        broken=about_lines & (columns.line == UNKNOWN) & (columns.idc != UNKNOWN),
+        pointer="/line",
+        code="unknown_line",
+        detail=_("the IDC has no line {name}"),
+        params=lambda place: {"name": samples[place].line},
+    )
+
+
+def _time_rules(columns: _Columns, now: datetime) -> Iterator[_Rule]:
+    yield _Rule(broken=~columns.zoned, pointer="/at", code="zone_required", detail=_("a time needs its time zone"))
+    yield _Rule(
+        broken=columns.zoned & (columns.at > microseconds(now + MAX_AHEAD)),
+        pointer="/at",
+        code="in_the_future",
+        detail=_("this lies more than a minute in the future"),
+    )
+    yield _Rule(
+        broken=columns.zoned & (columns.at < microseconds(now - KEPT)),
+        pointer="/at",
+        code="too_old",
+        detail=_("this is older than the 40 days that are kept"),
+    )

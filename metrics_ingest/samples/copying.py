@@ -1,0 +1,205 @@
+"""Writing a batch on PostgreSQL: binary COPY into temporary tables, then one statement for each table.
+
+The temporary tables live as long as the session and are empty between transactions. What is held already is looked
+up row by row, each by its whole key, in a way that leaves the planner no choice: it may believe whatever it likes of a
+table that it counted while it was nearly empty.
+"""
+
+import struct
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connection
+from django.db.models import Model
+
+from metrics_ingest.models import Latest, SampleDay
+from metrics_ingest.samples.batch import Batch, Days, Integers, Runs
+from metrics_ingest.samples.slots import EMPTY_DAY, SLOTS_A_DAY, STORED
+
+__all__ = ["days_read", "days_write", "latest_write"]
+
+Column = npt.NDArray[Any]
+
+COPY_HEADER: Final = b"PGCOPY\n\xff\r\n\x00" + struct.pack(">ii", 0, 0)
+COPY_TRAILER: Final = struct.pack(">h", -1)
+DAYS_TO_2000: Final = 10_957
+MICROSECONDS_TO_2000: Final = DAYS_TO_2000 * 86_400_000_000
+VALUE_SIZE: Final = STORED.itemsize
+
+
+DAY_ROW: Final = np.dtype(
+    [
+        ("fields", ">i2"),
+        ("size0", ">i4"),
+        ("line", ">i8"),
+        ("size1", ">i4"),
+        ("day", ">i4"),
+        ("size2", ">i4"),
+        ("values", STORED, SLOTS_A_DAY),
+    ]
+)
+
+
+class Scope(NamedTuple):
+    """How subjects of one kind are found: `lines` says whether they are lines or whole IDCs."""
+
+    lines: bool
+    key: str
+    where: str
+
+
+SCOPES: Final = (
+    Scope(lines=True, key="line_id", where="WHERE line_id IS NOT NULL"),
+    Scope(lines=False, key="idc_id", where="WHERE line_id IS NULL"),
+)
+
+BY_KEY: Final = "SET LOCAL enable_sort = off; SET LOCAL enable_incremental_sort = off; SET LOCAL jit = off;"
+"""Before a look-up, which asks for an order that the unique index alone has: any other way would have to sort.
+
+It says BETWEEN where it means "the same as": what is equal needs no order.
+"""
+AS_EVER: Final = "SET LOCAL enable_sort = DEFAULT; SET LOCAL enable_incremental_sort = DEFAULT; SET LOCAL jit = DEFAULT"
+
+STAGED: Final = {
+    "staged_latest": "place, metric_id, idc_id, value, at",
+    "staged_runs": "metric_id, idc_id, day, place, bits",
+}
+STAGES_SQL: Final = """
+    CREATE TEMPORARY TABLE IF NOT EXISTS staged_latest (
+        place integer, metric_id bigint, idc_id bigint, value double precision, at timestamptz, line_id bigint
+    ) ON COMMIT DELETE ROWS;
+    CREATE TEMPORARY TABLE IF NOT EXISTS staged_runs (
+        metric_id bigint, idc_id bigint, day date, place integer, bits bytea, line_id bigint
+    ) ON COMMIT DELETE ROWS
+"""
+LATEST_SQL: Final = """
+    INSERT INTO {table} AS held (metric_id, idc_id, line_id, value, at)
+    SELECT metric_id, idc_id, line_id, value, at FROM staged_latest ORDER BY metric_id, idc_id, line_id
+    ON CONFLICT (metric_id, {key}) {where} DO UPDATE SET value = excluded.value, at = excluded.at
+    WHERE excluded.at > held.at OR (excluded.at = held.at AND excluded.value <> held.value)
+"""
+NEWER_SQL: Final = """
+    SELECT place, (extract(epoch FROM there) * 1000000)::bigint
+    FROM (
+        SELECT staged.place, staged.at, (
+            SELECT held.at FROM {table} AS held {where}
+            AND held.metric_id BETWEEN staged.metric_id AND staged.metric_id
+            AND held.{key} BETWEEN staged.{key} AND staged.{key}
+            ORDER BY held.metric_id, held.{key} LIMIT 1
+        ) AS there
+        FROM staged_latest AS staged OFFSET 0 -- else it looks twice
+    ) AS compared
+    WHERE there > at
+"""
+DAYS_SQL: Final = """
+    INSERT INTO {table} (metric_id, idc_id, line_id, day, "values")
+    SELECT staged.metric_id, staged.idc_id, staged.line_id, staged.day, overlay(
+        coalesce((
+            SELECT held."values" FROM {table} AS held {where}
+            AND held.metric_id = staged.metric_id
+            AND held.{key} BETWEEN staged.{key} AND staged.{key}
+            AND held.day BETWEEN staged.day AND staged.day
+            ORDER BY held.{key}, held.day LIMIT 1
+        ), %s)
+        PLACING staged.bits FROM staged.place
+    )
+    FROM staged_runs AS staged
+    ON CONFLICT (metric_id, {key}, day) {where} DO UPDATE SET "values" = excluded."values"
+"""
+
+
+def latest_write(batch: Batch) -> Integers:
+    """Keep each value, one a subject, unless a newer one is there. Says, for each, the time of the newest."""
+    newest = batch.at.copy()
+    with connection.cursor() as cursor:
+        cursor.execute(STAGES_SQL)
+        for scope in SCOPES:
+            rows = np.flatnonzero((batch.line != 0) == scope.lines)
+            if rows.size:
+                _copy(cursor, "staged_latest", [_latest_rows(batch, rows, scope)], scope)
+                cursor.execute(_said(LATEST_SQL, Latest, scope))
+                if cursor.rowcount < rows.size:  # some were not written: perhaps there are newer ones
+                    cursor.execute(BY_KEY + _said(NEWER_SQL, Latest, scope))
+                    for place, at in cursor.fetchall():
+                        newest[place] = at
+                    cursor.execute(AS_EVER)
+    return newest
+
+
+def days_write(runs: Runs) -> None:
+    """Put the runs in the place of what the days hold. Whoever calls this holds the lock on the latest values."""
+    with connection.cursor() as cursor:
+        for scope in SCOPES:
+            mine = (runs.line != 0) == scope.lines
+            for turn in range(int(runs.turn[mine].max(initial=-1)) + 1):
+                rows = np.flatnonzero(mine & (runs.turn == turn))
+                _copy(cursor, "staged_runs", _run_rows(runs, rows, scope), scope)
+                cursor.execute(f"{BY_KEY}{_said(DAYS_SQL, SampleDay, scope)};{AS_EVER}", [EMPTY_DAY])
+
+
+def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
+    """The lines' days from `first` up to, not including, `until`, counted from 1970; in no order."""
+    query = f"""
+        SELECT line_id, day, "values" FROM {connection.ops.quote_name(SampleDay._meta.db_table)}
+        WHERE metric_id = {metric:d} AND line_id = ANY ('{{{",".join(map(str, lines.tolist()))}}}')
+        AND day >= {_sql_day(first)} AND day < {_sql_day(until)}
+    """  # noqa: S608  # COPY takes no parameters; these are whole numbers
+    buffer = BytesIO()
+    with connection.cursor() as cursor:
+        cursor.copy_expert(f"COPY ({query}) TO STDOUT (FORMAT binary)", buffer)
+    count = (len(buffer.getbuffer()) - len(COPY_HEADER) - len(COPY_TRAILER)) // DAY_ROW.itemsize
+    rows = np.frombuffer(buffer.getbuffer(), DAY_ROW, count, offset=len(COPY_HEADER))
+    return rows["line"].astype(np.int64), rows["day"].astype(np.int64) + DAYS_TO_2000, rows["values"]
+
+
+def _sql_day(day: int) -> str:
+    return f"date '1970-01-01' + {day:d}"
+
+
+def _latest_rows(batch: Batch, rows: Integers, scope: Scope) -> bytes:
+    at = batch.at[rows] - MICROSECONDS_TO_2000
+    columns: list[Column] = [rows.astype(np.int32), batch.metric[rows], batch.idc[rows], batch.value[rows], at]
+    return _binary([*columns, batch.line[rows]] if scope.lines else columns)
+
+
+def _run_rows(runs: Runs, rows: Integers, scope: Scope) -> list[bytes]:
+    """Rows of one length have one layout."""
+    found = []
+    for length in np.unique(runs.length[rows]):
+        alike = rows[runs.length[rows] == length]
+        values = runs.values[runs.start[alike][:, None] + np.arange(length)]
+        columns: list[Column] = [runs.metric[alike], runs.idc[alike], (runs.day[alike] - DAYS_TO_2000).astype(np.int32)]
+        columns.append((runs.slot[alike] * VALUE_SIZE + 1).astype(np.int32))
+        columns.append(values.view(f"V{length * VALUE_SIZE}")[:, 0])
+        found.append(_binary([*columns, runs.line[alike]] if scope.lines else columns))
+    return found
+
+
+def _binary(columns: Sequence[Column]) -> bytes:
+    """The columns' rows as COPY reads them: how many fields, then for each its size and its bytes, big end first."""
+    layout: list[tuple[str, Any]] = [("fields", ">i2")]
+    for place, column in enumerate(columns):
+        layout += [(f"size{place}", ">i4"), (f"value{place}", column.dtype.newbyteorder(">"))]
+    rows = np.empty(len(columns[0]), dtype=layout)
+    rows["fields"] = len(columns)
+    for place, column in enumerate(columns):
+        rows[f"size{place}"] = column.itemsize
+        rows[f"value{place}"] = column
+    return rows.tobytes()
+
+
+def _copy(cursor: Any, table: str, rows: Sequence[bytes], scope: Scope) -> None:
+    """Fill the table with these rows alone; what a call before left there in this transaction goes."""
+    columns = STAGED[table] + (", line_id" if scope.lines else "")
+    cursor.execute(f"DELETE FROM {table}")  # noqa: S608  # one of the two above
+    cursor.copy_expert(
+        f"COPY {table} ({columns}) FROM STDIN (FORMAT binary)", BytesIO(b"".join((COPY_HEADER, *rows, COPY_TRAILER)))
+    )
+
+
+def _said(sql: str, model: type[Model], scope: Scope) -> str:
+    table = connection.ops.quote_name(model._meta.db_table)
+    return sql.format(table=table, key=scope.key, where=scope.where)

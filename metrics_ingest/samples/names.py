@@ -1,0 +1,45 @@
+"""The names that samples can be about, in the words of the sources: codes, and the names that people know ISPs by."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from idcsched.inventory.models import Idc, Isp, Line
+from metrics_ingest.models import Metric, Scope
+
+__all__ = ["Names"]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Read once for a run."""
+
+    lines: Mapping[str, frozenset[str]]
+    """The codes of each IDC's lines, by its code."""
+    aliases: Mapping[str, str]
+    about_lines: frozenset[str]
+
+    @classmethod
+    def read(cls) -> "Names":
+        lines: dict[str, set[str]] = {code: set() for code in Idc.objects.order_by().values_list("code", flat=True)}
+        for idc, line in Line.objects.order_by().values_list("idc__code", "code"):
+            lines[idc].add(line)
+        isps = Isp.objects.order_by().values_list("code", "aliases")
+        return cls(
+            lines={idc: frozenset(codes) for idc, codes in lines.items()},
+            aliases={alias.lower(): code for code, aliases in isps for alias in (code, *aliases)},
+            about_lines=frozenset(Metric.objects.filter(scope=Scope.LINE).values_list("code", flat=True)),
+        )
+
+    def match(self, idc: str, line: str | None, metric: str) -> tuple[str, str | None] | None:
+        """The codes of what a value is about: no line where the metric is about IDCs. None where there is no such."""
+        if idc not in self.lines:
+            return None
+        if metric not in self.about_lines:
+            return idc, None
+        if not line:
+            return None
+        known = self.lines[idc]
+        for code in (line, self.aliases.get(line.lower(), "")):
+            if code in known:
+                return idc, code
+        return None

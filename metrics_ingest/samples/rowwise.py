@@ -1,0 +1,127 @@
+"""Writing a batch on SQLite: statements of many rows, days read, changed and written back."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date
+from typing import Any, Final
+
+import numpy as np
+from django.db import connection
+from django.db.models import Model
+
+from metrics_ingest.models import Latest, SampleDay
+from metrics_ingest.samples.batch import Batch, Days, Integers, Runs, microseconds, moment
+from metrics_ingest.samples.slots import EMPTY_DAY, SLOTS_A_DAY, STORED, day_date, day_number, stored, unpacked
+
+__all__ = ["days_read", "days_write", "latest_write"]
+
+LATEST_BATCH: Final = 1000
+DAY_BATCH: Final = 250
+
+LATEST_SQL: Final = """
+    INSERT INTO {table} (metric_id, idc_id, line_id, value, at) VALUES {rows}
+    ON CONFLICT {target} DO UPDATE SET value = excluded.value, at = excluded.at
+    WHERE excluded.at > {table}.at OR (excluded.at = {table}.at AND excluded.value <> {table}.value)
+"""
+DAY_SQL: Final = """
+    INSERT INTO {table} (metric_id, idc_id, line_id, day, "values") VALUES {rows}
+    ON CONFLICT {target} DO UPDATE SET "values" = excluded."values"
+"""
+LATEST_TARGETS: Final = (
+    "(metric_id, line_id) WHERE line_id IS NOT NULL",
+    "(metric_id, idc_id) WHERE line_id IS NULL",
+)
+DAY_TARGETS: Final = (
+    "(metric_id, line_id, day) WHERE line_id IS NOT NULL",
+    "(metric_id, idc_id, day) WHERE line_id IS NULL",
+)
+
+DayKey = tuple[int, int, int | None, date]
+
+
+def latest_write(batch: Batch) -> Integers:
+    """Keep each value, one a subject, unless a newer one is there. Says, for each, the time of the newest."""
+    adapted = connection.ops.adapt_datetimefield_value
+    columns = (batch.metric, batch.idc, batch.line, batch.value, batch.at)
+    rows = [
+        (metric, idc, line or None, value, adapted(moment(at)))
+        for metric, idc, line, value, at in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+    _upsert(Latest, LATEST_SQL, LATEST_TARGETS, rows, LATEST_BATCH)
+    times = _latest_times(batch)
+    return np.array([times[row[:3]] for row in rows], dtype=np.int64)
+
+
+def _latest_times(batch: Batch) -> dict[tuple[int, int, int | None], int]:
+    """When the latest values were taken, of these subjects at least."""
+    found: dict[tuple[int, int, int | None], int] = {}
+    rows = Latest.objects.order_by().filter(metric_id__in=np.unique(batch.metric).tolist())
+    idcs = np.unique(batch.idc).tolist()
+    for chunk in _chunks(idcs, LATEST_BATCH):
+        held = rows.filter(idc_id__in=chunk).values_list("metric_id", "idc_id", "line_id", "at")
+        found |= {(metric, idc, line): microseconds(at.astimezone(UTC)) for metric, idc, line, at in held}
+    return found
+
+
+def days_write(runs: Runs) -> None:
+    """Put the runs in the place of what the days hold."""
+    news: dict[DayKey, list[int]] = {}
+    for row, (metric, idc, line) in enumerate(
+        zip(runs.metric.tolist(), runs.idc.tolist(), runs.line.tolist(), strict=True)
+    ):
+        news.setdefault((metric, idc, line or None, day_date(int(runs.day[row]))), []).append(row)
+    for keys in _chunks(list(news), DAY_BATCH):
+        held = _held(keys)
+        rows = [(*key, _merged(held.get(key, EMPTY_DAY), runs, news[key])) for key in keys]
+        _upsert(SampleDay, DAY_SQL, DAY_TARGETS, rows, DAY_BATCH)
+
+
+def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
+    """The lines' days from `first` up to, not including, `until`, counted from 1970; in no order."""
+    rows = SampleDay.objects.order_by().filter(
+        metric_id=metric, line_id__in=lines.tolist(), day__gte=day_date(first), day__lt=day_date(until)
+    )
+    found = list(rows.values_list("line_id", "day", "values"))
+    return (
+        np.array([line for line, _, _ in found], dtype=np.int64),
+        np.array([day_number(day) for _, day, _ in found], dtype=np.int64),
+        np.array([unpacked(values) for _, _, values in found], dtype=STORED).reshape(-1, SLOTS_A_DAY),
+    )
+
+
+def _merged(held: bytes | memoryview, runs: Runs, rows: Sequence[int]) -> bytes:
+    values = unpacked(held).copy()
+    for row in rows:
+        slot, start, length = int(runs.slot[row]), int(runs.start[row]), int(runs.length[row])
+        values[slot : slot + length] = runs.values[start : start + length]
+    return stored(values)
+
+
+def _held(keys: Sequence[DayKey]) -> dict[DayKey, bytes | memoryview]:
+    rows = SampleDay.objects.order_by().filter(
+        metric_id__in={metric for metric, _, _, _ in keys},
+        idc_id__in={idc for _, idc, _, _ in keys},
+        day__in={day for _, _, _, day in keys},
+    )
+    return {
+        (metric, idc, line, day): column
+        for metric, idc, line, day, column in rows.values_list("metric_id", "idc_id", "line_id", "day", "values")
+    }
+
+
+def _upsert(
+    model: type[Model], sql: str, targets: tuple[str, str], rows: Sequence[tuple[Any, ...]], batch: int
+) -> None:
+    """Run the statement over the rows, whose third column is the line: those with one first, then those without."""
+    table = connection.ops.quote_name(model._meta.db_table)
+    of_lines = [row for row in rows if row[2] is not None]
+    of_idcs = [row for row in rows if row[2] is None]
+    with connection.cursor() as cursor:
+        for target, chosen in zip(targets, (of_lines, of_idcs), strict=True):
+            for chunk in _chunks(chosen, batch):
+                places = ", ".join(["(" + ", ".join(["%s"] * len(chunk[0])) + ")"] * len(chunk))
+                params = [value for row in chunk for value in row]
+                cursor.execute(sql.format(table=table, rows=places, target=target), params)
+
+
+def _chunks(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))

@@ -1,0 +1,108 @@
+"""One run, from the claim to the record: what a worker does when it is told that a source may be due."""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from celery.exceptions import SoftTimeLimitExceeded
+
+from idcsched.audit.context import origin_set
+from idcsched.framework.errors import IdcschedError, Unavailable
+from idcsched.framework.messages import _
+from idcsched.outbound.secrets import SOURCE_SECRETS, Recipients, secret_resolve
+from metrics_ingest.collector import Ask
+from metrics_ingest.models import Run, Source
+from metrics_ingest.samples.names import Names
+from metrics_ingest.services.run import RunOver, run_begin, run_fail, run_store
+from metrics_ingest.sources.mapping import Mapped
+from metrics_ingest.sources.preparing import Prepared, prepare
+
+__all__ = ["Clock", "gather", "source_collect"]
+
+logger = logging.getLogger(__name__)
+
+Clock = Callable[[], datetime]
+UNUSABLE = timedelta(seconds=1)
+"""A source whose row can't be used is not asked: its run ends at once."""
+HIDDEN = "***"
+
+
+def source_collect(*, source_id: int, clock: Clock) -> Run | None:
+    """Ask the source, if it is due, and store what it says; None if there was nothing to do.
+
+    Whatever goes wrong becomes the run's error. Safe to call twice at once, and at any time.
+    """
+    source = Source.objects.filter(pk=source_id).first()
+    if source is None:
+        return None
+    prepared = _prepared(source)
+    lasting = (
+        timedelta(seconds=prepared.collector.config.timeout_seconds) if isinstance(prepared, Prepared) else UNUSABLE
+    )
+    run = run_begin(source_id=source_id, now=clock(), lasting=lasting)
+    if run is None:
+        return None
+    try:
+        with origin_set(actor="system", via="task"):
+            return _done(run, source, prepared, clock)
+    except RunOver as over:
+        logger.warning("source %s: %s", source.code, over)
+        return None
+
+
+def gather(source: Source, prepared: Prepared, *, now: datetime, trial: bool = False) -> Mapped:
+    """What the source says now, mapped; stores nothing. Raises an IdcschedError that holds no secret.
+
+    A `trial` is sent also where the host is left to rest.
+    """
+    collector, ref = prepared.collector, source.secret_ref
+    secret = secret_resolve(ref, collector.hosts(), setting=SOURCE_SECRETS) if ref else None
+    recipients = Recipients(ref=ref, setting=SOURCE_SECRETS) if ref else None
+    timeout = collector.config.timeout_seconds
+    ask = Ask(now=now, timeout=timeout, secret=secret, recipients=recipients, trial=trial)
+    try:
+        names = Names.read()
+        return prepared.mapping.samples(collector.collect(ask), names, now=now)
+    except SoftTimeLimitExceeded:
+        raise Unavailable("too_slow", _("the run was cut off: it took too long")) from None
+    except IdcschedError as error:
+        raise _without(error, secret) from None
+    except Exception as error:
+        if secret is None:
+            logger.exception("collector %s failed", source.kind)
+        else:
+            logger.error("collector %s failed: %s", source.kind, type(error).__name__)  # noqa: TRY400 - a trace may tell the secret
+        detail = _("the collector failed: {error}")
+        failed = Unavailable("collector_failed", detail, error=f"{type(error).__name__}: {error}"[:500])
+        raise _without(failed, secret) from None
+
+
+def _prepared(source: Source) -> Prepared | IdcschedError:
+    try:
+        return prepare(source)
+    except IdcschedError as error:
+        return error
+
+
+def _done(run: Run, source: Source, prepared: Prepared | IdcschedError, clock: Clock) -> Run:
+    if isinstance(prepared, IdcschedError):
+        return run_fail(run=run, error=prepared, now=clock())
+    try:
+        mapped = gather(source, prepared, now=run.started_at)
+        allow_empty = prepared.collector.config.allow_empty
+        return run_store(run=run, mapped=mapped, now=clock(), allow_empty=allow_empty, rules=prepared.rules)
+    except RunOver:
+        raise
+    except IdcschedError as error:
+        return run_fail(run=run, error=error, now=clock())
+
+
+def _without(error: IdcschedError, secret: str | None) -> IdcschedError:
+    """The same, in which the secret is nowhere to be read: servers like to repeat what they were sent."""
+    if not secret:
+        return error
+    params = {
+        name: str(value).replace(secret, HIDDEN) if secret in str(value) else value
+        for name, value in error.params.items()
+    }
+    return Unavailable(error.code, error.template, **params)

@@ -1,0 +1,60 @@
+"""Kinds of sources → collector classes: the built-in ones, and third parties' by entry point.
+
+Nobody imports a collector: whoever needs one asks here by its kind. One that can't be loaded is named with its error
+and takes nothing else down.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from idcsched.framework.errors import PluginBroken
+from idcsched.framework.messages import _
+from idcsched.framework.registry import offered
+from metrics_ingest.collector import Collector, Config
+
+__all__ = ["BUILT_IN", "GROUP", "Kinds", "kinds", "load_kinds"]
+
+BUILT_IN = "metrics_ingest.collectors"
+GROUP = "idcsched.collectors"
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """Collectors by kind, and what could not be loaded with the reason."""
+
+    collectors: Mapping[str, type[Collector]]
+    broken: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def kinds() -> Kinds:
+    """Those of this process: loaded once, at first use."""
+    return load_kinds()
+
+
+def load_kinds() -> Kinds:
+    """The built-in collectors and those that installed distributions offer."""
+    collectors, broken = offered(
+        Collector,  # type: ignore[type-abstract]  # what is offered is not
+        package=BUILT_IN,
+        group=GROUP,
+        name_of=lambda collector: collector.kind,
+        check=check_collector_class,
+    )
+    return Kinds(collectors, broken)
+
+
+def check_collector_class(collector: object) -> type[Collector]:
+    """The class, if it keeps the base class's contract; raises PluginBroken."""
+    if not (isinstance(collector, type) and issubclass(collector, Collector)):
+        raise PluginBroken("not_a_collector", _("{object} is not a subclass of Collector"), object=repr(collector))
+    kind = getattr(collector, "kind", None)
+    if not isinstance(kind, str) or not kind.isidentifier() or kind != kind.lower():
+        name = collector.__qualname__
+        raise PluginBroken("bad_name", _("{object} needs a lower-case identifier as its kind"), object=name)
+    if not issubclass(collector.Config, Config):
+        raise PluginBroken("bad_config", _("{kind}: Config is not a subclass of Config"), kind=kind)
+    if "collect" in getattr(collector, "__abstractmethods__", ()):
+        raise PluginBroken("no_method", _("{kind} does not say how to collect"), kind=kind)
+    return collector
