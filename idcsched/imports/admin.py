@@ -261,6 +261,7 @@ class ExportForm(SelectableFieldsExportForm):
 
     def __init__(self, formats: Any, resources: Any, **kwargs: Any) -> None:
         super().__init__(formats, resources, **kwargs)
+        self.fields["format"].choices = [("0", "Excel (.xlsx)"), ("1", "CSV")]  # as FilesMixin.formats has them
         (kind,) = (resource() for resource in resources)
         for column in kind.fields:
             field = self.fields[self.create_boolean_field_name(type(kind), column)]

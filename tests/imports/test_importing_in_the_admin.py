@@ -8,6 +8,7 @@ import openpyxl
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils.translation import override
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import Role
@@ -242,6 +243,14 @@ def test_a_template_is_imported_as_it_is(admin, idc, model):
     assert job.faults == []
     assert sum(job.counts[name].values()) == 1
     assert f"/admin/transfer/import/template/{name}/" in text(admin, ADD)
+
+
+def test_the_export_page_speaks_chinese(admin, idc):
+    admin.cookies["django_language"] = "zh-hans"
+    shown = text(admin, "/admin/inventory/idc/export/")
+    with override("zh-hans"):
+        assert f"{Idc._meta.get_field('stock_cpu').verbose_name} (stock_cpu)" in shown
+    assert "Select format" not in shown
 
 
 def test_a_template_of_nothing(admin):
