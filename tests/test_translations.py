@@ -31,7 +31,15 @@ from idcsched.scheduling.plugins import registry
 LANGUAGE = "zh-hans"
 PACKAGES = ("idcsched", "metrics_ingest", "plugins")
 UNFOLD = Path(unfold.__file__).parent
-NOT_SHOWN = (" By %(filter_title)s ", "Django site admin", "Raw passwords are not stored")
+NOT_SHOWN = (
+    " By %(filter_title)s ",
+    "Django site admin",
+    "Raw passwords are not stored",
+    "\n                    Export %(len)s selected item.",
+    "Select format",
+    "This exporter will export the following fields",
+    "View traceback",
+)
 """Beginnings of texts of django-unfold on pages that there are not here."""
 PERCENT_FIELD = re.compile(r"%\(\w+\)[a-z]|%%")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
