@@ -45,5 +45,7 @@ def test_it_is_decided_as_the_rules_of_today_say(recorded: Any) -> None:
         labels=inputs.labels,
     )
     found = json.loads(msgspec.json.encode(answer(decision, explain="full")))
+    for candidate in found["candidates"]:
+        candidate.pop("chosen", None)  # answers mark it since
     assert found == recorded.get("again", recorded["answer"])
     assert changes_since(inputs.rules) or "again" not in recorded

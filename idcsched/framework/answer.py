@@ -56,7 +56,8 @@ class Passed(_Part, frozen=True, kw_only=True):
 
 
 class Candidate(_Part, frozen=True, kw_only=True):
-    """`filters`: in a full explanation the filters that had numbers to judge by; absent where none had."""
+    """`filters`: in a full explanation the filters that had numbers to judge by; absent where none had. `chosen`: this
+    one of those near the best was taken; absent elsewhere."""
 
     rank: int
     idc: str
@@ -64,12 +65,16 @@ class Candidate(_Part, frozen=True, kw_only=True):
     score: float
     scores: dict[str, Score]
     filters: tuple[Passed, ...] | msgspec.UnsetType = msgspec.UNSET
+    chosen: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class Tie(_Part, frozen=True, kw_only=True):
+    """`others`: how many more tie with these, beyond the candidates that are shown; absent where none do."""
+
     between: tuple[str, ...]
     broken_by: str
     values: dict[str, float | None]
+    others: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class Flip(_Part, frozen=True, kw_only=True):

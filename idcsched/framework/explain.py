@@ -74,7 +74,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         score=decision.ranking.totals.item(winner) if decision.scheduled else None,
         score_mean=_mean(decision) if decision.scheduled else None,
         candidates=tuple(candidates(decision, shown, tell, full=full)) if told else None,
-        tie=_tie(decision) if told else None,
+        tie=_tie(decision, max(len(shown), 2)) if told else None,
         margin=_margin(decision) if told else None,
         rejected=tuple(rejections(decision, slice(MOST_SHOWN), tell)) if full else None,
         rejected_counts=tuple([count for count, _ in counts]) if told else None,
@@ -147,6 +147,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     scores = _scores_at(decision, positions, tell)
     figured = [judgement for judgement in decision.judgements if judgement.figures] if full else []
     rows = decision.survivors.row_numbers[positions]
+    marked = decision.picked if decision.profile.pick.kind != "best" else None
     judged = np.searchsorted(decision.cycle.row_numbers, rows) if figured else rows
     for number, (place, position, row) in enumerate(zip(places, positions.tolist(), rows.tolist(), strict=True)):
         yield Candidate(
@@ -156,6 +157,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
             score=decision.ranking.totals.item(position),
             scores={name: of_scorer[number] for name, of_scorer in scores.items()},
             filters=_passed(figured, judged.item(number), tell) or msgspec.UNSET,
+            chosen=position == marked or msgspec.UNSET,
         )
 
 
@@ -221,7 +223,7 @@ def _passed(figured: Sequence[Judgement], position: int, tell: Teller) -> tuple[
     return tuple([Passed(plugin=plugin, figures=dict(figures)) for plugin, figures in told if figures])
 
 
-def _tie(decision: Decision) -> Tie | None:
+def _tie(decision: Decision, most: int) -> Tie | None:
     """Which IDCs tie with the first, and the first tie-breaker that tells it from the second."""
     ranking = decision.ranking
     best = ranking.head(2)
@@ -232,11 +234,12 @@ def _tie(decision: Decision) -> Tie | None:
     first, second = tied[0], tied[1]
     name = next((name for name, key in ranking.tie_keys.items() if key[first] != key[second]), HASH)
     key = ranking.hashes / 2.0**64 if name == HASH else ranking.tie_keys[name]
-    shown = tied[:MOST_SHOWN]
+    shown = tied[:most]
     return Tie(
         between=tuple(decision.code(position) for position in shown),
         broken_by=name,
         values={decision.code(p): key.item(p) if np.isfinite(key[p]) else None for p in shown},
+        others=level - len(shown) or msgspec.UNSET,
     )
 
 

@@ -24,6 +24,11 @@ def test_it_works() -> None:
     outcome = decided({"kind": "near_best"}, request_id="1")
     assert outcome.winner in {"a", "b", "c"}
     assert outcome.answer.picked == "near_best"
+    assert [each.idc for each in outcome.answer.candidates if each.chosen is True] == [outcome.winner]
+
+
+def test_where_the_best_is_taken_nothing_is_marked() -> None:
+    assert not any(each.chosen is True for each in decided(None).answer.candidates)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 from collections import Counter
 from typing import Any
 
+import msgspec
 import pytest
 
+from idcsched.framework.explain import answer
 from idcsched.framework.facts import MetricFact
 from idcsched.framework.ranking import hash_keys
 from idcsched.framework.testing import IdcSpec, Outcome, affinity, decide_for, profile, world
@@ -29,6 +31,13 @@ def test_it_works() -> None:
     assert set(tie.between) == {"b", "d", "z"}
     assert (tie.between[0], tie.broken_by) == ("d", "affinity")
     assert tie.values == {"d": 1.0, "b": 0.0, "z": 0.0}
+    assert tie.others is msgspec.UNSET
+
+
+@pytest.mark.parametrize(("top", "listed"), [(1, 2), (2, 2), (7, 7)])
+def test_it_lists_no_more_than_candidates_are_shown(top: int, listed: int) -> None:
+    tie = answer(decided({f"n{number}": {} for number in range(300)}, "affinity").decision, top=top).tie
+    assert (len(tie.between), len(tie.values), tie.others) == (listed, listed, 300 - listed)
 
 
 def test_no_tie_is_told_where_nobody_stands_level_with_the_first() -> None:

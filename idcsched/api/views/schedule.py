@@ -22,6 +22,7 @@ from idcsched.placement.documents import PlacementDocument
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.quota import recommend
 from idcsched.placement.services import placement_order
+from idcsched.placement.view import LiveView
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.taking_in import request_check
@@ -59,7 +60,10 @@ class ScheduleView(Idempotent):
         with place(), caller_origin(request):
             self._check_writer(request)
             placement = placement_order(
-                request=asked, principal=principal_of_request(request), http_request_id=http_request_id
+                request=asked,
+                principal=principal_of_request(request),
+                http_request_id=http_request_id,
+                view=LiveView(),  # it shows what is committed: the check of the writer has looked
             )
         done = placement.state == State.RESERVED and placement.action == Action.RESERVE
         return ordered_response(placement, HTTPStatus.CREATED if done else HTTPStatus.ACCEPTED)
