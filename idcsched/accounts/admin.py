@@ -55,7 +55,7 @@ class UserForm(ModelForm):
         label=gettext_lazy("New password"),
         required=False,
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("Empty: the one that is; for a new user, none: only tokens let in."),
+        help_text=gettext_lazy("Empty: the password stays as it is; a new user without one can only use tokens."),
     )
 
     class Meta:

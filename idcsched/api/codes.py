@@ -58,13 +58,13 @@ OF_FIELDS: Final = {
     "out_of_range": _("this number is out of its range"),
     "too_long": _("this has too many characters"),
     "too_short": _("this has too few characters"),
-    "invalid_choice": _("this is none of the values that there are to choose from"),
+    "invalid_choice": _("this is not one of the allowed values"),
     "invalid_text": _("this text holds characters that can't be stored"),
-    "invalid": _("this can't be meant: the detail says why"),
+    "invalid": _("the values contradict each other or the situation: the detail says how"),
     "already_exists": _("there is one of this name already"),
     "empty": _("this may not be empty"),
     "password_too_short": _("a password has eight characters at least"),
-    "password_too_common": _("this password is among those that are tried first"),
+    "password_too_common": _("this password is too common"),
     "password_too_similar": _("this password is like what is known of the user"),
 }
 """Those under which Django's and DRF's many sentences go."""

@@ -216,7 +216,7 @@ def forbidden() -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Refuse a path that no view has."""
-    return _bare(HTTPStatus.NOT_FOUND, "not_found", gettext("there is nothing here"))
+    return _bare(HTTPStatus.NOT_FOUND, "not_found", gettext("nothing has this address"))
 
 
 def slash_missing(path: str) -> HttpResponse:

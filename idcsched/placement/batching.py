@@ -149,7 +149,7 @@ class _Gang:
         return True
 
     def give_up(self) -> None:
-        self._refuse(Conflict("conflict", _("others were quicker, again and again")))
+        self._refuse(Conflict("conflict", _("concurrent orders were quicker each time")))
 
     def _place(self, placements: Sequence[Placement]) -> None:
         by_decision = {str(placement.decision_id): placement for placement in reversed(placements)}

@@ -85,9 +85,9 @@ def _refusal(order: Order, made: Made, http_request_id: str, view: LiveView, *, 
     if nobody_starts_machines(order, made):
         return NoFeasible("no_provider", _("no IDC that fits has a provider that starts machines: {summary}"), made)
     if outrun:
-        return NoFeasible("conflict", _("others were quicker, again and again: {summary}"), made)
+        return NoFeasible("conflict", _("concurrent orders were quicker each time: {summary}"), made)
     if _would_fit_else(order, http_request_id, view):
-        return NoFeasible("no_feasible_idc", _("{summary}. What would do is kept for orders that wait"), made)
+        return NoFeasible("no_feasible_idc", _("{summary}. What would fit is kept for orders that wait"), made)
     return NoFeasible("no_feasible_idc", _("{summary}"), made)
 
 

@@ -52,7 +52,7 @@ class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     def __post_init__(self) -> None:
         if self.machine.count is not None:
             raise Invalid(
-                "counted_not_given", _("how many there are is the answer, not the question"), "/machine/count"
+                "counted_not_given", _("leave the count out: how many fit is what is answered"), "/machine/count"
             )
         self.asked()
 

@@ -109,7 +109,7 @@ def test_who_is_too_late_each_time_is_told_so(order: Order, fleet: None) -> None
     """The picture of this process does not show that `c` was filled; `no_feasible_idc` would say that nothing fits."""
     idc = Idc.objects.get(code="c")
     Holding.objects.create(idc=idc, line=idc.lines.get(), resource="bandwidth_mbps", taken=700, ordered=700)
-    with pytest.raises(NoFeasible, match="others were quicker, again and again: 3/3 IDCs fit") as refused:
+    with pytest.raises(NoFeasible, match="concurrent orders were quicker each time: 3/3 IDCs fit") as refused:
         order(machines=SIX, spread=TWO_EACH)
     assert refused.value.code == "conflict"
     assert refused.value.decision.result == "scheduled"
