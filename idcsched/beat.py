@@ -14,8 +14,8 @@ from django_celery_beat.schedulers import DatabaseScheduler
 from idcsched.audit.context import origin_set
 from idcsched.config.checks import environment_required
 from idcsched.jobs.background import Background
+from idcsched.jobs.heartbeat import Heartbeat
 from idcsched.jobs.models import Trade
-from idcsched.jobs.pulse import Pulse
 from idcsched.placement.services import placements_expire
 from metrics_ingest.sources.periodic import is_of_source, schedules_reconcile
 
@@ -31,7 +31,7 @@ class Scheduler(DatabaseScheduler):
     """Nothing but what the settings and the sources say is scheduled, whatever stood in the tables before."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._pulse, self._name = Pulse(Trade.BEAT), f"beat@{gethostname()}"
+        self._pulse, self._name = Heartbeat(Trade.BEAT), f"beat@{gethostname()}"
         self._expiry = Background("expiring placements", _expire, seconds=EXPIRE_EVERY)
         self._next_look = 0.0
         super().__init__(*args, **kwargs)

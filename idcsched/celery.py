@@ -10,7 +10,7 @@ from celery.signals import beat_init, heartbeat_sent, setup_logging, worker_init
 from kombu.transport import TRANSPORT_ALIASES
 
 from idcsched.config.checks import environment_required
-from idcsched.jobs.endings import COLD_SECONDS, end_within
+from idcsched.jobs.shutdown import COLD_SECONDS, end_within
 
 __all__ = ["app"]
 
@@ -51,7 +51,7 @@ def _end_in_time(**_: Any) -> None:
 @cache
 def worker_pulse() -> Any:
     """This worker's. Its room has tables, which can't be imported before Django knows its apps."""
+    from idcsched.jobs.heartbeat import Heartbeat  # noqa: PLC0415
     from idcsched.jobs.models import Trade  # noqa: PLC0415
-    from idcsched.jobs.pulse import Pulse  # noqa: PLC0415
 
-    return Pulse(Trade.WORKER)
+    return Heartbeat(Trade.WORKER)

@@ -13,8 +13,8 @@ from idcsched.accounts.token_use import token_use
 from idcsched.audit.feed import commits_here
 from idcsched.scheduling.keys import KnownRows
 from idcsched.scheduling.live import live
-from idcsched.scheduling.pictures import pictures
 from idcsched.scheduling.recorder import recorder
+from idcsched.scheduling.snapshot_archive import pictures
 
 __all__ = ["Kept"]
 

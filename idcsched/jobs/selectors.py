@@ -12,8 +12,8 @@ from kombu.exceptions import OperationalError
 from redis import Redis
 from redis.exceptions import RedisError
 
+from idcsched.jobs.heartbeat import EVERY_SECONDS
 from idcsched.jobs.models import Heartbeat, Trade
-from idcsched.jobs.pulse import EVERY_SECONDS
 
 __all__ = ["Process", "processes", "queue_depths"]
 

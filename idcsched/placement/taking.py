@@ -17,8 +17,8 @@ from idcsched.inventory.models import Idc
 from idcsched.ledger.taking import Stay, claims_take, oversold
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
-from idcsched.scheduling.pictures import pictures
 from idcsched.scheduling.schedule import Made
+from idcsched.scheduling.snapshot_archive import pictures
 
 from .callbacks import announced, callbacks_of
 from .events import advance, first_events, held

@@ -11,7 +11,7 @@ from idcsched.framework.overlay import Tenancy
 from idcsched.framework.request import Request
 from idcsched.framework.shortfall import left_of
 from idcsched.framework.spreading import tenancies_of
-from idcsched.scheduling.live import Picture, live
+from idcsched.scheduling.live import LiveState, live
 from idcsched.scheduling.schedule import Made
 
 from .orders import BUSINESS, Take
@@ -24,7 +24,7 @@ class LiveView:
     """The live picture."""
 
     @property
-    def picture(self) -> Picture:
+    def picture(self) -> LiveState:
         return live.current()
 
     def renew(self) -> None:
@@ -48,7 +48,7 @@ class Lookahead(LiveView):
         self._begin()
 
     @property
-    def picture(self) -> Picture:
+    def picture(self) -> LiveState:
         return replace(self._picture, snapshot=self.batch.snapshot)
 
     @property

@@ -17,8 +17,8 @@ from idcsched.framework.request import Code, Codes, Hypothetical, LabelMap, Mach
 from idcsched.framework.snapshot import Snapshot
 from idcsched.language.wording import say
 from idcsched.outbound.asking import ask
+from idcsched.scheduling.reserved_room import without_reserved_room
 
-from .kept import behind
 from .live import live
 from .schedule import OVER_QUOTA, labels_of, profile_of, tenant_of
 from .scheduled import ProfileBrief, SnapshotBrief
@@ -118,7 +118,7 @@ class Capacity(msgspec.Struct, frozen=True, kw_only=True):
 def capacity(*, question: CapacityQuestion, principal: Principal, quota: QuotaLeft | None = None) -> Capacity:
     """As things stand; raises Invalid, Forbidden, PluginFailed, Unavailable."""
     request = question.asked()
-    picture = behind(live.current(), request.priority)
+    picture = without_reserved_room(live.current(), request.priority)
     tenant = tenant_of(request, principal)
     profile, labels, now = profile_of(request, tenant, picture), labels_of(request, tenant), time.time()
     replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))

@@ -50,7 +50,7 @@ from .plugins import registry
 from .refreshing import REBUILT_FOR, Refreshing
 from .world import load_world
 
-__all__ = ["Live", "Picture", "live", "one_moment"]
+__all__ = ["Live", "LiveState", "live", "one_moment"]
 
 logger = logging.getLogger(__name__)
 
@@ -70,11 +70,12 @@ MOST_OWN = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
-    """What requests are answered with. `default_profiles` has every tenant's, "" where it has none; `broken_profiles`
-    says why a profile cannot be used; `callers`
-    are the tokens by digest, `idc_keys` the primary keys of the snapshot's IDCs, `rows` what is known of its rows
-    besides; `kept` is room that orders which wait have before those that come now (see `kept.behind`).
+class LiveState:
+    """What requests are answered with.
+
+    `default_profiles` has every tenant's, "" where it has none; `broken_profiles` says why a profile cannot be used;
+    `callers` are the tokens by digest; `idc_keys` are the primary keys of the snapshot's IDCs; `rows` is what is known
+    of its rows besides; `kept` is the room that waiting orders have before new ones (`reserved_room.py`).
     """
 
     snapshot: Snapshot
@@ -95,7 +96,7 @@ class Picture:
             return self.laid.upon, self.laid.tenancies
         return self.snapshot, ()
 
-    def showing(self, tenancies: tuple[Tenancy, ...]) -> "Picture":
+    def showing(self, tenancies: tuple[Tenancy, ...]) -> "LiveState":
         """With these taken, too; raises KeyError for an IDC that it does not hold, ValueError for a line."""
         upon, before = self.beneath
         snapshot = laid_over(self.snapshot, tenancies)
@@ -123,7 +124,7 @@ class Live:
     `_picture` is `_read`, as the database had it at `_moment`, with `_own` laid over: what this process took since.
     """
 
-    _picture: Picture | None
+    _picture: LiveState | None
     _own: tuple[_Own, ...]
 
     def __init__(self) -> None:
@@ -144,7 +145,7 @@ class Live:
         heed_no_more(self._take_in)
         self._thread.stop()
 
-    def current(self) -> Picture:
+    def current(self) -> LiveState:
         """The picture with all that this process has committed; raises Unavailable."""
         if self._following and not self._thread.running:  # the first question after a fork
             self._thread.start()
@@ -157,7 +158,7 @@ class Live:
             )
         return picture
 
-    def catch_up(self) -> Picture:
+    def catch_up(self) -> LiveState:
         """The picture with all that any process has committed by now; raises Unavailable, or what the database does."""
         wanted_at = time.monotonic()
         if not self._lock.acquire(timeout=WAIT_FOR_LOOK):
@@ -180,7 +181,7 @@ class Live:
             self._picture = self._with_own(self._picture, (own,))
 
     @property
-    def known(self) -> Picture | None:
+    def known(self) -> LiveState | None:
         """The latest picture, however old it is; asks nobody."""
         return self._picture
 
@@ -199,7 +200,7 @@ class Live:
         self._unlock()
         self._reader = FeedReader()
         self._picture = None
-        self._read: Picture | None = None
+        self._read: LiveState | None = None
         self._moment: Moment | None = None
         self._own = ()
         self._refreshing = Refreshing()
@@ -224,7 +225,7 @@ class Live:
         if self._picture is not None and topic not in REBUILT_FOR:
             self._caught_up(commits_begun())
 
-    def _caught_up(self, commits: int = 0) -> Picture:
+    def _caught_up(self, commits: int = 0) -> LiveState:
         """With what this process has told of, and so many of its commits; without if the database fails meanwhile.
 
         Raises Unavailable.
@@ -248,7 +249,7 @@ class Live:
         with self._lock:
             self._looked(own_orders_too=True)
 
-    def _looked(self, *, own_orders_too: bool = False) -> Picture:
+    def _looked(self, *, own_orders_too: bool = False) -> LiveState:
         """Read the feed, and return the picture with every change that the feed names.
 
         A change that can't be read now is read the next time. The orders of this process are in the picture already:
@@ -272,7 +273,7 @@ class Live:
         shown = {own.mark for own in self._own}
         return len(shown) > MOST_OWN or any(entry.topic != "ledger" or entry.xid not in shown for entry in self._moved)
 
-    def _read_again(self) -> Picture:
+    def _read_again(self) -> LiveState:
         """The feed and what it is about are read as they were at one moment, so that it is known of every transaction
         whether the picture shows it. What this process has taken since is laid over."""
         through = len(self._own)  # all of it is committed, and will be read now
@@ -286,18 +287,18 @@ class Live:
             self._picture = self._with_own(read, self._own)
             return self._picture
 
-    def _with_own(self, picture: Picture, taken: tuple[_Own, ...]) -> Picture:
+    def _with_own(self, picture: LiveState, taken: tuple[_Own, ...]) -> LiveState:
         try:
             return picture.showing(tuple(tenancy for own in taken for tenancy in own.tenancies)) if taken else picture
         except (KeyError, ValueError):  # the IDC or line has been renamed: what it holds now is to be read
             self._wanted_at = time.monotonic()
             return picture
 
-    def _first(self) -> Picture:
+    def _first(self) -> LiveState:
         callers, kept = tokens_known(scopes_known()), kept_now(at=timezone.now())
-        return Picture(**self._built_anew(), **_profiles(), **_tenants(), callers=callers, kept=kept)
+        return LiveState(**self._built_anew(), **_profiles(), **_tenants(), callers=callers, kept=kept)
 
-    def _news(self, old: Picture) -> dict[str, Any]:
+    def _news(self, old: LiveState) -> dict[str, Any]:
         """The parts of the picture that have changed."""
         topics = {entry.topic for entry in self._moved}
         found: dict[str, Any] = {}

@@ -12,9 +12,9 @@ from idcsched.framework.overlay import Tenancy
 from idcsched.framework.recording import Asked, asked_of, inputs_of, pack
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
+from idcsched.scheduling.snapshot_archive import SnapshotArchive
 
 from .models import Decision
-from .pictures import Pictures
 from .scheduled import Scheduled
 from .sentences import Notebook
 
@@ -41,7 +41,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
         """Roughly how much of memory it holds: of how many IDCs it tells."""
         return 1 + len(self.scheduled.candidates or ()) + len(self.scheduled.rejected or ())
 
-    def row(self, tenants: Mapping[str, int], pictures: Pictures | None = None) -> Decision:
+    def row(self, tenants: Mapping[str, int], pictures: SnapshotArchive | None = None) -> Decision:
         """The answer in English, with what its sentences were made of; `tenants` has the keys of the codes.
 
         What it saw of the world is one of the `pictures` then; without them the row stands for itself.

@@ -25,10 +25,10 @@ from idcsched.framework.wording import Say
 from idcsched.outbound.asking import ask
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
+from idcsched.scheduling.reserved_room import without_reserved_room
 
 from . import instruments
-from .kept import behind
-from .live import Picture, live
+from .live import LiveState, live
 from .recommendation import commit_token
 from .recorder import recorder
 from .records import DecisionRecord
@@ -57,7 +57,7 @@ class _Question(msgspec.Struct, frozen=True, kw_only=True):
     """A request with all that it is decided on."""
 
     request: Request
-    picture: Picture
+    picture: LiveState
     profile: Profile
     tenant: str | None
     labels: Mapping[str, str]
@@ -70,7 +70,7 @@ class _Question(msgspec.Struct, frozen=True, kw_only=True):
 class Made(msgspec.Struct, frozen=True, kw_only=True):
     """A decision with the answer that tells it, the picture that it was made on, and the record that is to be kept."""
 
-    picture: Picture
+    picture: LiveState
     solution: Solution
     scheduled: Scheduled
     record: DecisionRecord
@@ -109,7 +109,7 @@ def make(
     actor: str,
     http_request_id: str,
     policy: Profile | None = None,
-    picture: Picture | None = None,
+    picture: LiveState | None = None,
     after: Batch | None = None,
     refusal: Conflict | None = None,
 ) -> Made:
@@ -123,7 +123,7 @@ def make(
     """
     started = time.perf_counter()
     _check_meant(request)
-    seen = behind(picture or live.current(), request.priority)
+    seen = without_reserved_room(picture or live.current(), request.priority)
     question = _question(request, tenant, http_request_id, policy, seen)
     supposition_check(request.hypothetical, question.picture.snapshot, question.profile)
     with instruments.Attempt(question.profile.code) as attempt:
@@ -140,7 +140,7 @@ def make(
 
 
 def _question(
-    request: Request, tenant: str | None, http_request_id: str, policy: Profile | None, picture: Picture
+    request: Request, tenant: str | None, http_request_id: str, policy: Profile | None, picture: LiveState
 ) -> _Question:
     return _Question(
         request=request,
@@ -281,7 +281,7 @@ def labels_of(request: Request, tenant: str | None) -> dict[str, str]:
     return {**(request.labels or {}), **({"tenant": tenant} if tenant else {})}
 
 
-def profile_of(request: Request, tenant: str | None, picture: Picture) -> Profile:
+def profile_of(request: Request, tenant: str | None, picture: LiveState) -> Profile:
     """The one that the request names, else its tenant's; raises Invalid, Unavailable."""
     code = request.profile or picture.default_profiles.get(tenant or "") or "default"
     profile = picture.profiles.get(code)

@@ -17,10 +17,10 @@ from idcsched.framework.facts import MetricFact
 from idcsched.framework.messages import _
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.ranges import without_range
+from idcsched.scheduling.snapshot_archive import pictures, pictures_expire
 from metrics_ingest.models import Metric
 
 from .models import Decision, Profile, ProfileRevision
-from .pictures import pictures, pictures_expire
 from .plugins import registry
 from .records import DecisionRecord
 from .selectors import revision_named

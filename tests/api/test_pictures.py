@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from idcsched.scheduling.models import Decision, Picture
-from idcsched.scheduling.pictures import pictures_expire
+from idcsched.scheduling.snapshot_archive import pictures_expire
 from tests.api.conftest import Api, recorded
 
 pytestmark = [pytest.mark.usefixtures("db"), pytest.mark.usefixtures("seed")]

@@ -9,7 +9,7 @@ from time import sleep
 
 import pytest
 
-from idcsched.jobs.endings import COLD_SECONDS
+from idcsched.jobs.shutdown import COLD_SECONDS
 from tests.e2e.installation import Installation, wait_for
 from tests.e2e.running import command, made, said, started
 

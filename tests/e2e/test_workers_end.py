@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from idcsched.demo.processes import Child, stop
-from idcsched.jobs.endings import COLD_SECONDS
+from idcsched.jobs.shutdown import COLD_SECONDS
 from tests.e2e.installation import Installation, wait_for
 
 TASKS = """

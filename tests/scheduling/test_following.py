@@ -30,7 +30,7 @@ from idcsched.inventory.services import (
 )
 from idcsched.ledger.taking import Stay, claims_take
 from idcsched.scheduling import callers
-from idcsched.scheduling.live import LOOK_EVERY, Live, Picture
+from idcsched.scheduling.live import LOOK_EVERY, Live, LiveState
 from metrics_ingest.services import Sample, samples_store
 from tests.e2e.installation import wait_for
 
@@ -84,12 +84,12 @@ def soon(condition: Callable[[], Any]) -> None:
 
 
 @contextmanager
-def looking(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Picture]]:
+def looking(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LiveState]]:
     """The pictures that the looks have led to which came to their end in the block."""
-    found: list[Picture] = []
+    found: list[LiveState] = []
     looked = live._looked
 
-    def look(**how: Any) -> Picture:
+    def look(**how: Any) -> LiveState:
         found.append(looked(**how))
         return found[-1]
 

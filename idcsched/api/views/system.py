@@ -23,7 +23,7 @@ from idcsched.framework.plugin import Plugin
 from idcsched.language.wording import say
 from idcsched.placement.models import Placement
 from idcsched.placement.rollup import stuck
-from idcsched.scheduling.live import Picture, live
+from idcsched.scheduling.live import LiveState, live
 from idcsched.scheduling.plugins import registry
 from idcsched.scheduling.recorder import recorder
 
@@ -141,7 +141,7 @@ class StatusView(APIView):
         )
 
 
-def _causes(picture: Picture, throttle: str, placements: PlacementsStatus) -> Iterator[str]:
+def _causes(picture: LiveState, throttle: str, placements: PlacementsStatus) -> Iterator[str]:
     """Yield a code for each thing that is wrong with what answers requests."""
     if live.lagging:
         yield "snapshot_lagging"

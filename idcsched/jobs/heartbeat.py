@@ -9,14 +9,14 @@ from django.utils import timezone
 from idcsched.jobs.models import Trade
 from idcsched.jobs.services import heartbeat_forget, heartbeat_note
 
-__all__ = ["EVERY_SECONDS", "Pulse"]
+__all__ = ["EVERY_SECONDS", "Heartbeat"]
 
 logger = logging.getLogger(__name__)
 
 EVERY_SECONDS = 10.0
 
 
-class Pulse:
+class Heartbeat:
     """Called as often as the process likes; writes at most every ten seconds, and never raises."""
 
     def __init__(self, trade: Trade) -> None:

@@ -1,4 +1,4 @@
-"""What an order sees that does not wait: room that is kept for orders which do is not free."""
+"""Room that is kept for waiting orders is not free for an order that comes now."""
 
 import time
 from dataclasses import replace
@@ -7,21 +7,20 @@ from idcsched.framework.capacity import Claim
 from idcsched.framework.overlay import Tenancy, laid_over
 from idcsched.framework.snapshot import Snapshot
 from idcsched.ledger.keeping import Kept
+from idcsched.scheduling.live import LiveState
 
-from .live import Picture
-
-__all__ = ["behind"]
+__all__ = ["without_reserved_room"]
 
 
-def behind(picture: Picture, priority: int | None) -> Picture:
-    """The picture as an order of that priority sees it which has come just now."""
-    if not picture.kept:
-        return picture
-    now, snapshot = time.time(), picture.snapshot
-    ahead = tuple(kept for kept in picture.kept if kept.priority >= (priority or 0) and kept.until.timestamp() > now)
+def without_reserved_room(state: LiveState, priority: int | None) -> LiveState:
+    """Return the state less the room that waiting orders of at least this priority have before a new one."""
+    if not state.kept:
+        return state
+    now, snapshot = time.time(), state.snapshot
+    ahead = tuple(kept for kept in state.kept if kept.priority >= (priority or 0) and kept.until.timestamp() > now)
     if not ahead:
-        return picture
-    return replace(picture, snapshot=laid_over(snapshot, _tenancies(snapshot, ahead)), kept=())
+        return state
+    return replace(state, snapshot=laid_over(snapshot, _tenancies(snapshot, ahead)), kept=())
 
 
 def _tenancies(snapshot: Snapshot, ahead: tuple[Kept, ...]) -> list[Tenancy]:

@@ -14,10 +14,9 @@ from django.utils import timezone
 from idcsched.framework.recording import named, pack, seen_by
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
+from idcsched.scheduling.models import Picture
 
-from .models import Picture
-
-__all__ = ["Pictures", "pictures", "pictures_expire"]
+__all__ = ["SnapshotArchive", "pictures", "pictures_expire"]
 
 KEPT = 16
 """So many pictures are remembered: of the newest snapshots, and of the regions that are asked for."""
@@ -27,7 +26,7 @@ UNUSED_FOR = timedelta(days=2)
 Key = tuple["weakref.ref[Snapshot]", tuple[str, ...], tuple[str, ...], date]
 
 
-class Pictures:
+class SnapshotArchive:
     """The pictures of this process's latest decisions."""
 
     def __init__(self, *, kept: int = KEPT) -> None:
@@ -85,4 +84,4 @@ def pictures_expire(*, now: datetime, batch: int = 100) -> int:
     return gone
 
 
-pictures = Pictures()
+pictures = SnapshotArchive()
