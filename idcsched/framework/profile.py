@@ -20,7 +20,7 @@ from .matching import Term, empty_selector
 from .messages import _
 from .normalize import NormalizerKind, Scale, sound_range
 from .plugin import Plugin
-from .registry import Registry, plugin_is_built_in
+from .registry import Registry
 
 __all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "RangeMissing", "compile_profile"]
 
@@ -182,8 +182,6 @@ class Profile:
     bgp_substitutes: bool = False
     overridable: frozenset[str] = frozenset({"*"})
     candidates_percent: float | None = None
-    built_in: bool = False
-    """Whether all its plugins come with this scheduler and ask nobody outside: their word takes no time to speak of."""
     one_by_one: bool = False
     """Whether a plugin thinks in one IDC at a time, so that not all need to be looked at."""
     unknown_lines: OnMissingFilter = "pass"
@@ -236,7 +234,6 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         bgp_substitutes=bool(body.bgp_substitutes),
         overridable=frozenset(("*",) if body.overridable is None else body.overridable),
         candidates_percent=body.candidates_percent,
-        built_in=not gatherers and all(plugin_is_built_in(type(entry.plugin)) for entry in everything),
         one_by_one=bool(filters_one) or any(not entry.joins("score") for entry in scorers),
         unknown_lines=flow.missing.filter if flow else "pass",
     )

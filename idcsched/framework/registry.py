@@ -17,7 +17,7 @@ from .errors import PluginBroken
 from .messages import _
 from .plugin import Plugin, Reason
 
-__all__ = ["BUILT_IN", "GROUP", "Registry", "load_registry", "offered", "plugin_is_built_in"]
+__all__ = ["BUILT_IN", "GROUP", "Registry", "load_registry", "offered"]
 
 BUILT_IN = "plugins"
 GROUP = "idcsched.plugins"
@@ -50,11 +50,6 @@ def load_registry() -> Registry:
         Plugin, package=BUILT_IN, group=GROUP, name_of=lambda plugin: plugin.name, check=check_plugin
     )
     return Registry(plugins, broken)
-
-
-def plugin_is_built_in(plugin: type[Plugin]) -> bool:
-    """Whether it comes with this scheduler."""
-    return plugin.__module__.partition(".")[0] == BUILT_IN
 
 
 def check_plugin(plugin: object) -> type[Plugin]:

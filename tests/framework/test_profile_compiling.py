@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from idcsched.framework.context import Cycle
 from idcsched.framework.decoding import convert, decode_json
 from idcsched.framework.errors import Invalid, PluginBroken
 from idcsched.framework.normalize import Scale
-from idcsched.framework.plugin import Missing, Plugin
+from idcsched.framework.plugin import Missing
 from idcsched.framework.profile import ALWAYS, Pick, ProfileBody, compile_profile
 from idcsched.framework.registry import Registry, load_registry
 from idcsched.framework.testing import profile
@@ -251,17 +250,3 @@ def test_a_broken_built_in_is_not_passed_over_in_silence() -> None:
     with pytest.raises(PluginBroken, match="labels") as broken:
         compile_profile(ProfileBody(plugins=()), Registry(rest), code="x", revision=1)
     assert broken.value.code == "plugin_missing"
-
-
-def test_whose_plugins_are_known_to_ask_nobody() -> None:
-    class Foreign(Plugin):
-        name = "foreign"
-
-        def filter(self, ctx: Cycle) -> None:
-            return None
-
-    plugins = {**load_registry().plugins, "foreign": Foreign}
-    body = convert({"plugins": [{"name": "strange", "plugin": "foreign"}]}, ProfileBody)
-    assert profile("taint", "available").built_in
-    assert not profile("taint", ("judge", "extender", {"args": {"url": "https://judge.example.com/"}})).built_in
-    assert not compile_profile(body, Registry(plugins), code="x", revision=1).built_in
