@@ -4,8 +4,8 @@ import codecs
 import csv
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO, StringIO
 from pathlib import PurePath
@@ -48,6 +48,7 @@ WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\0", b"\0<")
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 NAMED = re.compile(rf"({'|'.join(kind.name for kind in KINDS)})(?![a-z])", re.IGNORECASE)
 MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z0-9:]+)")
+ROW_NUMBER = re.compile(rb"<(?:\w+:)?row\s[^>]{0,200}?\br=[\"'](\d{1,20})")
 STOCK = {name.removeprefix("stock_"): name for name in STOCK_FIELDS}
 READ_ONLY = frozenset({"id", "created_at"})
 """What the API's answers have and an import passes over, so that they can be imported as they are."""
@@ -152,9 +153,11 @@ def _read(contents: Contents, file: str, data: bytes, kind: str) -> None:
             "unknown_format", _("this is an old Excel file, or one with a password: save it as .xlsx without")
         )
     if data.startswith(ZIP):
-        for name, title, rows in _sheets(data):
-            contents.notes.append(gettext("%(file)s: Excel, sheet %(sheet)s") % {"file": file, "sheet": title})
-            _read_table(contents, file, kind_named(name) or named, rows, title if name else "")
+        with closing(_sheets(data)) as sheets:
+            for name, title, rows in sheets:
+                contents.notes.append(gettext("%(file)s: Excel, sheet %(sheet)s") % {"file": file, "sheet": title})
+                with closing(rows):
+                    _read_table(contents, file, kind_named(name) or named, rows, title if name else "")
         return
     text, encoding = _decoded(data)
     if file.lower().endswith(".json") or text.lstrip()[:1] in {"{", "["}:
@@ -166,8 +169,8 @@ def _read(contents: Contents, file: str, data: bytes, kind: str) -> None:
         % {"file": file, "encoding": encoding.removesuffix("-sig").upper(), "delimiter": repr(delimiter)}
     )
     csv.field_size_limit(CELL)
-    rows = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    _read_table(contents, file, named, rows)
+    lines = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    _read_table(contents, file, named, lines)
 
 
 def _decoded(data: bytes) -> tuple[str, str]:
@@ -181,7 +184,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
     raise Invalid("unknown_encoding", _("the file is neither UTF-8, UTF-16 with its mark, nor GB18030"))
 
 
-def _sheets(data: bytes) -> Iterator[tuple[str, str, Iterator[Sequence[Any]]]]:
+def _sheets(data: bytes) -> Generator[tuple[str, str, Generator[Sequence[Any], None, None]], None, None]:
     """Kind, title and rows of each sheet whose title begins with a kind; if none does, of the first."""
     with _workbook(), ZipFile(BytesIO(data)) as archive:
         _check_size(archive)
@@ -220,14 +223,15 @@ def _check_size(archive: ZipFile) -> None:
 
 def _check_sheet(xml: bytes) -> None:
     """Refuse rows without end, and merged cells, all but one of which would read as empty."""
-    if max(row.count(b"<") for row in xml.split(b"<row")) > MAX_ROW_TAGS:
+    numbers = (int(number) for number in ROW_NUMBER.findall(xml))
+    if max(numbers, default=0) > MOST_NUMBERED or max(row.count(b"<") for row in xml.split(b"<row")) > MAX_ROW_TAGS:
         raise Invalid("too_many", _("there may be at most {limit} rows"), limit=MAX_ROWS)
     if merged := MERGED.findall(xml):
         cells = ", ".join(place.decode() for place in merged[:5])
         raise Invalid("merged_cells", _("cells are merged: {cells}; split them and fill each"), cells=cells)
 
 
-def _sheet_rows(sheet: Any) -> Iterator[Sequence[Any]]:
+def _sheet_rows(sheet: Any) -> Generator[Sequence[Any], None, None]:
     sheet.reset_dimensions()  # files may lie about them
     with _workbook():
         for number, cells in enumerate(sheet.iter_rows(max_col=WIDEST)):

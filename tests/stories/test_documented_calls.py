@@ -236,11 +236,13 @@ def lists_are_taken_in(reader: Reader) -> None:
     region, idc = name("region"), name("idc")
     document_is_imported(reader, admin, region, idc)
 
-    exported, tables_exported, dry_run, imported = reader.next("sh").text.splitlines()
-    paths = {file: str(folder / file) for file in ("inventory.json", "tables/")}
+    exported, workbook_exported, tables_exported, dry_run, imported = reader.next("sh").text.splitlines()
+    paths = {file: str(folder / file) for file in ("inventory.json", "inventory.xlsx", "tables/")}
     paths |= {file: str(folder / file) for file in ("idcs.csv", "lines.csv")}
     reader.manage(exported, **paths)
     assert idc in [each["code"] for each in json.loads((folder / "inventory.json").read_text())["idcs"]]
+    reader.manage(workbook_exported, **paths)
+    assert (folder / "inventory.xlsx").read_bytes().startswith(b"PK")
     reader.manage(tables_exported, **paths)
     only_rows_of(idc, folder, idcs="code", lines="idc")
     assert idc in reader.manage(dry_run, **paths)

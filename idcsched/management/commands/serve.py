@@ -6,7 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-HEADERS_WITHIN_MS = 10_000
+HEADERS_WITHIN_MS = 60_000
+"""So long a connection may be silent, between two requests too; a proxy before it lets idle ones go sooner."""
 CONNECTIONS = 4096
 """So many a process holds open; all but a few of them are idle at any time."""
 ENDS_WITHIN_S = 8
