@@ -29,7 +29,8 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(100)]
 IDLE, UPLOADS = 2_000, 200
 ALIVE_WITHIN = 1.0
 REFUSED_WITHIN = 10.0
-DEAREST = 1.2
+DEAREST = 1.5
+"""It was 2.5 while the key was claimed in a transaction of its own; a busy machine adds to what it is now."""
 ROUNDS, ROUND_SECONDS, CLIENTS = 5, 1.5, 16
 
 SITE = """
@@ -173,7 +174,7 @@ def test_a_database_that_hangs_is_said_in_time(database: str, web: Web) -> None:
 
 
 @pytest.mark.postgresql
-def test_a_key_costs_an_order_a_fifth_more_at_the_most(web: Web) -> None:
+def test_a_key_costs_an_order_half_as_much_again_at_the_most(web: Web) -> None:
     ordered(web, keys=True), ordered(web, keys=False)
     ratios = [ordered(web, keys=False) / ordered(web, keys=True) for _ in range(ROUNDS)]
     if median(ratios) > DEAREST:
