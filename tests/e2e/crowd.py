@@ -6,14 +6,14 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event
-from time import time
+from time import sleep, time
 from typing import Any
 from uuid import uuid4
 
 __all__ = ["BUSY", "Answer", "Needs", "Portal"]
 
 TIMEOUT = 30
-BUSY = "idempotency_key_busy"
+BUSY, OVERLOADED = "idempotency_key_busy", "busy"
 Needs = dict[str, float]
 """Of each resource so much, in one IDC."""
 
@@ -88,7 +88,15 @@ class Portal:
         self._mine += [each["id"] for each in answer.placements if answer.what not in {"confirm", "release"}]
 
     def ask(self, what: str, path: str, body: Any, *, key: str = "", **more: Any) -> Answer:
-        """One request, on a connection of its own, to whichever web process."""
+        """One request, on a connection of its own, to whichever web process; sent again where that is too busy.
+
+        A refusal as `busy` has done nothing: had it stored anything, the request would be stored twice.
+        """
+        while (answer := self._ask(what, path, body, key=key, **more)).code == OVERLOADED:
+            sleep(self.chance.uniform(0.1, 0.5))
+        return answer
+
+    def _ask(self, what: str, path: str, body: Any, *, key: str = "", **more: Any) -> Answer:
         request_id = body.get("request_id", "") if isinstance(body, dict) else ""
         port, asked = self.chance.choice(self.ports), time()
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)

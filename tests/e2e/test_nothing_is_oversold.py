@@ -34,8 +34,7 @@ pytestmark = pytest.mark.long
 
 IDCS, FEWER = 20, 5
 LIMITS = {"bandwidth_mbps": 900.0, "cpu": 20.0}
-THREADS = 24
-"""Of each web process: of the portals so many ask one at a time that fewer would refuse some as `busy`."""
+THREADS = 8
 DROPPED = 3
 """Connections that break at once; each may be that of all threads of a web process."""
 FLEET = """
