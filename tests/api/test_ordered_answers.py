@@ -53,10 +53,10 @@ def test_what_is_committed(seed: Api, portal: Api) -> None:
 
 
 @pytest.mark.postgresql
-def test_it_looks_at_the_feed_twice_and_writes_in_one_transaction(
+def test_it_looks_at_the_feed_once_and_writes_in_one_transaction(
     seed: Api, portal: Api, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """For who asks, and for what is decided on; then decision, placement, event and feed."""
+    """For who asks and what is decided on alike; then decision, placement, event and ledger with the feed."""
     portal.post("/schedule/", ORDER, status=201)
-    with django_assert_num_queries(2 + len(("BEGIN", "COMMIT")) + 4):
+    with django_assert_num_queries(1 + len(("BEGIN", "COMMIT")) + 4):
         portal.post("/schedule/", ORDER, status=201)
