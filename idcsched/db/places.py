@@ -20,7 +20,7 @@ from idcsched.framework.messages import _
 __all__ = ["LEFT_FREE", "place"]
 
 LEFT_FREE: Final = 2
-"""Threads that nothing takes which may wait."""
+"""Threads that are kept for requests which need no place."""
 PATIENCE: Final = 0.5
 REFUSING_FOR: Final = 1.0
 
@@ -32,7 +32,7 @@ taken = Gauge(
 
 
 class _Places:
-    """Those of this process."""
+    """The places of this process."""
 
     def __init__(self, number: int) -> None:
         self._free = threading.Semaphore(number)
@@ -63,7 +63,7 @@ _places: Final = _Places(settings.WEB_THREADS - LEFT_FREE)
 
 @contextmanager
 def place() -> Iterator[None]:
-    """Hold a place; a thread that has one already needs no other. Raises Unavailable where none can be had."""
+    """Hold a place while the block runs; a thread that holds one keeps it. Raises Unavailable where all are taken."""
     if _here.holds_place:
         yield
         return
