@@ -22,7 +22,7 @@ from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import replay
 from idcsched.scheduling.schedule import Scheduled
-from tests.placement.conftest import PORTAL, asked
+from tests.placement.conftest import PORTAL, ROOMS, asked
 
 Serve = Callable[..., Batch]
 
@@ -159,11 +159,12 @@ def test_a_gang_may_be_of_several_tenants() -> None:
     ("times", "expected"),
     [
         pytest.param(1, ["b", "c"], id="once: it is decided anew"),
-        pytest.param(3, ["conflict", "conflict"], id="again and again: it is refused"),
+        pytest.param(len(ROOMS), ["conflict", "conflict"], id="again and again: it is refused"),
     ],
 )
 def test_somebody_is_quicker(fleet: None, monkeypatch: pytest.MonkeyPatch, times: int, expected: list[str]) -> None:
     """Between deciding and taking somebody fills the IDC that the first wants; once, the next picture shows it."""
+    monkeypatch.setattr(batching, "DECISIONS", len(ROOMS))
     take, quicker = batching.take_together, []
 
     def take_together(takes: Any) -> Any:

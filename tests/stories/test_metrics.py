@@ -7,11 +7,13 @@ from tests.stories.product import Caller, Product
 
 
 def recommendations(caller: Caller, fleet: Fleet) -> float:
-    """How many recommendations under the fleet's profile that web process's page of figures counts."""
+    """How many recommendations of an IDC under the fleet's profile that web process's page of figures counts."""
     page = caller.ask("GET", "/metrics")
     assert page.status == 200
     (count,) = re.findall(
-        rf'^idcsched_schedule_attempts_total\{{[^}}]*"{fleet.profile}"[^}}]*\}} (\S+)$', page.body, re.MULTILINE
+        rf'^idcsched_schedule_attempts_total\{{profile="{fleet.profile}",result="scheduled"\}} (\S+)$',
+        page.body,
+        re.MULTILINE,
     )
     return float(count)
 
