@@ -10,6 +10,7 @@ import pytest
 from idcsched.demo.credentials import credentials_file
 from idcsched.demo.showcase import ORDER, show
 from idcsched.scheduling.models import Decision, Profile
+from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.services import profile_revise
 
 CREDENTIALS = {"portal": {"username": "portal", "password": "", "token": "idc_" + "x" * 40}}
@@ -18,7 +19,9 @@ CREDENTIALS = {"portal": {"username": "portal", "password": "", "token": "idc_" 
 @pytest.fixture
 def shown(db: None, loaded: datetime, loaded_var: Path, settings: Any, live_server: Any) -> list[str]:
     settings.VAR_DIR = loaded_var
-    return show(live_server.url, json.loads(credentials_file().read_text())).splitlines()
+    lines = show(live_server.url, json.loads(credentials_file().read_text())).splitlines()
+    recorder.flush()
+    return lines
 
 
 def test_it_works(shown: list[str]) -> None:
