@@ -11,7 +11,7 @@ from idcsched.scheduling.schedule import Made
 
 from .candidates import Candidate, candidate_of, candidates
 from .lifecycle import Action
-from .orders import Order, Take
+from .orders import Order, PassedOver, Take
 from .provider_rows import providers_usable
 
 __all__ = ["NO_PROVIDER", "choices", "nobody_starts_machines", "why_not"]
@@ -33,16 +33,19 @@ def choices(order: Order, made: Made, *, at_most: int, avoided: Mapping[str, str
     if made.solution.shares is not None:
         yield from _shares(order, made)
         return
-    refused = [*avoided.values()]
+    passed_over: list[PassedOver] = []
+    elsewhere = next(reversed(tuple(avoided.values())), None)
     found = 0
     for candidate in candidates(made.decision, at_most=at_most if order.action == Action.RESERVE else MOST_LOOKED_AT):
-        refusal = avoided.get(candidate.idc) or why_not(order, [candidate])
-        if not refusal:
-            yield [Take(order=order, made=made, candidate=candidate, because=tuple(refused))]
+        because = avoided.get(candidate.idc) or why_not(order, [candidate])
+        if not because:
+            last = passed_over[-1].because if passed_over else elsewhere
+            yield [Take(order=order, made=made, candidate=candidate, because=last, passed_over=tuple(passed_over))]
+            because = CONFLICT
             found += 1
         if found == at_most:
             return
-        refused.append(refusal or CONFLICT)
+        passed_over.append(PassedOver(idc=candidate.idc, rank=candidate.rank, because=because))
 
 
 def why_not(order: Order, wanted: Sequence[Candidate]) -> str:

@@ -6,6 +6,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from idcsched.accounts.models import Tenant
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Request
@@ -17,7 +19,7 @@ from .lifecycle import Action
 from .quota import Use, use_of
 from .start import machines_check
 
-__all__ = ["BUSINESS", "Order", "Take", "order_of"]
+__all__ = ["BUSINESS", "Order", "PassedOver", "Take", "order_of"]
 
 TTL_SECONDS = 600
 BUSINESS = "business"
@@ -69,14 +71,27 @@ def order_of(request: Request, *, tenant: str, actor: str, **extra: Any) -> Orde
     return order
 
 
+class PassedOver(msgspec.Struct, frozen=True, kw_only=True):
+    """A candidate that ranked above the one that was taken, and the code of the reason why it was not taken itself."""
+
+    idc: str
+    rank: int
+    because: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Take:
-    """What is to be taken for whom: by that decision, of that candidate; `because` says why better ones were not."""
+    """A candidate of a decision that is to be taken for an order.
+
+    `because`: the code of the reason why the last candidate that was better could not be taken; `passed_over`: all of
+    them.
+    """
 
     order: Order
     made: Made
     candidate: Candidate
-    because: Sequence[str] = ()
+    because: str | None = None
+    passed_over: Sequence[PassedOver] = ()
 
     @property
     def starts(self) -> bool:

@@ -181,8 +181,12 @@ def _detail(each: Take) -> dict[str, Any]:
 
 
 def _taken(each: Take) -> dict[str, Any]:
-    because = each.because[-1] if each.because else None
-    return {"idc": each.candidate.idc, "rank": each.candidate.rank, "because": because}
+    return {
+        "idc": each.candidate.idc,
+        "rank": each.candidate.rank,
+        "because": each.because,
+        "passed_over": msgspec.to_builtins(each.passed_over),
+    }
 
 
 def _stay(each: Take, placement: UUID, *, behind: int | None = None) -> Stay:

@@ -30,7 +30,7 @@ def test_it_works(lines: None, portal: Api) -> None:
     assert portal.get(f"/placements/{placement['id']}/") == placement
     assert portal.get("/placements/")["results"] == [placement]
     decision = portal.get(f"/decisions/{placement['decision_id']}/")
-    taken = {"idc": "d", "rank": 1, "because": None, "placement": placement["id"]}
+    taken = {"idc": "d", "rank": 1, "because": None, "passed_over": [], "placement": placement["id"]}
     assert (decision["idc"]["code"], decision["taken"]) == ("d", taken)
 
 

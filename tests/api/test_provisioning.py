@@ -80,8 +80,20 @@ def test_the_decision_says_which_candidate_was_taken_after_a_fall(equipped: Api,
     active = portal.get(f"/placements/{begun['id']}/")
     taken = {each: portal.get(f"/decisions/{each}/")["taken"] for each in (begun["decision_id"], active["decision_id"])}
     assert taken == {
-        begun["decision_id"]: {"idc": "d", "rank": 1, "because": None, "placement": begun["id"]},
-        active["decision_id"]: {"idc": "b", "rank": 2, "because": "provider_failed", "placement": begun["id"]},
+        begun["decision_id"]: {
+            "idc": "d",
+            "rank": 1,
+            "placement": begun["id"],
+            "because": None,
+            "passed_over": [],
+        },
+        active["decision_id"]: {
+            "idc": "b",
+            "rank": 2,
+            "placement": begun["id"],
+            "because": "provider_failed",
+            "passed_over": [{"idc": "d", "rank": 1, "because": "provider_failed"}],
+        },
     }
 
 

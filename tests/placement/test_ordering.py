@@ -39,7 +39,7 @@ def test_the_decision_is_kept_with_what_was_taken(order: Order) -> None:
     placement = order()
     decision = Decision.objects.get()
     assert (decision.pk, decision.placement) == (placement.decision_id, placement.pk)
-    assert decision.taken == {"idc": "a", "rank": 1, "because": None}
+    assert decision.taken == {"idc": "a", "rank": 1, "because": None, "passed_over": []}
     assert decision.inputs is not None
 
 
@@ -82,7 +82,8 @@ def test_who_is_too_late_gets_the_next_best(order: Order, fleet: None, monkeypat
     monkeypatch.setattr(ordering, "make", make)
     placement = order()
     assert placement.idc.code == "b"
-    assert Decision.objects.get().taken == {"idc": "b", "rank": 2, "because": "conflict"}
+    passed_over = [{"idc": "a", "rank": 1, "because": "conflict"}]
+    assert Decision.objects.get().taken == {"idc": "b", "rank": 2, "because": "conflict", "passed_over": passed_over}
     assert Claim.objects.filter(holding__idc__code="a").count() == 0
 
 

@@ -228,7 +228,8 @@ def test_an_idc_without_a_provider_is_passed_over(order: Order) -> None:
     equip(b=at_once())
     placement = order(action="provision")
     assert placement.idc.code == "b"
-    assert Decision.objects.get().taken["because"] == "no_provider"
+    (passed_over,) = Decision.objects.get().taken["passed_over"]
+    assert passed_over == {"idc": "a", "rank": 1, "because": "no_provider"}
 
 
 def test_where_no_idc_has_one_nothing_is_provisioned(order: Order, recommend: Recommend) -> None:

@@ -24,7 +24,9 @@ def test_the_decision_says_why_it_was_not_the_best(product: Product) -> None:
     fleet = new_fleet(product, providers=[new_provider(product, config=FULL), new_provider(product)])
     active = in_state(fleet.first, fleet.provision(), "active")
     taken = fleet.first.get(f"/decisions/{active['decision_id']}/").get("taken")
-    assert taken == {"idc": fleet.idcs[1], "rank": 2, "because": "provider_failed", "placement": active["id"]}
+    passed_over = [{"idc": fleet.idcs[0], "rank": 1, "because": "provider_failed"}]
+    why = {"because": "provider_failed", "passed_over": passed_over}
+    assert taken == {"idc": fleet.idcs[1], "rank": 2, **why, "placement": active["id"]}
 
 
 def test_a_provider_that_always_refuses_is_tried_as_often_as_it_says(product: Product) -> None:

@@ -22,6 +22,7 @@ from idcsched.api.resources import ReadOnlyResource, page_response, struct_respo
 from idcsched.framework.answer import Candidate, Rejected, Stale
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.explain import ListName
+from idcsched.placement.orders import PassedOver
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import Explanation, Replayed, replay
@@ -47,13 +48,15 @@ class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """The candidate that a placement took.
 
-    `because`: where it was not the first, the code of the reason why the one before it was passed over, such as
-    `conflict` (somebody else was quicker) or `provider_failed`. Of an order that is spread: the first of the group.
+    `passed_over`: the candidates that ranked above it, each with the code of the reason why it was not taken, such as
+    `conflict` (a concurrent order was quicker) or `provider_failed`; `because`: the last of these reasons. Of an order
+    that is spread: the first of the group.
     """
 
     idc: str
     rank: int
     because: str | None
+    passed_over: list[PassedOver]
     placement: UUID
 
 
@@ -74,7 +77,10 @@ class DecisionSerializer(serializers.BaseSerializer[Decision]):
         answer = instance.answer
         if "true" in self.context["request"].query_params.getlist("brief"):
             answer = {**answer, **dict.fromkeys(LONG, None)}
-        taken = instance.taken and {name: instance.taken[name] for name in ("idc", "rank", "because")}
+        taken = instance.taken and {
+            **{name: instance.taken[name] for name in ("idc", "rank", "because")},
+            "passed_over": instance.taken.get("passed_over", []),
+        }
         return {
             **read(answer, instance.sentences),
             "created_at": serializers.DateTimeField().to_representation(instance.created_at),
