@@ -3,7 +3,7 @@
 Arguments: `by`: `distance` (default: great-circle km from the client to the IDC, fixed on 0..3000) or `rtt` (the
 IDC metric `metric`, by default `rtt_ms`, fixed on 0..100 ms). The client is where the request says: coordinates, or
 those of a region or, where it has none, of the nearest region above it. Missing data: neutral. A request that does not
-say where its client is is not scored by distance.
+say where its client is is not scored by distance; nor is one whose region has no coordinates, which a note then says.
 """
 
 from typing import Annotated, Literal
@@ -12,14 +12,16 @@ import msgspec
 import numpy as np
 
 from idcsched.framework.context import Cycle
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import Floats, Scale
-from idcsched.framework.plugin import Plugin
+from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import Reading
 
 EARTH_RADIUS_KM = 6371.0088
 METRES = 3  # decimals of a kilometre: beyond them processors calculate differently
 KILOMETRES = Scale(kind="fixed", better="less", low=0.0, high=3000.0)
 MILLISECONDS = Scale(kind="fixed", better="less", low=0.0, high=100.0)
+NOWHERE = _("neither the client's region {region} nor a region above it has coordinates")
 
 
 class LocalityArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,7 +47,7 @@ class Locality(Plugin):
             return ctx.metric(self.args.metric)
         place = client_place(ctx)
         if place is None:
-            return None
+            return _unknown_place(ctx) if client_region(ctx) else None
         idcs = ctx.snapshot.idcs
         distances = idcs.memory.once(
             ("distance", *place), lambda: great_circle_km(*place, idcs.latitude, idcs.longitude).round(METRES)
@@ -53,9 +55,25 @@ class Locality(Plugin):
         km = ctx.take(distances)
         return Reading(metric="coordinates", values=km, known=~np.isnan(km))
 
+    def note(self, ctx: Cycle, position: int) -> Note | None:
+        region = client_region(ctx)
+        if self.args.by == "rtt" or not region or client_place(ctx):
+            return None
+        return Note(NOWHERE, {"region": region})
+
+
+def client_region(ctx: Cycle) -> str | None:
+    return ctx.request.client and ctx.request.client.region
+
+
+def _unknown_place(ctx: Cycle) -> Reading:
+    """Return distances that are all unknown, so that the scorer is left out and the answer says so."""
+    distances = np.full(ctx.size, np.nan)
+    return Reading(metric="client_coordinates", values=distances, known=np.zeros(ctx.size, dtype=np.bool_))
+
 
 def client_place(ctx: Cycle) -> tuple[float, float] | None:
-    """Latitude and longitude of the client, or None where the request does not say or nobody knows."""
+    """Latitude and longitude of the client, or None where the request names neither them nor a region that has some."""
     client = ctx.request.client
     if client is None:
         return None

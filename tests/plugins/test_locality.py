@@ -64,12 +64,19 @@ def test_coordinates_come_before_the_region() -> None:
     [
         pytest.param(None, id="no client"),
         pytest.param({}, id="a client without a place"),
-        pytest.param({"region": "vague"}, id="a region without coordinates"),
     ],
 )
 def test_without_a_place_distance_is_not_scored(client: Any) -> None:
     outcome = decided(client)
     assert outcome.scores("near") == {}
+    assert set(outcome.totals.values()) == {0.0}
+
+
+def test_a_region_without_coordinates_is_said_and_not_scored() -> None:
+    outcome = decided({"region": "vague"})
+    scores = outcome.scores("near").values()
+    note = "neither the client's region vague nor a region above it has coordinates"
+    assert {(score.missing, score.contribution, score.note) for score in scores} == {("left_out", 0.0, note)}
     assert set(outcome.totals.values()) == {0.0}
 
 
