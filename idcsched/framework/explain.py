@@ -35,6 +35,7 @@ from .labels import Mask, Rows
 from .lines import NO_LINE
 from .messages import _
 from .normalize import Floats, rounded
+from .profile import Profile
 from .ranking import HASH
 from .wording import Listing, Say, Teller, say_english
 
@@ -381,8 +382,12 @@ def _fallback_group(decision: Decision) -> FallbackGroup | None:
 
 
 def stale_values(decision: Decision) -> Iterator[Stale]:
-    """Every value that was missing or stale, and what was done about it."""
+    """Yield the values that were missing or stale, and what was done about them; not those of IDCs rejected before."""
     ctx, told = decision.cycle, dict[tuple[str, str], set[tuple[int, int]]]()
+    if not ctx.notes:
+        return
+    turns = _filter_turns(decision.profile)
+    rejected_in_turn = _rejected_in_turn(decision, turns)
     idcs, codes, now = ctx.snapshot.idcs.codes, ctx.snapshot.lines.codes, ctx.now
     for note in ctx.notes:
         reading, used_as = note.reading, note.used_as
@@ -391,7 +396,7 @@ def stale_values(decision: Decision) -> Iterator[Stale]:
         lines = [NO_LINE] * len(rows) if reading.lines is None else reading.lines.tolist()
         ages = [nan] * len(rows) if reading.at is None else _ages(now, reading.at)
         for row, line, age in zip(rows, lines, ages, strict=True):
-            if (row, line) in seen:
+            if (row, line) in seen or rejected_in_turn[row] < turns.get(note.plugin, 0):
                 continue
             seen.add((row, line))
             yield Stale(
@@ -401,3 +406,19 @@ def stale_values(decision: Decision) -> Iterator[Stale]:
                 age_seconds=None if isnan(age) else age,
                 used_as=used_as,
             )
+
+
+def _filter_turns(profile: Profile) -> Mapping[str, int]:
+    """Return at which turn each filter of the profile judges, by its name."""
+    filters = (*profile.pre_filters, *profile.filters, *profile.filters_one)
+    return {entry.name: turn for turn, entry in reversed([*enumerate(filters)])}
+
+
+def _rejected_in_turn(decision: Decision, turns: Mapping[str, int]) -> Rows:
+    """Return for each row of the snapshot the turn of the filter that rejected it first; later than all: none did."""
+    in_turn = np.full(decision.cycle.snapshot.size, len(turns) + 1, dtype=np.intp)
+    first = first_rejections(decision)
+    positions = np.flatnonzero(first >= 0)
+    of_judgement = np.array([turns.get(judgement.plugin, 0) for judgement in decision.judgements], dtype=np.intp)
+    in_turn[decision.cycle.row_numbers[positions]] = of_judgement[first[positions]]
+    return in_turn

@@ -8,7 +8,7 @@ from idcsched.framework.explain import answer
 from idcsched.framework.facts import MetricFact
 from idcsched.framework.testing import NOW, Outcome, Value, decide_for, profile, world
 
-X = MetricFact(code="x", max_age=600)
+X, Y = MetricFact(code="x", max_age=600), MetricFact(code="y", max_age=600)
 STALE = 601.0
 
 
@@ -169,3 +169,12 @@ def test_a_value_that_two_scorers_miss_is_listed_once() -> None:
     known = world({"a": {"metrics": {"x": 1}}, "b": {}}, metrics=[X])
     outcome = decide_for(known, profile(("one", "metric", entry), ("two", "metric", entry)))
     assert [(entry.idc, entry.metric) for entry in outcome.answer.stale] == [("b", "x")]
+
+
+def test_a_value_is_not_told_of_where_a_filter_before_has_rejected_the_idc() -> None:
+    known = world({"a": {"metrics": {"x": 1}}, "b": {"metrics": {"x": 9}}, "c": {"metrics": {"x": 9}}}, metrics=[X, Y])
+    limits = {"x": {"metric": "x", "at_most": 5}, "y": {"metric": "y", "at_most": 5}}
+    entries = [(name, "metric", {"args": args, "on_missing": "reject"}) for name, args in limits.items()]
+    outcome = decide_for(known, profile(*entries))
+    assert outcome.winner is None
+    assert [(each.idc, each.metric, each.used_as) for each in outcome.answer.stale or ()] == [("a", "y", "reject")]
