@@ -35,8 +35,8 @@ ORDER: Final[Mapping[str, Any]] = {
     "explain": "full",
 }
 TITLE: Final = (
-    "The first recommendation: 3 machines of 300 Mbps each on ct (电信), somewhere in 华南, for live\n"
-    "streaming to viewers in Guangdong, who watch in the evening."
+    "The first recommendation: 3 machines of 300 Mbps each on China Telecom (ct), somewhere in\n"
+    "South China (huanan), for live streaming to viewers in Guangdong, who watch in the evening."
 )
 LEGEND: Final = (
     "Price: CNY per Mbps and month, by the line's contract. CNY a month: what the order adds to the bill. "
