@@ -112,6 +112,18 @@ def test_a_draft_that_is_none_is_refused_in_place(operator: Client, profile: Pro
     assert said in text(answer)
 
 
+def test_a_draft_is_kept_with_its_preview_and_saved_from_there(operator: Client, profile: Profile) -> None:
+    posted = {"name": "", "message": "less of y", "body": json.dumps(lighter(profile))}
+    kept = operator.post(address(profile, "preview"), posted).context["form"]
+    assert {field: kept[field].value() for field in ("name", "message")} == {"name": "", "message": "less of y"}
+    assert json.loads(kept["body"].value()) == lighter(profile)
+
+    operator.post(address(profile), {field: kept[field].value() for field in posted})
+    profile.refresh_from_db()
+    assert profile.active is not None
+    assert (profile.active.number, profile.active.body, profile.active.message) == (2, lighter(profile), "less of y")
+
+
 @pytest.mark.parametrize("number", ["7", "nonsense", "99999999999", "٣"])
 def test_a_revision_that_is_not_there(operator: Client, profile: Profile, number: str) -> None:
     assert operator.get(address(profile, "preview"), {"revision": number}).status_code == 200

@@ -32,12 +32,15 @@ from .revisions import previewed, shown_revisions
 __all__ = ["ProfileAdmin"]
 
 
+DOCUMENT = UnfoldAdminTextareaWidget(attrs={"rows": 30, "class": "document", "spellcheck": "false"})
+
+
 class ProfileForm(forms.ModelForm):
     """The document of the active revision; saving a changed one makes the next."""
 
     body = forms.JSONField(
         label=_("Document"),
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 30, "class": "document", "spellcheck": "false"}),
+        widget=DOCUMENT,
         help_text=_("A changed document becomes a new revision, in force at once. Decisions name the one they used."),
     )
     message = forms.CharField(label=_("Why"), required=False, max_length=500, widget=UnfoldAdminTextInputWidget)
@@ -53,6 +56,14 @@ class ProfileForm(forms.ModelForm):
             self.initial["body"] = active.body
         if "body" in self.fields:
             self.fields["body"].encoder = IndentedEncoder  # type: ignore[attr-defined]
+
+
+class DraftForm(forms.Form):
+    """The draft on the page of its preview, as it was posted: it need not be sound."""
+
+    name = forms.CharField(required=False, widget=forms.HiddenInput)
+    body = forms.CharField(widget=DOCUMENT)
+    message = forms.CharField(label=_("Why"), required=False, max_length=500, widget=UnfoldAdminTextInputWidget)
 
 
 class IndentedEncoder(json.JSONEncoder):
@@ -131,9 +142,13 @@ class ProfileAdmin(ServiceAdmin):
         profile = get_object_or_404(Profile.objects.select_related("active"), pk=pk)
         if not self.has_view_permission(request, profile):
             raise PermissionDenied
+        shown = previewed(profile, request)
+        draft = {"name": profile.name, **request.POST.dict(), "body": shown["draft"]}
         context = {
             **self.admin_site.each_context(request),
-            **previewed(profile, request),
+            **shown,
+            "form": DraftForm(initial=draft),
+            "may_save": self.has_change_permission(request, profile),
             "opts": self.opts,
             "object": profile,
             "title": _("What would have changed"),
