@@ -2,15 +2,17 @@
 
 import re
 import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from .errors import FieldError, Invalid
 from .messages import Message, _
 
-__all__ = ["convert", "decode_json", "learned", "pointer_token", "refusal"]
+__all__ = ["convert", "decode_json", "learned", "pointer_token"]
 
 T = TypeVar("T")
 
@@ -35,24 +37,32 @@ class _Kind:
 
 _KINDS = (
     _Kind(
-        r"Object contains unknown field `(?P<field>.*)`", "unknown_field", _("Object contains unknown field `{field}`")
+        r"Object contains unknown field `(?P<field>.*)`",
+        "unknown_field",
+        _("there is no field {field}; there are {choices}"),
     ),
-    _Kind(r"Object missing required field `(?P<field>.*)`", "required", _("Object missing required field `{field}`")),
+    _Kind(r"Object missing required field `(?P<field>.*)`", "required", _("this is required")),
     _Kind(
-        r"Expected `(?P<kind>\w+)` of length (?P<bound>.+)", "out_of_range", _("Expected `{kind}` of length {bound}")
+        r"Expected `\w+` of length >= (?P<bound>.+)", "out_of_range", _("the length of this must be at least {bound}")
     ),
-    _Kind(r"Expected `(?P<kind>[^`]*)` (?P<bound>[<>]=? .+)", "out_of_range", _("Expected `{kind}` {bound}")),
     _Kind(
-        r"Expected `(?P<kind>[^`]*)` matching regex (?P<pattern>.+)",
-        "out_of_range",
-        _("Expected `{kind}` matching regex {pattern}"),
+        r"Expected `\w+` of length <= (?P<bound>.+)", "out_of_range", _("the length of this must be at most {bound}")
     ),
+    _Kind(r"Expected `\w+` of length (?P<bound>\d+)", "out_of_range", _("the length of this must be {bound}")),
+    _Kind(r"Expected `[^`]*` >= (?P<bound>.+)", "out_of_range", _("this must be at least {bound}")),
+    _Kind(r"Expected `[^`]*` <= (?P<bound>.+)", "out_of_range", _("this must be at most {bound}")),
+    _Kind(r"Expected `[^`]*` > (?P<bound>.+)", "out_of_range", _("this must be more than {bound}")),
+    _Kind(r"Expected `[^`]*` < (?P<bound>.+)", "out_of_range", _("this must be less than {bound}")),
+    _Kind(r"Expected `[^`]*` matching regex (?P<pattern>.+)", "out_of_range", _("this must match {pattern}")),
     _Kind(r"(?P<reason>Expected `(?:int|float|str|array|object)` of.+)", "out_of_range", _("{reason}")),
-    _Kind(r"Invalid enum value (?P<value>.*)", "invalid_choice", _("Invalid enum value {value}")),
-    _Kind(r"Expected `(?P<expected>.*)`, got `(?P<got>.*)`", "wrong_type", _("Expected `{expected}`, got `{got}`")),
+    _Kind(r"Invalid enum value .*", "invalid_choice", _("this must be one of {choices}")),
+    _Kind(
+        r"Expected `(?P<expected>.*)`, got `(?P<got>.*)`", "wrong_type", _("this must be of type {expected}, not {got}")
+    ),
     _Kind(r"(?P<reason>Expected `.*)", "wrong_type", _("{reason}")),
     _Kind(r"(?P<reason>.*)", "invalid", _("{reason}")),
 )
+_JSON_NAMES = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
 
 
 def decode_json(text: bytes | str, kind: type[T]) -> T:
@@ -60,7 +70,7 @@ def decode_json(text: bytes | str, kind: type[T]) -> T:
     try:
         return learned(kind).decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise refusal(error) from None
+        raise _refusal(error, kind) from None
 
 
 def convert(document: Any, kind: type[T], pointer: str = "") -> T:
@@ -69,7 +79,7 @@ def convert(document: Any, kind: type[T], pointer: str = "") -> T:
     try:
         return msgspec.convert(document, kind)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise refusal(error, pointer) from None
+        raise _refusal(error, kind, pointer) from None
 
 
 def learned(kind: type[T]) -> "msgspec.json.Decoder[T]":
@@ -85,28 +95,71 @@ def learned(kind: type[T]) -> "msgspec.json.Decoder[T]":
     return found
 
 
-def refusal(error: Exception, pointer: str = "") -> Invalid:
-    """What msgspec said, as this project's Invalid."""
+def _refusal(error: Exception, kind: type, pointer: str = "") -> Invalid:
+    """Translate what msgspec raised while it decoded a `kind`."""
     if isinstance(error, RecursionError):
         return Invalid("too_deep", _("the document is nested too deeply"), pointer)
     if not isinstance(error, msgspec.ValidationError):
         return Invalid("malformed_json", _("the body is not valid JSON: {reason}"), pointer, reason=str(error))
     message = str(error)
     place = _PATH.search(message)
-    where = pointer + _pointer(place["path"] if place else "")
+    path = place["path"] if place else ""
+    where = pointer + _pointer(path)
     if isinstance(error.__cause__, Invalid):
         return Invalid.of(
             FieldError(where + inner.pointer, inner.code, inner.detail, inner.params)
             for inner in error.__cause__.errors
         )
-    return _described(message[: place.start()] if place else message, where)
+    return _described(message[: place.start()] if place else message, where, kind, path)
 
 
-def _described(message: str, where: str) -> Invalid:
-    kind, found = next((kind, found) for kind in _KINDS if (found := kind.found(message)))
+def _described(message: str, where: str, kind: type, path: str) -> Invalid:
+    wrong, found = next((wrong, found) for wrong in _KINDS if (found := wrong.found(message)))
     params = found.groupdict()
     pointer = f"{where}/{pointer_token(params['field'])}" if "field" in params else where
-    return Invalid(kind.code, kind.detail, pointer, **params)
+    if wrong.code in ("invalid_choice", "unknown_field"):
+        params["choices"] = ", ".join(str(value) for value in _choices(kind, path))
+    elif "expected" in params:
+        params = {name: _in_json_terms(types) for name, types in params.items()}
+    return Invalid(wrong.code, wrong.detail, pointer, **params)
+
+
+def _in_json_terms(types: str) -> str:
+    """`int | null` as `integer or null`."""
+    return " or ".join(_JSON_NAMES.get(name, name) for name in types.split(" | "))
+
+
+def _choices(kind: type, path: str) -> list[Any]:
+    """Return the values, or of an object the fields, that are allowed at a path of msgspec's: `.machines[0].kind`."""
+    level = [inspect.type_info(kind)]
+    for name, _index in _STEP.findall(path):
+        level = [inner for info in level for inner in _below(info, name)]
+    return [value for info in level for alternative in _alternatives(info) for value in _values(alternative)]
+
+
+def _below(info: inspect.Type, name: str) -> Iterator[inspect.Type]:
+    """Yield the types of the field `name` of an object, or of the values of a list or a dict."""
+    for alternative in _alternatives(info):
+        if isinstance(alternative, inspect.StructType):
+            yield from (field.type for field in alternative.fields if field.encode_name == name)
+        elif isinstance(alternative, inspect.DictType):
+            yield alternative.value_type
+        elif isinstance(alternative, inspect.ListType | inspect.VarTupleType):
+            yield alternative.item_type
+
+
+def _alternatives(info: inspect.Type) -> tuple[inspect.Type, ...]:
+    if isinstance(info, inspect.Metadata):
+        return _alternatives(info.type)
+    return info.types if isinstance(info, inspect.UnionType) else (info,)
+
+
+def _values(info: inspect.Type) -> Iterable[Any]:
+    if isinstance(info, inspect.EnumType):
+        return [member.value for member in info.cls]
+    if isinstance(info, inspect.StructType):
+        return [field.encode_name for field in info.fields]
+    return info.values if isinstance(info, inspect.LiteralType) else ()
 
 
 def _pointer(path: str) -> str:

@@ -234,7 +234,7 @@ def test_refusals_name_the_plugin_the_argument_and_what_is_allowed() -> None:
     with pytest.raises(Invalid) as refusal:
         profile(("load", "resource", {"args": {"cpu": 2}}))
     (error,) = refusal.value.errors
-    assert str(error) == "/plugins/0/args/cpu: plugin resource: Expected `float` <= 1.0"
+    assert str(error) == "/plugins/0/args/cpu: plugin resource: this must be at most 1.0"
     with pytest.raises(Invalid, match="there is no plugin nope; there are affinity, available, "):
         profile(("a", "nope"))
 
