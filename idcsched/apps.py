@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class ProjectConfig(AppConfig):
-    """What belongs to no room: the checks of the environment, and the Celery app that shared tasks bind to."""
+    """The app of the project as a whole: registers the environment checks and loads the Celery app."""
 
     name = "idcsched"
     verbose_name = "idcsched"

@@ -1,6 +1,7 @@
-"""Celery's clock: what the settings schedule, and each source's own schedule, in the tables that beat reads.
+"""The scheduler of Celery beat: the settings' schedule and each source's own schedule, in the tables that beat reads.
 
-Reservations expire here, in a thread: a message a second to the workers would cost more, and could wait behind others.
+Beat also expires reservations, in a thread: a message a second to the workers would cost more, and could wait behind
+other messages.
 """
 
 from socket import gethostname
@@ -22,22 +23,22 @@ from metrics_ingest.sources.periodic import is_of_source, schedules_reconcile
 __all__ = ["Scheduler"]
 
 EXPIRE_EVERY = 1.0
-"""Seconds between looks for placements whose time is up: one query by index, where there are none."""
+"""Seconds between searches for placements whose time is up; a search that finds none is one query by index."""
 TABLES_EVERY = 5.0
-"""Seconds between looks at the tables for edited schedules: looking at every tick is most of what beat would do."""
+"""Seconds between checks of the tables for edited schedules; checking at every tick would be most of beat's work."""
 
 
 class Scheduler(DatabaseScheduler):
-    """Nothing but what the settings and the sources say is scheduled, whatever stood in the tables before."""
+    """Beat's scheduler, which deletes every task from its tables that neither the settings nor a source declares."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._pulse, self._name = Heartbeat(Trade.BEAT), f"beat@{gethostname()}"
         self._expiry = Background("expiring placements", _expire, seconds=EXPIRE_EVERY)
-        self._next_look = 0.0
+        self._next_check = 0.0
         super().__init__(*args, **kwargs)
 
     def setup_schedule(self) -> None:
-        environment_required()  # the first thing that beat does, before it has said that it is there
+        environment_required()  # before beat's first sign of life
         for task in PeriodicTask.objects.exclude(name__in=self.app.conf.beat_schedule):
             if not is_of_source(task.name):
                 task.delete()
@@ -51,9 +52,9 @@ class Scheduler(DatabaseScheduler):
         return seconds
 
     def schedule_changed(self) -> bool:
-        if monotonic() < self._next_look:
+        if monotonic() < self._next_check:
             return False
-        self._next_look = monotonic() + TABLES_EVERY
+        self._next_check = monotonic() + TABLES_EVERY
         return bool(super().schedule_changed())
 
     def close(self) -> None:
@@ -71,7 +72,7 @@ def _expire() -> None:
 
 
 def _with_expiry(entry: dict[str, Any]) -> dict[str, Any]:
-    """Celery's own word for it is `expires`, that of the tables `expire_seconds`."""
+    """Rename Celery's option `expires` to `expire_seconds`, its name in the tables."""
     options = dict(entry.get("options", {}))
     if "expires" in options:
         options["expire_seconds"] = int(options.pop("expires"))

@@ -30,27 +30,27 @@ def _refuse_wrong_settings(**_: Any) -> None:
 
 @setup_logging.connect
 def _keep_logging(**_: Any) -> None:
-    """Connected so that Celery leaves the logging that the settings describe alone."""
+    """Do nothing: a connected receiver keeps Celery from replacing the logging that the settings configure."""
 
 
 @heartbeat_sent.connect
-def _live(sender: Any, **_: Any) -> None:
+def _write_heartbeat(sender: Any, **_: Any) -> None:
     worker_pulse().beat(sender.eventer.hostname)
 
 
 @worker_shutdown.connect
-def _end(sender: Any, **_: Any) -> None:
+def _forget_heartbeat(sender: Any, **_: Any) -> None:
     worker_pulse().stop(sender.hostname)
 
 
 @worker_ready.connect
-def _end_in_time(**_: Any) -> None:
-    end_within(COLD_SECONDS, told=signal.SIGQUIT)  # at SIGTERM it waits for what it is at
+def _limit_cold_shutdown(**_: Any) -> None:
+    end_within(COLD_SECONDS, told=signal.SIGQUIT)  # at SIGTERM the worker finishes its tasks
 
 
 @cache
 def worker_pulse() -> Any:
-    """This worker's. Its room has tables, which can't be imported before Django knows its apps."""
+    """Return this worker's heartbeat. Models can't be imported before Django knows its apps, hence the late imports."""
     from idcsched.jobs.heartbeat import Heartbeat  # noqa: PLC0415
     from idcsched.jobs.models import Trade  # noqa: PLC0415
 

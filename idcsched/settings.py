@@ -1,7 +1,7 @@
-"""All settings, from the environment alone; none is needed.
+"""All settings, read from environment variables alone; every variable has a default.
 
-Each variable is declared once, here, with its meaning; `docs/settings.md` shows the declarations. What is wrong
-with a value is said by `manage.py check` (see `idcsched.config.env`).
+Each variable is declared once, here, with its meaning; `docs/settings.md` shows the declarations. `manage.py check`
+reports wrong values (see `idcsched.config.env`).
 """
 
 import os
@@ -23,7 +23,7 @@ from idcsched.jobs.schedule import housekeeping
 from idcsched.web.deadline import DeadlineConnection
 from idcsched.web.static_files import static_version
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's own threads would wait, busily, for cores that others use
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads would busy-wait for cores that others use
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = Environment(os.environ)
 read = ENVIRONMENT.read
@@ -236,7 +236,7 @@ DEMO = read(
 )
 
 INSTALLED_APPS = [
-    "idcsched",  # its templates come before those that they extend
+    "idcsched",  # first, so that its templates override those of the apps below
     "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "unfold.contrib.import_export",
@@ -302,7 +302,7 @@ AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AXES_FAILURE_LIMIT, AXES_COOLOFF_TIME = 5, timedelta(minutes=15)
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # nobody can lock somebody else out from elsewhere
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # so that nobody can lock out a user from another address
 AXES_CLIENT_IP_CALLABLE = "idcsched.api.addresses.client_address"
 AXES_LOCKOUT_CALLABLE = "idcsched.accounts.lockout.locked_out"
 AXES_ENABLE_ADMIN = AXES_VERBOSE = False
@@ -322,7 +322,8 @@ SQLITE = {
     "ENGINE": "django.db.backends.sqlite3",
     "NAME": VAR_DIR / "db.sqlite3",
     "OPTIONS": {
-        # Readers beside one writer; a transaction that will write says so at once instead of failing half-way.
+        # WAL lets readers work beside one writer; IMMEDIATE takes the write lock at the start of a transaction, which
+        # then cannot fail half-way.
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -332,7 +333,7 @@ SQLITE = {
 
 def _database() -> dict[str, Any]:
     if ENVIRONMENT.broken("DATABASE_URL"):
-        return {"ENGINE": "django.db.backends.dummy"}  # nothing may be written to a database that was not meant
+        return {"ENGINE": "django.db.backends.dummy"}  # a mistyped URL must not lead to writes in another database
     if DATABASE_URL is None:
         return SQLITE
     if DATABASE_URL["ENGINE"] == SQLITE["ENGINE"]:
@@ -357,8 +358,8 @@ FORMAT_MODULE_PATH = "idcsched.language.formats"
 LOCALE_PATHS = [BASE_DIR / "idcsched" / "locale"]
 
 STATIC_URL = f"/static/{static_version(BASE_DIR / 'idcsched' / 'static')}/"
-WHITENOISE_MAX_AGE = 365 * 24 * 3600  # another state of the files has another address
-WHITENOISE_USE_FINDERS = True  # a few hundred small files, straight from the packages: nothing to collect
+WHITENOISE_MAX_AGE = 365 * 24 * 3600  # changed files get another address
+WHITENOISE_USE_FINDERS = True  # serves the files straight from the packages, without collectstatic
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 
@@ -392,8 +393,8 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "GET_LIB_DOC_EXCLUDES": "idcsched.api.operations.undescribed",
-    "POSTPROCESSING_HOOKS": [],  # enums stand where they are used
-    "OAS_VERSION": "3.1.0",  # whose schemas are JSON Schema, as msgspec writes them
+    "POSTPROCESSING_HOOKS": [],  # without the default hook, which moves enums into components of their own
+    "OAS_VERSION": "3.1.0",  # its schemas are JSON Schema, which msgspec writes
 }
 
 UNFOLD = appearance.UNFOLD
@@ -402,31 +403,31 @@ PAGES_SECURITY_POLICY = content_security.PAGES
 API_DOCS_SECURITY_POLICY = content_security.API_DOCS
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SECURE_SSL else 0
-SECURE_REDIRECT_EXEMPT = [r"^health/"]  # asked by load balancers, in plain HTTP
+SECURE_REDIRECT_EXEMPT = [r"^health/"]  # load balancers call these in plain HTTP
 SILENCED_SYSTEM_CHECKS = [
-    "security.W005",  # HSTS for all sub-domains, and
-    "security.W021",  # preloading it, bind a whole domain: not for one of its servers to decide
+    "security.W005",  # HSTS for all sub-domains and
+    "security.W021",  # its preloading affect the whole domain, which one server must not decide for
 ]
 
 CELERY_BROKER_URL = REDIS_URL or "embedded://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if REDIS_URL else {"folder": str(VAR_DIR / "broker")}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = "idcsched"
-# Sources and providers are asked by way of queues of their own, so that workers of their own can do it: a slow one then
-# keeps nothing else waiting. A worker that is not told which queues are its own takes all.
+# Tasks that call sources and providers have queues of their own, so that separate workers can take them and a slow
+# source or provider delays no other task. A worker that is started without a list of queues takes all.
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in ("idcsched", "collect", "provide")]
 CELERY_TASK_ROUTES = {
     "metrics_ingest.tasks.source_run": {"queue": "collect"},
     "idcsched.placement.tasks.machine_tend": {"queue": "provide"},
 }
-CELERY_TASK_IGNORE_RESULT = True  # the row is the truth
+CELERY_TASK_IGNORE_RESULT = True  # tasks write their results to the database
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_SOFT_TIME_LIMIT = 300
 CELERY_TASK_TIME_LIMIT = 330
 CELERY_TIMEZONE = TIME_ZONE
-CELERY_BEAT_SCHEDULER = "idcsched.beat:Scheduler"  # what stands here, and a schedule for each source
+CELERY_BEAT_SCHEDULER = "idcsched.beat:Scheduler"  # adds a schedule for each source
 CELERY_BEAT_SCHEDULE = housekeeping()
 
 LOGGING = logs.configuration(LOG_LEVEL)

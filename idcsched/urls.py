@@ -1,4 +1,4 @@
-"""Everything that has an address; portals are promised `/api/v1/` and the rest of `docs/`."""
+"""The URLs of the server. Clients may rely on `/api/v1/` and on whatever else `docs/` describes."""
 
 from django.conf import settings
 from django.contrib import admin
@@ -12,7 +12,7 @@ from idcsched.web import metrics_view as exposition
 from idcsched.web.static_files import moved
 
 urlpatterns = [
-    path("api/v1/", include("idcsched.api.urls")),  # first, since it is asked most
+    path("api/v1/", include("idcsched.api.urls")),  # first, since most requests go there
     path("", RedirectView.as_view(url="/api/v1/docs/")),
     path("health/live/", health.live, name="live"),
     path("health/ready/", health.ready),

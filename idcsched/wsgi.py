@@ -1,4 +1,4 @@
-"""What the web server serves: `granian --interface wsgi idcsched.wsgi:application`, or any other WSGI server."""
+"""The WSGI application, for `granian --interface wsgi idcsched.wsgi:application`, or any other WSGI server."""
 
 import os
 
@@ -14,15 +14,15 @@ __all__ = ["application"]
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "idcsched.settings")
 
-if settings.WEB_WORKERS > 1:  # each process tells the figures of all; the Prometheus client looks when it is imported
-    FIGURES = settings.VAR_DIR / "prometheus"
-    FIGURES.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(FIGURES))
+if settings.WEB_WORKERS > 1:  # each process serves the metrics of all; the Prometheus client reads this on import
+    METRICS_DIR = settings.VAR_DIR / "prometheus"
+    METRICS_DIR.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(METRICS_DIR))
 django.setup(set_prefix=False)
 environment_required()
 application = UnsizedBodies(WSGIHandler(), most=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
-from idcsched.web import startup  # noqa: E402  # what it imports needs Django's apps, and the Prometheus client the folder
+from idcsched.web import startup  # noqa: E402  # its imports need Django's apps and the folder of metrics
 
 startup.begin()
 if settings.TRUSTED_PROXIES:

@@ -7,16 +7,16 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 HEADERS_WITHIN_MS = 60_000
-"""So long a connection may be silent, between two requests too; a proxy before it lets idle ones go sooner."""
+"""How long a connection may be silent, also between two requests; a proxy in front closes idle ones sooner."""
 CONNECTIONS = 4096
-"""So many a process holds open; all but a few of them are idle at any time."""
+"""The most connections that a process holds open; all but a few of them are idle at any time."""
 ENDS_WITHIN_S = 8
-"""Seconds that answers being given have when the server is to end; Docker kills it after ten."""
+"""Seconds that running requests have to finish at shutdown; Docker kills the server after ten."""
 
 
 class Command(BaseCommand):
     help = "Serve API and admin: WEB_WORKERS processes of WEB_THREADS threads each, until the command is stopped."
-    requires_system_checks: list[str] = []  # each process makes them when it begins
+    requires_system_checks: list[str] = []  # each process runs the checks when it starts
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
