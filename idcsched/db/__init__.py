@@ -1,1 +1,1 @@
-"""What the project adds to Django's way with databases."""
+"""Model fields and constraints that all rooms share, and the bulkhead in front of the database."""

@@ -1,4 +1,4 @@
-"""What the tables of all rooms are made of: readable codes, finite numbers, and constraints that say what is wrong."""
+"""Model fields and constraints that all rooms share: codes, finite numbers, JSON documents."""
 
 import json
 import math
@@ -27,9 +27,10 @@ __all__ = [
 ]
 
 ENORMOUS = 1e12
-"""More than any Mbps, GiB, price or load; a constraint with this bound keeps NaN and infinity out, too."""
+"""A bound above any Mbps, GiB, price or load; a constraint with this bound also refuses NaN and infinity."""
 
-ONE_LINE = 80  # characters of a document
+ONE_LINE = 80
+"""The most characters of a document that a form shows on one line."""
 
 code_shaped = RegexValidator(
     r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z",
@@ -39,7 +40,7 @@ code_shaped = RegexValidator(
 
 
 def finite(value: float) -> None:
-    """Refuse NaN and the infinities, which databases and clients understand each in their own way."""
+    """Refuse NaN and the infinities, which databases and clients treat differently."""
     if not math.isfinite(value):
         raise ValidationError(_("This must be a finite number."), code="not_finite")
 
@@ -55,7 +56,7 @@ class CodeField(models.CharField):
 
 
 class PlainFloatField(models.FloatField):
-    """A form shows `30000` and not `30000.0`."""
+    """A float field whose form shows `30000` and not `30000.0`."""
 
     def value_from_object(self, obj: models.Model) -> Any:
         value = super().value_from_object(obj)
@@ -69,13 +70,13 @@ class NumberField(PlainFloatField):
 
 
 class AmountField(PlainFloatField):
-    """A finite number from 0 on."""
+    """A finite number of at least 0."""
 
     default_validators = [finite, MinValueValidator(0), MaxValueValidator(ENORMOUS)]
 
 
 class DocumentFormField(forms.JSONField):
-    """A document as people edit it: on a line if it is short, else with a line for each entry."""
+    """A form field that shows a short JSON document on one line, and a longer one with a line for each entry."""
 
     def prepare_value(self, value: Any) -> Any:
         if value is None or isinstance(value, InvalidJSONInput):
@@ -94,10 +95,10 @@ class DocumentField(models.JSONField):
 
 
 class WholeDocumentField(models.JSONField):
-    """A JSON document that is read whole, and that no query looks into.
+    """A JSON document that is always read whole; no query filters by its parts.
 
-    PostgreSQL keeps it as it was written: taking it to pieces, as it does for other documents, costs it eight times as
-    much. A `msgspec.Raw` is encoded already.
+    PostgreSQL stores its text (`json`); parsing it for `jsonb` costs eight times as much. A value that is a
+    `msgspec.Raw` is encoded already.
     """
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str | None:
@@ -109,12 +110,12 @@ class WholeDocumentField(models.JSONField):
         return super().get_db_prep_value(value, connection, prepared)
 
     def from_db_value(self, value: Any, expression: Any, connection: BaseDatabaseWrapper) -> Any:
-        """The driver decodes this kind by itself."""
+        """Decode text only; the driver has decoded PostgreSQL's `json` already."""
         return super().from_db_value(value, expression, connection) if isinstance(value, str) else value
 
 
 def between(field: str, low: float, high: float = ENORMOUS, *, name: str) -> models.CheckConstraint:
-    """`field`, if it has a value at all, lies between the two bounds, both included."""
+    """Return the constraint that `field`, if it has a value, lies between the bounds, both included."""
     return models.CheckConstraint(
         condition=models.Q((f"{field}__gte", low), (f"{field}__lte", high)),
         name=name,
@@ -124,7 +125,7 @@ def between(field: str, low: float, high: float = ENORMOUS, *, name: str) -> mod
 
 
 def one_of(field: str, choices: type[models.TextChoices], *, name: str) -> models.CheckConstraint:
-    """`field` holds one of the choices."""
+    """Return the constraint that `field` holds one of the choices."""
     return models.CheckConstraint(
         condition=models.Q((f"{field}__in", choices.values)),
         name=name,
@@ -134,7 +135,7 @@ def one_of(field: str, choices: type[models.TextChoices], *, name: str) -> model
 
 
 def unique(*fields: str, name: str, where: models.Q | None = None, message: Any = None) -> models.UniqueConstraint:
-    """No two rows (of those that `where` describes) agree in all the fields."""
+    """Return the constraint that no two rows (of those that match `where`) agree in all the fields."""
     return models.UniqueConstraint(
         fields=fields,
         condition=where,

@@ -1,8 +1,8 @@
-"""A bulkhead: of the threads of a process, two are never taken by what waits, so that what asks nobody is answered.
+"""A bulkhead: two threads of each process stay free for requests that call neither the database nor another server.
 
-Whatever asks the database or another server takes a place while it does. There are two places fewer than threads. Who
-finds all of them taken waits half a second; after one has waited in vain, others are refused at once for a second. So a
-burst of requests is served, and recommendations and `/health/live/` are answered while the database hangs.
+A thread holds a place while it calls the database or another server. There are two places fewer than threads. A thread
+that finds no place free waits for half a second; after a wait in vain, other threads are refused at once for a second.
+So a burst of requests is served, and recommendations and `/health/live/` are answered while the database hangs.
 """
 
 import threading
@@ -20,7 +20,7 @@ from idcsched.framework.messages import _
 __all__ = ["LEFT_FREE", "place"]
 
 LEFT_FREE: Final = 2
-"""Threads that are kept for requests which need no place."""
+"""Threads of each process that stay free for requests which need no place."""
 PATIENCE: Final = 0.5
 REFUSING_FOR: Final = 1.0
 
@@ -32,14 +32,14 @@ taken = Gauge(
 
 
 class _Places:
-    """The places of this process."""
+    """A semaphore that, after a wait in vain, refuses further waits for a while."""
 
     def __init__(self, number: int) -> None:
         self._free = threading.Semaphore(number)
         self._refusing_until = 0.0
 
     def take(self) -> bool:
-        """Whether a place could be had."""
+        """Take a place; return whether one was free in time."""
         if self._free.acquire(blocking=False):
             return True
         if monotonic() < self._refusing_until:
@@ -53,17 +53,17 @@ class _Places:
         self._free.release()
 
 
-class _Here(threading.local):
+class _ThreadState(threading.local):
     holds_place = False
 
 
-_here: Final = _Here()
+_here: Final = _ThreadState()
 _places: Final = _Places(settings.WEB_THREADS - LEFT_FREE)
 
 
 @contextmanager
 def place() -> Iterator[None]:
-    """Hold a place while the block runs; a thread that holds one keeps it. Raises Unavailable where all are taken."""
+    """Hold a place while the block runs, unless the thread holds one already; raises Unavailable if none is free."""
     if _here.holds_place:
         yield
         return
