@@ -1,1 +1,1 @@
-"""Who does the background work: signs of life of workers and beat, and what waits in the queues."""
+"""The background work: its schedule, the embedded broker, heartbeats of workers and beat, and queue depths."""

@@ -1,4 +1,4 @@
-"""Threads that work behind the answers of a process, again and again, until it ends."""
+"""Background threads that repeat their work until their process ends."""
 
 import logging
 import os
@@ -13,25 +13,25 @@ __all__ = ["Background"]
 logger = logging.getLogger(__name__)
 
 NOTICED_WITHIN = 0.25
-"""Seconds after which a thread that waits for its next round notices that its process ends."""
+"""Seconds within which a thread that waits for its next round notices that its process ends."""
 
 
 class Background:
-    """Calls `work` every `seconds`, in a thread of its own, on a database connection of its own.
+    """A thread that calls `work` every `seconds`, on a database connection of its own.
 
-    What `work` raises is logged, once per outage, and the next call tries again. When the process or `stop` ends it,
-    `last` is called once more: what was handed in before is not left lying. A forked child has no such thread until
-    it starts one itself.
+    An exception of `work` is logged once per outage, and the next call tries again. When `stop` or the end of the
+    process ends the thread, the thread calls `last` once, so that nothing handed in before is lost. A forked child has
+    no such thread until the child calls `start`.
     """
 
     def __init__(
         self, name: str, work: Callable[[], object], *, seconds: float, last: Callable[[], object] | None = None
     ) -> None:
         self._name, self._work, self._seconds, self._last = name, work, seconds, last
-        self._forget()
-        os.register_at_fork(after_in_child=self._forget)
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -39,19 +39,19 @@ class Background:
 
     @property
     def running(self) -> bool:
-        return self._thread is not None  # asked with every answer: whether it is alive would take a lock
+        return self._thread is not None  # read for every request; `Thread.is_alive` would take a lock
 
     def start(self) -> None:
-        """Start the thread, where there is none in this process."""
+        """Start the thread unless this process has it already."""
         with self._lock:
             if not self.running:
                 self._stopping = threading.Event()
-                # No daemon: the interpreter waits for it, so that its last round is done while there is still a house.
+                # Not a daemon: the interpreter waits for the thread's last round before it tears the modules down.
                 self._thread = threading.Thread(target=self._run, args=(self._stopping,), name=self._name, daemon=False)
                 self._thread.start()
 
     def stop(self, *, seconds: float = 5) -> None:
-        """End it; returns once it has ended, at the latest after so many seconds."""
+        """End the thread; return once the thread has ended, at the latest after `seconds`."""
         self._stopping.set()
         if (thread := self._thread) is not None:
             thread.join(seconds)
@@ -59,25 +59,25 @@ class Background:
     def _run(self, stopping: threading.Event) -> None:
         main = threading.main_thread()
         try:
-            while self._waited(stopping, main):
-                self._tried(self._work)
+            while self._wait(stopping, main):
+                self._attempt(self._work)
             if self._last is not None:
-                self._tried(self._last)
+                self._attempt(self._last)
         finally:
             connection.close()
             with self._lock:
                 if self._thread is threading.current_thread():
                     self._thread = None
 
-    def _waited(self, stopping: threading.Event, main: threading.Thread) -> bool:
-        """Whether the time for the next round has come, and neither `stop` nor the end of the process before it."""
+    def _wait(self, stopping: threading.Event, main: threading.Thread) -> bool:
+        """Wait for the next round; return False if `stop` or the end of the process comes first."""
         until = monotonic() + self._seconds
         while (left := until - monotonic()) > 0:
             if stopping.wait(min(left, NOTICED_WITHIN)) or not main.is_alive():
                 return False
         return True
 
-    def _tried(self, work: Callable[[], object]) -> None:
+    def _attempt(self, work: Callable[[], object]) -> None:
         try:
             work()
         except Exception as error:

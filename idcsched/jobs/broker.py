@@ -1,7 +1,7 @@
-"""A message broker that needs no server: files in a folder, for the processes of one machine.
+"""A message broker without a server: files in a folder, for the processes of one machine.
 
-Kombu's file-system transport, made safe for processes that start together and that read while others write. It
-keeps the messages of a demo or of a small single-machine installation; anything larger sets REDIS_URL.
+Kombu's file-system transport, made safe for processes that start together and that read while others write. Meant for
+a demo or a small installation on one machine; anything larger sets REDIS_URL.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ __all__ = ["Channel", "Transport"]
 
 
 class Channel(filesystem.Channel):
-    """Messages are files that appear whole (written elsewhere, then renamed) and are taken by one reader."""
+    """A channel whose messages are files: a rename makes each appear whole, and one reader alone takes it."""
 
     @property
     def folder(self) -> Path:
@@ -30,41 +30,41 @@ class Channel(filesystem.Channel):
 
     @property
     def control_folder(self) -> Path:
-        return self._made("control")
+        return self._subfolder("control")
 
     @property
     def data_folder_in(self) -> Path:
-        return self._made("messages")
+        return self._subfolder("messages")
 
     data_folder_out = data_folder_in
 
-    def _made(self, name: str) -> Path:
+    def _subfolder(self, name: str) -> Path:
         path = self.folder / name
         path.mkdir(parents=True, exist_ok=True)
         return path
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """The tables of queues are read and rewritten by one process at a time."""
+    def _locked(self) -> Iterator[None]:
+        """Lock the tables of queues, so that one process at a time reads or rewrites them."""
         with (self.control_folder / "lock").open("a") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)
             yield
 
     def get_table(self, exchange: str) -> Any:
-        with self._alone():
+        with self._locked():
             return super().get_table(exchange)
 
     def _queue_bind(self, *args: Any) -> None:
-        with self._alone():
+        with self._locked():
             super()._queue_bind(*args)
 
     def _delete(self, *args: Any, **kwargs: Any) -> None:
-        with self._alone():
+        with self._locked():
             super()._delete(*args, **kwargs)
 
-    def _put(self, queue: Any, message: Any, **kwargs: Any) -> None:  # type: ignore[override]  # two names in kombu
+    def _put(self, queue: Any, message: Any, **kwargs: Any) -> None:  # type: ignore[override]  # kombu's base classes disagree on the parameter's name
         name = f"{time_ns():020}_{uuid.uuid4()}.{queue}.msg"
-        draft = self._made("drafts") / name
+        draft = self._subfolder("drafts") / name
         draft.write_text(dumps(message), encoding="utf-8")
         draft.rename(self.data_folder_in / name)
 
@@ -77,21 +77,21 @@ class Channel(filesystem.Channel):
                 text = file.read_text(encoding="utf-8")
                 file.unlink()
             except FileNotFoundError:
-                continue  # another reader unlinked it first, so it is that one's
+                continue  # another reader took this message first
             return loads(text)
         raise Empty
 
 
 class Transport(filesystem.Transport):
-    """`embedded://`, with the transport option `folder`."""
+    """The transport of `embedded://` URLs, with the transport option `folder`."""
 
     Channel = Channel
     polling_interval = 0.25
 
     def __init__(self, client: Any, **kwargs: Any) -> None:
         super().__init__(client, **kwargs)
-        self.state = BrokerState()  # what was declared in one folder says nothing about another
+        self.state = BrokerState()  # a queue that was declared in one folder does not exist in another
 
     def drain_events(self, connection: Any, timeout: Any = None, **kwargs: Any) -> Any:
-        """Waits half a second at most, so that a worker that was asked to stop notices."""
+        """Wait for half a second at most, so that a worker that is to stop notices."""
         return super().drain_events(connection, timeout=min(timeout or 0.5, 0.5))

@@ -1,4 +1,4 @@
-"""The memory of this process: what stays for good, and what it has freed and the C library keeps for later."""
+"""The memory of this process: what the garbage collector skips, and what goes back to the system."""
 
 import ctypes
 import gc
@@ -9,17 +9,16 @@ __all__ = ["freed_memory_returned", "here_for_good"]
 
 
 def here_for_good() -> None:
-    """What there is now, code above all, is not looked through for garbage again.
+    """Exempt all objects that exist now, code above all, from garbage collection; call this once the code is loaded.
 
-    All threads stand still while Python looks for cycles among everything there is, a tenth of a second over the code
-    of a web process alone. Call it once that is loaded.
+    All threads stand still while Python looks for cycles: a tenth of a second for the code of a web process alone.
     """
     gc.collect()
     gc.freeze()
 
 
 def freed_memory_returned() -> None:
-    """Give it back to the system: for after work that needed much once. Does nothing where the C library can't."""
+    """Return freed memory to the system, after work that needed much memory once; does nothing without glibc."""
     trim = _trim()
     if trim is not None:
         trim(0)
@@ -27,7 +26,7 @@ def freed_memory_returned() -> None:
 
 @cache
 def _trim() -> Any:
-    """glibc's; others have none, and need none."""
+    """Return glibc's `malloc_trim`; None with another C library, which needs none."""
     try:
         return ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):

@@ -1,4 +1,4 @@
-"""The heart of a worker or of beat: a sign of life every few seconds, whatever the database is doing."""
+"""The heartbeat of a worker or of beat: a row that the process updates every few seconds."""
 
 import logging
 import time
@@ -17,14 +17,14 @@ EVERY_SECONDS = 10.0
 
 
 class Heartbeat:
-    """Called as often as the process likes; writes at most every ten seconds, and never raises."""
+    """The heartbeat of one process: written every ten seconds at most, however often `beat` is called; never raises."""
 
     def __init__(self, trade: Trade) -> None:
         self._trade = trade
         self._next = 0.0
 
     def beat(self, name: str) -> None:
-        """The process of this name lives."""
+        """Record that the process of this name is alive."""
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + EVERY_SECONDS
@@ -36,7 +36,7 @@ class Heartbeat:
             connection.close()  # a worker's children must not inherit it
 
     def stop(self, name: str) -> None:
-        """The process ends."""
+        """Delete the heartbeat, since the process ends in order."""
         try:
             heartbeat_forget(trade=self._trade, name=name)
         except Error as error:

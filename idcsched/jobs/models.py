@@ -12,7 +12,7 @@ class Trade(models.TextChoices):
 
 
 class Heartbeat(models.Model):
-    """The last sign of life of a process; one that ends in order takes its row with it."""
+    """The last sign of life of a worker or beat; a process that ends in order deletes its row."""
 
     trade = models.CharField(_("trade"), max_length=10, choices=Trade.choices)
     name = models.CharField(_("name"), max_length=255)
@@ -32,7 +32,7 @@ class Heartbeat(models.Model):
 
 
 class Lease(models.Model):
-    """Something that one process alone does at a time, and who does it until when."""
+    """The right to do some work that one process alone does at a time, with its holder and its end."""
 
     name = models.CharField(_("name"), max_length=100)
     holder = models.UUIDField(_("holder"))

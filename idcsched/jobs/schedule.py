@@ -1,4 +1,4 @@
-"""What is done again and again without being asked for, and how often."""
+"""The periodic background tasks, and how often each runs."""
 
 from datetime import timedelta
 from typing import Any
@@ -26,7 +26,7 @@ LONGEST_WORTH_DOING = timedelta(hours=1)
 
 
 def housekeeping() -> dict[str, dict[str, Any]]:
-    """Celery beat's schedule. A worker that was away need not do each for every time that it missed."""
+    """Return Celery beat's schedule; unread messages expire, so that none pile up without a worker."""
     return {
         task.rpartition(".")[2].replace("_", "-"): {
             "task": task,

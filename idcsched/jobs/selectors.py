@@ -1,4 +1,4 @@
-"""Who lives, and what waits."""
+"""The processes that do background work, and the depths of their queues."""
 
 import logging
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ MISSING_AFTER: Final = 4.5 * EVERY_SECONDS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """A worker or beat that has given a sign of life; not `alive`: it has given none for too long."""
+    """A worker or beat with a heartbeat; not `alive` if its last heartbeat is too old."""
 
     trade: Trade
     name: str
@@ -36,7 +36,7 @@ class Process:
 
 
 def processes(*, now: datetime) -> list[Process]:
-    """Those that live or are missing; who ended in order is neither."""
+    """Return the processes that are alive or missing; a process that ended in order is neither."""
     rows = Heartbeat.objects.values_list("trade", "name", "at")
     return [
         Process(trade=Trade(trade), name=name, age_seconds=max((now - at).total_seconds(), 0.0))
@@ -45,7 +45,7 @@ def processes(*, now: datetime) -> list[Process]:
 
 
 def queue_depths() -> Mapping[str, int | None]:
-    """How many messages wait in each queue; None where the broker does not say."""
+    """Return how many messages wait in each queue; None where the broker does not answer."""
     names = [queue.name for queue in settings.CELERY_TASK_QUEUES]
     try:
         return dict(zip(names, _redis_depths(names) if settings.REDIS_URL else _embedded_depths(names), strict=True))

@@ -1,4 +1,4 @@
-"""The writes of this room. Nobody edits signs of life or leases, so they have no history."""
+"""The writes of this room. Heartbeats and leases have no history, since nobody edits them."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -12,27 +12,27 @@ from idcsched.jobs.models import Heartbeat, Lease, Trade
 __all__ = ["FORGOTTEN", "heartbeat_forget", "heartbeat_note", "lease_give_up", "lease_take"]
 
 FORGOTTEN: Final = timedelta(hours=1)
-"""So long a process that was killed is still reported as missing."""
+"""How long a killed process is reported as missing."""
 
 
 @write()
 def heartbeat_note(*, trade: Trade, name: str, now: datetime) -> None:
-    """The process lives; those that have been missing for long are forgotten."""
+    """Record that the process is alive, and delete the heartbeats of processes that have been missing for long."""
     Heartbeat.objects.update_or_create(trade=trade, name=name, defaults={"at": now})
     Heartbeat.objects.filter(at__lt=now - FORGOTTEN).delete()
 
 
 @write()
 def heartbeat_forget(*, trade: Trade, name: str) -> None:
-    """The process ends in order."""
+    """Delete the heartbeat of a process that ends in order."""
     Heartbeat.objects.filter(trade=trade, name=name).delete()
 
 
 @write()
 def lease_take(*, name: str, holder: UUID, now: datetime, lasting: timedelta) -> bool:
-    """Whether the holder alone does it from now on; one that has it already has it for longer.
+    """Take the lease, or extend the holder's own; return whether `holder` has the lease now.
 
-    Who dies with it loses it when its time is up.
+    The lease of a process that died ends when its time is up.
     """
     free = Q(until__lte=now) | Q(holder=holder)
     if Lease.objects.filter(free, name=name).update(holder=holder, until=now + lasting):
@@ -43,5 +43,5 @@ def lease_take(*, name: str, holder: UUID, now: datetime, lasting: timedelta) ->
 
 @write()
 def lease_give_up(*, name: str, holder: UUID) -> None:
-    """Somebody else may."""
+    """Give up the lease, so that another process can take it."""
     Lease.objects.filter(name=name, holder=holder).delete()

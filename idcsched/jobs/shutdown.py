@@ -1,8 +1,8 @@
-"""How a worker ends that is told to end at once.
+"""A time limit for a worker's cold shutdown.
 
-Celery's cold shutdown waits for what its children are at, and for threads that wait for them: one that heeds nobody
-holds the worker for as long as it likes. Here the kernel sees to it that it does not; Celery has it end the children
-with their worker. What is ended so is what a power cut would end: its messages are delivered again.
+Celery's cold shutdown waits for the tasks of its children and for the threads that wait for them, so that a task that
+ignores signals holds up the worker without limit. Here an alarm has the kernel end the worker, and Celery has the
+kernel end the children with their worker. As after a power cut, the messages of unfinished tasks are delivered again.
 """
 
 import signal
@@ -11,20 +11,21 @@ from types import FrameType
 __all__ = ["COLD_SECONDS", "end_within"]
 
 COLD_SECONDS = 10
-"""For what ends in order: children to be told, a last sign of life to be taken back."""
+"""Time for an orderly end: to signal the children and to delete the heartbeat."""
 
 
 def end_within(seconds: int, *, told: signal.Signals) -> None:
-    """From now on this process is gone so long after it was told to end, whatever its threads wait for; before that it
-    does what it has done at that signal. Call it in the main thread.
+    """From now on end this process `seconds` after the signal `told`, whatever its threads wait for.
+
+    The handler that is installed now still runs at the signal. Call this function in the main thread.
     """
-    before = signal.getsignal(told)
-    if not callable(before):  # it is gone at once, or does not hear
+    handler = signal.getsignal(told)
+    if not callable(handler):  # without a handler the process ends at once or ignores the signal
         return
 
-    def end(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process without asking Python
+    def end_in_time(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the default action ends the process without running Python
         signal.alarm(seconds)
-        before(number, frame)
+        handler(number, frame)
 
-    signal.signal(told, end)
+    signal.signal(told, end_in_time)
