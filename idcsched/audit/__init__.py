@@ -1,1 +1,1 @@
-"""Who changed what, when and why; and the feed that tells snapshots what has moved."""
+"""The change history (who changed what, when and why), and the change feed that snapshots follow."""

@@ -17,7 +17,7 @@ __all__ = ["ChosenRowsMixin", "PlainValuesMixin", "ReadOnlyAdmin", "plain_column
 
 
 class ChosenRowsMixin:
-    """Actions on rows that are chosen in a list: a key that no row can have chooses none, and is no failure."""
+    """Admin mixin that answers an action on a key that no row can have with 400 instead of failing."""
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
         key = queryset.model._meta.pk
@@ -33,7 +33,7 @@ class ChosenRowsMixin:
 
 
 class PlainValuesMixin:
-    """Lists, and pages on which nothing can be changed, show numbers as people write them and keep codes whole."""
+    """Admin mixin: lists and read-only pages show numbers as people write them and never break codes over lines."""
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         return [plain_column(self.model, name) for name in super().get_list_display(request)]  # type: ignore[attr-defined,misc]
@@ -58,36 +58,36 @@ class PlainValuesMixin:
 
 @cache
 def plain_column(model: type[Model], name: Any) -> Any:
-    """Return what shows the column: its name, or a function that writes a number, a code, or a row that has one."""
+    """Return the column to show: its name, or a function that formats a number, a code, or a row that has a code."""
     field = next((field for field in model._meta.concrete_fields if field.name == name), None)
     if isinstance(field, FloatField):
-        write: Callable[[Any], str] = figure_text
+        format_value: Callable[[Any], str] = figure_text
     elif isinstance(field, CodeField):
-        write = _code
+        format_value = _format_code
     elif isinstance(field, ForeignKey) and hasattr(field.related_model, "code"):
-        write = _named
+        format_value = _format_row
     else:
         return name
 
-    def written(row: Model) -> str | None:
+    def formatted(row: Model) -> str | None:
         value = getattr(row, name)
-        return None if value in (None, "") else write(value)
+        return None if value in (None, "") else format_value(value)
 
-    written.__name__ = name
-    return display(description=field.verbose_name, ordering=name)(written)
+    formatted.__name__ = name
+    return display(description=field.verbose_name, ordering=name)(formatted)
 
 
-def _code(code: str) -> str:
+def _format_code(code: str) -> str:
     return format_html('<span class="whole">{}</span>', code)
 
 
-def _named(row: Any) -> str:
+def _format_row(row: Any) -> str:
     code, _, name = str(row).partition(" ")
     return format_html('<span class="whole">{}</span> {}', code, name)
 
 
 class ReadOnlyAdmin(ChosenRowsMixin, PlainValuesMixin, ModelAdmin):
-    """Something that everybody in the admin may look at and nobody may touch; so it has no history."""
+    """Admin of rows that all staff may view and nobody may change; these have no history page."""
 
     list_fullwidth = True
     list_filter_submit = True

@@ -1,6 +1,6 @@
-"""Writing many rows of one kind at once, in a few statements, by the rules by which `audit.writing` writes one.
+"""Writing many rows of one kind in a few statements, by the same rules as `audit.writing` writes one row.
 
-Each row may have a pointer: its place in the caller's document, below which everything that is wrong with it is said.
+Each row may have a pointer: its place in the caller's document, below which the row's errors are reported.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -24,39 +24,39 @@ __all__ = ["ENOUGH", "each", "places", "rows_check", "rows_create", "rows_insert
 
 Row = TypeVar("Row", bound=Recorded)
 Item = TypeVar("Item")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 ENOUGH = 100
-"""As many wrong things as anybody wants to read at once."""
+"""The most errors that are reported at once."""
 BATCH = 1000
 WIDE_BATCH = 200
-"""An UPDATE of many rows names each row once per field."""
+"""Rows per UPDATE, which names each row once per field."""
 
 
 def places(items: Sequence[Any]) -> list[str]:
-    """The pointers of a list's items."""
+    """Return the JSON pointers of a list's items."""
     return [f"/{index}" for index in range(len(items))]
 
 
-def each(items: Iterable[Item], pointers: Iterable[str], do: Callable[[Item], Made]) -> list[Made]:
-    """`do` of every item; raises one Invalid with all that was refused, at the items' pointers."""
-    made: list[Made] = []
+def each(items: Iterable[Item], pointers: Iterable[str], do: Callable[[Item], Result]) -> list[Result]:
+    """Return the results of `do` for every item; raises one Invalid with all refusals, each at its item's pointer."""
+    results: list[Result] = []
     errors: list[FieldError] = []
     for item, pointer in zip(items, pointers, strict=True):
         try:
             with below(pointer):
-                made.append(do(item))
+                results.append(do(item))
         except Invalid as error:
             errors.extend(error.errors)
             if len(errors) >= ENOUGH:
                 break
     if errors:
         raise Invalid.of(errors)
-    return made
+    return results
 
 
 def rows_check(rows: Sequence[Row], pointers: Sequence[str]) -> None:
-    """`row_check` of every row; raises Invalid."""
+    """Check every row with `row_check`; raises Invalid."""
     each(rows, pointers, row_check)
 
 
@@ -67,7 +67,7 @@ def rows_create(rows: Sequence[Row], pointers: Sequence[str] = ()) -> list[Row]:
 
 
 def rows_insert(rows: Sequence[Row], pointers: Sequence[str] = ()) -> list[Row]:
-    """The same for rows that have been checked."""
+    """Insert new rows that have been checked already, as `rows_create` does."""
     if not rows:
         return []
     model = type(rows[0])
@@ -80,65 +80,70 @@ def rows_insert(rows: Sequence[Row], pointers: Sequence[str] = ()) -> list[Row]:
 def rows_update(
     updates: Sequence[tuple[Row, Mapping[str, Any]]], *, allowed: Set[str], pointers: Sequence[str] = ()
 ) -> list[Row]:
-    """Set those fields of each row as it stands in the database now, as `row_update` does, all or none.
+    """Set the given fields of each row, read anew from the database, as `row_update` does, all or none.
 
-    Gives the fresh rows in the same order. No row may stand there twice. Raises Invalid, NotFound, Conflict.
+    Returns the fresh rows in the same order. `updates` may name no row twice. Raises Invalid, NotFound, Conflict.
     """
     if not updates:
         return []
     pointers = pointers or [""] * len(updates)
     each(updates, pointers, lambda update: refuse_unknown(update[1], allowed))
     fresh = _locked([row for row, _ in updates])
-    was = [(row.audit_key, described(row)) for row in fresh]
+    originals = [(row.audit_key, described(row)) for row in fresh]
     for row, (_row, changes) in zip(fresh, updates, strict=True):
         for name, value in changes.items():
             setattr(row, name, value)
     rows_check(fresh, pointers)
-    moved = [index for index, row in enumerate(fresh) if described(row) != was[index][1]]
-    _save([fresh[index] for index in moved], [set(updates[index][1]) for index in moved], [pointers[i] for i in moved])
-    _record_updates([fresh[index] for index in moved], [was[index] for index in moved])
+    changed = [index for index, row in enumerate(fresh) if described(row) != originals[index][1]]
+    _save(
+        [fresh[index] for index in changed],
+        [set(updates[index][1]) for index in changed],
+        [pointers[i] for i in changed],
+    )
+    _record_updates([fresh[index] for index in changed], [originals[index] for index in changed])
     return fresh
 
 
 def _locked(rows: Sequence[Row]) -> list[Row]:
-    """The rows as they stand in the database with what they refer to, held until the transaction ends.
+    """Return the rows, read anew with the rows that they refer to, and locked until the transaction ends.
 
-    Held first, read then: to a row that had to be waited for, PostgreSQL would have joined what it referred to before.
+    First one query locks, then another reads: after a wait for the lock, a single query would return the rows that
+    were referred to before the wait.
     """
     model = type(rows[0])
     references = [field.name for field in model._meta.concrete_fields if field.is_relation]
     all_rows = model._default_manager.order_by("pk")
-    found: dict[Any, Row] = {}
+    by_key: dict[Any, Row] = {}
     for keys in _slices(sorted(row.pk for row in rows), BATCH):
         list(all_rows.select_for_update().filter(pk__in=keys).values_list("pk"))
-        found |= {row.pk: row for row in all_rows.select_related(*references).filter(pk__in=keys)}
-    if len(found) < len(rows):
+        by_key |= {row.pk: row for row in all_rows.select_related(*references).filter(pk__in=keys)}
+    if len(by_key) < len(rows):
         raise NotFound("not_found", _("there is no such {kind} any more"), kind=model.audit_kind)
-    return [found[row.pk] for row in rows]
+    return [by_key[row.pk] for row in rows]
 
 
-def _save(rows: Sequence[Row], names: Sequence[Set[str]], pointers: Sequence[str]) -> None:
-    """Rows of which the same fields were set go together."""
+def _save(rows: Sequence[Row], field_names: Sequence[Set[str]], pointers: Sequence[str]) -> None:
+    """Write rows together whose changes set the same fields."""
     groups: dict[tuple[str, ...], list[int]] = {}
-    for index, of in enumerate(names):
-        groups.setdefault(tuple(sorted(of)), []).append(index)
+    for index, names in enumerate(field_names):
+        groups.setdefault(tuple(sorted(names)), []).append(index)
     for fields, members in groups.items():
         write = partial(type(rows[0])._default_manager.bulk_update, fields=fields)
         _batched([rows[index] for index in members], [pointers[index] for index in members], WIDE_BATCH, write)
 
 
-def _record_updates(rows: Sequence[Row], was: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-    """As `row_update` does: in the history under the old name, in the feed under a new one, too."""
+def _record_updates(rows: Sequence[Row], originals: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    """Record each update in the history under the row's old key, and in the feed under its old and its new key."""
     if not rows:
         return
     model = type(rows[0])
-    changes = ((key, before, described(row)) for row, (key, before) in zip(rows, was, strict=True))
+    changes = ((key, before, described(row)) for row, (key, before) in zip(rows, originals, strict=True))
     changes_record(kind=model.audit_kind, changes=changes)
-    feed_extend(topic=model.feed_topic, keys=(*(key for key, _ in was), *(row.audit_key for row in rows)))
+    feed_extend(topic=model.feed_topic, keys=(*(key for key, _ in originals), *(row.audit_key for row in rows)))
 
 
 def _batched(rows: Sequence[Row], pointers: Sequence[str], size: int, write: Callable[[Sequence[Row]], object]) -> None:
-    """Write batch after batch; what the database refuses is said of the very row."""
+    """Write batch after batch; a refusal by the database is raised with the pointer of the very row."""
     start = 0
     for batch in _slices(rows, size):
         try:
@@ -152,7 +157,7 @@ def _batched(rows: Sequence[Row], pointers: Sequence[str], size: int, write: Cal
 
 
 def _blame(rows: Sequence[Row], pointers: Sequence[str], write: Callable[[Sequence[Row]], object]) -> None:
-    """Raise what the database says about the rows that it refuses, as far as it is about single rows."""
+    """Raise the database's refusals of single rows, each at its row's pointer; return if there are none."""
     errors: list[FieldError] = []
     for pointer, error in islice(_refused(rows, pointers, write), ENOUGH):
         refusal = constraint_refusal(error)
@@ -168,7 +173,7 @@ def _blame(rows: Sequence[Row], pointers: Sequence[str], write: Callable[[Sequen
 def _refused(
     rows: Sequence[Row], pointers: Sequence[str], write: Callable[[Sequence[Row]], object]
 ) -> Iterator[tuple[str, IntegrityError]]:
-    """The single rows that the database does not take, found by halving."""
+    """Yield the pointer and the error of each row that the database refuses, found by bisection."""
     try:
         with transaction.atomic():
             write(rows)

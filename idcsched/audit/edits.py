@@ -1,6 +1,6 @@
-"""Several writes that are one to whoever asks for them: all of them or none, on rows as they stand while they are held.
+"""Several writes in one transaction: all of them or none, on rows that are locked meanwhile.
 
-What checks, reads and changes the rows is the caller's; the transaction is here.
+The caller checks, reads and changes the rows; this module opens the transaction and locks.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,26 +12,26 @@ from django.db.models import QuerySet
 __all__ = ["all_or_none", "edited"]
 
 Read = TypeVar("Read")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
-def all_or_none(write: Callable[[], Made]) -> Made:
+def all_or_none(write: Callable[[], Result]) -> Result:
     """Call `write`; where it raises, undo all that it has written."""
     with transaction.atomic():
         return write()
 
 
 def edited(
-    rows: QuerySet[Any], *, read: Callable[[], Read], change: Callable[[Read], Made], held_with: Iterable[str] = ()
-) -> Made:
-    """Hold the rows, then `read` what they have come to and `change` that; where either raises, nothing is changed.
+    rows: QuerySet[Any], *, read: Callable[[], Read], change: Callable[[Read], Result], held_with: Iterable[str] = ()
+) -> Result:
+    """Lock the rows, `read` their current state and pass it to `change`; where either raises, nothing is changed.
 
-    `held_with` names the rows that belong to those and are held with them.
+    `held_with` names the reverse relations whose rows are locked as well.
     """
     with transaction.atomic():
-        keys = [*rows.select_for_update().order_by("pk").values_list("pk", flat=True)]  # in one order for everybody
+        keys = [*rows.select_for_update().order_by("pk").values_list("pk", flat=True)]  # in one order: no deadlocks
         for name in held_with:
             relation: Any = rows.model._meta.get_field(name)
-            parts = relation.related_model._default_manager.filter((f"{relation.field.name}__in", keys))
-            list(parts.select_for_update().order_by("pk").values_list("pk"))
+            related = relation.related_model._default_manager.filter((f"{relation.field.name}__in", keys))
+            list(related.select_for_update().order_by("pk").values_list("pk"))
         return change(read())

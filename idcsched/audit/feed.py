@@ -1,10 +1,10 @@
-"""Reading the feed, so that no change is missed and none is made up.
+"""Reading the change feed, so that no entry is missed and none is read twice.
 
-Numbers of rows are handed out before their transactions commit: whoever asks for rows "greater than the last
-seen" skips a row that was numbered early and committed late. On PostgreSQL each entry therefore carries its
-transaction's number, and a reader remembers which transactions were not over when it last read: what they have
-written since is news, and so is what transactions did that began later. However long a transaction stays open,
-no poll reads anything twice. SQLite has one writer at a time: there rows commit in order.
+Rows get their numbers before their transactions commit: a reader that asks for rows "greater than the last seen" skips
+a row that was numbered early and committed late. On PostgreSQL each entry therefore carries its transaction's number,
+and a reader remembers which transactions were open at its last poll: the next poll returns the entries of those and of
+all later transactions. However long a transaction stays open, no poll returns an entry twice. SQLite has one writer at
+a time, so that rows commit in the order of their numbers.
 """
 
 import json
@@ -42,64 +42,64 @@ SQLITE_NEWS = "SELECT id, topic, key, idcs FROM audit_feedentry WHERE id > %s OR
 Listener = Callable[[str], None]
 
 _commits = count(1)
-_begun = _told = 0
-_noting = Lock()
+_last_begun = _last_told = 0
+_counting = Lock()
 _listeners: list[Listener] = []
 
 
 def tell_on_commit(topic: str = "") -> None:
-    """Let readers in this process know, once the running transaction commits, that there is news of its own."""
-    note = _noted(topic)
-    if all(hook is not note for _, hook, *_ in connection.run_on_commit):  # a transaction tells it once
-        transaction.on_commit(note, robust=True)
+    """Call this process's listeners once the running transaction commits."""
+    tell = _teller(topic)
+    if all(hook is not tell for _, hook, *_ in connection.run_on_commit):  # once per transaction and topic
+        transaction.on_commit(tell, robust=True)
 
 
 @cache
-def _noted(topic: str) -> Callable[[], None]:
-    def note() -> None:
-        global _begun, _told  # noqa: PLW0603  # numbers of the process, which only grow
-        with _noting:
-            _begun = number = next(_commits)
+def _teller(topic: str) -> Callable[[], None]:
+    def tell() -> None:
+        global _last_begun, _last_told  # noqa: PLW0603  # counters of the process, which only grow
+        with _counting:
+            _last_begun = number = next(_commits)
         try:
             for listener in tuple(_listeners):
                 listener(topic)
         finally:
-            with _noting:
-                _told = max(_told, number)
+            with _counting:
+                _last_told = max(_last_told, number)
 
-    return note
+    return tell
 
 
 def heed_commits(listener: Listener) -> None:
-    """Call it with the topic of each, in the thread that has committed and before that goes on.
+    """Call `listener` with the topic of each announced commit, in the committing thread, before that thread goes on.
 
-    Nobody knows of the news yet: what is done about them there, nobody else need wait for.
+    `commits_here` counts the commit only after that, so that no other thread waits for what the listener does.
     """
     heed_no_more(listener)
     _listeners.append(listener)
 
 
 def heed_no_more(listener: Listener) -> None:
-    """Call it no more, if it was called."""
+    """Remove the listener, if it is registered."""
     if listener in _listeners:
         _listeners.remove(listener)
 
 
 def commits_here() -> int:
-    """How often this process has told of news that it committed: who remembers the figure knows when to read again."""
-    return _told
+    """Return the number of the last commit that this process has told its listeners of; a new number means news."""
+    return _last_told
 
 
 def commits_begun() -> int:
-    """How often it has committed news, those counted of which it is just about to tell. What is read now shows all."""
-    return _begun
+    """Return the number of this process's last announced commit, told or about to be; a read from now on shows it."""
+    return _last_begun
 
 
 class Moved(NamedTuple):
-    """One entry: what moved; an empty key means anything of the topic.
+    """One entry of the feed: what moved; an empty key means anything of the topic.
 
-    `xid` is the number of the transaction that moved it, where the database has such numbers; `idcs` are the primary
-    keys of the IDCs of which it moved, None: of any.
+    `xid` is the writing transaction's number, where the database has such numbers; `idcs` are the primary keys of the
+    IDCs that are concerned, None: any.
     """
 
     topic: str
@@ -112,14 +112,14 @@ EVERYTHING = tuple(Moved(topic, "") for topic in Topic.values)
 
 
 class Moment(Protocol):
-    """What a reader had seen at one time."""
+    """The transactions that a reader had seen at one time."""
 
     def holds(self, mark: int) -> bool:
-        """Whether the transaction of that mark was among it."""
+        """Return whether the transaction `mark` is among them."""
 
 
-class _Count(NamedTuple):
-    """The last entry: transactions that write commit one after the other."""
+class _SqliteMoment(NamedTuple):
+    """The number of the last entry that was seen, which is enough since writers commit one after the other."""
 
     number: int
 
@@ -127,16 +127,16 @@ class _Count(NamedTuple):
         return mark <= self.number
 
 
-class _Moment(NamedTuple):
-    """Which transactions were over: those below `until` that are not among `running`, so all below `oldest`."""
+class _PostgresqlMoment(NamedTuple):
+    """The transactions that were over: those below `until` and not in `running`, hence all below `oldest`."""
 
     oldest: int
     until: int
     running: tuple[int, ...]
 
     @classmethod
-    def of(cls, seen: str, own: int | None) -> "_Moment":
-        """From PostgreSQL's `xmin:xmax:xip,…`, which leaves out the reader's own transaction."""
+    def of(cls, seen: str, own: int | None) -> "_PostgresqlMoment":
+        """Parse PostgreSQL's `xmin:xmax:xip,…`, which leaves out the reader's own transaction."""
         oldest, until, running = seen.split(":")
         numbers = {int(number) for number in running.split(",") if number}
         return cls(int(oldest), int(until), tuple(sorted(numbers | ({own} if own else set()))))
@@ -146,50 +146,50 @@ class _Moment(NamedTuple):
 
 
 class FeedReader:
-    """One reader's place in the feed. Not for use by two threads at once.
+    """One reader's position in the feed. Not thread-safe.
 
-    The first poll reports every topic: nothing has been read yet. So does one that finds itself on a database that
-    was put back to an earlier state. Read what an entry is about after the poll that reported it, and nothing is
-    missed. Each poll is one query.
+    The first poll reports every topic, since nothing has been read yet; so does a poll that finds the database restored
+    to an earlier state. A caller that reads the rows after the poll that reported them misses nothing. Each poll is one
+    query.
     """
 
     def __init__(self) -> None:
-        self._moment: _Moment | None = None
+        self._moment: _PostgresqlMoment | None = None
         self._number: int | None = None
-        self._own: frozenset[int] = frozenset()
+        self._own_entries: frozenset[int] = frozenset()
 
     @property
     def oldest(self) -> int | None:
-        """The oldest transaction that was not over at the last poll: what is read after it lacks nothing older."""
+        """The oldest transaction that was open at the last poll; rows read after the poll show all older ones."""
         return None if self._moment is None else self._moment.oldest
 
     @property
     def moment(self) -> Moment:
-        """What the last poll had seen."""
-        return self._moment or _Count(self._number or 0)
+        """The transactions that the last poll had seen."""
+        return self._moment or _SqliteMoment(self._number or 0)
 
     def poll(self) -> frozenset[str]:
-        """The topics in which something moved since the last poll."""
+        """Return the topics in which something moved since the last poll."""
         return frozenset(entry.topic for entry in self.poll_entries())
 
     def poll_entries(self) -> tuple[Moved, ...]:
-        """What moved since the last poll, in the order in which it was written down."""
+        """Return the entries since the last poll, in the order in which they were written."""
         return self._poll_postgresql() if connection.vendor == "postgresql" else self._poll_sqlite()
 
     def _poll_postgresql(self) -> tuple[Moved, ...]:
         if self._moment is None:
-            self._moment = _Moment.of(*_rows(POSTGRESQL_START)[0])
+            self._moment = _PostgresqlMoment.of(*_rows(POSTGRESQL_START)[0])
             return EVERYTHING
         rows = _rows(POSTGRESQL_NEWS, self._moment.until, list(self._moment.running))
-        before, self._moment = self._moment, _Moment.of(*rows[0][:2])
+        before, self._moment = self._moment, _PostgresqlMoment.of(*rows[0][:2])
         if self._moment.until < before.until:
             return EVERYTHING
-        found = {
+        entries = {
             id_: Moved(topic, key, xid, _keys(idcs)) for _, _, id_, xid, topic, key, idcs in rows if id_ is not None
         }
-        news = tuple(entry for id_, entry in found.items() if id_ not in self._own)
-        # Only what the reader's own transaction has written comes again while it is open.
-        self._own = frozenset(id_ for id_, entry in found.items() if not self._moment.holds(entry.xid or 0))
+        news = tuple(entry for id_, entry in entries.items() if id_ not in self._own_entries)
+        # While the reader's own transaction is open, every query returns its entries again.
+        self._own_entries = frozenset(id_ for id_, entry in entries.items() if not self._moment.holds(entry.xid or 0))
         return news
 
     def _poll_sqlite(self) -> tuple[Moved, ...]:
@@ -209,5 +209,5 @@ def _keys(text: str | None) -> tuple[int, ...] | None:
 def _rows(sql: str, *params: Any) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        found: list[Any] = cursor.fetchall()
-        return found
+        rows: list[Any] = cursor.fetchall()
+        return rows

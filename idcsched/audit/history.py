@@ -19,23 +19,24 @@ __all__ = ["HistoryMixin", "changes_of", "shown_change"]
 
 PER_PAGE = 25
 MAX_NAMES = 20
-"""So often a row can have been called something else and still be followed."""
+"""The most names of one row that are followed back."""
 
 
 def changes_of(kind: str, key: str, *, parts: Iterable[str] = ()) -> QuerySet[Change]:
-    """What became of a row, the newest first, also while it was called something else.
+    """Return the changes of a row, the newest first, also those under its earlier names.
 
-    With `parts`, rows of these kinds that are its own (`gz-ct-01/ct` is a line of `gz-ct-01`) are in it.
+    With `parts`, changes of rows of these kinds that belong to the row are included (`gz-ct-01/ct` is a line of
+    `gz-ct-01`).
     """
     keys = _names(kind, key)
-    wanted = Q(kind=kind, key__in=keys)
+    condition = Q(kind=kind, key__in=keys)
     for name in keys:
-        wanted |= Q(kind__in=list(parts), key__startswith=f"{name}/")
-    return Change.objects.filter(wanted)
+        condition |= Q(kind__in=list(parts), key__startswith=f"{name}/")
+    return Change.objects.filter(condition)
 
 
 def _names(kind: str, key: str) -> list[str]:
-    """The name, and the ones before it, the latest first."""
+    """Return the row's name and its earlier names, the latest first."""
     names = [key]
     while len(names) < MAX_NAMES:
         renamed = Change.objects.filter(kind=kind, action=Action.UPDATE, after__code=names[-1]).exclude(key__in=names)
@@ -47,7 +48,7 @@ def _names(kind: str, key: str) -> list[str]:
 
 
 def shown_change(change: Change) -> dict[str, Any]:
-    """What the template shows of a change."""
+    """Return a change as the template shows it."""
     return {
         "change": change,
         "kind": kind_name(change.kind),
@@ -57,14 +58,14 @@ def shown_change(change: Change) -> dict[str, Any]:
 
 
 class HistoryMixin:
-    """Answers the "History" button with what the project itself has recorded."""
+    """Admin mixin whose "History" button shows the changes that the project has recorded."""
 
     def history(self, row: Any) -> QuerySet[Change]:
-        """The changes that belong to a row."""
+        """Return the changes that belong to a row."""
         return changes_of(row.audit_kind, row.audit_key)
 
     def visible_changes(self, request: HttpRequest) -> QuerySet[Change]:
-        """As much of the whole history as this user may see."""
+        """Return the part of the whole history that this user may see."""
         return Change.objects.all()
 
     def history_view(

@@ -29,7 +29,7 @@ class Action(models.TextChoices):
 
 
 class Topic(models.TextChoices):
-    """What a snapshot may have to look at again."""
+    """A part of the data that snapshots are made of and that the feed announces as moved."""
 
     INVENTORY = "inventory", _("inventory")
     TAINTS = "taints", _("taints")
@@ -45,7 +45,7 @@ class Topic(models.TextChoices):
 
 
 class Change(models.Model):
-    """One thing that was created, changed or deleted. Written once, with the change itself, and never again."""
+    """One creation, update or deletion of a row. Written in the same transaction, and never changed."""
 
     at = models.DateTimeField(_("at"), default=timezone.now)
     actor = models.CharField(_("actor"), max_length=150)
@@ -88,7 +88,7 @@ class Change(models.Model):
 
 
 class FeedEntry(models.Model):
-    """Says that something moved, for whoever keeps a picture of it. Read it through `audit.feed.FeedReader` only.
+    """An announcement that something moved. Read entries through `audit.feed.FeedReader` only.
 
     `xid` is the writing transaction's number where the database has such numbers (PostgreSQL).
     """
@@ -120,20 +120,20 @@ class FeedEntry(models.Model):
 
 
 class Recorded(models.Model):
-    """A row whose every change stands in the history and in the feed (see `audit.writing`)."""
+    """Base of the models whose every change is recorded in the history and the feed (see `audit.writing`)."""
 
     audit_kind: ClassVar[str]
     feed_topic: ClassVar[Topic]
     unrecorded: ClassVar[frozenset[str]] = frozenset()
-    """Fields that the history must not or need not show: secrets, and what changes by itself."""
+    """Fields that the history leaves out: secrets, and values that change by themselves."""
     confidential: ClassVar[bool] = False
-    """Whether its history is for administrators alone."""
+    """Whether only administrators may see the history of these rows."""
 
     class Meta:
         abstract = True
 
     @property
     def audit_key(self) -> str:
-        """What people call this row."""
+        """The row's name for people: its code, or else its primary key."""
         code: Any = getattr(self, "code", None)
         return str(self.pk if code is None else code)

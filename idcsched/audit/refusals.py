@@ -1,4 +1,4 @@
-"""What the database refuses, in this project's words: those of the constraint that was violated."""
+"""The database's integrity errors as this project's errors, in the words of the violated constraint."""
 
 import re
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ SQLITE_UNIQUE = re.compile(r"^UNIQUE constraint failed: (?P<columns>[\w., ]+)")
 
 
 def constraint_refusal(error: IntegrityError) -> IdcschedError:
-    """Conflict for a row that is there already or is referred to, Invalid for one that breaks a rule.
+    """Return Conflict for a row that exists already or is referred to, Invalid for a row that breaks a rule.
 
-    An error that no constraint of a model explains is a bug, and raised again as it is.
+    An error that no constraint of a model explains is a bug, and is raised again.
     """
     constraint = _constraint(error)
     if constraint is not None:
@@ -32,39 +32,39 @@ def constraint_refusal(error: IntegrityError) -> IdcschedError:
         if isinstance(constraint, UniqueConstraint):
             return Conflict(code, detail)
         return Invalid(code, detail, _pointer(constraint))
-    if _is(error, UNIQUE_VIOLATION, "UNIQUE"):
+    if _violates(error, UNIQUE_VIOLATION, "UNIQUE"):
         return Conflict("already_exists", _("there is one of this name already"))
-    if _is(error, FOREIGN_KEY_VIOLATION, "FOREIGN KEY"):
+    if _violates(error, FOREIGN_KEY_VIOLATION, "FOREIGN KEY"):
         return Conflict("in_use", _("this is still referred to, or refers to something that is gone"))
     raise error
 
 
 def protected_refusal(error: ProtectedError) -> Conflict:
-    """Refuse to delete what others still need."""
+    """Return the refusal to delete a row that other rows still need."""
     return Conflict("in_use", _("in use by {examples}"), examples=protecting_examples(error))
 
 
 def protecting_examples(error: ProtectedError) -> str:
-    """Name a few of the rows that need what was to be deleted."""
-    found = sorted(f"{item._meta.verbose_name} {item}" for item in error.protected_objects)
-    shown = ", ".join(found[:EXAMPLES])
-    return shown if len(found) <= EXAMPLES else f"{shown}, …"
+    """Name a few of the rows that prevent a deletion."""
+    names = sorted(f"{item._meta.verbose_name} {item}" for item in error.protected_objects)
+    shown = ", ".join(names[:EXAMPLES])
+    return shown if len(names) <= EXAMPLES else f"{shown}, …"
 
 
 def _constraint(error: IntegrityError) -> BaseConstraint | None:
     diagnosis = getattr(error.__cause__, "diag", None)
     name = getattr(diagnosis, "constraint_name", None)
-    if diagnosis is None and (found := SQLITE_CHECK.match(str(error))):
-        name = found["name"]
+    if diagnosis is None and (match := SQLITE_CHECK.match(str(error))):
+        name = match["name"]
     if name:
         return next((item for _, item in _constraints() if item.name == name), None)
-    if found := SQLITE_UNIQUE.match(str(error)):
-        return _unique_constraint(frozenset(found["columns"].split(", ")))
+    if match := SQLITE_UNIQUE.match(str(error)):
+        return _unique_constraint(frozenset(match["columns"].split(", ")))
     return None
 
 
 def _unique_constraint(columns: frozenset[str]) -> UniqueConstraint | None:
-    """SQLite names the columns (`table.column`) and not the constraint."""
+    """Find a constraint by its columns: SQLite names them (`table.column`) and not the constraint."""
     for model, item in _constraints():
         if isinstance(item, UniqueConstraint):
             own = (model._meta.get_field(name) for name in item.fields)
@@ -77,12 +77,12 @@ def _constraints() -> Iterator[tuple[type[Model], BaseConstraint]]:
     return ((model, item) for model in apps.get_models() for item in model._meta.constraints)
 
 
-def _is(error: IntegrityError, sqlstate: str, sqlite_text: str) -> bool:
+def _violates(error: IntegrityError, sqlstate: str, sqlite_text: str) -> bool:
     return getattr(error.__cause__, "pgcode", None) == sqlstate or str(error).startswith(sqlite_text)
 
 
 def _pointer(constraint: BaseConstraint) -> str:
-    """The first field that the rule is about."""
+    """Return the pointer of the first field in the constraint."""
     if not isinstance(constraint, CheckConstraint) or not isinstance(constraint.condition, Q):
         return ""
     return f"/{_first_field(constraint.condition)}"

@@ -1,4 +1,4 @@
-"""What can be said about a row without asking the database: types, lengths, choices, the fields' own validators."""
+"""Checks of a row without a query: types, lengths, choices, the fields' own validators."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -28,11 +28,11 @@ CODES = {
     "null_characters_not_allowed": "invalid_text",
     "surrogate_characters_not_allowed": "invalid_text",
 }
-"""Django's and DRF's names of errors → this project's, where they differ."""
+"""Error codes of Django and DRF → this project's, where they differ."""
 
 
 def row_check(row: Model) -> None:
-    """Clean the row's fields in place; raises Invalid with everything that is wrong."""
+    """Clean the row's fields in place; raises Invalid with all errors."""
     errors: list[FieldError] = []
     for field in row._meta.concrete_fields:
         if field.is_relation:
@@ -45,7 +45,7 @@ def row_check(row: Model) -> None:
 
 
 def _refers(row: Model, field: Any) -> bool:
-    """Whether it names another row, be it one that is not saved yet."""
+    """Return whether the field refers to another row, saved or not."""
     return getattr(row, field.attname) is not None or field.get_cached_value(row, default=None) is not None
 
 
@@ -56,7 +56,7 @@ def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:
     try:
         setattr(row, field.attname, field.clean(value, row) if value is not None or not field.null else None)
     except ValidationError as error:
-        return [_said(one, pointer, field) for one in error.error_list]
+        return [_field_error(item, pointer, field) for item in error.error_list]
     except OverflowError:
         return [FieldError(pointer, "out_of_range", _("this number is out of its range"))]
     if not storable(value):
@@ -64,26 +64,26 @@ def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:
     return []
 
 
-def _said(error: ValidationError, pointer: str, field: "Field[Any, Any]") -> FieldError:
-    """What Django said, in the language of the reader already."""
+def _field_error(error: ValidationError, pointer: str, field: "Field[Any, Any]") -> FieldError:
+    """Return Django's error as this project's; the message is in the reader's language already."""
     if error.code == "invalid_choice" and field.flatchoices:
         return not_one_of(pointer, [value for value, _ in field.flatchoices])
     return FieldError(pointer, code_of(error.code), Message(" ".join(error.messages)))
 
 
 def not_one_of(pointer: str, choices: Iterable[object]) -> FieldError:
-    """How a value is refused that is none of the choices, wherever it is given."""
+    """Return the error for a value that is none of the choices."""
     params = {"choices": ", ".join(map(str, choices))}
     return FieldError(pointer, "invalid_choice", _("this must be one of {choices}"), params)
 
 
 def code_of(name: str | None) -> str:
-    """What this project calls an error that Django or DRF call so."""
+    """Return this project's code for an error code of Django or DRF."""
     return CODES.get(name or "invalid", name or "invalid")
 
 
 def storable(value: Any) -> bool:
-    """Whether every text in there can be stored everywhere: no NUL, nothing that is not Unicode."""
+    """Return whether every database can store all texts in the value: no NUL, no surrogates."""
     match value:
         case str():
             return "\x00" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)

@@ -1,4 +1,4 @@
-"""What is known of the history as a whole."""
+"""Reads about the history as a whole."""
 
 from functools import cache
 
@@ -11,6 +11,6 @@ __all__ = ["confidential_kinds"]
 
 @cache
 def confidential_kinds() -> tuple[str, ...]:
-    """The kinds of rows whose history is for administrators alone."""
+    """Return the kinds of rows whose history only administrators may see."""
     recorded = (model for model in apps.get_models() if issubclass(model, Recorded))
     return tuple(sorted({model.audit_kind for model in recorded if model.confidential}))

@@ -1,4 +1,4 @@
-"""The writes of this room: what every other room's services call inside their transactions."""
+"""The writes of this room, which the services of all other rooms call inside their transactions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -11,17 +11,17 @@ from .models import Action, Change, FeedEntry, Topic
 __all__ = ["change_record", "changes_record", "feed_append", "feed_extend", "feed_prune"]
 
 NAMED = 100
-"""So many rows a reader looks up one by one; beyond that it reads the topic anew."""
+"""The most keys that one announcement names; for more keys, readers read the whole topic anew."""
 IDCS_NAMED = 20_000
-"""So many names of IDCs the entries of one announcement hold together: some 120 KB."""
+"""The most IDC keys that the entries of one announcement hold together: some 120 KB."""
 
 
 def change_record(
     *, kind: str, key: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> Change | None:
-    """Keep what has changed, with its origin; None where nothing has.
+    """Record a change with its origin; returns None where nothing has changed.
 
-    `before` None: it was created; `after` None: it was deleted; else only what differs is kept of either.
+    `before` is None for a creation, `after` for a deletion; of an update only the fields that differ are recorded.
     """
     change = _change(kind, key, before, after)
     if change is not None:
@@ -32,9 +32,9 @@ def change_record(
 def changes_record(
     *, kind: str, changes: Iterable[tuple[str, Mapping[str, Any] | None, Mapping[str, Any] | None]]
 ) -> None:
-    """Keep many changes (key, before, after) of one kind, each as `change_record` does."""
-    kept = (_change(kind, key, before, after) for key, before, after in changes)
-    Change.objects.bulk_create((change for change in kept if change is not None), batch_size=1000)
+    """Record many changes (key, before, after) of one kind, each as `change_record` does."""
+    rows = (_change(kind, key, before, after) for key, before, after in changes)
+    Change.objects.bulk_create((row for row in rows if row is not None), batch_size=1000)
 
 
 def _change(kind: str, key: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Change | None:
@@ -74,27 +74,27 @@ def _difference(
 
 
 def feed_append(*, topic: str, key: str = "") -> None:
-    """Say that something of the topic moved: `key`, or, without one, anything of it. Seen once this commits."""
+    """Announce that `key` of the topic moved, or, without a key, anything of it. Readers see that after the commit."""
     FeedEntry.objects.create(topic=Topic(topic), key=key)
     tell_on_commit(topic)
 
 
 def feed_extend(*, topic: str, keys: Iterable[str], idcs: Sequence[int] | None = None, tell: bool = True) -> int:
-    """Say that all of these moved, in one statement; of more than `NAMED`, that anything of the topic may have.
+    """Announce that all `keys` moved, in one statement; for more than `NAMED`, that anything of the topic may have.
 
-    `idcs` are the primary keys of the IDCs of which they moved, and of no others. Without, or with more than can be
-    named (`IDCS_NAMED`), they may have moved of any. `tell`: this process reads the news as soon as they are committed.
-    Returns the running transaction's mark, which `Moment.holds` understands; 0 where nothing moved.
+    `idcs` are the primary keys of the only IDCs concerned; without them, or with more than fit (`IDCS_NAMED`), any IDC
+    may be. With `tell` this process reads the entries as soon as they are committed. Returns the running transaction's
+    mark, which `Moment.holds` understands; 0 where nothing moved.
     """
     moved = list(dict.fromkeys(keys))
     named = moved if len(moved) <= NAMED else [""]
-    where = None if idcs is None or len(idcs) * len(named) > IDCS_NAMED else list(idcs)
-    entries = FeedEntry.objects.bulk_create(FeedEntry(topic=Topic(topic), key=key, idcs=where) for key in named)
+    named_idcs = None if idcs is None or len(idcs) * len(named) > IDCS_NAMED else list(idcs)
+    entries = FeedEntry.objects.bulk_create(FeedEntry(topic=Topic(topic), key=key, idcs=named_idcs) for key in named)
     if tell:
         tell_on_commit(topic)
     return (entries[-1].xid or entries[-1].pk) if entries else 0
 
 
 def feed_prune(*, before: datetime) -> int:
-    """Forget entries written before then; says how many. A reader that was away for longer starts anew."""
+    """Delete entries written before `before`; returns how many. A reader that was away for longer starts anew."""
     return FeedEntry.objects.filter(at__lt=before).delete()[0]

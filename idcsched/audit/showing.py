@@ -1,4 +1,4 @@
-"""Changes as people read them: what was set, from what to what, in the words of the pages."""
+"""Changes as pages show them: each field that was set, with its label, its old value and its new one."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from .models import Change, Recorded
 __all__ = ["ChangedField", "changed_fields", "kind_name", "kinds"]
 
 NESTED = {"profile": _("profile")}
-"""Kinds whose rows are more than one table's, with their names."""
+"""Kinds whose rows span several tables, with their names."""
 NESTED_FIELDS = {
     "name": _("name"),
     "revision": _("revision"),
@@ -34,14 +34,14 @@ NESTED_FIELDS = {
     "overridable": _("weights that requests may set"),
     "candidates_percent": _("candidates to look for (%)"),
 }
-"""What such rows' fields are called."""
+"""The labels of the fields of such kinds."""
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|[+-]\d\d:\d\d)\Z")
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedField:
-    """One value, as text; empty: there was, or is, none."""
+    """The change of one field; values are texts, empty where there is no value."""
 
     name: str
     label: str
@@ -50,7 +50,7 @@ class ChangedField:
 
 
 def changed_fields(change: Change) -> Iterator[ChangedField]:
-    """What the change set; of a row that came or went, what was not empty."""
+    """Yield the fields that the change set; of a created or deleted row, those that are not empty."""
     before, after = change.before or {}, change.after or {}
     model = _models().get(change.kind)
     for name in {**before, **after}:
@@ -60,13 +60,13 @@ def changed_fields(change: Change) -> Iterator[ChangedField]:
 
 
 def kinds() -> Mapping[str, str]:
-    """Every kind of row that has a history, with its name."""
+    """Return every kind of row that has a history, with its name."""
     named = {kind: str(model._meta.verbose_name) for kind, model in _models().items()}
     return named | {kind: str(name) for kind, name in NESTED.items()}
 
 
 def kind_name(kind: str) -> str:
-    """What people call such rows; one that no longer exists by its own code."""
+    """Return the name of a kind; of a kind that no longer exists, its code."""
     return kinds().get(kind, kind)
 
 
@@ -83,7 +83,7 @@ def _label(model: type[Model] | None, name: str) -> str:
 
 
 def _text(value: Any) -> str:
-    """Times in the reader's zone, numbers without a decimal point that says nothing."""
+    """Format a value: times in the reader's zone, numbers without needless decimals."""
     if value in EMPTY:
         return ""
     if isinstance(value, float):

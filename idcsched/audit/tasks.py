@@ -10,10 +10,10 @@ from . import services
 __all__ = ["feed_prune"]
 
 KEPT = timedelta(days=1)
-"""Far longer than any process goes without reading the feed; one that starts reads everything anyway."""
+"""Far longer than any process goes without reading the feed; a process that starts reads all data anyway."""
 
 
 @shared_task(ignore_result=True)
 def feed_prune() -> dict[str, int]:
-    """Forget what every process has long since read."""
+    """Delete the feed entries that every process has long since read."""
     return {"pruned": services.feed_prune(before=timezone.now() - KEPT)}

@@ -1,4 +1,4 @@
-"""Transaction numbers: what lets a reader of the feed tell a late committer from one already seen."""
+"""Transaction numbers, by which a reader of the feed tells an entry that committed late from one already read."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["TransactionNumber"]
 
 
 class TransactionNumber(Func):
-    """The running transaction's number on PostgreSQL; NULL elsewhere."""
+    """Database function: the running transaction's number on PostgreSQL; NULL elsewhere."""
 
     template = "NULL"
     output_field = BigIntegerField()

@@ -1,7 +1,7 @@
-"""One way to write a row: checked, saved, recorded in the history, announced in the feed.
+"""The one way to write a row: check, save, record in the history, announce in the feed.
 
-The services of the rooms above are made of these. What a table's own constraints refuse is said in the
-constraint's words, so that a rule stands in one place: the model.
+The services of the rooms above use these functions. A violated constraint is reported in its own words, so that each
+rule stands in one place: the model.
 """
 
 from collections.abc import Iterator, Mapping, Set
@@ -37,7 +37,7 @@ Row = TypeVar("Row", bound=Recorded)
 
 @contextmanager
 def write() -> Iterator[None]:
-    """A service's transaction (also as a decorator); what the database refuses comes out as an IdcschedError."""
+    """Open a service's transaction (also as a decorator); the database's refusals are raised as an IdcschedError."""
     try:
         with transaction.atomic():
             yield
@@ -49,7 +49,7 @@ def write() -> Iterator[None]:
 
 @contextmanager
 def below(pointer: str) -> Iterator[None]:
-    """Refusals raised inside are about what stands at `pointer` of the caller's document."""
+    """Prefix the pointers of refusals raised inside the block with `pointer`, a place in the caller's document."""
     try:
         yield
     except (Conflict, Forbidden) as error:
@@ -70,10 +70,10 @@ def row_create(row: Row) -> Row:
 
 
 def row_update(row: Row, changes: Mapping[str, Any], *, allowed: Set[str]) -> Row:
-    """Set those fields of the row as it stands in the database now; a change to nothing is none.
+    """Set the given fields of the row, read anew from the database; without a difference nothing is written.
 
-    Gives the fresh row; the one passed in is left alone. Raises Invalid, also for a field that is not
-    `allowed`, NotFound, Conflict.
+    Returns the fresh row and leaves the one passed in alone. Raises Invalid, also for a field that is not `allowed`,
+    NotFound, Conflict.
     """
     refuse_unknown(changes, allowed)
     fresh = locked(row)
@@ -89,7 +89,7 @@ def row_update(row: Row, changes: Mapping[str, Any], *, allowed: Set[str]) -> Ro
 
 
 def row_delete(row: Recorded) -> None:
-    """Delete the row as it stands in the database now; raises NotFound, Conflict `in_use`."""
+    """Delete the row; raises NotFound, Conflict `in_use`."""
     fresh = locked(row)
     before, key = described(fresh), fresh.audit_key
     fresh.delete()
@@ -97,11 +97,11 @@ def row_delete(row: Recorded) -> None:
 
 
 def locked(row: Row) -> Row:
-    """The row as it stands in the database, held until the transaction ends; raises NotFound."""
-    found = type(row)._default_manager.select_for_update().filter(pk=row.pk).first()
-    if found is None:
+    """Return the row, read anew from the database and locked until the transaction ends; raises NotFound."""
+    fresh = type(row)._default_manager.select_for_update().filter(pk=row.pk).first()
+    if fresh is None:
         raise NotFound("not_found", _("there is no such {kind} any more"), kind=row.audit_kind)
-    return found
+    return fresh
 
 
 def table_locked(model: type[Model]) -> None:
@@ -113,7 +113,7 @@ def table_locked(model: type[Model]) -> None:
 
 
 def refuse_unknown(changes: Mapping[str, Any], allowed: Set[str]) -> None:
-    """Raises Invalid for each name that is no field, or none that may be set here."""
+    """Raise Invalid for each name that is no field or may not be set here."""
     unknown = [name for name in changes if name not in allowed]
     if unknown:
         detail = _("there is no field {name} that can be set")
@@ -121,7 +121,7 @@ def refuse_unknown(changes: Mapping[str, Any], allowed: Set[str]) -> None:
 
 
 def described(row: Recorded) -> dict[str, Any]:
-    """The row as the history shows it: its fields by name, other rows by what people call them."""
+    """Return the row as the history shows it: its values by field name, related rows by their `audit_key`."""
     hidden = row.unrecorded
     return {
         field.name: _readable(getattr(row, field.name))
@@ -137,7 +137,7 @@ def _readable(value: Any) -> Any:
 
 
 def _record(row: Recorded, *, before: dict[str, Any] | None, after: dict[str, Any] | None, key: str = "") -> None:
-    """Into history and feed, under the name that the row had before; under a new name into the feed, too."""
+    """Record in history and feed under the row's old key; after a rename in the feed under the new key, too."""
     old = key or row.audit_key
     change_record(kind=row.audit_kind, key=old, before=before, after=after)
     for name in dict.fromkeys((old, row.audit_key if after is not None else old)):
