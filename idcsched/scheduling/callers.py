@@ -1,4 +1,4 @@
-"""Who is asking and for whom, without a query: from the live picture, else from the database."""
+"""Lookup of callers and tenants in the live picture, without a query."""
 
 from datetime import datetime
 
@@ -17,9 +17,9 @@ __all__ = ["caller", "tenant_named"]
 
 
 def caller(*, text: str, address: str, now: datetime) -> Principal:
-    """Who is behind a token that comes from that address; raises Unauthenticated.
+    """Return the principal of a token that is used from `address`; raises Unauthenticated.
 
-    A token that another process has made a moment ago is not in the picture yet, and is looked up.
+    A token that another process made a moment ago is not in the picture yet, and is looked up in the database.
     """
     known = live.current().callers.get(token_digest(text))
     if known is not None:
@@ -29,8 +29,8 @@ def caller(*, text: str, address: str, now: datetime) -> Principal:
 
 
 def tenant_named(code: str) -> Tenant:
-    """The tenant of that code, one object for all who ask, which nobody changes or saves; raises Invalid."""
-    found = live.current().tenants.get(code)
-    if found is None:
+    """Return the tenant of that code, an object that all callers share and none may change; raises Invalid."""
+    tenant = live.current().tenants.get(code)
+    if tenant is None:
         raise Invalid("unknown_tenant", _("there is no tenant {tenant}"), "/tenant", tenant=code)
-    return found
+    return tenant

@@ -1,4 +1,4 @@
-"""How many more machines of a shape fit: asked of the same engine that places them, on the live picture."""
+"""How many more machines of a shape fit, counted on the live picture by the engine that places orders."""
 
 import time
 from collections import Counter
@@ -27,7 +27,7 @@ __all__ = ["Capacity", "CapacityQuestion", "QuotaLeft", "capacity"]
 
 AT_MOST = 1000
 QUOTA = "quota"
-"""What gives out first where the tenant may have no more; it stands where else a plugin does."""
+"""The name that stands in the place of a plugin's where the tenant's quota is the limit."""
 
 
 class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -61,7 +61,7 @@ class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         return AT_MOST if self.at_most is None else self.at_most
 
     def asked(self) -> Request:
-        """The order for one of them; raises Invalid."""
+        """Return the order for one such machine; raises Invalid."""
         own = {"machine", "at_most"}
         fields = {name: getattr(self, name) for name in self.__struct_fields__ if name not in own}
         return Request(machines=(self.machine,), **fields)
@@ -116,13 +116,13 @@ class Capacity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def capacity(*, question: CapacityQuestion, principal: Principal, quota: QuotaLeft | None = None) -> Capacity:
-    """As things stand; raises Invalid, Forbidden, PluginFailed, Unavailable."""
+    """Count how many machines fit now; raises Invalid, Forbidden, PluginFailed, Unavailable."""
     request = question.asked()
     picture = without_reserved_room(live.current(), request.priority)
     tenant = tenant_of(request, principal)
     profile, labels, now = profile_of(request, tenant, picture), labels_of(request, tenant), time.time()
     replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))
-    found = counted(
+    fitting = counted(
         request,
         picture.snapshot,
         profile,
@@ -134,57 +134,57 @@ def capacity(*, question: CapacityQuestion, principal: Principal, quota: QuotaLe
         replies=replies,
     )
     if quota is not None and quota.reason is not None:
-        found = [_within(quota, fits) for fits in found]
+        fitting = [_limited_by_quota(quota, fits) for fits in fitting]
     return Capacity(
-        count=_count(found, quota),
+        count=_count(fitting, quota),
         at_most=question.most,
         quota=quota,
-        regions=tuple(_regions(picture.snapshot, request.regions, found, quota)),
-        idcs=tuple(_idcs(picture.snapshot, found)),
+        regions=tuple(_regions(picture.snapshot, request.regions, fitting, quota)),
+        idcs=tuple(_idcs(picture.snapshot, fitting)),
         profile=ProfileBrief(profile.code, profile.revision),
         snapshot=SnapshotBrief(picture.snapshot.id, round(live.lag_seconds, 3)),
     )
 
 
-def _within(quota: QuotaLeft, fits: Fits) -> Fits:
-    """What fits an IDC, or the smaller number that the quota allows."""
+def _limited_by_quota(quota: QuotaLeft, fits: Fits) -> Fits:
+    """Return how many machines fit an IDC, or the smaller number that the quota allows."""
     if fits.count <= quota.count:
         return fits
     limit = Limit(plugin=QUOTA, code=OVER_QUOTA, reason=quota.reason or "", detail={})
     return Fits(row=fits.row, count=quota.count, limit=limit)
 
 
-def _count(found: Sequence[Fits], quota: QuotaLeft | None) -> int:
-    count = sum(fits.count for fits in found)
+def _count(fitting: Sequence[Fits], quota: QuotaLeft | None) -> int:
+    count = sum(fits.count for fits in fitting)
     return count if quota is None or quota.reason is None else min(count, quota.count)
 
 
-def _idcs(snapshot: Snapshot, found: Sequence[Fits]) -> Iterator[IdcCapacity]:
+def _idcs(snapshot: Snapshot, fitting: Sequence[Fits]) -> Iterator[IdcCapacity]:
     idcs = snapshot.idcs
-    for fits in sorted(found, key=lambda fits: (-fits.count, idcs.codes[fits.row])):
+    for fits in sorted(fitting, key=lambda fits: (-fits.count, idcs.codes[fits.row])):
         code, region = idcs.codes[fits.row], idcs.regions[fits.row]
         yield IdcCapacity(idc=code, region=region, count=fits.count, gives_out=fits.limit)
 
 
 def _regions(
-    snapshot: Snapshot, asked: Sequence[str], found: Sequence[Fits], quota: QuotaLeft | None
+    snapshot: Snapshot, requested: Sequence[str], fitting: Sequence[Fits], quota: QuotaLeft | None
 ) -> Iterator[RegionCapacity]:
-    """The regions asked for and those below them; where only IDCs were named, all that they stand in."""
+    """Yield the requested regions and those below them; where only IDCs are named, all regions that they stand in."""
     by_region: dict[str, list[Fits]] = {}
-    for fits in found:
+    for fits in fitting:
         for region in snapshot.lineage(snapshot.idcs.regions[fits.row]):
             by_region.setdefault(region, []).append(fits)
     for region in snapshot.regions:
-        if region in by_region and (not asked or set(asked) & set(snapshot.lineage(region))):
+        if region in by_region and (not requested or set(requested) & set(snapshot.lineage(region))):
             yield _region(region, by_region[region], quota)
 
 
-def _region(region: str, found: Sequence[Fits], quota: QuotaLeft | None) -> RegionCapacity:
-    reasons = Counter((fits.limit.plugin, fits.limit.code) for fits in found if fits.limit)
+def _region(region: str, fitting: Sequence[Fits], quota: QuotaLeft | None) -> RegionCapacity:
+    reasons = Counter((fits.limit.plugin, fits.limit.code) for fits in fitting if fits.limit)
     return RegionCapacity(
         region=region,
-        count=_count(found, quota),
-        idcs=sum(fits.count > 0 for fits in found),
+        count=_count(fitting, quota),
+        idcs=sum(fits.count > 0 for fits in fitting),
         gives_out=tuple(
             GivesOut(plugin=plugin, code=code, idcs=idcs) for (plugin, code), idcs in reasons.most_common()
         ),

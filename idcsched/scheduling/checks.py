@@ -1,4 +1,4 @@
-"""`manage.py check` names plugins that cannot be loaded, and, with `--database default`, prices out of range."""
+"""System checks: plugins that cannot be loaded, and, with `--database default`, prices out of range."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from idcsched.inventory.models import Line
 from .plugins import registry
 
 NAMED = 10
-"""So many lines are named; of more it is said how many."""
+"""The most lines that a warning names; further ones are counted."""
 CHEAP = 0.25
 
 
@@ -32,7 +32,7 @@ def check_plugins(**_: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.database)
 def check_prices(databases: Sequence[str] | None = None, **_: Any) -> list[checks.CheckMessage]:
-    """Warn where `billing_cost` tells prices badly apart: lines above the dearest price, or all far below it."""
+    """Warn where `billing_cost` can hardly tell prices apart: some above the dearest price, or all far below it."""
     if not databases:
         return []
     try:
@@ -40,10 +40,10 @@ def check_prices(databases: Sequence[str] | None = None, **_: Any) -> list[check
     except DatabaseError:  # no tables yet: this runs before the first migration, too
         return []
     dearest = settings.DEAREST_PRICE
-    found: list[checks.CheckMessage] = []
+    warnings: list[checks.CheckMessage] = []
     if above := sorted(name for name, price in prices.items() if price > dearest):
         more = f" and {len(above) - NAMED} more" if len(above) > NAMED else ""
-        found.append(
+        warnings.append(
             checks.Warning(
                 f"lines that cost more than DEAREST_PRICE ({dearest:g}) a Mbps and month: "
                 f"{', '.join(above[:NAMED])}{more}.",
@@ -52,7 +52,7 @@ def check_prices(databases: Sequence[str] | None = None, **_: Any) -> list[check
             )
         )
     if prices and max(prices.values()) < CHEAP * dearest:
-        found.append(
+        warnings.append(
             checks.Warning(
                 f"all lines cost less than a quarter of DEAREST_PRICE ({dearest:g}): the dearest costs "
                 f"{max(prices.values()):g} a Mbps and month.",
@@ -60,11 +60,11 @@ def check_prices(databases: Sequence[str] | None = None, **_: Any) -> list[check
                 id="idcsched.W106",
             )
         )
-    return found
+    return warnings
 
 
 def _prices() -> dict[str, float]:
-    """The monthly price of a Mbps on each line of an IDC that is online, where one is known."""
+    """Return the monthly price of a Mbps on each line of an online IDC, where the price is known."""
     fields = ("idc__code", "code", "charge_type", "price_per_mbps", "price_per_gb")
     lines = Line.objects.filter(idc__status=Status.ONLINE).values_list(*fields)
     prices = {f"{idc}/{code}": monthly_price(charge, mbps, gb) for idc, code, charge, mbps, gb in lines}

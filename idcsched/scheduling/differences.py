@@ -1,4 +1,4 @@
-"""What differs between two JSON documents, by pointer."""
+"""The differences between two JSON documents, by pointer."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ __all__ = ["Difference", "differences"]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """None stands for what is not there, as null does in a profile."""
+    """One difference; None stands for an absent value, as null does in a profile."""
 
     pointer: str
     before: Any
@@ -17,13 +17,13 @@ class Difference:
 
 
 def differences(before: Any, after: Any, pointer: str = "") -> Iterator[Difference]:
-    """Objects are compared by key; lists of named objects by name, so that a new first entry changes one thing only."""
+    """Compare objects by key, and lists of named objects by name, so that a new first entry is one difference only."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in {**before, **after}:
             yield from differences(
                 before.get(key), after.get(key), f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
             )
-    elif _named(before) and _named(after):
+    elif _has_names(before) and _has_names(after):
         yield from differences(_by_name(before), _by_name(after), pointer)
         if _order(before, after) != _order(after, before):
             yield Difference(f"{pointer}#order", _order(before, after), _order(after, before))
@@ -31,7 +31,7 @@ def differences(before: Any, after: Any, pointer: str = "") -> Iterator[Differen
         yield Difference(pointer, before, after)
 
 
-def _named(value: Any) -> bool:
+def _has_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(entry, dict) and "name" in entry for entry in value)
 
 
@@ -40,6 +40,6 @@ def _by_name(entries: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _order(entries: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[str]:
-    """The names that both have, in the order of the first."""
+    """Return the names that both lists have, in the order of the first list."""
     shared = {entry["name"] for entry in others}
     return [entry["name"] for entry in entries if entry["name"] in shared]

@@ -1,4 +1,4 @@
-"""What the scheduler tells Prometheus of itself, in kube-scheduler's manner, under `idcsched_`."""
+"""The scheduler's Prometheus metrics, modelled on kube-scheduler's, with the prefix `idcsched_`."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ __all__ = ["Attempt"]
 SECONDS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 IDCS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
 PLUGINS_TIMED_EVERY = 10
-"""Of so many decisions one is timed plugin by plugin."""
+"""One decision of so many is timed plugin by plugin."""
 
 attempts = Counter("idcsched_schedule_attempts", "Questions, by how they ended.", ["result", "profile"])
 attempt_seconds = Histogram(
@@ -48,13 +48,13 @@ plugin_errors = Counter("idcsched_plugin_errors", "Times that a plugin raised.",
 evaluated = Histogram("idcsched_candidates_evaluated", "IDCs that a question was about.", ["profile"], buckets=IDCS)
 feasible = Histogram("idcsched_candidates_feasible", "IDCs that were left to rank.", ["profile"], buckets=IDCS)
 
-_numbers = count()
+_attempt_numbers = count()
 
 
 class Attempt:
-    """One question on its way to an answer: counts and times what happens inside; what is raised goes through.
+    """Context manager that counts and times the answering of one question; exceptions pass through.
 
-    `clock` is lent to those decisions that are timed plugin by plugin.
+    `clock` is None unless the decision is timed plugin by plugin.
     """
 
     __slots__ = ("clock", "profile", "result", "started")
@@ -62,7 +62,7 @@ class Attempt:
     def __init__(self, profile: str) -> None:
         self.profile = profile
         self.clock: Callable[[], float] | None = (
-            time.perf_counter if next(_numbers) % PLUGINS_TIMED_EVERY == 0 else None
+            time.perf_counter if next(_attempt_numbers) % PLUGINS_TIMED_EVERY == 0 else None
         )
         self.started = time.perf_counter()
         self.result = "error"
@@ -73,18 +73,18 @@ class Attempt:
     def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, _: object) -> None:
         if isinstance(raised, PluginFailed):
             plugin_errors.labels(str(raised.params["plugin"]), str(raised.params["point"])).inc()
-        counted, timed = _attempts("error" if raised else self.result, self.profile)
-        counted.inc()
-        timed.observe(time.perf_counter() - self.started)
+        attempt_counter, seconds = _attempts("error" if raised else self.result, self.profile)
+        attempt_counter.inc()
+        seconds.observe(time.perf_counter() - self.started)
 
     def decided(self, decision: Decision) -> None:
-        """The decision is there; what is still to come is telling and recording it."""
+        """Observe the decision; its explanation and its record are still to come."""
         profile = decision.profile.code
         self.result = "scheduled" if decision.scheduled else "unschedulable"
-        of_profile = _of_profile(profile)
-        of_profile.seconds.observe(time.perf_counter() - self.started)
-        of_profile.evaluated.observe(decision.cycle.size)
-        of_profile.feasible.observe(decision.feasible)
+        metrics = _profile_metrics(profile)
+        metrics.seconds.observe(time.perf_counter() - self.started)
+        metrics.evaluated.observe(decision.cycle.size)
+        metrics.feasible.observe(decision.feasible)
         for rejected, _ in decision.rejected:
             _rejections(rejected.plugin, rejected.code).inc(rejected.count)
         for error in decision.plugin_errors:
@@ -92,8 +92,8 @@ class Attempt:
         _observe_timings(decision, profile)
 
 
-class _OfProfile(NamedTuple):
-    """What is told of one profile: looking a label up costs more than telling."""
+class _ProfileMetrics(NamedTuple):
+    """The metrics labelled with one profile, kept because looking a label up costs more than observing."""
 
     seconds: Histogram
     evaluated: Histogram
@@ -101,8 +101,8 @@ class _OfProfile(NamedTuple):
 
 
 @cache
-def _of_profile(profile: str) -> _OfProfile:
-    return _OfProfile(algorithm_seconds.labels(profile), evaluated.labels(profile), feasible.labels(profile))
+def _profile_metrics(profile: str) -> _ProfileMetrics:
+    return _ProfileMetrics(algorithm_seconds.labels(profile), evaluated.labels(profile), feasible.labels(profile))
 
 
 @cache

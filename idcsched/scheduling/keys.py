@@ -1,4 +1,4 @@
-"""Which rows of the database the rows of a picture are: by their primary keys, which are compared many at once."""
+"""The primary keys of a snapshot's rows, in arrays that are looked up many keys at once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ LINES = "SELECT id, idc_id, code FROM inventory_line"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Primary keys, in ascending order, and where each stands in the picture."""
+    """Primary keys in ascending order, and the position of each in the snapshot."""
 
     keys: Ints
     places: Rows
@@ -33,16 +33,16 @@ class Places:
         return cls(keys[order], np.fromiter(places.values(), dtype=np.intp, count=len(places))[order])
 
     def __getitem__(self, keys: Ints) -> Rows:
-        """Where these stand; raises KeyError where one is not in the picture."""
-        found = np.searchsorted(self.keys, keys)
-        if keys.size and (found.max() >= self.keys.size or (self.keys[found] != keys).any()):
+        """Return the positions of the keys; raises KeyError where one is not in the snapshot."""
+        indexes = np.searchsorted(self.keys, keys)
+        if keys.size and (indexes.max() >= self.keys.size or (self.keys[indexes] != keys).any()):
             raise KeyError("there is a row that the picture does not hold")
-        return self.places[found]
+        return self.places[indexes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """A picture's IDCs and lines by key, and the keys of its metrics by code."""
+    """A snapshot's IDCs and lines by key, and the keys of its metrics by code."""
 
     idcs: Places
     lines: Places
@@ -50,29 +50,29 @@ class Keys:
 
 
 class KnownRows:
-    """The rows of one inventory that orders are about, as far as they are known. Begin anew when it has changed."""
+    """A cache of the inventory's rows that orders refer to. Make a new one when the inventory has changed."""
 
     def __init__(self) -> None:
         self._lines: dict[int, dict[str, int]] = {}
         self._idcs: dict[int, Idc] = {}
 
     def lines(self, idc: int) -> Mapping[str, int]:
-        """The primary keys of that IDC's lines by code: looked up when they are first wanted, which few of many are."""
-        found = self._lines.get(idc)
-        if found is None:
-            found = self._lines[idc] = dict(Line.objects.filter(idc=idc).values_list("code", "pk"))
-        return found
+        """Return the primary keys of the IDC's lines by code, read at first use, since orders go to few of the IDCs."""
+        keys = self._lines.get(idc)
+        if keys is None:
+            keys = self._lines[idc] = dict(Line.objects.filter(idc=idc).values_list("code", "pk"))
+        return keys
 
     def idc(self, key: int, code: str) -> Idc:
-        """The row with nothing but these; whoever wants more of it reads it. One will do for all."""
-        found = self._idcs.get(key)
-        if found is None:
-            found = self._idcs[key] = Idc.from_db(connection.alias, ["id", "code"], [key, code])
-        return found
+        """Return the IDC with these two fields loaded and the others deferred; all callers share the object."""
+        row = self._idcs.get(key)
+        if row is None:
+            row = self._idcs[key] = Idc.from_db(connection.alias, ["id", "code"], [key, code])
+        return row
 
 
 def keys_of(snapshot: Snapshot) -> Keys:
-    """In three queries; raises KeyError where the database holds an IDC or a line that the picture does not."""
+    """Read the keys of a snapshot's rows in three queries; raises KeyError for an IDC or line that it does not hold."""
     idcs = {id_: snapshot.idcs.row_of[code] for id_, code in _rows(IDCS)}
     codes, first = snapshot.lines.codes, snapshot.lines.first.tolist()
     lines = {}
@@ -84,9 +84,9 @@ def keys_of(snapshot: Snapshot) -> Keys:
 
 
 def _index(codes: tuple[str, ...], code: str, first: int, end: int) -> int:
-    for place in range(first, end):
-        if codes[place] == code:
-            return place
+    for index in range(first, end):
+        if codes[index] == code:
+            return index
     raise KeyError(code)
 
 

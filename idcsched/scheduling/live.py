@@ -1,9 +1,9 @@
 """The live picture of this process: snapshot, compiled profiles and callers, with which requests are answered.
 
-The picture is immutable and replaced by swapping one reference. It always shows what this process itself has committed.
-What other processes commit it shows after `catch_up`, which every write, command and task calls first; in a web process
-a thread also reads the change feed four times a second, so that no recommendation waits for a query. While the database
-is away the last picture goes on serving, up to a set age.
+The picture is immutable and replaced by swapping one reference. The picture always shows what this process itself has
+committed, and after `catch_up`, which every write, command and task calls first, what all other processes have. In a
+web process a thread also reads the change feed four times a second, so that no recommendation waits for a query. While
+the database is away the last picture stays in use, up to a set age.
 """
 
 import logging
@@ -59,23 +59,23 @@ LARGE_NEWS = REBUILT_FOR | {"metrics"}
 CALLER_TOPICS = frozenset({"tokens", "inventory"})  # region scopes name regions
 LOOK_EVERY = 0.25
 LAGGING_AFTER = 3.0
-"""Seconds without a complete look at the feed after which answers say that they are degraded."""
+"""Seconds without a complete reading of the feed after which answers are marked as degraded."""
 MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL jit = off"
-"""Compiling takes longer than any of these queries, and is tried where the server has not looked at a table lately."""
+"""No JIT: compiling takes longer than these queries, and PostgreSQL tries it where its statistics are out of date."""
 FORGOTTEN_AFTER = 3600.0
-"""Seconds without a look after which everything is read anew: the feed may have been pruned meanwhile."""
+"""Seconds without a reading of the feed after which all data is read anew: the feed may have been pruned meanwhile."""
 WAIT_FOR_LOOK = 2.0
 MOST_OWN = 100
-"""So many orders of its own a process lays over what it has read, at the most."""
+"""The most orders of its own that a process lays over the picture that it has read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveState:
-    """What requests are answered with.
+    """The immutable picture that requests are answered with.
 
-    `default_profiles` has every tenant's, "" where it has none; `broken_profiles` says why a profile cannot be used;
-    `callers` are the tokens by digest; `idc_keys` are the primary keys of the snapshot's IDCs; `rows` is what is known
-    of its rows besides; `kept` is the room that waiting orders have before new ones (`reserved_room.py`).
+    `default_profiles` has the default profile of every tenant, "" for none; `broken_profiles` says why a profile cannot
+    be used; `callers` are the tokens by digest; `idc_keys` are the primary keys of the snapshot's IDCs; `rows` caches
+    further database rows; `kept` is the room that waiting orders have before new ones (`reserved_room.py`).
     """
 
     snapshot: Snapshot
@@ -91,20 +91,20 @@ class LiveState:
 
     @property
     def beneath(self) -> tuple[Snapshot, tuple[Tenancy, ...]]:
-        """What makes the snapshot: one that was read, which many pictures share, and what is laid over it."""
+        """The snapshot as it was read, which many pictures share, and the tenancies that are laid over it."""
         if self.laid is not None and self.laid.snapshot is self.snapshot:
             return self.laid.upon, self.laid.tenancies
         return self.snapshot, ()
 
     def showing(self, tenancies: tuple[Tenancy, ...]) -> "LiveState":
-        """With these taken, too; raises KeyError for an IDC that it does not hold, ValueError for a line."""
+        """Return the picture with these tenancies taken, too; raises KeyError, ValueError for an unknown IDC or line."""
         upon, before = self.beneath
         snapshot = laid_over(self.snapshot, tenancies)
         return replace(self, snapshot=snapshot, laid=_Laid(snapshot, upon, before + tenancies))
 
 
 class _Laid(NamedTuple):
-    """How a snapshot came about."""
+    """The origin of a snapshot: `tenancies` laid over the snapshot `upon`."""
 
     snapshot: Snapshot
     upon: Snapshot
@@ -112,7 +112,7 @@ class _Laid(NamedTuple):
 
 
 class _Own(NamedTuple):
-    """What this process has taken in the transaction of that mark."""
+    """The tenancies that this process has taken in the transaction `mark`."""
 
     mark: int
     tenancies: tuple[Tenancy, ...]
@@ -121,7 +121,7 @@ class _Own(NamedTuple):
 class Live:
     """Holds the current picture and replaces it when the feed says that something has moved.
 
-    `_picture` is `_read`, as the database had it at `_moment`, with `_own` laid over: what this process took since.
+    `_picture` is `_read`, the state of the database at `_moment`, with `_own`, this process's orders since, laid over.
     """
 
     _picture: LiveState | None
@@ -134,20 +134,20 @@ class Live:
         os.register_at_fork(after_in_child=self._unlock)
 
     def follow(self) -> None:
-        """Read the change feed in a thread from now on: for processes that answer many questions."""
+        """Read the change feed in a thread from now on; for processes that answer many requests."""
         self._following = True
         heed_commits(self._take_in)
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread."""
+        """End the thread that reads the feed."""
         self._following = False
         heed_no_more(self._take_in)
         self._thread.stop()
 
     def current(self) -> LiveState:
-        """The picture with all that this process has committed; raises Unavailable."""
-        if self._following and not self._thread.running:  # the first question after a fork
+        """Return the picture with all that this process has committed; raises Unavailable."""
+        if self._following and not self._thread.running:  # the first request after a fork
             self._thread.start()
         picture = self._picture
         if picture is None or self._behind:
@@ -159,12 +159,12 @@ class Live:
         return picture
 
     def catch_up(self) -> LiveState:
-        """The picture with all that any process has committed by now; raises Unavailable, or what the database does."""
-        wanted_at = time.monotonic()
+        """Return the picture with all that any process has committed by now; raises Unavailable, a database error."""
+        called_at = time.monotonic()
         if not self._lock.acquire(timeout=WAIT_FOR_LOOK):
             raise Unavailable("database_unavailable", _("the database is away"))
         try:
-            return self._looked() if self._picture is None or self._seen_at <= wanted_at else self._picture
+            return self._looked() if self._picture is None or self._seen_at <= called_at else self._picture
         except Error:
             connection.close()
             raise
@@ -172,7 +172,7 @@ class Live:
             self._lock.release()
 
     def took(self, mark: int, tenancies: Sequence[Tenancy]) -> None:
-        """Show the capacity that this process took in the committed transaction `mark`, without a query."""
+        """Lay the tenancies of this process's committed transaction `mark` over the picture, without a query."""
         with self._swapping:
             if self._picture is None or self._moment is None or self._moment.holds(mark):
                 return
@@ -182,21 +182,21 @@ class Live:
 
     @property
     def known(self) -> LiveState | None:
-        """The latest picture, however old it is; asks nobody."""
+        """The latest picture, however old it is; makes no query."""
         return self._picture
 
     @property
     def lag_seconds(self) -> float:
-        """For how long nobody has made sure that the picture shows how things are."""
+        """Seconds since the picture was last brought up to date with the feed."""
         return time.monotonic() - self._seen_at
 
     @property
     def lagging(self) -> bool:
-        """Whether that is longer than it should be: the database is away, or does not answer."""
+        """Whether the lag is longer than it should be: the database is away, or does not answer."""
         return self.lag_seconds > LAGGING_AFTER
 
     def forget(self) -> None:
-        """Start over: for tests, whose transactions roll back behind the feed."""
+        """Start over; for tests, which roll transactions back without an entry in the feed."""
         self._unlock()
         self._reader = FeedReader()
         self._picture = None
@@ -209,29 +209,30 @@ class Live:
         self._seen_at = self._wanted_at = -float("inf")
 
     def _unlock(self) -> None:
-        """`_lock` is held while the database is asked, `_swapping` only while the picture is replaced."""
+        """Make new locks: `_lock` is held while the database is read, `_swapping` only for replacing the picture."""
         self._lock = threading.Lock()
         self._swapping = threading.Lock()
 
     @property
     def _behind(self) -> bool:
-        """Whether there is something that the next question is to know, and the picture does not show."""
+        """Whether the picture lacks something that the next request must see."""
         return self._commits < commits_here() or self._seen_at <= self._wanted_at
 
     def _take_in(self, topic: str) -> None:
-        """This thread has committed news, and its client waits for it alone: those who ask meanwhile go on with what
-        they have. What takes long is left to the next question, so that many such changes in a row take it once.
+        """Take in what this thread has just committed; requests in other threads meanwhile go on with the old picture.
+
+        A rebuild, which takes long, is left to the next request, so that many such changes in a row cost one rebuild.
         """
         if self._picture is not None and topic not in REBUILT_FOR:
             self._caught_up(commits_begun())
 
     def _caught_up(self, commits: int = 0) -> LiveState:
-        """With what this process has told of, and so many of its commits; without if the database fails meanwhile.
+        """Return the picture with all commits announced here, and with this process's first `commits` at least.
 
-        Raises Unavailable.
+        If the database fails, returns the picture before; where there is none yet, raises Unavailable or the error.
         """
         if self._lock.acquire(timeout=WAIT_FOR_LOOK):
-            try:  # whoever held the lock may have seen all that was to be seen
+            try:  # the thread that held the lock may have read the same news
                 behind = self._picture is None or self._behind or self._commits < commits
                 return self._looked() if behind or self._picture is None else self._picture
             except Error as error:
@@ -252,8 +253,8 @@ class Live:
     def _looked(self, *, own_orders_too: bool = False) -> LiveState:
         """Read the feed, and return the picture with every change that the feed names.
 
-        A change that can't be read now is read the next time. The orders of this process are in the picture already:
-        they alone are no reason to read the ledger, unless `own_orders_too` says so.
+        A change that can't be read now is read the next time. This process's own orders are in the picture already, so
+        that they alone cause no reading of the ledger, unless `own_orders_too`.
         """
         begun, commits = time.monotonic(), commits_begun()
         if begun - self._seen_at > FORGOTTEN_AFTER:
@@ -263,20 +264,22 @@ class Live:
         if picture is None or (self._moved if own_orders_too else self._moved_unseen()):
             picture = self._read_again()
             if LARGE_NEWS & {entry.topic for entry in self._moved}:
-                freed_memory_returned()  # what the picture before held, and what reading the news took
+                freed_memory_returned()  # the memory of the old picture and of the reading
             self._moved = ()
         self._seen_at, self._commits = begun, commits
         return picture
 
     def _moved_unseen(self) -> bool:
-        """Whether something moved that the picture does not show."""
+        """Return whether something moved that the picture does not show, or too many own orders are laid over it."""
         shown = {own.mark for own in self._own}
         return len(shown) > MOST_OWN or any(entry.topic != "ledger" or entry.xid not in shown for entry in self._moved)
 
     def _read_again(self) -> LiveState:
-        """The feed and what it is about are read as they were at one moment, so that it is known of every transaction
-        whether the picture shows it. What this process has taken since is laid over."""
-        through = len(self._own)  # all of it is committed, and will be read now
+        """Read the feed and the rows that moved in one database snapshot, and lay over what this process took since.
+
+        Because of the one snapshot it is certain of every transaction whether the picture shows it.
+        """
+        through = len(self._own)  # these are committed, so they will be read now
         with one_moment():
             self._moved += self._reader.poll_entries()
             read = self._first() if self._read is None else replace(self._read, **self._news(self._read))
@@ -287,10 +290,10 @@ class Live:
             self._picture = self._with_own(read, self._own)
             return self._picture
 
-    def _with_own(self, picture: LiveState, taken: tuple[_Own, ...]) -> LiveState:
+    def _with_own(self, picture: LiveState, orders: tuple[_Own, ...]) -> LiveState:
         try:
-            return picture.showing(tuple(tenancy for own in taken for tenancy in own.tenancies)) if taken else picture
-        except (KeyError, ValueError):  # the IDC or line has been renamed: what it holds now is to be read
+            return picture.showing(tuple(tenancy for own in orders for tenancy in own.tenancies)) if orders else picture
+        except (KeyError, ValueError):  # an IDC or line has been renamed; the next request reads the ledger
             self._wanted_at = time.monotonic()
             return picture
 
@@ -299,27 +302,27 @@ class Live:
         return LiveState(**self._built_anew(), **_profiles(), **_tenants(), callers=callers, kept=kept)
 
     def _news(self, old: LiveState) -> dict[str, Any]:
-        """The parts of the picture that have changed."""
+        """Return the parts of the picture that have changed."""
         topics = {entry.topic for entry in self._moved}
-        found: dict[str, Any] = {}
+        changed: dict[str, Any] = {}
         if topics & WORLD_TOPICS:
-            found |= self._world(old.snapshot, topics)
+            changed |= self._world(old.snapshot, topics)
         if "profiles" in topics:
-            found |= _profiles()
+            changed |= _profiles()
         if "tokens" in topics:
-            found |= _tenants()
+            changed |= _tenants()
         if topics & CALLER_TOPICS:
-            found["callers"] = tokens_known(scopes_known())
+            changed["callers"] = tokens_known(scopes_known())
         if "kept_free" in topics:
-            found["kept"] = kept_now(at=timezone.now())
-        return found
+            changed["kept"] = kept_now(at=timezone.now())
+        return changed
 
     def _world(self, old: Snapshot, topics: set[str]) -> dict[str, Any]:
-        """The old snapshot with what has moved; a new one where its rows would stand otherwise."""
+        """Return the old snapshot refreshed; a new one where rows or columns were added, removed or reordered."""
         if not topics & REBUILT_FOR:
             try:
                 snapshot = self._refreshing.refreshed(old, self._moved, oldest=self._reader.oldest, now=time.time())
-            except (KeyError, ValueError):  # it is about an IDC, a line or a metric of which the feed says nothing
+            except (KeyError, ValueError):  # a row names an IDC, line or metric that the old snapshot lacks
                 logger.info("the picture is built anew: what has moved names what it does not hold")
             else:
                 return {"snapshot": snapshot}
@@ -336,14 +339,14 @@ class Live:
 
 @contextmanager
 def one_moment() -> Iterator[None]:
-    """All queries inside see the same state of the database."""
+    """Run all queries inside the block on the same state of the database."""
     if connection.in_atomic_block:
         yield
     elif connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(MOMENT)
             yield
-    else:  # Django's own would wait for whoever writes
+    else:  # Django's own transaction would wait for a writer
         with connection.cursor() as cursor:
             cursor.execute("BEGIN DEFERRED")
             try:
@@ -353,18 +356,18 @@ def one_moment() -> Iterator[None]:
 
 
 def _profiles() -> dict[str, Any]:
-    """Every active revision that compiles; one that does not (its plugin is gone) is named in log and status."""
-    found, broken = {}, {}
+    """Return every active revision that compiles; one that does not (its plugin is gone) is named in log and status."""
+    compiled, broken = {}, {}
     for revision in ProfileRevision.objects.filter(active_of__isnull=False).select_related("profile"):
         try:
             body = convert(revision.body, ProfileBody)
-            found[revision.profile.code] = compile_profile(
+            compiled[revision.profile.code] = compile_profile(
                 body, registry(), code=revision.profile.code, revision=revision.number
             )
         except IdcschedError as error:
             logger.warning("profile %s cannot be used: %s", revision, error)
             broken[revision.profile.code] = str(error)
-    return {"profiles": found, "broken_profiles": broken}
+    return {"profiles": compiled, "broken_profiles": broken}
 
 
 def _tenants() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Policies with their history, and the record of what was decided."""
+"""Profiles with their revisions, and the records of decisions."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -11,16 +11,16 @@ __all__ = ["Decision", "Profile", "ProfileRevision"]
 
 
 class ProfilesInForce(models.Manager["Profile"]):
-    """Those that were not deleted."""
+    """Manager of the profiles that are not deleted."""
 
     def get_queryset(self) -> models.QuerySet["Profile"]:
         return super().get_queryset().filter(active__isnull=False)
 
 
 class Profile(models.Model):
-    """A named policy. What it says stands in its revisions; one of them is in force.
+    """A named policy. Its content stands in its revisions, of which one is in force.
 
-    A deleted one has none in force. Its revisions stay for the decisions that name them.
+    A deleted profile has no revision in force. Its revisions stay for the decisions that name them.
     """
 
     code = CodeField(_("code"), unique=True)
@@ -71,7 +71,7 @@ class ProfileRevision(models.Model):
 
 
 class Picture(models.Model):
-    """What decisions saw of the world, packed. Its id is made of what it holds and of the day."""
+    """The part of a snapshot that decisions used, packed. Its id is a hash of the content and the day."""
 
     id = models.UUIDField(primary_key=True, editable=False)
     created_at = models.DateTimeField(_("created"), db_index=True)
@@ -86,7 +86,7 @@ class Picture(models.Model):
 
 
 class Decision(models.Model):
-    """An answer that was given, as it was given. Never changed; expires."""
+    """The record of an answer, as it was given. Never changed; expires."""
 
     class Result(models.TextChoices):
         SCHEDULED = "scheduled", _("scheduled")
@@ -141,7 +141,7 @@ class Decision(models.Model):
                 name="scheduling_decision_idc_iff_scheduled",
             ),
         )
-        indexes = (  # a field's own would come with a second one, for prefixes that nobody looks for
+        indexes = (  # `db_index` would make a second one, for prefixes, which no query needs
             models.Index(fields=["request_id"], name="decision_by_request", condition=~models.Q(request_id="")),
             models.Index(fields=["idc"], name="decision_of_idc"),
         )

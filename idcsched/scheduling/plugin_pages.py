@@ -1,4 +1,4 @@
-"""The pages of `docs/plugins/`: what each built-in plugin says of itself, for people who write profiles."""
+"""The pages of `docs/plugins/`, made from what each built-in plugin declares, for people who write profiles."""
 
 import json
 import re
@@ -70,14 +70,14 @@ These pages are made from the plugins themselves by `python manage.py plugin_pag
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A plugin's module docstring, taken apart."""
+    """The summary and the rest of a plugin's module docstring."""
 
     summary: str
     rest: str
 
 
 def plugin_pages(registry: Registry) -> dict[str, str]:
-    """The text of each page by file name: one for every built-in plugin, and the index."""
+    """Return the text of each page by file name: one for every built-in plugin, and the index."""
     built_in = {name: plugin for name, plugin in sorted(registry.plugins.items()) if _is_built_in(plugin)}
     pages = {f"{name}.md": _page(plugin, registry) for name, plugin in built_in.items()}
     return {INDEX: _index(built_in.values()), **pages}
@@ -113,11 +113,11 @@ def _page(plugin: type[Plugin], registry: Registry) -> str:
 
 
 def _opening(plugin: type[Plugin]) -> Opening:
-    found = OPENING.match(cleandoc(getattr(getmodule(plugin), "__doc__", None) or ""))
-    if found is None:
+    match = OPENING.match(cleandoc(getattr(getmodule(plugin), "__doc__", None) or ""))
+    if match is None:
         raise ValueError(f"the module of {plugin.name} does not begin with: `{plugin.name}` (its points): what it does")
-    summary = found["summary"]
-    return Opening(summary[0].upper() + summary[1:], found["rest"] or "")
+    summary = match["summary"]
+    return Opening(summary[0].upper() + summary[1:], match["rest"] or "")
 
 
 def _link(plugin: type[Plugin]) -> str:
@@ -129,7 +129,7 @@ def _points(plugin: type[Plugin]) -> str:
 
 
 def _facts(plugin: type[Plugin]) -> Iterator[list[str]]:
-    """What the class declares, each as a row of two cells."""
+    """Yield what the class declares, each as a row of two cells."""
     yield ["takes part in", _points(plugin)]
     yield ["version", plugin.version]
     if plugin.metrics:
@@ -162,7 +162,7 @@ def _missing(plugin: type[Plugin]) -> str:
 
 
 def _arguments(plugin: type[Plugin]) -> list[str]:
-    """A table of what the JSON schema of `Args` allows."""
+    """Return a table of what the JSON schema of `Args` allows."""
     schema = _schema(plugin)
     properties: Mapping[str, Any] = schema["properties"]
     if not properties:
@@ -171,22 +171,22 @@ def _arguments(plugin: type[Plugin]) -> list[str]:
         [f"`{name}`", _allowed(part), "– (must be given)" if name in schema.get("required", ()) else _default(part)]
         for name, part in properties.items()
     ]
-    told = schema.get("description", "")
-    return [told, "", *_table(["argument", "what is allowed", "default"], rows), "", "Any other argument is refused."]
+    intro = schema.get("description", "")
+    return [intro, "", *_table(["argument", "what is allowed", "default"], rows), "", "Any other argument is refused."]
 
 
 def _schema(plugin: type[Plugin]) -> dict[str, Any]:
-    """The schema of the arguments themselves, not wrapped in a reference."""
-    (schema,), components = msgspec.json.schema_components([plugin.Args], ref_template="{name}")
-    found: dict[str, Any] = components[schema["$ref"]]
-    return found
+    """Return the schema of the arguments themselves, not wrapped in a reference."""
+    (reference,), components = msgspec.json.schema_components([plugin.Args], ref_template="{name}")
+    schema: dict[str, Any] = components[reference["$ref"]]
+    return schema
 
 
 def _allowed(part: Mapping[str, Any]) -> str:
     if "enum" in part:
         return ", ".join(_code(value) for value in part["enum"] if value is not None)
     if "anyOf" in part:
-        return " or ".join(_allowed(each) for each in part["anyOf"] if each.get("type") != "null")
+        return " or ".join(_allowed(option) for option in part["anyOf"] if option.get("type") != "null")
     if part.get("type") == "array":
         return f"a list: {_allowed(part.get('items', {}))}"
     bounds = [phrase.format(f"{part[name]:g}") for name, phrase in BOUNDS.items() if name in part]
@@ -203,15 +203,15 @@ def _code(value: Any) -> str:
 
 
 def _reasons(plugin: type[Plugin], registry: Registry) -> list[str]:
-    found = [reason for name, reason in registry.reasons() if name == plugin.name]
-    if not found:
+    reasons = [reason for name, reason in registry.reasons() if name == plugin.name]
+    if not reasons:
         return ["None: it takes no IDC out."] if not plugin.narrows else ["None: IDCs elsewhere are not even counted."]
-    rows = [[f"`{reason.code}`", reason.label, _sentence(reason), _cures(reason)] for reason in found]
+    rows = [[f"`{reason.code}`", reason.label, _sentence(reason), _cures(reason)] for reason in reasons]
     return _table(["code", "counted as", "said of one IDC", "what may change it"], rows)
 
 
 def _sentence(reason: Reason) -> str:
-    """The sentence with its fields as words; how many decimals they have is nobody's business here."""
+    """Return the sentence with the names of its fields in place of their values."""
     return FORMAT.sub(r"‹\1›", reason.sentence)
 
 
@@ -220,7 +220,7 @@ def _cures(reason: Reason) -> str:
 
 
 def _entry(plugin: type[Plugin]) -> dict[str, Any]:
-    """The shortest entry that a profile may hold."""
+    """Return the shortest entry for the plugin that a profile may hold."""
     entry: dict[str, Any] = {"name": plugin.name, "plugin": plugin.name}
     if plugin.scores():
         entry["weight"] = 10
@@ -231,7 +231,7 @@ def _entry(plugin: type[Plugin]) -> dict[str, Any]:
 
 
 def _use(plugin: type[Plugin]) -> list[str]:
-    """Which shipped profiles list it, and how."""
+    """Return a table of the shipped profiles that list the plugin, with its weights."""
     rows = [
         [f"[`{code}`](../profiles.md#{code})", _weight(plugin, part.get("weight", 0))]
         for code in SHIPPED

@@ -1,6 +1,6 @@
-"""The commit token: a recommendation, signed, with all that committing it needs.
+"""The commit token: a signed recommendation with all that committing it needs.
 
-Committing waits for no record, and any process can do it. The token is signed and not secret.
+Any process can commit a token, without waiting for the record of the decision. The token is signed, not encrypted.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ __all__ = ["LONGEST_TOKEN", "Recommendation", "RecommendedShare", "commit_token"
 
 SALT: Final = "idcsched.scheduling.commit"
 LONGEST_TOKEN: Final = 65_536
-"""Characters. A recommendation that takes more, such as one of thousands of named IDCs, can't be committed."""
+"""Characters of a token; a larger recommendation, such as one of thousands of named IDCs, can't be committed."""
 
 
 class RecommendedShare(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class RecommendedShare(msgspec.Struct, frozen=True):
 
 
 class Recommendation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was recommended to whom, by which revision of a profile."""
+    """The content of a commit token: what was recommended to whom, by which revision of a profile."""
 
     decision: UUID
     request: Request
@@ -59,7 +59,7 @@ class _Json:
 
 
 def commit_token(scheduled: Scheduled, request: Request, tenant: str | None) -> str | None:
-    """The token of an answer; None where nothing was found, something was supposed, or the token would be too long."""
+    """Return an answer's token; None if nothing fits, the request is hypothetical, or the token would be too long."""
     if scheduled.idc is None or request.hypothetical is not None:
         return None
     recommendation = Recommendation(
@@ -75,7 +75,7 @@ def commit_token(scheduled: Scheduled, request: Request, tenant: str | None) -> 
 
 
 def recommendation_of(token: str, *, max_age: int) -> tuple[Recommendation, bool]:
-    """The recommendation that a token carries, and whether it is older than `max_age` seconds; raises Invalid."""
+    """Return the recommendation in a token, and whether the token is older than `max_age` seconds; raises Invalid."""
     options: dict[str, Any] = {"salt": SALT, "serializer": _Json}
     try:
         try:

@@ -1,7 +1,7 @@
-"""Decisions are recorded behind the answers: handed in, never waited for, written in batches by a thread.
+"""The recorder of decisions: answers hand their records in without waiting, and a thread writes them in batches.
 
-What does not find room, since the database is away or too slow, is counted and dropped. The thread starts with the
-first record, and writes what is left when its process ends.
+Records that find no room, since the database is away or too slow, are counted and dropped. The thread starts with the
+first record, and writes the remaining records when its process ends.
 """
 
 import logging
@@ -24,11 +24,11 @@ __all__ = ["Recorder", "recorder"]
 logger = logging.getLogger(__name__)
 
 ROOM = 60_000
-"""IDCs of which waiting records may tell: some ten thousand summaries, or thirty full explanations of two thousand."""
+"""The most IDCs in all waiting records: some ten thousand summaries, or thirty full explanations of 2,000 IDCs."""
 BATCH = 200
 FLUSH_EVERY = 0.1
 AWAITED_FOR = 2.0
-"""Seconds after a decision within which whoever asks for it is made to wait until it is on record."""
+"""Seconds after a decision during which a reader of the decision is made to wait for its record."""
 LOOK_AGAIN = 0.05
 AWAY = (OperationalError, InterfaceError)
 
@@ -38,12 +38,12 @@ waiting = Gauge("idcsched_decisions_waiting", "Decisions that wait to be put on 
 
 
 class Recorder:
-    """Takes records in from any thread and writes them in the order in which they came."""
+    """Queues records from any thread and writes them in the order in which they came."""
 
     def __init__(self, *, room: int = ROOM) -> None:
         self._room = room
         self._queue: deque[DecisionRecord] = deque()
-        self._taken = 0
+        self._used_room = 0
         self._writing = threading.Lock()
         self._thread = Background("recording decisions", self.flush, seconds=FLUSH_EVERY, last=self.flush)
         self.dropped = 0
@@ -53,21 +53,21 @@ class Recorder:
         return len(self._queue)
 
     def stop(self) -> None:
-        """What was handed in is written before this returns, if the database lets it."""
+        """End the thread, after it has written the waiting records, as far as the database lets it."""
         self._thread.stop()
 
     def hand_in(self, record: DecisionRecord) -> None:
-        """Have it recorded soon; raises nothing."""
+        """Queue the record, or drop it where there is no room; raises nothing."""
         if not self._thread.running:
             self._thread.start()
-        if self._taken + record.size <= self._room:
-            self._taken += record.size
+        if self._used_room + record.size <= self._room:
+            self._used_room += record.size
             self._queue.append(record)
         else:
             self._drop("no room")
 
     def flush(self) -> None:
-        """All that was handed in before is on record; raises what the database raises while it is away."""
+        """Write all waiting records; raises a database error while the database is away."""
         with self._writing:
             try:
                 for _ in range(-(-len(self._queue) // BATCH)):
@@ -82,17 +82,17 @@ class Recorder:
         """
         self.flush()
         if decision_id is not None:
-            made = _made_at(decision_id)
-            while abs(time.time() - made) < AWAITED_FOR and not Decision.objects.filter(pk=decision_id).exists():
+            made_at = _made_at(decision_id)
+            while abs(time.time() - made_at) < AWAITED_FOR and not Decision.objects.filter(pk=decision_id).exists():
                 time.sleep(LOOK_AGAIN)
 
     def _write(self, batch: list[DecisionRecord]) -> None:
         size = sum(record.size for record in batch)
-        self._taken -= size
+        self._used_room -= size
         try:
             recorded.inc(decisions_record(records=batch))
         except AWAY:
-            self._taken += size
+            self._used_room += size
             self._queue.extendleft(reversed(batch))
             connection.close()
             raise
@@ -100,9 +100,9 @@ class Recorder:
             if len(batch) == 1:
                 logger.exception("decision %s cannot be recorded", batch[0].scheduled.decision_id)
                 self._drop("unrecordable")
-            else:  # find out which one it is
+            else:  # write one by one, to drop only the bad record
                 for record in batch:
-                    self._taken += record.size
+                    self._used_room += record.size
                     self._write([record])
 
     def _drop(self, why: str) -> None:
@@ -113,7 +113,7 @@ class Recorder:
 
 
 def _made_at(decision_id: str) -> float:
-    """When a decision was made: its id begins with the milliseconds."""
+    """Return when a decision was made: its id, a UUIDv7, begins with the time in milliseconds."""
     return (UUID(decision_id).int >> 80) / 1e3
 
 

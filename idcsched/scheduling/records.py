@@ -1,4 +1,4 @@
-"""What is kept of a decision: the answer as it was given, what was asked, and what it was decided on."""
+"""The record of a decision: the answer as it was given, the request, and the inputs of the decision."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ __all__ = ["DecisionRecord"]
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a decision's row is made of. Cheap to make; the row is worked out where nobody waits for it."""
+    """Everything that a decision's row is made of. Cheap to make; the recorder's thread makes the row itself."""
 
     scheduled: Scheduled
     notebook: Notebook
@@ -34,21 +34,21 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
     actor: str
     now: float
     taken: tuple[Tenancy, ...] = ()
-    """What was laid over the snapshot: those before it took it, or would have."""
+    """The tenancies laid over the snapshot: what earlier orders took, or would have taken."""
 
     @property
     def size(self) -> int:
-        """Roughly how much of memory it holds: of how many IDCs it tells."""
+        """The record's rough size in memory: the number of IDCs that it names."""
         return 1 + len(self.scheduled.candidates or ()) + len(self.scheduled.rejected or ())
 
     def row(self, tenants: Mapping[str, int], pictures: SnapshotArchive | None = None) -> Decision:
-        """The answer in English, with what its sentences were made of; `tenants` has the keys of the codes.
+        """Return the row, with the answer in English; `tenants` maps tenants' codes to primary keys.
 
-        What it saw of the world is one of the `pictures` then; without them the row stands for itself.
+        With `pictures` the row refers to a picture of the part of the snapshot that was used, else it holds that part.
         """
         scheduled = self.scheduled
-        kept = UUID(scheduled.decision_id).int % 100 < settings.RECORD_INPUTS  # of so many in a hundred, by chance
-        picture = pictures.of(self.request, self.snapshot) if kept and pictures else None
+        keep_inputs = UUID(scheduled.decision_id).int % 100 < settings.RECORD_INPUTS  # a random sample, in per cent
+        picture = pictures.of(self.request, self.snapshot) if keep_inputs and pictures else None
         return Decision(
             id=UUID(scheduled.decision_id),
             created_at=datetime.fromtimestamp(self.now, UTC),
@@ -65,13 +65,13 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
             request=msgspec.to_builtins(self.request),
             answer=msgspec.Raw(msgspec.json.encode(scheduled)),
             sentences=msgspec.Raw(self.notebook.encoded),
-            inputs=self._inputs(asked_of if picture else inputs_of) if kept else None,
+            inputs=self._inputs(asked_of if picture else inputs_of) if keep_inputs else None,
             picture=picture,
         )
 
-    def _inputs(self, part: Callable[..., Asked]) -> bytes:
+    def _inputs(self, collect: Callable[..., Asked]) -> bytes:
         return pack(
-            part(
+            collect(
                 self.request,
                 self.snapshot,
                 now=self.now,
