@@ -97,7 +97,7 @@ class LiveState:
         return self.snapshot, ()
 
     def showing(self, tenancies: tuple[Tenancy, ...]) -> "LiveState":
-        """Return the picture with these tenancies taken, too; raises KeyError, ValueError for an unknown IDC or line."""
+        """Return the picture with these tenancies taken; raises KeyError, ValueError for an unknown IDC or line."""
         upon, before = self.beneath
         snapshot = laid_over(self.snapshot, tenancies)
         return replace(self, snapshot=snapshot, laid=_Laid(snapshot, upon, before + tenancies))

@@ -1,9 +1,9 @@
-"""A picture kept up with what has moved: the rows that the feed names are read, and all else is shared with the old.
+"""The refreshing of a snapshot: the rows that the feed names are read, and all else is shared with the old snapshot.
 
-Measurements are read of the IDCs that the feed names. Where it names none, they, and what history comes to, are read
-as far as they were written since the last reading, which PostgreSQL tells by the transaction that wrote a row; other
-databases read the metrics that the feed names whole. What changes the order of rows (the inventory) or what columns
-there are (metric definitions) calls for a picture built anew.
+Measurements are read for the IDCs that the feed names. Where the feed names no IDCs, measurements and roll-ups are read
+as far as they were written since the last reading, which PostgreSQL tells by the transaction that wrote a row; on other
+databases the metrics that the feed names are read whole. A change of the order of rows (the inventory) or of the
+columns (metric definitions) calls for a new snapshot.
 """
 
 from collections import defaultdict
@@ -47,7 +47,7 @@ ROLLUPS = """
 
 
 class Refreshing:
-    """What was read when: for each metric, and for the roll-ups, the oldest transaction not over at that reading."""
+    """Remembers, for each metric and for the roll-ups, the oldest transaction that was open at the last reading."""
 
     def __init__(self) -> None:
         self._since: dict[str, int | None] = {}
@@ -55,15 +55,15 @@ class Refreshing:
         self._keys: Keys | None = None
 
     def rebuilt(self, oldest: int | None) -> None:
-        """A picture was built anew, after a poll at which that was the oldest transaction not over."""
+        """Start over with a new snapshot, built after a poll at which `oldest` was the oldest open transaction."""
         self._since, self._built, self._keys = {}, oldest, None
 
     def refreshed(self, old: Snapshot, moved: Collection[Moved], *, oldest: int | None, now: float) -> Snapshot:
-        """The picture with what has moved; for topics that are not in REBUILT_FOR. Call it in one transaction."""
+        """Return the snapshot with what has moved, for topics not in REBUILT_FOR. Call this in one transaction."""
         before = self._since
         try:
             return self._with_news(old, moved, oldest, now)
-        except Exception:  # then none of it was read
+        except Exception:  # the readings that succeeded are not used either, so they are repeated
             self._since = before
             raise
 
@@ -89,7 +89,7 @@ class Refreshing:
         return replace(old, id=str(uuid7()), built_at=now, **changed)
 
     def _measured(self, old: Snapshot, moved: Collection[Moved], oldest: int | None) -> dict[str, Any]:
-        """The metrics named, or all of them, of the IDCs named, or of all."""
+        """Read the named metrics (or all) of the named IDCs (or all); return the parts of the snapshot that change."""
         codes = {entry.key for entry in moved}
         named = sorted(set(old.metrics) if "" in codes else codes & set(old.metrics))
         if not named:
@@ -104,19 +104,19 @@ class Refreshing:
     def _columns(
         self, old: Snapshot, codes: list[str], idcs: Collection[int] | None, since: int | None
     ) -> Iterator[MetricColumn]:
-        """These metrics' columns with what has moved.
+        """Yield these metrics' columns with the values that have moved.
 
-        Where neither IDCs are named nor it is known what was read before, they are read whole, which alone finds out
-        what is not measured any more.
+        Without named IDCs and without a known last reading, metrics are read whole; only that finds the values that
+        are not measured any more.
         """
         keys = self._keys = self._keys or keys_of(old)
         whole = idcs is None and (since is None or connection.vendor != "postgresql")
-        turns = [[code] for code in codes] if whole else [codes]  # so that what is in hand is never much
+        groups = [[code] for code in codes] if whole else [codes]  # whole metrics one at a time, to limit memory
         columns = (
             _patched(old.metrics[code], _of_metric(rows, keys.metrics[code]), keys, whole)
-            for turn in turns
-            for rows in [values_moved([keys.metrics[code] for code in turn], idcs=idcs, since=since)]
-            for code in turn
+            for group in groups
+            for rows in [values_moved([keys.metrics[code] for code in group], idcs=idcs, since=since)]
+            for code in group
         )
         return (sealed(column) for column in times_shared(columns))
 
@@ -135,7 +135,7 @@ class Refreshing:
 
 
 def _idcs_named(moved: Collection[Moved]) -> Collection[int] | None:
-    """The IDCs that all of it is about; None: it may be about any."""
+    """Return the IDCs that the entries name; None if an entry may be about any IDC."""
     named: set[int] = set()
     for entry in moved:
         if entry.idcs is None:
@@ -149,7 +149,7 @@ def _of_metric(rows: Table, metric: int) -> Table:
 
 
 def _patched(old: MetricColumn, rows: Table, keys: Keys, whole: bool) -> MetricColumn:
-    """The column with these values; with no others, where they are all that there are."""
+    """Return the column with these values; with no others if they are the `whole` column."""
     values, at = (np.full(old.values.size, np.nan) if whole else column.copy() for column in (old.values, old.at))
     places = keys.idcs[rows["idc"]] if old.fact.scope == "idc" else keys.lines[rows["line"]]
     values[places], at[places] = rows["value"], rows["at"]
@@ -157,7 +157,7 @@ def _patched(old: MetricColumn, rows: Table, keys: Keys, whole: bool) -> MetricC
 
 
 def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
-    """What the ledger holds of these IDCs now."""
+    """Return the parts of the snapshot that show the ledger, with these IDCs read anew."""
     named = sorted(set(old.idcs.codes) if "" in idcs else idcs & set(old.idcs.codes))
     rows = [old.idcs.row_of[code] for code in named]
     pending, ordered = lines.pending.copy(), lines.ordered.copy()
@@ -167,16 +167,16 @@ def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
         pending[of_idc] = ordered[of_idc] = 0.0
     for column in taken.values():
         column[rows] = 0.0
-    place = _places(old)
-    held = Holding.objects.filter(idc__code__in=named).values_list(
+    line_position = _line_positions(old)
+    holdings = Holding.objects.filter(idc__code__in=named).values_list(
         "idc__code", "line__code", "resource", "taken", "ordered"
     )
-    for idc, line, resource, in_use, in_all in held:
+    for idc, line, resource, amount_taken, amount_ordered in holdings:
         if line is None:
-            taken[resource][old.idcs.row_of[idc]] = in_use
+            taken[resource][old.idcs.row_of[idc]] = amount_taken
         else:
-            position = place(idc, line)
-            pending[position], ordered[position] = in_use, in_all
+            position = line_position(idc, line)
+            pending[position], ordered[position] = amount_taken, amount_ordered
     others = (fact for fact in old.headcounts.facts if fact.idc not in set(named))
     return {
         "stock": sealed(stock_with_left(old.stock.total, taken)),
@@ -186,24 +186,24 @@ def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
 
 
 def _headcounts(idcs: list[str]) -> Iterator[HeadcountFact]:
-    counted = Headcount.objects.filter(machines__gt=0, idc__code__in=idcs).order_by("id")
-    for idc, tenant, business, machines in counted.values_list("idc__code", "tenant__code", "business", "machines"):
+    rows = Headcount.objects.filter(machines__gt=0, idc__code__in=idcs).order_by("id")
+    for idc, tenant, business, machines in rows.values_list("idc__code", "tenant__code", "business", "machines"):
         yield HeadcountFact(idc=idc, tenant=tenant, business=business, machines=machines)
 
 
-def _places(old: Snapshot) -> Any:
-    """Where a line stands among all lines."""
+def _line_positions(old: Snapshot) -> Any:
+    """Return a function that gives the position of a line among all lines."""
     lines, row_of = old.lines, old.idcs.row_of
 
-    def place(idc: str, line: str) -> int:
+    def line_position(idc: str, line: str) -> int:
         row = row_of[idc]
         return lines.codes.index(line, int(lines.first[row]), int(lines.first[row + 1]))
 
-    return place
+    return line_position
 
 
 def _rollups(since: int | None) -> list[Any]:
-    """Those written since that transaction; all of them where it is not known."""
+    """Read the roll-ups that were written since the transaction `since`; all if that is not known."""
     known = since is not None and connection.vendor == "postgresql"
     with connection.cursor() as cursor:
         cursor.execute(ROLLUPS + (SINCE if known else ""), [since % 2**32] if known and since is not None else [])

@@ -1,7 +1,7 @@
-"""Decisions made again: on the inputs of then or on what is known now, with other weights or another policy.
+"""Decisions made again: on their recorded inputs or on present data, with other weights or another profile.
 
-On the inputs of then nobody outside is asked again: what was replied then is among them. Another policy finds those
-replies where an entry of the same name asks the same; where it would ask something else, nobody knows the answer.
+On recorded inputs no outside service is called: its replies are among the inputs. Another profile uses these replies
+where an entry of the same name asks the same question; to any other question there is no reply.
 """
 
 import time
@@ -98,7 +98,7 @@ def replay(
 ) -> Replayed:
     """Answer a recorded question again; raises Conflict `inputs_not_kept`, Invalid.
 
-    `inputs_not_kept` too where another profile would ask the outside something that was not asked then.
+    `inputs_not_kept` is raised, too, where another profile would ask an outside service a new question.
     """
     inputs = _inputs(decision)
     if weights is not None:
@@ -126,7 +126,7 @@ def _rules(then: int) -> Rules:
 
 
 class Explanation(Sequence[Candidate | Rejected | Stale]):
-    """One list of a decision's full explanation, computed part by part from the inputs of then.
+    """One list of a decision's full explanation, computed part by part from the recorded inputs.
 
     Raises Conflict `inputs_not_kept`.
     """
@@ -150,21 +150,21 @@ class Explanation(Sequence[Candidate | Rejected | Stale]):
 
 
 def _quotas_reason(decision: Decision, notebook: Notebook) -> str:
-    """What the tenant's quota said then, in English; `notebook` learns what it was made of."""
-    said: dict[str, Any] = decision.sentences
-    reason = str(said[decision.answer["summary"]][1]["part"])
-    notebook.note(reason, *said[reason])
+    """Return the recorded refusal by the tenant's quota, in English, and note its template in `notebook`."""
+    sentences: dict[str, Any] = decision.sentences
+    reason = str(sentences[decision.answer["summary"]][1]["part"])
+    notebook.note(reason, *sentences[reason])
     return reason
 
 
 def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
     """Decide the last decisions of a profile again under a draft; raises Invalid.
 
-    Left out are hypothetical ones, and those that a quota refused: no profile would have changed them.
+    Hypothetical decisions are left out, and those that a quota refused, which no profile would have changed.
     """
     draft = compile_profile(convert(dict(body), ProfileBody), registry(), code=profile.code, revision=0)
-    asked_in_earnest = Decision.objects.filter(profile=profile.code, request__hypothetical__isnull=True)
-    decisions = asked_in_earnest.exclude(reason_code=OVER_QUOTA).order_by("-id")[:last]
+    not_hypothetical = Decision.objects.filter(profile=profile.code, request__hypothetical__isnull=True)
+    decisions = not_hypothetical.exclude(reason_code=OVER_QUOTA).order_by("-id")[:last]
     changed, examined, without_inputs, failed = [], 0, 0, 0
     for decision in decisions.iterator(chunk_size=100):
         if decision.inputs is None:
@@ -189,12 +189,12 @@ def _inputs(decision: Decision) -> Inputs:
 
 @lru_cache(maxsize=8)
 def _picture(key: UUID) -> bytes:
-    """What many decisions after one another saw. It never changes: its key is made of what it holds."""
+    """Return a packed picture, cached since successive decisions share one; a picture never changes."""
     return bytes(Picture.objects.values_list("data", flat=True).get(pk=key))
 
 
 def _decided(inputs: Inputs, policy: Policy, replies: Mapping[str, Reply]) -> Outcome:
-    """The ranking, on the inputs of then."""
+    """Decide again on the recorded inputs."""
     return decide(
         first_share(inputs.request),
         inputs.snapshot(),
@@ -220,32 +220,32 @@ def _moved(decision: Decision, again: Answer) -> Moved:
 def _answered(
     inputs: Inputs, policy: Policy, data: Data, notebook: Notebook | None = None, *, same_policy: bool = False
 ) -> Answer:
-    """In English, its sentences noted down; without a notebook there is nothing to explain."""
+    """Answer in English and note the sentences in `notebook`; without a notebook the answer has no explanation."""
     request, labels = inputs.request, inputs.labels
     now, snapshot = (inputs.now, inputs.snapshot()) if data == "then" else (time.time(), live.current().snapshot)
     if data == "then" and same_policy:
         replies = inputs.replies_by_entry()
     else:
-        asked = queries(first_share(request), snapshot, policy, now=now, labels=labels)
-        replies = ask(asked) if data == "now" else _replies_of_then(inputs, asked)
+        questions = queries(first_share(request), snapshot, policy, now=now, labels=labels)
+        replies = ask(questions) if data == "now" else _recorded_replies(inputs, questions)
     solution = solve(request, snapshot, policy, now=now, reference=inputs.reference, labels=labels, replies=replies)
     if notebook is None:
         return solution_answer(solution, explain="none")
     return solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
 
 
-def _replies_of_then(inputs: Inputs, asked: Iterable[Query]) -> dict[str, Reply]:
-    """What the outside said to these very questions; raises Conflict where one of them was not asked."""
+def _recorded_replies(inputs: Inputs, questions: Iterable[Query]) -> dict[str, Reply]:
+    """Return the recorded replies to these very questions; raises Conflict where one was not asked then."""
     known = {(reply.plugin, reply.asked): reply for reply in inputs.replies}
-    wanted = {query.plugin: known.get((query.plugin, query.fingerprint)) for query in asked}
-    for entry, reply in wanted.items():
+    replies = {query.plugin: known.get((query.plugin, query.fingerprint)) for query in questions}
+    for entry, reply in replies.items():
         if reply is None:
             raise Conflict("inputs_not_kept", _("what {entry} would ask the outside was not asked then"), entry=entry)
-    return {entry: reply for entry, reply in wanted.items() if reply is not None}
+    return {entry: reply for entry, reply in replies.items() if reply is not None}
 
 
 def policy_of(code: str, number: int) -> Policy:
-    """A revision of a profile, as it was; raises Conflict `inputs_not_kept` where it is gone."""
+    """Return a revision of a profile, compiled; raises Conflict `inputs_not_kept` where the revision is gone."""
     revision = ProfileRevision.objects.filter(profile__code=code, number=number).first()
     if revision is None:
         raise Conflict("inputs_not_kept", _("revision {number} of profile {name} is gone"), number=number, name=code)

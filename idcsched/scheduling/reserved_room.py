@@ -1,4 +1,4 @@
-"""Room that is kept for waiting orders is not free for an order that comes now."""
+"""The room that is reserved for waiting orders, and hence not free for a new order."""
 
 import time
 from dataclasses import replace
@@ -17,21 +17,21 @@ def without_reserved_room(state: LiveState, priority: int | None) -> LiveState:
     if not state.kept:
         return state
     now, snapshot = time.time(), state.snapshot
-    ahead = tuple(kept for kept in state.kept if kept.priority >= (priority or 0) and kept.until.timestamp() > now)
-    if not ahead:
+    reserved = tuple(kept for kept in state.kept if kept.priority >= (priority or 0) and kept.until.timestamp() > now)
+    if not reserved:
         return state
-    return replace(state, snapshot=laid_over(snapshot, _tenancies(snapshot, ahead)), kept=())
+    return replace(state, snapshot=laid_over(snapshot, _tenancies(snapshot, reserved)), kept=())
 
 
-def _tenancies(snapshot: Snapshot, ahead: tuple[Kept, ...]) -> list[Tenancy]:
-    """Those that the snapshot has a place for."""
+def _tenancies(snapshot: Snapshot, reserved: tuple[Kept, ...]) -> list[Tenancy]:
+    """Return the reserved room as tenancies, without IDCs and lines that the snapshot does not hold."""
     lines, idcs = snapshot.lines, snapshot.idcs
-    found = []
-    for kept in ahead:
+    tenancies = []
+    for kept in reserved:
         row = idcs.row_of.get(kept.idc)
         if row is None:
             continue
         if kept.line is None or kept.line in lines.codes[int(lines.first[row]) : int(lines.first[row + 1])]:
             claim = Claim(resource=kept.resource, amount=kept.amount, line=kept.line)
-            found.append(Tenancy(idc=kept.idc, claims=(claim,)))
-    return found
+            tenancies.append(Tenancy(idc=kept.idc, claims=(claim,)))
+    return tenancies

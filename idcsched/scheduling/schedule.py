@@ -1,4 +1,4 @@
-"""`schedule()`: a request, the live picture and a profile go in; the contract's answer comes out, on record."""
+"""`schedule()`, which answers a request by the live picture and a profile, and records the decision."""
 
 import time
 from collections.abc import Mapping
@@ -50,11 +50,11 @@ __all__ = [
 ]
 
 OVER_QUOTA = "over_quota"
-"""The reason why something is unschedulable wherever it would fit."""
+"""The reason code of an order that a quota refuses, wherever the order would fit."""
 
 
 class _Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A request with all that it is decided on."""
+    """A request with all inputs of its decision."""
 
     request: Request
     picture: LiveState
@@ -68,7 +68,7 @@ class _Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision with the answer that tells it, the picture that it was made on, and the record that is to be kept."""
+    """A decision with its answer, the picture that it was made on, and its record, not stored yet."""
 
     picture: LiveState
     solution: Solution
@@ -82,7 +82,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> Scheduled:
-        """As it is given out: in the language of the reader, with what commits it. Who takes an order needs neither."""
+        """The answer for clients: in the reader's language, with the commit token. Placing an order needs neither."""
         token = commit_token(self.scheduled, self.record.request, self.record.tenant)
         return read_struct(msgspec.structs.replace(self.scheduled, commit_token=token), self.record.notebook)
 
@@ -90,7 +90,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 def schedule(
     *, request: Request, principal: Principal, http_request_id: str, refusal: Conflict | None = None
 ) -> Scheduled:
-    """The best IDC for `request`, recorded; raises Invalid, Forbidden or PluginFailed. `refusal` is its quota's."""
+    """Find the best IDC and record the decision; `refusal` is the quota's. Raises Invalid, Forbidden, PluginFailed."""
     made = make(
         request=request,
         tenant=tenant_of(request, principal),
@@ -113,28 +113,29 @@ def make(
     after: Batch | None = None,
     refusal: Conflict | None = None,
 ) -> Made:
-    """Decide, by `policy` or the profile that request or tenant name, on `picture` or the live one; records nothing.
+    """Decide by `policy`, or the profile that request or tenant name, on `picture` or the live one; records nothing.
 
-    What is kept for orders that wait, and are at least as urgent, is not there for this one. Where it is one of many,
-    `after` is what the ones before it have left of a picture that keeps nothing. With a `refusal` by its tenant's quota
-    it is unschedulable, and the ranking still told.
+    Room that the picture keeps for waiting orders that are at least as urgent is not available. For an order of a
+    batch, `after` is the batch so far, whose snapshot is decided on; the picture keeps no room then. With a `refusal`
+    by the tenant's quota the order is unschedulable, but the answer still has the ranking.
 
     Raises Invalid, PluginFailed.
     """
     started = time.perf_counter()
-    _check_meant(request)
-    seen = without_reserved_room(picture or live.current(), request.priority)
-    question = _question(request, tenant, http_request_id, policy, seen)
+    _check_request(request)
+    available = without_reserved_room(picture or live.current(), request.priority)
+    question = _question(request, tenant, http_request_id, policy, available)
     supposition_check(request.hypothetical, question.picture.snapshot, question.profile)
     with instruments.Attempt(question.profile.code) as attempt:
         replies = _replies(question, after)
         notebook = Notebook()
         solution = _solved(question, replies, attempt.clock, after)
-        told = _told(solution, request, attempt, notebook)
+        attempt.decided(solution.decision)
+        answer = solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
         if refusal is not None:
-            told = refused_by_quota(told, notebook.say(refusal.template, refusal.params), notebook.say)
-            attempt.result = told.result
-        scheduled = _answered(question, told, started=started)
+            answer = refused_by_quota(answer, notebook.say(refusal.template, refusal.params), notebook.say)
+            attempt.result = answer.result
+        scheduled = _scheduled(question, answer, started=started)
     record = _record(question, scheduled, notebook, actor, replies, after)
     return Made(picture=question.picture, solution=solution, scheduled=scheduled, record=record)
 
@@ -156,47 +157,44 @@ def _question(
 
 
 def _replies(question: _Question, after: Batch | None) -> dict[str, Reply]:
-    """What the outside has to say to it."""
+    """Return the replies of outside services to the question."""
     request, profile = question.request, question.profile
     if not profile.gatherers:
         return {}
-    asked = queries(first_share(request), _snapshot(question, after), profile, now=question.now, labels=question.labels)
+    questions = queries(
+        first_share(request), _snapshot(question, after), profile, now=question.now, labels=question.labels
+    )
     with place():
-        return ask(asked)
+        return ask(questions)
 
 
 def _solved(question: _Question, replies: Mapping[str, Reply], clock: Clock | None, after: Batch | None) -> Solution:
-    known: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "now": question.now,
         "reference": question.reference,
         "labels": question.labels,
         "replies": replies,
         "clock": clock,
     }
-    return solve(question.request, _snapshot(question, after), question.profile, **known)
+    return solve(question.request, _snapshot(question, after), question.profile, **inputs)
 
 
 def _snapshot(question: _Question, after: Batch | None) -> Snapshot:
     return question.picture.snapshot if after is None else after.snapshot
 
 
-def _told(solution: Solution, request: Request, attempt: instruments.Attempt, notebook: Notebook) -> Answer:
-    attempt.decided(solution.decision)
-    return solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
-
-
-def refused_by_quota(told: Answer, reason: str, say: Say) -> Answer:
-    """The answer to a request that its tenant's quota does not allow; the ranking says where it would fit."""
+def refused_by_quota(answer: Answer, reason: str, say: Say) -> Answer:
+    """Return the answer as a refusal by the tenant's quota; the ranking still shows where the order would fit."""
     return msgspec.structs.replace(
-        told,
+        answer,
         result="unschedulable",
         reason_code=OVER_QUOTA,
         idc=None,
         lines=(),
         score=None,
         score_mean=None,
-        summary=say(_("{head}; {part}"), {"head": told.summary, "part": reason}),
-        idcs=msgspec.UNSET if told.idcs is msgspec.UNSET else (),
+        summary=say(_("{head}; {part}"), {"head": answer.summary, "part": reason}),
+        idcs=msgspec.UNSET if answer.idcs is msgspec.UNSET else (),
     )
 
 
@@ -223,14 +221,14 @@ def _record(
     )
 
 
-def _answered(question: _Question, told: Answer, *, started: float) -> Scheduled:
+def _scheduled(question: _Question, answer: Answer, *, started: float) -> Scheduled:
     snapshot = question.picture.snapshot
     return Scheduled(
         decision_id=str(uuid7()),
         request_id=question.request.request_id,
         http_request_id=question.reference,
-        **_fields(told),
-        degraded=bool(told.plugin_errors) or question.lagging,
+        **msgspec.structs.asdict(answer),
+        degraded=bool(answer.plugin_errors) or question.lagging,
         profile=ProfileBrief(question.profile.code, question.profile.revision),
         snapshot=SnapshotBrief(snapshot.id, round(question.lag_seconds, 3)),
         commit_token=None,
@@ -238,12 +236,8 @@ def _answered(question: _Question, told: Answer, *, started: float) -> Scheduled
     )
 
 
-def _fields(told: Answer) -> dict[str, Any]:
-    return msgspec.structs.asdict(told)
-
-
-def _check_meant(request: Request) -> None:
-    """What contradicts itself, or can't be called back, is refused."""
+def _check_request(request: Request) -> None:
+    """Refuse a request that contradicts itself or names an impossible callback address."""
     if request.callback_url is not None:
         callback_url_check(request.callback_url)
     if request.hypothetical is not None and request.action in ("reserve", "provision"):
@@ -251,7 +245,7 @@ def _check_meant(request: Request) -> None:
 
 
 def callback_url_check(url: str) -> None:
-    """Raises Invalid where this is no address that could be called at all."""
+    """Raise Invalid for an address that could never be called."""
     try:
         origin_of(url)
     except HostRefused:
@@ -263,7 +257,7 @@ def callback_url_check(url: str) -> None:
 
 
 def tenant_of(request: Request, principal: Principal) -> str | None:
-    """The tenant that the request is for: the one named, if the caller may act for it, else the token's.
+    """Return the tenant that the request is for: the named one, if the caller may act for that, else the token's.
 
     Raises Forbidden, Invalid.
     """
@@ -277,12 +271,12 @@ def tenant_of(request: Request, principal: Principal) -> str | None:
 
 
 def labels_of(request: Request, tenant: str | None) -> dict[str, str]:
-    """The request's labels, with the tenant that it is for among them."""
+    """Return the request's labels, with its tenant as one of them."""
     return {**(request.labels or {}), **({"tenant": tenant} if tenant else {})}
 
 
 def profile_of(request: Request, tenant: str | None, picture: LiveState) -> Profile:
-    """The one that the request names, else its tenant's; raises Invalid, Unavailable."""
+    """Return the profile that the request names, else its tenant's; raises Invalid, Unavailable."""
     code = request.profile or picture.default_profiles.get(tenant or "") or "default"
     profile = picture.profiles.get(code)
     if code in picture.broken_profiles:

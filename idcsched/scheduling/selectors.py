@@ -1,4 +1,4 @@
-"""Finding rows by the names that clients know."""
+"""Profiles and revisions, found by the names that clients use."""
 
 from collections.abc import Iterable
 
@@ -16,16 +16,16 @@ def profile_codes() -> Iterable[str]:
 
 
 def profile_known(code: str, pointer: str) -> None:
-    """Raises Invalid where there is no profile of that code; it can't be deleted while this transaction lasts."""
+    """Raise Invalid if there is no profile of that code; else lock the profile until the transaction ends."""
     if not Profile.objects.select_for_update().filter(code=code).exists():
         raise Invalid("unknown", _("there is no profile {name}"), pointer, name=code)
 
 
 def revision_named(profile: Profile, number: int, pointer: str | None = None) -> ProfileRevision:
-    """The profile's revision of that number; raises NotFound or, where a body names it, Invalid."""
-    found = profile.revisions.filter(number=number).first()
-    if found is not None:
-        return found
+    """Return the revision of that number; raises NotFound or, where a body names the revision at `pointer`, Invalid."""
+    revision = profile.revisions.filter(number=number).first()
+    if revision is not None:
+        return revision
     sentence, params = _("profile {name} has no revision {number}"), {"name": profile.code, "number": number}
     if pointer is None:
         raise NotFound("not_found", sentence, **params)

@@ -1,4 +1,4 @@
-"""The sentences of an answer: kept in English with what each was made of, read in the language of the reader."""
+"""The sentences of an answer: kept in English with their templates and parameters, shown in the reader's language."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -17,94 +17,96 @@ __all__ = ["Notebook", "read", "read_struct"]
 Sentences = Mapping[str, Any]
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 
-SAID = frozenset({"summary", "reason", "note", "hint"})
+SENTENCE_FIELDS = frozenset({"summary", "reason", "note", "hint"})
 """The fields of an answer that hold sentences."""
-NUMBERS = "detail"
-"""The field that holds what a sentence was made of, whatever it is called there."""
+PARAMETER_FIELD = "detail"
+"""The field that holds a sentence's parameters, which are no sentences, whatever their names."""
 
 
 class Sentence(msgspec.Struct, frozen=True, array_like=True):
-    """What a sentence is made of."""
+    """The template and the parameters of a sentence."""
 
     template: Message
     params: dict[str, Any]
 
 
 class Notebook:
-    """Says sentences in English, and notes down for each its template and its numbers."""
+    """Says sentences in English, and remembers the template and the parameters of each."""
 
     def __init__(self) -> None:
-        self._said: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._sentences: dict[str, tuple[str, Mapping[str, Any]]] = {}
 
     def say(self, template: Message, params: Mapping[str, Any]) -> str:
         text = say_english(template, params)
-        self._said[text] = (template, params)
+        self._sentences[text] = (template, params)
         return text
 
     def note(self, text: str, template: str, params: Mapping[str, Any]) -> None:
-        """Note down what a sentence that was said before is made of."""
-        self._said[text] = (template, params)
+        """Remember the template and the parameters of a sentence from an earlier answer."""
+        self._sentences[text] = (template, params)
 
     @property
     def encoded(self) -> bytes:
-        """What was said, as JSON: the English text, and what it was made of."""
-        return msgspec.json.encode(self._said, enc_hook=_plain)
+        """The remembered sentences as JSON: the template and the parameters by English text."""
+        return msgspec.json.encode(self._sentences, enc_hook=_plain)
 
     @property
     def sentences(self) -> Sentences:
-        """The same as JSON can hold it."""
-        kept: Sentences = msgspec.json.decode(self.encoded)
-        return kept
+        """The remembered sentences, decoded from JSON."""
+        decoded: Sentences = msgspec.json.decode(self.encoded)
+        return decoded
 
 
 def read(document: Any, sentences: Sentences) -> Any:
-    """An answer as JSON, its sentences in the language of the reader; one that was not kept stays English."""
+    """Translate a JSON answer into the reader's language; a sentence that is not in `sentences` stays English."""
     if get_language() in (None, settings.LANGUAGE_CODE):
         return document
-    return _read(document, sentences)
+    return _translated(document, sentences)
 
 
 def read_struct(answer: Struct, notebook: Notebook) -> Struct:
-    """The same of an answer that was just given."""
+    """Translate an answer that was just made into the reader's language."""
     if get_language() in (None, settings.LANGUAGE_CODE):
         return answer
-    return convert(_read(msgspec.to_builtins(answer), notebook.sentences), type(answer))
+    return convert(_translated(msgspec.to_builtins(answer), notebook.sentences), type(answer))
 
 
-def _read(document: Any, sentences: Sentences) -> Any:
+def _translated(document: Any, sentences: Sentences) -> Any:
     match document:
         case dict():
-            return {name: _read_field(name, value, sentences) for name, value in document.items()}
+            return {name: _translated_field(name, value, sentences) for name, value in document.items()}
         case list() | tuple():
-            return [_read(item, sentences) for item in document]
+            return [_translated(item, sentences) for item in document]
     return document
 
 
-def _read_field(name: str, value: Any, sentences: Sentences) -> Any:
-    if name == NUMBERS:
+def _translated_field(name: str, value: Any, sentences: Sentences) -> Any:
+    if name == PARAMETER_FIELD:
         return value
-    return _said(value, sentences) if name in SAID and isinstance(value, str) else _read(value, sentences)
+    if name in SENTENCE_FIELDS and isinstance(value, str):
+        return _translated_sentence(value, sentences)
+    return _translated(value, sentences)
 
 
-def _said(text: str, sentences: Sentences) -> str:
+def _translated_sentence(text: str, sentences: Sentences) -> str:
     if text not in sentences:
         return text
-    made_of = convert(sentences[text], Sentence)
-    params = {name: _part(value, sentences) if name in PARTS else value for name, value in made_of.params.items()}
+    sentence = convert(sentences[text], Sentence)
+    params = {name: _part(value, sentences) if name in PARTS else value for name, value in sentence.params.items()}
     try:
-        return say(made_of.template, params)
+        return say(sentence.template, params)
     except (LookupError, TypeError, ValueError):  # JSON could not hold one of the numbers as it was
         return text
 
 
 def _part(value: Any, sentences: Sentences) -> str:
-    """What is said in it: one sentence, or several in a row."""
+    """Translate a parameter that is itself a sentence, or a list of sentences."""
     if isinstance(value, str):
-        return _said(value, sentences)
+        return _translated_sentence(value, sentences)
     between = say(_("{parts}, {part}"), {"parts": "", "part": ""})
-    return between.join(_said(text, sentences) for text in value)
+    return between.join(_translated_sentence(text, sentences) for text in value)
 
 
 def _plain(value: Any) -> Any:
-    """An array library's number as Python's; anything else as its text."""
+    """Convert a NumPy number to Python's, and anything else to text."""
     return value.item() if hasattr(value, "item") else str(value)

@@ -36,14 +36,14 @@ __all__ = [
 
 DEFAULT_PROFILE = "default"
 PIECE = 40
-"""Records that are written by one statement."""
+"""The most records that one statement writes."""
 
 
 @write()
 def profile_create(*, code: str, name: str = "", body: Mapping[str, Any], message: str = "") -> Profile:
-    """A new profile with its first revision in force; raises Invalid or Conflict.
+    """Create a profile with its first revision in force; raises Invalid or Conflict.
 
-    Under the code of a deleted one the numbers of revisions go on where that one's ended: decisions name them.
+    Under the code of a deleted profile the numbers of revisions continue, since decisions name the old ones.
     """
     _check_body(code, body)
     profile = Profile.with_deleted.select_for_update().filter(code=code).first() or Profile(code=code)
@@ -63,9 +63,9 @@ def profile_create(*, code: str, name: str = "", body: Mapping[str, Any], messag
 def profile_revise(
     *, profile: Profile, body: Mapping[str, Any], name: str | None = None, message: str = "", activate: bool = True
 ) -> ProfileRevision:
-    """The next revision of a profile, in force at once unless `activate` is false; raises Invalid, NotFound.
+    """Make the next revision of a profile, in force at once unless `activate` is false; raises Invalid, NotFound.
 
-    What says the same as the revision in force is put in force by making none.
+    With `activate`, a body equal to that of the revision in force makes no new revision.
     """
     profile, active = _in_force(profile)
     _check_body(profile.code, body)
@@ -111,8 +111,8 @@ def profile_activate(*, profile: Profile, number: int) -> ProfileRevision:
 def profile_delete(*, profile: Profile) -> None:
     """Take a profile that no tenant and no placement needs out of force; raises Conflict, NotFound.
 
-    Recommendations may be on their way to the records in any process: those do not keep it in force. Its revisions
-    stay, so that each can be explained.
+    Recommendations that are not recorded yet do not prevent that. The profile's revisions stay, so that each decision
+    can be explained.
     """
     profile, active = _in_force(profile)
     used = Tenant.objects.filter(default_profile=profile.code).exists()
@@ -126,16 +126,16 @@ def profile_delete(*, profile: Profile) -> None:
 
 
 def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
-    """Keep answers that were given, in one transaction; one that is kept already stays as it is. Says how many."""
+    """Store decisions in one transaction; one that is stored already stays as it is. Returns the number of records."""
     try:
         return _stored(_rows(records))
-    except IntegrityError:  # a tenant was deleted, or the database put back: the pictures stored here are not there
+    except IntegrityError:  # a tenant was deleted, or a restored database lacks stored pictures
         pictures.forget()
         return _stored(_rows(records))
 
 
 def _rows(records: Sequence[DecisionRecord]) -> list[Decision]:
-    """The rows of the records, with the tenants that there still are."""
+    """Return the rows of the records, with the tenants that still exist."""
     codes = {record.tenant for record in records if record.tenant}
     tenants = dict(Tenant.objects.filter(code__in=codes).values_list("code", "pk")) if codes else {}
     return [record.row(tenants, pictures) for record in records]
@@ -149,16 +149,16 @@ def _stored(rows: Sequence[Decision]) -> int:
 
 
 def decisions_expire(*, before: datetime, batch: int = 1000) -> int:
-    """Forget decisions made before `before`, and what only they saw, a batch at a time; says how many decisions."""
-    gone = 0
+    """Delete decisions made before `before`, then unused pictures, a batch at a time; returns how many decisions."""
+    deleted = 0
     while ids := list(Decision.objects.filter(created_at__lt=before).values_list("pk", flat=True)[:batch]):
-        gone += Decision.objects.filter(pk__in=ids).delete()[0]
+        deleted += Decision.objects.filter(pk__in=ids).delete()[0]
     pictures_expire(now=timezone.now())
-    return gone
+    return deleted
 
 
 def _check_body(code: str, body: Mapping[str, Any]) -> None:
-    """That the document is a profile which the registered plugins can run; raises Invalid."""
+    """Raise Invalid unless the document is a profile that the registered plugins can run."""
     document = convert(dict(body), ProfileBody)
     profile = compile_profile(document, registry(), code=code, revision=0)
     fields = ("code", "scope", "direction", "low", "high")
@@ -184,7 +184,7 @@ def _check_body(code: str, body: Mapping[str, Any]) -> None:
 
 
 def _metrics_named(document: ProfileBody) -> Iterator[tuple[str, str]]:
-    """Every metric that an entry names, with its pointer."""
+    """Yield every metric that an entry names, with its pointer."""
     for index, part in enumerate(document.plugins):
         if isinstance(name := (part.args or {}).get("metric"), str):
             yield f"/plugins/{index}/args/metric", name
@@ -193,11 +193,11 @@ def _metrics_named(document: ProfileBody) -> Iterator[tuple[str, str]]:
 
 
 def _in_force(profile: Profile) -> tuple[Profile, ProfileRevision]:
-    """The profile as it stands in the database, held until the transaction ends; raises NotFound once it is deleted."""
-    found = Profile.objects.select_for_update(of=("self",)).select_related("active").filter(pk=profile.pk).first()
-    if found is None or found.active is None:
+    """Return the profile, locked until the transaction ends, and its revision in force; raises NotFound if deleted."""
+    locked = Profile.objects.select_for_update(of=("self",)).select_related("active").filter(pk=profile.pk).first()
+    if locked is None or locked.active is None:
         raise NotFound("not_found", _("there is no such {kind} any more"), kind="profile")
-    return found, found.active
+    return locked, locked.active
 
 
 def _revision(profile: Profile, body: Mapping[str, Any], message: str) -> ProfileRevision:

@@ -17,10 +17,10 @@ SHIPPED: Final = ("default", "cost-first", "bandwidth-first", "even")
 
 
 def shipped_profiles_ensure(*, using: str, **_: Any) -> None:
-    """Make them all where there is no `default` yet; a receiver of `post_migrate`.
+    """Create the shipped profiles where there is no `default` yet; a receiver of `post_migrate`.
 
-    Nobody can delete `default`, so that only a new or a flushed database lacks it; what operators have changed
-    or deleted of the others stays so.
+    Nobody can delete `default`, so that only a new or a flushed database lacks it. Shipped profiles that operators have
+    changed or deleted stay so.
     """
     if using != DEFAULT_DB_ALIAS or Profile._meta.db_table not in connection.introspection.table_names():
         return
@@ -31,13 +31,13 @@ def shipped_profiles_ensure(*, using: str, **_: Any) -> None:
 
 
 def shipped_document(code: str) -> dict[str, Any]:
-    """The document as it is shipped."""
+    """Return the document of a profile as it is shipped."""
     text = files(__package__).joinpath("shipped_profiles", f"{code}.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    document: dict[str, Any] = json.loads(text)
+    return document
 
 
 def _read(code: str) -> dict[str, Any]:
-    """A document as `profile_create` takes it; the rationale is the first revision's message."""
+    """Return a document as arguments of `profile_create`; the rationale is the first revision's message."""
     body = shipped_document(code)
     return {"code": body.pop("code"), "name": body.pop("name"), "message": body.pop("message"), "body": body}

@@ -1,4 +1,4 @@
-"""What decisions were made on, packed once and kept once for all that saw the same of a snapshot."""
+"""The archive of snapshots: decisions that used the same part of a snapshot share one packed picture of it."""
 
 import threading
 import weakref
@@ -19,15 +19,15 @@ from idcsched.scheduling.models import Picture
 __all__ = ["SnapshotArchive", "pictures", "pictures_expire"]
 
 KEPT = 16
-"""So many pictures are remembered: of the newest snapshots, and of the regions that are asked for."""
+"""The most pictures in the cache: of the newest snapshots, for each combination of regions that is asked for."""
 UNUSED_FOR = timedelta(days=2)
-"""Older ones are not given to anybody any more: the day is a part of their name."""
+"""The age from which unused pictures may go: new decisions use new ones, since the day is a part of the id."""
 
 Key = tuple["weakref.ref[Snapshot]", tuple[str, ...], tuple[str, ...], date]
 
 
 class SnapshotArchive:
-    """The pictures of this process's latest decisions."""
+    """An LRU cache of the pictures of this process's latest decisions."""
 
     def __init__(self, *, kept: int = KEPT) -> None:
         self._kept = kept
@@ -36,35 +36,35 @@ class SnapshotArchive:
         self._stored: set[UUID] = set()
 
     def of(self, request: Request, snapshot: Snapshot) -> Picture:
-        """What the request saw of the snapshot; a row that may not be stored yet."""
+        """Return the picture of what the request saw of the snapshot; the row may not be stored yet."""
         day = timezone.now().date()
-        # This very snapshot: others that something was laid over have the same id.
+        # The object and not its id, which snapshots share that differ in what is laid over them.
         key = (weakref.ref(snapshot), tuple(request.regions), tuple(named(request)), day)
         with self._lock:
-            if (found := self._known.get(key)) is not None:
+            if (picture := self._known.get(key)) is not None:
                 self._known.move_to_end(key)
-                return found
-        made = _picture(request, snapshot, day)
+                return picture
+        picture = _picture(request, snapshot, day)
         with self._lock:
-            self._known[key] = made
+            self._known[key] = picture
             while len(self._known) > self._kept:
                 self._stored.discard(self._known.popitem(last=False)[1].pk)
-        return made
+        return picture
 
     def store(self, pictures: Iterable[Picture]) -> None:
-        """Keep those that are not kept yet, once the transaction that this is part of commits."""
+        """Insert the pictures that are not stored yet, and remember them as stored once the transaction commits."""
         if fresh := {picture.pk: picture for picture in pictures if picture.pk not in self._stored}:
-            in_one_order_for_everybody = [fresh[key] for key in sorted(fresh)]
-            Picture.objects.bulk_create(in_one_order_for_everybody, ignore_conflicts=True)
+            ordered = [fresh[key] for key in sorted(fresh)]  # in one order: no deadlocks
+            Picture.objects.bulk_create(ordered, ignore_conflicts=True)
             transaction.on_commit(lambda: self._note(fresh))
 
     def _note(self, stored: Iterable[UUID]) -> None:
-        """Remember the keys of pictures that are stored now."""
+        """Remember which pictures are stored."""
         with self._lock:
             self._stored.update(stored)
 
     def forget(self) -> None:
-        """Take nothing for stored that was."""
+        """Forget which pictures are stored."""
         with self._lock:
             self._stored.clear()
 
@@ -76,12 +76,12 @@ def _picture(request: Request, snapshot: Snapshot, day: date) -> Picture:
 
 
 def pictures_expire(*, now: datetime, batch: int = 100) -> int:
-    """Forget those that no decision names any more, a batch at a time; says how many."""
-    gone = 0
+    """Delete the pictures that no decision names any more, a batch at a time; returns how many."""
+    deleted = 0
     unused = Picture.objects.filter(created_at__lt=now - UNUSED_FOR, decisions__isnull=True)
     while ids := list(unused.values_list("pk", flat=True)[:batch]):
-        gone += Picture.objects.filter(pk__in=ids).delete()[0]
-    return gone
+        deleted += Picture.objects.filter(pk__in=ids).delete()[0]
+    return deleted
 
 
 pictures = SnapshotArchive()

@@ -1,6 +1,6 @@
-"""What is known of one IDC now: its lines' water levels, its stock, its latest values with their ages, its marks.
+"""The present state of one IDC: water levels of its lines, stock, latest values with their ages, taints, affinities.
 
-The figures are those that decisions are made on, counted by the same functions; what is stale says so.
+The figures are those of decisions, computed by the same functions; stale values are marked.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -136,7 +136,7 @@ class IdcState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def idc_state(idc: Idc, *, now: datetime) -> IdcState:
-    """All of it, in ten queries at most; taints and affinities are those in force and coming."""
+    """Return the state of an IDC, in ten queries at most; taints and affinities are those in force and coming."""
     values = tuple(_values(idc, now))
     taken = holdings_read(idc_ids=frozenset([idc.pk]))
     present = in_state(TaintState.IN_FORCE, now) | in_state(TaintState.COMING, now)
@@ -154,10 +154,10 @@ def idc_state(idc: Idc, *, now: datetime) -> IdcState:
 
 
 def line_states(lines: Collection[Line], *, now: datetime) -> dict[int, LineState]:
-    """Return what is known of each line, by its key, in three queries; lines bring their ISPs with them."""
+    """Return the state of each line by primary key, in three queries; the lines must have their ISPs loaded."""
     keys = [line.pk for line in lines]
-    found = Latest.objects.filter(line__in=keys, metric__code=BANDWIDTH).select_related("metric", "line")
-    seen = {row.line_id: _value(row, now) for row in found}
+    rows = Latest.objects.filter(line__in=keys, metric__code=BANDWIDTH).select_related("metric", "line")
+    seen = {row.line_id: _value(row, now) for row in rows}
     rollups = dict(BandwidthRollup.objects.filter(line__in=keys).values_list("line_id", "p95_mbps"))
     taken = holdings_read(idc_ids=frozenset(line.idc_id for line in lines))
     return {
@@ -171,9 +171,9 @@ def line_states(lines: Collection[Line], *, now: datetime) -> dict[int, LineStat
     }
 
 
-def taint_windows(idc: Idc, now: datetime, wanted: Q) -> tuple[TaintWindow, ...]:
-    """The IDC's taints that the condition names, those that end first first."""
-    rows = Taint.objects.filter(wanted, idc=idc).order_by("ends_at", "starts_at", "id")
+def taint_windows(idc: Idc, now: datetime, condition: Q) -> tuple[TaintWindow, ...]:
+    """Return the IDC's taints that match the condition, the earliest to end first."""
+    rows = Taint.objects.filter(condition, idc=idc).order_by("ends_at", "starts_at", "id")
     return tuple(
         TaintWindow(
             id=row.pk,
@@ -190,8 +190,8 @@ def taint_windows(idc: Idc, now: datetime, wanted: Q) -> tuple[TaintWindow, ...]
 
 
 def _values(idc: Idc, now: datetime) -> Iterator[ValueState]:
-    found = Latest.objects.filter(idc=idc).select_related("metric", "line")
-    yield from (_value(row, now) for row in found.order_by("metric__code", "line__code"))
+    rows = Latest.objects.filter(idc=idc).select_related("metric", "line")
+    yield from (_value(row, now) for row in rows.order_by("metric__code", "line__code"))
 
 
 def _value(row: Latest, now: datetime) -> ValueState:
@@ -248,9 +248,9 @@ def _stock(idc: Idc, taken: Mapping[Any, Taken]) -> Iterator[StockState]:
         yield StockState(resource=resource.value, for_sale=for_sale, taken=held.taken, free=free)
 
 
-def _affinities(idc: Idc, now: datetime, wanted: Q) -> Iterator[AffinityState]:
+def _affinities(idc: Idc, now: datetime, condition: Q) -> Iterator[AffinityState]:
     labels = idc_labels(idc, RegionTree.read())
-    for row in Affinity.objects.filter(wanted, Q(idc=idc) | Q(idc__isnull=True)).order_by("id"):
+    for row in Affinity.objects.filter(condition, Q(idc=idc) | Q(idc__isnull=True)).order_by("id"):
         if row.selector is not None and not terms_match(parse_terms(row.selector), labels):
             continue
         yield AffinityState(
@@ -267,7 +267,7 @@ def _affinities(idc: Idc, now: datetime, wanted: Q) -> Iterator[AffinityState]:
 
 
 def _column(value: float | None) -> Any:
-    """A number as the engine's functions take it."""
+    """Return the number as a column of one row, as the engine's functions take it."""
     return np.array([np.nan if value is None else value])
 
 

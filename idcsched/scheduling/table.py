@@ -1,4 +1,4 @@
-"""An answer as a person reads it in a terminal."""
+"""An answer as text for a terminal."""
 
 from collections.abc import Collection, Iterator, Sequence
 from unicodedata import east_asian_width
@@ -13,7 +13,7 @@ PRECISE_BELOW = 1000  # from here on decimals are noise
 
 
 def render(scheduled: Scheduled) -> str:
-    """The whole answer; with `explain: full` also how each score came about and why each IDC was rejected."""
+    """Return the whole answer; with `explain: full` also how each score came about and why each IDC was rejected."""
     sections = (
         _headline(scheduled),
         _ranking(scheduled),
@@ -28,7 +28,7 @@ def render(scheduled: Scheduled) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> list[str]:
-    """The rows as columns two blanks apart; those numbered in `right` end flush. Wide characters count twice."""
+    """Return the rows in columns two blanks apart, those in `right` right-aligned. Wide characters count twice."""
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(_padded(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip() for row in rows]
 
@@ -43,7 +43,7 @@ def _width(text: str) -> int:
 
 
 def amount(value: float | None) -> str:
-    """A number as short as it can be without hiding anything that matters."""
+    """Write a number as short as possible: two decimals at most, and none from 1,000 on."""
     if value is None:
         return "-"
     if abs(value) >= PRECISE_BELOW:
@@ -56,11 +56,11 @@ def line_uses(lines: Sequence[LineUse]) -> str:
 
 
 def flip_phrases(flips: Sequence[Flip], candidate: Candidate) -> list[str]:
-    """What would have to weigh what for the runner-up to draw level, the smallest change first."""
+    """Return the weight changes that would let the runner-up draw level, the smallest first."""
     now = {name: score.weight for name, score in candidate.scores.items()}
-    found = [(flip.scorer, flip.weight) for flip in flips if flip.weight is not None]
-    found.sort(key=lambda pair: abs(pair[1] - now.get(pair[0], 0.0)))
-    return [f"{scorer} weighed {amount(weight)} instead of {amount(now.get(scorer))}" for scorer, weight in found]
+    changes = [(flip.scorer, flip.weight) for flip in flips if flip.weight is not None]
+    changes.sort(key=lambda pair: abs(pair[1] - now.get(pair[0], 0.0)))
+    return [f"{scorer} weighed {amount(weight)} instead of {amount(now.get(scorer))}" for scorer, weight in changes]
 
 
 def _headline(scheduled: Scheduled) -> Iterator[str]:
@@ -78,7 +78,7 @@ def _use(use: LineUse) -> str:
 
 
 def _ranking(scheduled: Scheduled) -> list[str]:
-    """Who, how much, and what each scorer added."""
+    """Return the ranking as a table, with the contribution of each scorer."""
     candidates = scheduled.candidates or ()
     if not candidates:
         return []
@@ -86,8 +86,8 @@ def _ranking(scheduled: Scheduled) -> list[str]:
     head = ["#", "IDC", "lines", "score", *scores]
     weights = ["", "", "", "", *(f"×{amount(score.weight)}" for score in scores.values())]
     rows = [
-        [str(each.rank), each.idc, line_uses(each.lines), amount(each.score), *_contributions(each, list(scores))]
-        for each in candidates
+        [str(entry.rank), entry.idc, line_uses(entry.lines), amount(entry.score), *_contributions(entry, list(scores))]
+        for entry in candidates
     ]
     return aligned([head, weights, *rows], right=[0, *range(3, len(head))])
 
@@ -118,11 +118,11 @@ def _flips(margin: Margin, winner: Candidate) -> str:
 
 def _winner(scheduled: Scheduled) -> Candidate | None:
     picked = scheduled.idc.code if scheduled.idc else None
-    return next((each for each in scheduled.candidates or () if each.idc == picked), None)
+    return next((candidate for candidate in scheduled.candidates or () if candidate.idc == picked), None)
 
 
 def _ways(candidates: Sequence[Candidate]) -> Iterator[str]:
-    """Each score's way from raw value to contribution."""
+    """Yield how each score goes from its raw value to its contribution."""
     for candidate in candidates:
         rows = [_way(name, score) for name, score in candidate.scores.items()]
         if rows:
@@ -145,19 +145,19 @@ def _way(name: str, score: Score) -> list[str]:
 
 def _rejections(scheduled: Scheduled) -> list[str]:
     rows = [
-        [f"  {each.idc}", each.plugin, each.reason + (f" (also {', '.join(each.also)})" if each.also else "")]
-        for each in scheduled.rejected or ()
+        [f"  {entry.idc}", entry.plugin, entry.reason + (f" (also {', '.join(entry.also)})" if entry.also else "")]
+        for entry in scheduled.rejected or ()
     ]
     return ["Rejected:", *aligned(rows)] if rows else []
 
 
 def _near_misses(scheduled: Scheduled) -> list[str]:
-    rows = [[f"  {each.idc}", each.plugin, each.reason] for each in scheduled.near_misses or ()]
+    rows = [[f"  {miss.idc}", miss.plugin, miss.reason] for miss in scheduled.near_misses or ()]
     return ["Near misses:", *aligned(rows)] if rows else []
 
 
 def _warnings(scheduled: Scheduled) -> Iterator[str]:
-    """What was not as it should be: failing plugins, stale and missing values, a fallback group."""
+    """Yield what went wrong: failing plugins, stale and missing values, a fallback group."""
     for error in scheduled.plugin_errors:
         yield f"Plugin {error.plugin} failed at {error.point}: {error.error}"
     for (metric, used_as), where in _missing(scheduled.stale or ()).items():
@@ -167,13 +167,13 @@ def _warnings(scheduled: Scheduled) -> Iterator[str]:
 
 
 def _missing(stale: Sequence[Stale]) -> dict[tuple[str, str], list[str]]:
-    """Where a value was missing or stale, by metric and by what was done about it."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for each in stale:
-        where = f"{each.idc}/{each.line}" if each.line else each.idc
-        age = "missing" if each.age_seconds is None else f"{amount(each.age_seconds)} s old"
-        found.setdefault((each.metric, each.used_as), []).append(f"{where} {age}")
-    return found
+    """Group the missing and stale values by metric and by what was used in their place."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for value in stale:
+        where = f"{value.idc}/{value.line}" if value.line else value.idc
+        age = "missing" if value.age_seconds is None else f"{amount(value.age_seconds)} s old"
+        groups.setdefault((value.metric, value.used_as), []).append(f"{where} {age}")
+    return groups
 
 
 def _footer(scheduled: Scheduled) -> str:

@@ -1,4 +1,4 @@
-"""What is refused where a request comes in, and never where an old record of one is read."""
+"""Checks of a request that comes in; requests read from old records are not checked."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,13 +13,13 @@ from idcsched.framework.snapshot import Snapshot
 __all__ = ["request_check", "supposition_check"]
 
 LEAST = 10.0**-DECIMALS
-"""Less is nothing in every figure that is shown."""
+"""The smallest amount that figures can show."""
 FACTS = ("code", "isp", "partition", "provider", "region", "tier")
-"""What selectors may ask of an IDC beside its labels, as `idc/…`."""
+"""The facts of an IDC that selectors may name as `idc/…`, beside labels."""
 
 
 def request_check(request: Request) -> None:
-    """Check what needs no data; raises Invalid where a part of the request would mean nothing."""
+    """Check a request without data; raises Invalid for parts that would mean nothing."""
     errors = [*_amounts(request.machines), *_unknown_facts(request)]
     if request.isp_match is not None and request.isp is None:
         errors.append(FieldError("/isp_match", "isp_required", _("this means nothing without `isp`")))
@@ -32,7 +32,7 @@ def request_check(request: Request) -> None:
 
 
 def supposition_check(supposed: Hypothetical | None, snapshot: Snapshot, profile: Profile) -> None:
-    """Raises Invalid where what is supposed about taints would change nothing."""
+    """Raise Invalid where a supposition about taints would change nothing."""
     if supposed is None:
         return
     if supposed.taints and profile.of_plugin("taint") is None:
@@ -54,7 +54,7 @@ def supposition_check(supposed: Hypothetical | None, snapshot: Snapshot, profile
 
 
 def _amounts(machines: Sequence[Machine] | None) -> Iterator[FieldError]:
-    """Amounts of more than 0 that are less than can be shown."""
+    """Yield the amounts above 0 that are too small to be shown."""
     for index, machine in enumerate(machines or ()):
         for name in RESOURCES:
             if 0 < (getattr(machine, name) or 0) < LEAST:
@@ -63,23 +63,23 @@ def _amounts(machines: Sequence[Machine] | None) -> Iterator[FieldError]:
 
 
 def _unknown_facts(request: Request) -> Iterator[FieldError]:
-    """The `idc/…` keys in selectors that name no fact of an IDC."""
+    """Yield the `idc/…` keys in selectors that name no fact of an IDC."""
     for pointer, term in _terms(request):
         keys = [(f"{pointer}/match_labels", key) for key in term.match_labels or ()]
         keys += [
             (f"{pointer}/match_expressions/{number}/key", expression.key)
             for number, expression in enumerate(term.match_expressions or ())
         ]
-        for place, key in keys:
+        for position, key in keys:
             if key.startswith(FACT_PREFIX) and key.removeprefix(FACT_PREFIX) not in FACTS:
                 known = ", ".join(f"{FACT_PREFIX}{fact}" for fact in FACTS)
                 yield FieldError(
-                    place, "unknown_fact", _("there is no {name}; there are {known}"), {"name": key, "known": known}
+                    position, "unknown_fact", _("there is no {name}; there are {known}"), {"name": key, "known": known}
                 )
 
 
 def _terms(request: Request) -> Iterator[tuple[str, Term]]:
-    """The terms of a request, with their JSON pointers."""
+    """Yield the terms of a request, with their JSON pointers."""
     if isinstance(request.selector, Term):
         yield "/selector", request.selector
     lists = {

@@ -11,5 +11,5 @@ __all__ = ["decisions_expire"]
 
 @shared_task(ignore_result=True)
 def decisions_expire() -> dict[str, int]:
-    """Forget recommendations that are older than the retention."""
+    """Delete recommendations that are older than the retention."""
     return {"expired": services.decisions_expire(before=timezone.now() - settings.DECISION_RETENTION)}

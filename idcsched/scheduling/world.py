@@ -1,4 +1,4 @@
-"""From rows to the engine's facts: one query a table, values and no model instances."""
+"""The reading of the database into the engine's facts: one query per table, values and no model instances."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -40,12 +40,12 @@ T = TypeVar("T")
 HOURS_A_DAY = 24
 NOTHING: Mapping[str, float] = MappingProxyType({})
 AT_ONCE = 2000
-"""So many rows are in hand at a time."""
+"""Rows that are held in memory at a time."""
 STOCK = {"stock_cpu": "cpu", "stock_memory_gib": "memory_gib", "stock_disk_gib": "disk_gib", "stock_gpu": "gpu"}
 
 
 def load_world() -> World:
-    """All that is known now; call it in a transaction, so that the tables agree."""
+    """Read all data for a snapshot; call this in a transaction, so that the tables agree."""
     taken = {(idc, line, resource): (pending, ordered) for idc, line, resource, pending, ordered in _holdings()}
     words = Words(Idc.objects.order_by().values_list("code", flat=True).iterator(AT_ONCE))
     idcs, lines = _keys(Idc), _keys(Line)
@@ -76,7 +76,7 @@ def _regions() -> Iterator[RegionFact]:
 
 
 def _isp_names() -> dict[str, str]:
-    """Codes and aliases → codes."""
+    """Return the codes of ISPs by code and by alias."""
     names: dict[str, str] = {}
     for code, aliases in Isp.objects.values_list("code", "aliases"):
         names |= dict.fromkeys((*aliases, code), code)
@@ -128,10 +128,9 @@ Taken = Mapping[tuple[int, int | None, str], tuple[float, float]]
 
 
 class Words:
-    """Words, prices and widths that come again are kept once: a fleet has few different ones, its picture lives long.
+    """An intern pool of words, prices and widths: a fleet has few different ones, and its snapshot lives long.
 
-    Those `first` come to lie side by side, and not among all that is in hand for a moment only: what it leaves behind
-    can then be given back.
+    The words in `first` are allocated together, and not among short-lived objects, whose memory can then be returned.
     """
 
     def __init__(self, first: Iterable[str] = ()) -> None:
@@ -185,7 +184,7 @@ def _line_fact(row: Mapping[str, Any], percentile: float, taken: Taken, words: W
 
 
 def taints_known() -> Iterator[TaintFact]:
-    """Every taint, also those whose window is not open."""
+    """Yield every taint, also those whose window is not open."""
     rows = Taint.objects.order_by("id").values_list(
         "idc__code", "key", "value", "effect", "starts_at", "ends_at", "reason"
     )
@@ -202,7 +201,7 @@ def taints_known() -> Iterator[TaintFact]:
 
 
 def affinities_known() -> Iterator[AffinityFact]:
-    """Every affinity, also those whose window is not open."""
+    """Yield every affinity, also those whose window is not open."""
     fields = ("id", "kind", "idc__code", "selector", "weight", "request_selector", "starts_at", "ends_at", "reason")
     rows = Affinity.objects.order_by("id").values_list(*fields)
     for id_, kind, idc, selector, weight, request_selector, starts_at, ends_at, reason in rows:
@@ -220,7 +219,7 @@ def affinities_known() -> Iterator[AffinityFact]:
 
 
 def _samples(idcs: Ints, lines: Ints) -> Iterator[Samples]:
-    """The latest values of every metric, also of those that nobody reports."""
+    """Yield the latest values of every metric, also of metrics without values."""
     fields = ("id", "code", "scope", "direction", "max_age_seconds", "low", "high")
     for id_, code, scope, direction, max_age, low, high in Metric.objects.values_list(*fields):
         column = latest_values(id_, idcs=idcs, lines=lines)
@@ -233,9 +232,9 @@ def _samples(idcs: Ints, lines: Ints) -> Iterator[Samples]:
 
 
 def _history(lines: Ints) -> tuple[Floats, Any]:
-    """Every line's percentile (NaN: none), and the last 168 hours of all, in the order of a week that begins on Monday.
+    """Read every line's percentile (NaN: none) and last 168 hours, in the order of a week that begins on Monday.
 
-    The hours are None where there are none. They are kept as the roll-ups have them, in 32 bits.
+    The hours are None where there are no roll-ups, and stay in 32 bits, as the roll-ups have them.
     """
     percentiles = np.full(lines.size, np.nan)
     hourly = None
@@ -243,25 +242,25 @@ def _history(lines: Ints) -> tuple[Floats, Any]:
     for line, percentile, hours, until in rows.iterator(AT_ONCE):
         if hourly is None:
             hourly = np.full((lines.size, HOURS_A_WEEK), np.nan, dtype=np.float32)
-        place = np.searchsorted(lines, line)
-        percentiles[place] = np.nan if percentile is None else percentile
-        hourly[place] = hours_of_week(bytes(hours), until)
+        position = np.searchsorted(lines, line)
+        percentiles[position] = np.nan if percentile is None else percentile
+        hourly[position] = hours_of_week(bytes(hours), until)
     return percentiles, hourly
 
 
 def hours_of_week(hours: bytes, until: datetime) -> Any:
-    """The last 168 hours, up to `until`, in the order of a week that begins on Monday in the billing zone."""
+    """Return the 168 hours up to `until` in the order of a week that begins on Monday in the billing zone."""
     return np.roll(np.frombuffer(hours, dtype="<f4"), _hour_of_week(until))
 
 
 def _hour_of_week(at: datetime) -> int:
-    """0 for Monday 00:00 in the billing zone. The hour 168 hours earlier has the same number."""
+    """Return the hour of the week, 0 for Monday 00:00 in the billing zone."""
     local = at.astimezone(ZoneInfo(settings.BILLING_ZONE))
     return local.weekday() * HOURS_A_DAY + local.hour
 
 
 def _keys(model: type[Idc] | type[Line]) -> Ints:
-    """The primary keys in the order in which the rows are read."""
+    """Return the primary keys in the order in which the rows are read."""
     keys = model.objects.order_by("id").values_list("id", flat=True)
     return np.fromiter(keys.iterator(AT_ONCE), dtype=np.int64)
 

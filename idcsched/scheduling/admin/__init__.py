@@ -1,4 +1,4 @@
-"""The admin pages of policies and decisions, and what decisions know of an IDC on its page."""
+"""The admin pages of profiles and decisions, and the panel on an IDC's page that shows the IDC's state."""
 
 from idcsched.inventory.admin import IDC_PANELS, LINE_LEVELS
 

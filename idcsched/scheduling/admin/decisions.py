@@ -1,4 +1,4 @@
-"""What was answered, readable: why an order went where it went."""
+"""The admin pages of decisions: why an order went where it went."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ from idcsched.scheduling.sentences import read
 __all__ = ["DecisionAdmin"]
 
 SHOWN = 50
-"""So many candidates, and so many rejections, are shown on the page."""
+"""The most candidates, and the most rejections, that the page shows."""
 
 
 @admin.register(Decision)
 class DecisionAdmin(TenantReadOnlyAdmin):
-    """What was answered, as it was answered, with the rest of its explanation where its inputs were kept."""
+    """Admin of recorded answers, with the full explanation where the inputs were kept."""
 
     list_display = ("created_at", "request_id", "outcome", "summary", "tenant", "actor", "profile", "profile_revision")
     list_display_links = ("created_at", "request_id")
@@ -40,17 +40,17 @@ class DecisionAdmin(TenantReadOnlyAdmin):
     change_form_outer_before_template = "administration/decision.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Decision]:
-        found: QuerySet[Decision] = super().get_queryset(request).defer("inputs")
-        return found
+        decisions: QuerySet[Decision] = super().get_queryset(request).defer("inputs")
+        return decisions
 
     def get_fieldsets(self, request: HttpRequest, obj: Decision | None = None) -> list[Any]:
-        """The template tells it all."""
+        """Return no fieldsets: the template shows everything."""
         return []
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Decision], search_term: str
     ) -> tuple[QuerySet[Decision], bool]:
-        """An order number that is there is found by its index; anything else is looked for in all texts."""
+        """Find an existing order number by its index; search all texts for anything else."""
         exact = queryset.filter(request_id=search_term)
         if search_term and exact.exists():
             return exact, False
@@ -60,8 +60,8 @@ class DecisionAdmin(TenantReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         decision = self.get_object(request, object_id)
-        shown = {} if decision is None else _shown(decision)
-        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+        context = {} if decision is None else _context(decision)
+        return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
     @display(description=_("IDC"), ordering="idc", label={"scheduled": "success", "unschedulable": "danger"})
     def outcome(self, decision: Decision) -> tuple[str, Any]:
@@ -72,8 +72,8 @@ class DecisionAdmin(TenantReadOnlyAdmin):
         return str(read(decision.answer, decision.sentences).get("summary", ""))
 
 
-def _shown(decision: Decision) -> dict[str, Any]:
-    """What the template tells: the recorded answer, and, from the inputs, the ranking and every rejection."""
+def _context(decision: Decision) -> dict[str, Any]:
+    """Return the template's context: the recorded answer, and, from the inputs, the ranking and the rejections."""
     answer = read(decision.answer, decision.sentences)
     candidates, _count, why_not = _explained(decision, "candidates", answer.get("candidates") or [])
     rejected, count, _why = _explained(decision, "rejected", answer.get("rejected") or [])
@@ -89,9 +89,9 @@ def _shown(decision: Decision) -> dict[str, Any]:
 
 
 def _explained(decision: Decision, name: Any, recorded: list[Any]) -> tuple[list[Any], int, str]:
-    """The first of the list, how long it is, and why it could not be computed anew ("": it could)."""
+    """Return the list's first entries, its length, and why it could not be computed anew ("": it could)."""
     try:
-        found = Explanation(decision, name)
-        return list(found[:SHOWN]), len(found), ""
+        explanation = Explanation(decision, name)
+        return list(explanation[:SHOWN]), len(explanation), ""
     except IdcschedError as error:
         return recorded[:SHOWN], len(recorded), explained(error)

@@ -1,4 +1,4 @@
-"""What decisions know of an IDC, on its page in the admin."""
+"""The panel with the state of an IDC, on the IDC's page in the admin."""
 
 from collections.abc import Collection
 
@@ -15,12 +15,12 @@ __all__ = ["line_levels", "state_panel"]
 
 OVER_SHOWN = 5
 HIGH = 0.8
-"""Of its limit: from here on a line is shown as nearly full."""
+"""The share of its limit from which on a line is shown as nearly full."""
 MARKS = {"over": "mark-bad", "high": "mark-warn", "fine": "mark-good"}
 
 
 def state_panel(idc: Idc) -> str:
-    """Water levels, taints before, during and after, affinities, stock, values with their ages."""
+    """Render water levels, taints (coming, in force, over), affinities, stock, and values with their ages."""
     now = timezone.now()
     state = idc_state(idc, now=now)
     over = taint_windows(idc, now, in_state(TaintState.OVER, now))
@@ -36,7 +36,7 @@ def state_panel(idc: Idc) -> str:
 
 
 def line_levels(lines: Collection[Line]) -> dict[int, tuple[str, str]]:
-    """Return the water level of each line, by its key, in words, with the style that says how loudly to say it."""
+    """Return each line's water level as text, with the CSS class of its mark, by primary key."""
     shown = {}
     for key, state in line_states(lines, now=timezone.now()).items():
         level = _level(state)
@@ -50,7 +50,7 @@ def line_levels(lines: Collection[Line]) -> dict[int, tuple[str, str]]:
 
 
 def _level(line: LineState) -> dict[str, object]:
-    """How full the line is, and how loudly that is said."""
+    """Return how full the line is, and the kind of mark for that."""
     if line.water_level is None:
         return {"percent": None, "bar": 0, "kind": "unknown"}
     share = line.water_level
@@ -64,5 +64,5 @@ def _percent(share: float) -> int:
 
 def _stock(state: IdcState) -> list[dict[str, object]]:
     names = dict(Resource.choices)
-    shown = (one for one in state.stock if one.for_sale is not None or one.taken)
-    return [{"name": names[one.resource], "stock": one} for one in shown]
+    shown = (stock for stock in state.stock if stock.for_sale is not None or stock.taken)
+    return [{"name": names[stock.resource], "stock": stock} for stock in shown]

@@ -1,4 +1,4 @@
-"""Policies: their documents, their revisions, and what a revision would have changed."""
+"""The admin pages of profiles: their documents, their revisions, and what a revision would have changed."""
 
 import json
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ DOCUMENT = UnfoldAdminTextareaWidget(attrs={"rows": 30, "class": "document", "sp
 
 
 class ProfileForm(forms.ModelForm):
-    """The document of the active revision; saving a changed one makes the next."""
+    """The form of the active revision's document; saving a changed document makes the next revision."""
 
     body = forms.JSONField(
         label=_("Document"),
@@ -67,7 +67,7 @@ class DraftForm(forms.Form):
 
 
 class IndentedEncoder(json.JSONEncoder):
-    """Readable in a text area."""
+    """A JSON encoder with indentation, for a text area."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "indent": 2, "ensure_ascii": False})
@@ -79,7 +79,7 @@ def _created(*, code: str, name: str, body: Any, message: str) -> Profile:
 
 
 def _revised(profile: Profile, changes: Any) -> Profile:
-    """Save what the form holds as the next revision."""
+    """Save the form's document as the next revision."""
     with _on_the_form():
         services.profile_revise(profile=profile, body=changes["body"], name=changes["name"], message=changes["message"])
     return Profile.objects.select_related("active").get(pk=profile.pk)
@@ -87,7 +87,7 @@ def _revised(profile: Profile, changes: Any) -> Profile:
 
 @contextmanager
 def _on_the_form() -> Iterator[None]:
-    """Refusals of what stands in the document point to the form's field that holds it."""
+    """Point the refusals of a document to the form's field that holds the document."""
     try:
         yield
     except Invalid as refusal:
@@ -114,19 +114,19 @@ class ProfileAdmin(ServiceAdmin):
     fields = ("code", "name", "body", "message")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Profile | None = None) -> tuple[str, ...]:
-        """A profile keeps its code: decisions name it."""
+        """Make the code of an existing profile read-only, since decisions name it."""
         return ("code",) if obj else ()
 
     def history(self, row: Profile) -> QuerySet[Change]:
         return changes_of("profile", row.code)
 
     def get_urls(self) -> list[URLPattern]:
-        """A draft's preview, and the activation of a revision."""
-        named = "scheduling_profile"
+        """Add the preview of a draft and the activation of a revision."""
+        prefix = "scheduling_profile"
         view = self.admin_site.admin_view
         own = [
-            path("<int:pk>/preview/", view(self.preview_view), name=f"{named}_preview"),
-            path("<int:pk>/activate/<int:number>/", view(self.activate_view), name=f"{named}_activate"),
+            path("<int:pk>/preview/", view(self.preview_view), name=f"{prefix}_preview"),
+            path("<int:pk>/activate/<int:number>/", view(self.activate_view), name=f"{prefix}_activate"),
         ]
         return [*own, *super().get_urls()]
 
@@ -134,11 +134,11 @@ class ProfileAdmin(ServiceAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         profile = self.get_object(request, object_id)
-        shown = {} if profile is None else {"revisions": shown_revisions(profile)}
-        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+        context = {} if profile is None else {"revisions": shown_revisions(profile)}
+        return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
     def preview_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Which recent decisions would have gone elsewhere under a revision or under the draft in the form."""
+        """Show which recent decisions would have gone elsewhere under a revision or under the draft in the form."""
         profile = get_object_or_404(Profile.objects.select_related("active"), pk=pk)
         if not self.has_view_permission(request, profile):
             raise PermissionDenied

@@ -17,12 +17,12 @@ __all__ = ["previewed", "shown_revisions"]
 
 REVISIONS_SHOWN = 20
 LAST = 100
-"""So many of the profile's last decisions a preview looks at."""
+"""The number of the profile's last decisions that a preview decides again."""
 
 
 def shown_revisions(profile: Profile) -> list[dict[str, Any]]:
-    """The latest revisions, each with what differs from the one before it and from the one in force."""
-    found = list(profile.revisions.order_by("-number")[: REVISIONS_SHOWN + 1])
+    """Return the latest revisions, each with its differences from the revision before and from the one in force."""
+    revisions = list(profile.revisions.order_by("-number")[: REVISIONS_SHOWN + 1])
     active = profile.active.body if profile.active else {}
     return [
         {
@@ -32,19 +32,19 @@ def shown_revisions(profile: Profile) -> list[dict[str, Any]]:
             "from_active": _differing(active, revision.body),
             "document": json.dumps(revision.body, indent=2, ensure_ascii=False),
         }
-        for revision, earlier in zip(found, [*found[1:], None], strict=True)
+        for revision, earlier in zip(revisions, [*revisions[1:], None], strict=True)
     ][:REVISIONS_SHOWN]
 
 
 def previewed(profile: Profile, request: HttpRequest) -> dict[str, Any]:
-    """What the page shows of a draft (posted as `body`) or of a revision (`?revision=`; else the one in force)."""
+    """Return the preview page's context for a draft (posted as `body`) or a revision (`?revision=`)."""
     posted = request.POST.get("body")
     number = request.GET.get("revision", "")
     try:
         body = _draft(posted) if posted is not None else _revision_body(profile, number)
         result = preview(profile=profile, body=body, last=LAST)
     except IdcschedError as error:
-        return {"errors": _said(error), "draft": posted or ""}
+        return {"errors": _error_lines(error), "draft": posted or ""}
     active = profile.active.body if profile.active else {}
     return {
         "result": result,
@@ -74,8 +74,8 @@ def _revision_body(profile: Profile, number: str) -> dict[str, Any]:
 
 def _differing(before: Any, after: Any) -> list[dict[str, str]]:
     return [
-        {"pointer": each.pointer, "before": _text(each.before), "after": _text(each.after)}
-        for each in differences(before, after)
+        {"pointer": difference.pointer, "before": _text(difference.before), "after": _text(difference.after)}
+        for difference in differences(before, after)
     ]
 
 
@@ -83,8 +83,8 @@ def _text(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _said(error: IdcschedError) -> list[str]:
-    """Each mistake with its place in the document."""
+def _error_lines(error: IdcschedError) -> list[str]:
+    """Return each error with its place in the document."""
     if not isinstance(error, Invalid):
         return [explained(error)]
     return [f"{item.pointer}: {explained(item)}" if item.pointer else explained(item) for item in error.errors]

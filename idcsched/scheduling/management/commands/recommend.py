@@ -21,7 +21,7 @@ from idcsched.scheduling.table import render
 from idcsched.scheduling.taking_in import request_check
 
 LOCAL: Final = Principal(user_id=0, username="recommend", role=Role.ADMIN, all_tenants=True)
-"""Whoever may run commands on this machine may ask for every tenant."""
+"""The caller of every request here: a person who may run commands on this machine may ask for every tenant."""
 UNSCHEDULABLE: Final = 2
 
 MACHINE: Final = {
@@ -40,7 +40,7 @@ OPTION_OF: Final = {
     "tolerations": "tolerate",
     "weights": "weight",
 }
-"""The fields of a request whose options are called otherwise."""
+"""The options of those fields of a request that have another name."""
 ONE_OR_MANY: Final = frozenset({"region", "isp"})
 PLAIN: Final = ("region", "isp", "isp_match", "only", "exclude", "tier", "partition", "profile", "tenant", "request_id")
 
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         return super().create_parser(prog_name, subcommand, usage=f"{prog_name} {subcommand} [options] | -", **kwargs)
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """As usual, but a wrong option is said in one line and leaves with 1, as every refusal does."""
+        """Report a wrong option in one line and exit with 1, as for every refusal."""
         try:
             self.create_parser(argv[0], argv[1]).parse_args(argv[2:])
         except CommandError as refusal:
@@ -133,50 +133,50 @@ def _add_how(parser: ArgumentParser) -> None:
 
 
 def _request(options: Mapping[str, Any]) -> Request:
-    """What is asked; raises Invalid, or CommandError for what only a command line can get wrong."""
+    """Return the request; raises Invalid, or CommandError for mistakes that only a command line can have."""
     document, source = _document(options), options["source"]
     if source is None:
-        return _taken_in(convert(document | _telling(options), Request))
+        return _checked(convert(document | _answer_options(options), Request))
     if source != "-":
         raise CommandError(f"the request is given as options, or as - for JSON on standard input, not as {source}")
     if document:
         raise CommandError("give the request as options or as JSON, not as both")
-    request = _taken_in(decode_json(sys.stdin.buffer.read(), Request))
-    return msgspec.structs.replace(request, **_telling(options))
+    request = _checked(decode_json(sys.stdin.buffer.read(), Request))
+    return msgspec.structs.replace(request, **_answer_options(options))
 
 
-def _taken_in(request: Request) -> Request:
-    """Raises Invalid for what the API would not take in either."""
+def _checked(request: Request) -> Request:
+    """Return the request, if the API would accept it, too; raises Invalid."""
     request_check(request)
     return request
 
 
 def _document(options: Mapping[str, Any]) -> dict[str, Any]:
     machine = {field: options[name] for name, field in MACHINE.items() if options[name] is not None}
-    found = {name: _unlisted(name, options[name]) for name in PLAIN if options[name] is not None}
+    document = {name: _unlisted(name, options[name]) for name in PLAIN if options[name] is not None}
     if machine:
-        found["machines"] = [machine]
+        document["machines"] = [machine]
     if options["label"]:
-        found["labels"] = dict(_pairs("--label", options["label"]))
+        document["labels"] = dict(_pairs("--label", options["label"]))
     if options["weight"]:
-        found["weights"] = {name: _number(text) for name, text in _pairs("--weight", options["weight"])}
+        document["weights"] = {name: _number(text) for name, text in _pairs("--weight", options["weight"])}
     if options["tolerate"]:
-        found["tolerations"] = [_toleration(text) for text in options["tolerate"]]
-    return found | _wishes(options)
+        document["tolerations"] = [_toleration(text) for text in options["tolerate"]]
+    return document | _wishes(options)
 
 
 def _wishes(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What is asked of labels, the client and the hours."""
-    found: dict[str, Any] = {}
+    """Return the fields about labels, the client and the hours."""
+    fields: dict[str, Any] = {}
     if options["select"]:
-        found["selector"] = {"match_labels": dict(_pairs("--select", options["select"]))}
+        fields["selector"] = {"match_labels": dict(_pairs("--select", options["select"]))}
     if options["prefer"]:
-        found["prefer"] = [_preference(text) for text in options["prefer"]]
+        fields["prefer"] = [_preference(text) for text in options["prefer"]]
     if options["client"]:
-        found["client"] = _client(options["client"])
+        fields["client"] = _client(options["client"])
     if options["shape"]:
-        found["shape"] = [_number(text, "an hour of --shape") for text in options["shape"].split(",")]
-    return found
+        fields["shape"] = [_number(text, "an hour of --shape") for text in options["shape"].split(",")]
+    return fields
 
 
 def _preference(text: str) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _preference(text: str) -> dict[str, Any]:
 
 
 def _client(text: str) -> dict[str, Any]:
-    """A region's code, or latitude and longitude."""
+    """Parse a region's code, or latitude and longitude."""
     latitude, comma, longitude = text.partition(",")
     if not comma:
         return {"region": text}
@@ -196,7 +196,7 @@ def _client(text: str) -> dict[str, Any]:
 
 
 def _refused(error: FieldError, options: Mapping[str, Any]) -> str:
-    """What is wrong with which option, and what may have been meant; of a JSON document, with which field."""
+    """Say which option (in a JSON document, which field) is wrong and why, and what may have been meant."""
     detail = str(replace(error, pointer=""))
     if options["source"] == "-":
         return str(error)
@@ -210,7 +210,7 @@ def _refused(error: FieldError, options: Mapping[str, Any]) -> str:
 
 
 def _known(code: str) -> list[str]:
-    """The names that there are of what was named wrongly."""
+    """Return the names that exist of the kind that the error is about."""
     picture = live.current()
     names: dict[str, Iterable[str]] = {
         "unknown_region": picture.snapshot.regions,
@@ -223,14 +223,14 @@ def _known(code: str) -> list[str]:
 
 
 def _unlisted(name: str, value: Any) -> Any:
-    """A code given once as itself where the request allows it: then an error is about it and not about a list."""
+    """Return a single code without its list where the request allows that, so that errors name the code and no list."""
     return value[0] if name in ONE_OR_MANY and len(value) == 1 else value
 
 
-def _telling(options: Mapping[str, Any]) -> dict[str, Any]:
-    """How much of the answer to tell."""
-    found: dict[str, Any] = {"explain": "full"} if options["explain"] else {}
-    return found if options["top"] is None else {**found, "top": options["top"]}
+def _answer_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields about how much of the answer to show."""
+    fields: dict[str, Any] = {"explain": "full"} if options["explain"] else {}
+    return fields if options["top"] is None else {**fields, "top": options["top"]}
 
 
 def _pairs(option: str, texts: Iterable[str]) -> Iterable[tuple[str, str]]:
@@ -241,17 +241,17 @@ def _pairs(option: str, texts: Iterable[str]) -> Iterable[tuple[str, str]]:
         yield key, value
 
 
-def _number(text: str, what: str = "a weight") -> float:
+def _number(text: str, name: str = "a weight") -> float:
     try:
         return float(text)
     except ValueError:
-        raise CommandError(f"{what} is a number, not {text}") from None
+        raise CommandError(f"{name} is a number, not {text}") from None
 
 
 def _toleration(text: str) -> dict[str, str]:
-    """`key`: whatever its value; `key=value`: that very one; `:Effect` narrows either."""
+    """Parse `key` (with any value) or `key=value`; `:Effect` narrows either."""
     head, _, last = text.rpartition(":")
     effect = last if head and last in EFFECTS else ""
     key, sign, value = (head if effect else text).partition("=")
-    found = {"key": key, "value": value} if sign else {"key": key, "operator": "Exists"}
-    return found | ({"effect": effect} if effect else {})
+    toleration = {"key": key, "value": value} if sign else {"key": key, "operator": "Exists"}
+    return toleration | ({"effect": effect} if effect else {})
