@@ -1,4 +1,4 @@
-"""Lookup of callers and tenants in the live picture, without a query."""
+"""Lookup of callers and tenants in the live picture, without a query; unknown tokens are looked up in the database."""
 
 from datetime import datetime
 

@@ -72,7 +72,7 @@ class KnownRows:
 
 
 def keys_of(snapshot: Snapshot) -> Keys:
-    """Read the keys of a snapshot's rows in three queries; raises KeyError for an IDC or line that it does not hold."""
+    """Read the keys of a snapshot's rows in three queries; raises KeyError for an IDC or line that is not in it."""
     idcs = {id_: snapshot.idcs.row_of[code] for id_, code in _rows(IDCS)}
     codes, first = snapshot.lines.codes, snapshot.lines.first.tolist()
     lines = {}

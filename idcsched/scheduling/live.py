@@ -159,7 +159,7 @@ class Live:
         return picture
 
     def catch_up(self) -> LiveState:
-        """Return the picture with all that any process has committed by now; raises Unavailable, a database error."""
+        """Return the picture with all that any process has committed by now; raises Unavailable or a database error."""
         called_at = time.monotonic()
         if not self._lock.acquire(timeout=WAIT_FOR_LOOK):
             raise Unavailable("database_unavailable", _("the database is away"))

@@ -22,7 +22,7 @@ __all__ = ["DecisionRecord"]
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a decision's row is made of. Cheap to make; the recorder's thread makes the row itself."""
+    """Everything that a decision's row is made of. Cheap to make; the row itself is made where it is stored."""
 
     scheduled: Scheduled
     notebook: Notebook

@@ -77,7 +77,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def decision(self) -> Decision:
-        """The ranking."""
+        """The engine's decision, with the ranking."""
         return self.solution.decision
 
     @property
@@ -90,7 +90,10 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 def schedule(
     *, request: Request, principal: Principal, http_request_id: str, refusal: Conflict | None = None
 ) -> Scheduled:
-    """Find the best IDC and record the decision; `refusal` is the quota's. Raises Invalid, Forbidden, PluginFailed."""
+    """Find the best IDC for `request` and record the decision; raises Invalid, Forbidden or PluginFailed.
+
+    `refusal` is that of the tenant's quota, if the quota does not allow the order.
+    """
     made = make(
         request=request,
         tenant=tenant_of(request, principal),

@@ -138,14 +138,14 @@ class IdcState(msgspec.Struct, frozen=True, kw_only=True):
 def idc_state(idc: Idc, *, now: datetime) -> IdcState:
     """Return the state of an IDC, in ten queries at most; taints and affinities are those in force and coming."""
     values = tuple(_values(idc, now))
-    taken = holdings_read(idc_ids=frozenset([idc.pk]))
+    holdings = holdings_read(idc_ids=frozenset([idc.pk]))
     present = in_state(TaintState.IN_FORCE, now) | in_state(TaintState.COMING, now)
     return IdcState(
         idc=idc.code,
         status=idc.status,
         at=now,
-        lines=tuple(_lines(idc, values, taken)),
-        stock=tuple(_stock(idc, taken)),
+        lines=tuple(_lines(idc, values, holdings)),
+        stock=tuple(_stock(idc, holdings)),
         machines=Headcount.objects.filter(idc=idc).aggregate(all=Sum("machines"))["all"] or 0,
         values=values,
         taints=taint_windows(idc, now, present),
@@ -159,13 +159,13 @@ def line_states(lines: Collection[Line], *, now: datetime) -> dict[int, LineStat
     rows = Latest.objects.filter(line__in=keys, metric__code=BANDWIDTH).select_related("metric", "line")
     seen = {row.line_id: _value(row, now) for row in rows}
     rollups = dict(BandwidthRollup.objects.filter(line__in=keys).values_list("line_id", "p95_mbps"))
-    taken = holdings_read(idc_ids=frozenset(line.idc_id for line in lines))
+    holdings = holdings_read(idc_ids=frozenset(line.idc_id for line in lines))
     return {
         line.pk: _line(
             line,
             seen.get(line.pk),
             rollups.get(line.pk),
-            taken.get((line.idc_id, line.pk, Resource.BANDWIDTH_MBPS), NOTHING),
+            holdings.get((line.idc_id, line.pk, Resource.BANDWIDTH_MBPS), NOTHING),
         )
         for line in lines
     }
@@ -208,12 +208,12 @@ def _value(row: Latest, now: datetime) -> ValueState:
     )
 
 
-def _lines(idc: Idc, values: tuple[ValueState, ...], taken: Mapping[Any, Taken]) -> Iterator[LineState]:
+def _lines(idc: Idc, values: tuple[ValueState, ...], holdings: Mapping[Any, Taken]) -> Iterator[LineState]:
     seen = {value.line: value for value in values if value.metric == BANDWIDTH and value.line is not None}
     lines = idc.lines.select_related("isp").order_by("code")
     rollups = dict(BandwidthRollup.objects.filter(line__idc=idc).values_list("line_id", "p95_mbps"))
     for line in lines:
-        held = taken.get((idc.pk, line.pk, Resource.BANDWIDTH_MBPS), NOTHING)
+        held = holdings.get((idc.pk, line.pk, Resource.BANDWIDTH_MBPS), NOTHING)
         yield _line(line, seen.get(line.code), rollups.get(line.pk), held)
 
 
@@ -241,9 +241,9 @@ def _line(line: Line, seen: ValueState | None, percentile: float | None, held: T
     )
 
 
-def _stock(idc: Idc, taken: Mapping[Any, Taken]) -> Iterator[StockState]:
+def _stock(idc: Idc, holdings: Mapping[Any, Taken]) -> Iterator[StockState]:
     for field, resource in STOCK.items():
-        for_sale, held = getattr(idc, field), taken.get((idc.pk, None, resource), NOTHING)
+        for_sale, held = getattr(idc, field), holdings.get((idc.pk, None, resource), NOTHING)
         free = None if for_sale is None else for_sale - held.taken
         yield StockState(resource=resource.value, for_sale=for_sale, taken=held.taken, free=free)
 

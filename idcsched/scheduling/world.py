@@ -46,16 +46,16 @@ STOCK = {"stock_cpu": "cpu", "stock_memory_gib": "memory_gib", "stock_disk_gib":
 
 def load_world() -> World:
     """Read all data for a snapshot; call this in a transaction, so that the tables agree."""
-    taken = {(idc, line, resource): (pending, ordered) for idc, line, resource, pending, ordered in _holdings()}
+    holdings = {(idc, line, resource): (pending, ordered) for idc, line, resource, pending, ordered in _holdings()}
     words = Words(Idc.objects.order_by().values_list("code", flat=True).iterator(AT_ONCE))
     idcs, lines = _keys(Idc), _keys(Line)
     percentiles, hourly = _history(lines)
     return World(
         regions=tuple(_regions()),
         isps=_isp_names(),
-        idcs=tuple(_idc_fact(row, taken, words) for row in _idcs().iterator(AT_ONCE)),
+        idcs=tuple(_idc_fact(row, holdings, words) for row in _idcs().iterator(AT_ONCE)),
         lines=tuple(
-            _line_fact(row, percentile, taken, words)
+            _line_fact(row, percentile, holdings, words)
             for row, percentile in zip(_lines().iterator(AT_ONCE), percentiles.flat, strict=True)
         ),
         taints=tuple(taints_known()),
@@ -124,7 +124,7 @@ def _headcounts() -> QuerySet[Headcount, tuple[Any, ...]]:
     return Headcount.objects.filter(machines__gt=0).values_list("idc__code", "tenant__code", "business", "machines")
 
 
-Taken = Mapping[tuple[int, int | None, str], tuple[float, float]]
+Holdings = Mapping[tuple[int, int | None, str], tuple[float, float]]
 
 
 class Words:
@@ -147,8 +147,8 @@ class Words:
         )
 
 
-def _idc_fact(row: Mapping[str, Any], taken: Taken, words: Words) -> IdcFact:
-    held = {resource: taken.get((row["id"], None, resource)) for resource in STOCK.values()}
+def _idc_fact(row: Mapping[str, Any], holdings: Holdings, words: Words) -> IdcFact:
+    held = {resource: holdings.get((row["id"], None, resource)) for resource in STOCK.values()}
     return IdcFact(
         code=words.once(row["code"]),
         region=words.once(row["region__code"]),
@@ -165,8 +165,8 @@ def _idc_fact(row: Mapping[str, Any], taken: Taken, words: Words) -> IdcFact:
     )
 
 
-def _line_fact(row: Mapping[str, Any], percentile: float, taken: Taken, words: Words) -> LineFact:
-    pending, ordered = taken.get((row["idc_id"], row["id"], "bandwidth_mbps"), (0.0, 0.0))
+def _line_fact(row: Mapping[str, Any], percentile: float, holdings: Holdings, words: Words) -> LineFact:
+    pending, ordered = holdings.get((row["idc_id"], row["id"], "bandwidth_mbps"), (0.0, 0.0))
     return LineFact(
         idc=words.once(row["idc__code"]),
         code=words.once(row["code"]),
