@@ -1,7 +1,8 @@
-"""Room that is kept for orders which wait, so that whoever comes now and is no more urgent does not take it.
+"""Capacity kept free for waiting orders: new orders of the same or a lower priority may not take it.
 
-What is given back where somebody waits for it is kept at once, until those who wait were tried; who has waited for
-long keeps what is needed until it is all there. Nothing is kept for ever: if nobody says so anew, it is free.
+Capacity released in an IDC for which an order waits is kept at once, until the waiting orders have been tried. For an
+order that has waited long, capacity is kept until enough of it has come together. Every keep has an end: unless it is
+renewed, the capacity is free again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,12 +22,12 @@ from .models import Holding, Resource
 __all__ = ["Keep", "Kept", "Place", "keep_returned", "kept_now", "kept_settle"]
 
 Place = tuple[str, str | None, str]
-"""IDC, line or None, resource."""
+"""The codes of an IDC and of a line (None: the IDC's stock), and the resource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keep:
-    """For orders of this priority, until then."""
+    """The orders for which capacity is kept, by priority, and until when."""
 
     priority: int
     until: datetime
@@ -34,7 +35,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """So much of one thing is kept for orders that wait, of this priority or a higher one."""
+    """An amount of one resource that is kept for waiting orders of this priority or a higher one."""
 
     idc: str
     line: str | None
@@ -49,7 +50,7 @@ class Kept:
 
 
 def kept_now(*, at: datetime | None = None) -> tuple[Kept, ...]:
-    """All that is kept or, without `at`, also what was and is not any more."""
+    """Return what is kept at the time `at`; without `at` also the keeps that have run out."""
     rows = Holding.objects.filter(kept__gt=0).order_by("id")
     if at is not None:
         rows = rows.filter(kept_until__gt=at)
@@ -62,7 +63,7 @@ def kept_now(*, at: datetime | None = None) -> tuple[Kept, ...]:
 
 
 def keep_returned(holding: int, amount: float, keep: Keep, *, at: datetime) -> None:
-    """That much more. The holding must be locked."""
+    """Keep `amount` of the holding in addition to what is kept already. The holding must be locked."""
     live = Q(kept__gt=0, kept_until__gt=at)
     Holding.objects.filter(pk=holding).update(
         kept=Case(When(live, then=Round(F("kept") + amount, DECIMALS)), default=Value(amount)),
@@ -72,44 +73,45 @@ def keep_returned(holding: int, amount: float, keep: Keep, *, at: datetime) -> N
 
 
 def kept_settle(*, seen: Iterable[Kept], wanted: Mapping[Place, tuple[float, Keep]]) -> int:
-    """From now on `wanted` is kept instead of what was `seen`; says for how many things that is another amount.
+    """Keep `wanted` instead of what was `seen`; return for how many places the amount or the priority has changed.
 
-    Of what somebody has given back since, as much as it was stays kept until the next time. Each thing is changed by
-    itself, lest anybody who takes several of them waits for two others.
+    A holding whose kept amount has changed since it was seen, because capacity was given back, is left as it is until
+    the next call. Each holding is changed in a transaction of its own, so that this call locks one at
+    a time.
     """
     before = {kept.place: kept for kept in seen}
-    moved = [place for place in sorted({*before, *wanted}, key=str) if _settled(place, before.get(place), wanted)]
-    if moved:
-        feed_extend(topic="kept_free", keys=(idc for idc, _, _ in moved))
-    return len(moved)
+    changed = [place for place in sorted({*before, *wanted}, key=str) if _settle(place, before.get(place), wanted)]
+    if changed:
+        feed_extend(topic="kept_free", keys=(idc for idc, _, _ in changed))
+    return len(changed)
 
 
 @write()
-def _settled(place: Place, before: Kept | None, wanted: Mapping[Place, tuple[float, Keep]]) -> bool:
-    """Whether another amount is kept now, or for another priority."""
+def _settle(place: Place, before: Kept | None, wanted: Mapping[Place, tuple[float, Keep]]) -> bool:
+    """Keep what is wanted of one place; return whether the kept amount or its priority has changed."""
     amount, keep = wanted.get(place, (0.0, None))
     priority, until = (None, None) if keep is None else (keep.priority, keep.until)
     if before is None:
-        _present(place)
-    rows = _rows(place).filter(kept=before.amount if before else 0.0)
+        _holding_ensure(place)
+    rows = _holdings_at(place).filter(kept=before.amount if before else 0.0)
     changed = rows.update(kept=amount, kept_for=priority, kept_until=until)
     return bool(changed) and (before is None or (before.amount, before.priority) != (amount, priority))
 
 
-def _rows(place: Place) -> QuerySet[Holding]:
+def _holdings_at(place: Place) -> QuerySet[Holding]:
     idc, line, resource = place
     of_line = Q(line__isnull=True) if line is None else Q(line__code=line)
     return Holding.objects.filter(of_line, idc__code=idc, resource=resource)
 
 
-def _present(place: Place) -> None:
-    """Of what nobody has ever taken there is no row yet; an IDC or line that is gone gets none."""
+def _holding_ensure(place: Place) -> None:
+    """Insert the holding of `place` if nothing was ever taken of it; an IDC or line that is gone gets none."""
     idc, line, resource = place
-    if _rows(place).exists():
+    if _holdings_at(place).exists():
         return
-    stands = Line.objects.filter(idc__code=idc, code=line).values_list("idc_id", "id").first() if line else None
+    keys = Line.objects.filter(idc__code=idc, code=line).values_list("idc_id", "id").first() if line else None
     if line is None:
-        stands = Idc.objects.filter(code=idc).values_list("id", Value(None)).first()
-    if stands is not None:
-        row = Holding(idc_id=stands[0], line_id=stands[1], resource=Resource(resource))
+        keys = Idc.objects.filter(code=idc).values_list("id", Value(None)).first()
+    if keys is not None:
+        row = Holding(idc_id=keys[0], line_id=keys[1], resource=Resource(resource))
         Holding.objects.bulk_create([row], ignore_conflicts=True)

@@ -21,11 +21,11 @@ class Resource(models.TextChoices):
 
 
 class Holding(models.Model):
-    """How much is taken of one thing: the row that everybody who wants some of it must pass.
+    """How much is taken of a line's bandwidth or an IDC's stock: the row that every order which takes some must lock.
 
     `taken` is what still counts (of a line: what monitoring can't fully see yet), `ordered` the sum over all
-    live orders, without fading. `kept` of it is, until `kept_until`, for orders that wait: whoever comes now and is no
-    more urgent than `kept_for` takes none of it.
+    live orders, without fading. Until `kept_until`, the amount `kept` is for waiting orders: a new order whose priority
+    is not above `kept_for` may not take it.
     """
 
     idc = models.ForeignKey(Idc, models.PROTECT, verbose_name=_("IDC"), related_name="holdings")
@@ -77,10 +77,10 @@ class Holding(models.Model):
 
 
 class Claim(models.Model):
-    """What one placement took of one holding, and the proof that it was there to be taken.
+    """What one placement took of one holding, and the proof that the capacity was there.
 
-    `taken_after` is the holding's `taken` in the very statement that took it, `ceiling` the limit that was
-    known then (none: no limit). A ceiling that falls later oversells nothing.
+    `taken_after` is the holding's `taken` right after this claim, as returned by the statement that raised it;
+    `ceiling` is the limit known at that time (None: no limit). A ceiling that falls later invalidates no claim.
     """
 
     placement = models.UUIDField(_("placement"))

@@ -1,4 +1,4 @@
-"""Reading what is taken."""
+"""Queries on what is taken."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ __all__ = ["Taken", "holdings_read"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """`taken` still counts against what is free; `ordered` is the sum over all live orders, without fading."""
+    """What is taken of one holding: `taken` counts against free capacity, `ordered` sums all live orders unfaded."""
 
     taken: float = 0.0
     ordered: float = 0.0
 
 
 def holdings_read(*, idc_ids: frozenset[int] | None = None) -> Mapping[tuple[int, int | None, Resource], Taken]:
-    """What is taken, by (IDC, line or None, resource), of these IDCs or of all; one query."""
+    """Return what is taken by (IDC, line or None, resource), in these IDCs or in all, with one query."""
     rows = Holding.objects.order_by()
     if idc_ids is not None:
         rows = rows.filter(idc_id__in=idc_ids)

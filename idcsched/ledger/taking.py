@@ -1,8 +1,8 @@
-"""Taking and giving back: the only code that writes holdings, claims and headcounts.
+"""Taking capacity and giving it back: the only code that writes holdings, claims and headcounts.
 
-One statement raises a holding and says what it came to. A claim is honoured only if that does not exceed the claim's
-ceiling: the check constraint `claim_within_ceiling` says so. Rows are touched in one order everywhere (headcounts,
-stocks, lines, each by IDC), so that two who want the same wait for each other instead of deadlocking.
+One statement raises a holding and returns its new amount. The check constraint `claim_within_ceiling` refuses a claim
+for which that amount exceeds the claim's ceiling. Rows are locked in the same order everywhere (headcounts, stocks,
+lines, each by IDC), so that orders for the same rows wait for each other instead of deadlocking.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from django.db.models.functions import Greatest, Round
 
 from idcsched.audit.services import feed_append, feed_extend
 from idcsched.audit.writing import write
-from idcsched.framework.capacity import Claim as Wanted
+from idcsched.framework.capacity import Claim as RequestedClaim
 from idcsched.framework.normalize import DECIMALS
 
 from .keeping import Keep, keep_returned
@@ -35,10 +35,10 @@ BANDWIDTH = "bandwidth_mbps"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stay:
-    """Where a placement stands, for whom and how many machines, and what it takes there.
+    """The stay of a placement in an IDC: its tenant, its number of machines, and the claims that it makes there.
 
-    The primary keys are those of the picture that was decided on: what has been renamed since is still what was meant.
-    `behind`: it takes nothing that is kept for orders which wait with this priority or a higher one; None: it may.
+    The primary keys are those of the picture that was decided on, so that a later renaming does not matter.
+    `behind`: the stay takes nothing that is kept for waiting orders of this priority or a higher one; None: it may.
     """
 
     placement: UUID
@@ -48,24 +48,24 @@ class Stay:
     tenant_key: int
     business: str
     machines: int
-    claims: tuple[Wanted, ...]
+    claims: tuple[RequestedClaim, ...]
     behind: int | None = None
 
     def line_key(self, code: str | None) -> int | None:
-        """None: it is none, or not there any more."""
+        """Return the line's primary key; None where the claim is on no line, or the line is not in the picture."""
         return self.line_keys.get(code) if code else None
 
 
-class _Part(NamedTuple):
-    """One thing that is taken, and for whom. `place`: IDC, line (0: none) and resource, in the order of being taken."""
+class _StayClaim(NamedTuple):
+    """One claim of one stay. `place`: IDC, line (0: none) and resource, by which the claims are sorted."""
 
     place: tuple[int, int, str]
     stay: Stay
-    claim: Wanted
+    claim: RequestedClaim
 
 
-class _Passed(NamedTuple):
-    """What the statement that took from a holding found it to come to, `kept` being what is kept of it at present."""
+class _RaisedHolding(NamedTuple):
+    """A holding as the statement that raised it returned it; `kept` is what is kept of it at present."""
 
     key: int
     taken: float
@@ -75,29 +75,30 @@ class _Passed(NamedTuple):
 
 
 def claims_take(stays: Sequence[Stay], *, at: datetime) -> int:
-    """Take all of it, or raise an IntegrityError: an `oversold` one where something is no longer there.
+    """Take everything that the stays claim and return the transaction's mark; raise IntegrityError if that fails.
 
-    Call it last in the transaction that records the placements: everybody waits for the rows that it touches. Returns
-    the mark of the transaction. This process is not told of the news: it knows what it takes.
+    The error is an `oversold` one where capacity has run out. Call this last in the transaction that records the
+    placements: other orders wait for the rows that it locks. The feed entry does not wake this process's own reader:
+    the caller lays the stays over its live picture itself.
     """
     mark = feed_extend(topic="ledger", keys=sorted({stay.idc for stay in stays}), tell=False)
-    parts = sorted((_part(stay, claim) for stay in stays for claim in stay.claims), key=attrgetter("place"))
-    stock = [part for part in parts if not part.claim.line]
-    bandwidth = [part for part in parts if part.claim.line]
+    stay_claims = sorted((_stay_claim(stay, claim) for stay in stays for claim in stay.claims), key=attrgetter("place"))
+    stock = [stay_claim for stay_claim in stay_claims if not stay_claim.claim.line]
+    bandwidth = [stay_claim for stay_claim in stay_claims if stay_claim.claim.line]
     with connection.cursor() as cursor:
         _headcounts_raise(cursor, stays)
-        passed = _holdings_raise(cursor, stock, at, target="(idc_id, resource) WHERE line_id IS NULL")
-        passed |= _holdings_raise(cursor, bandwidth, at, target="(line_id)")
-        _claims_insert(cursor, stock + bandwidth, passed, at)
+        holdings = _holdings_raise(cursor, stock, at, target="(idc_id, resource) WHERE line_id IS NULL")
+        holdings |= _holdings_raise(cursor, bandwidth, at, target="(line_id)")
+        _claims_insert(cursor, stock + bandwidth, holdings, at)
     return mark
 
 
-def _part(stay: Stay, claim: Wanted) -> _Part:
-    return _Part((stay.idc_key, stay.line_key(claim.line) or 0, claim.resource), stay, claim)
+def _stay_claim(stay: Stay, claim: RequestedClaim) -> _StayClaim:
+    return _StayClaim((stay.idc_key, stay.line_key(claim.line) or 0, claim.resource), stay, claim)
 
 
 def _headcounts_raise(cursor: CursorWrapper, stays: Sequence[Stay]) -> None:
-    """Add the machines to the headcounts, those of one business together: no statement may touch a row twice."""
+    """Add the machines to the headcounts, summed by row, as one upsert may not touch a row twice."""
     machines: dict[tuple[int, int, str], int] = defaultdict(int)
     for stay in stays:
         machines[stay.idc_key, stay.tenant_key, stay.business] += stay.machines
@@ -105,7 +106,7 @@ def _headcounts_raise(cursor: CursorWrapper, stays: Sequence[Stay]) -> None:
     if rows:
         cursor.execute(
             f"""
-            INSERT INTO ledger_headcount (idc_id, tenant_id, business, machines) VALUES {_places(4, len(rows))}
+            INSERT INTO ledger_headcount (idc_id, tenant_id, business, machines) VALUES {_placeholders(4, len(rows))}
             ON CONFLICT (idc_id, tenant_id, business)
             DO UPDATE SET machines = ledger_headcount.machines + excluded.machines
             """,  # noqa: S608 - names of this module's own
@@ -114,12 +115,12 @@ def _headcounts_raise(cursor: CursorWrapper, stays: Sequence[Stay]) -> None:
 
 
 def _holdings_raise(
-    cursor: CursorWrapper, parts: Sequence[_Part], at: datetime, *, target: str
-) -> dict[tuple[int, int, str], _Passed]:
-    """Raise the holdings by the claims on them; an IDC or line that is gone leaves a key that no constraint passes."""
-    if not parts:
+    cursor: CursorWrapper, stay_claims: Sequence[_StayClaim], at: datetime, *, target: str
+) -> dict[tuple[int, int, str], _RaisedHolding]:
+    """Raise the holdings by the claims on them; a constraint refuses an IDC or line that is gone."""
+    if not stay_claims:
         return {}
-    rows = [(idc, line or None, resource, sum_, sum_) for (idc, line, resource), sum_ in _sums(parts).items()]
+    rows = [(idc, line or None, resource, sum_, sum_) for (idc, line, resource), sum_ in _sums(stay_claims).items()]
     on_postgresql = connection.vendor == "postgresql"
     rounded = f"ROUND(({{}})::numeric, {DECIMALS})::float8" if on_postgresql else f"ROUND({{}}, {DECIMALS})"
     grown = ", ".join(
@@ -127,57 +128,60 @@ def _holdings_raise(
     )
     cursor.execute(
         f"""
-        INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES {_places(5, len(rows))}
+        INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES {_placeholders(5, len(rows))}
         ON CONFLICT {target} DO UPDATE SET {grown}
         RETURNING idc_id, line_id, resource, id, taken, ordered,
         CASE WHEN kept_until > %s THEN kept ELSE 0 END, kept_for
         """,  # noqa: S608 - names of this module's own
         [*(value for row in rows for value in row), connection.ops.adapt_datetimefield_value(at)],
     )
-    return {(idc, line or 0, resource): _Passed(*rest) for idc, line, resource, *rest in cursor.fetchall()}
+    return {(idc, line or 0, resource): _RaisedHolding(*rest) for idc, line, resource, *rest in cursor.fetchall()}
 
 
-def _places(width: int, rows: int) -> str:
-    """The placeholders of so many rows of so many values, as they stand after VALUES."""
+def _placeholders(width: int, rows: int) -> str:
+    """Return the placeholders of `rows` rows of `width` values each, as SQL has them after VALUES."""
     row = f"({', '.join(['%s'] * width)})"
     return ", ".join([row] * rows)
 
 
-def _sums(parts: Sequence[_Part]) -> dict[tuple[int, int, str], float]:
+def _sums(stay_claims: Sequence[_StayClaim]) -> dict[tuple[int, int, str], float]:
     sums: dict[tuple[int, int, str], float] = defaultdict(float)
-    for part in parts:
-        sums[part.place] += part.claim.amount
+    for stay_claim in stay_claims:
+        sums[stay_claim.place] += stay_claim.claim.amount
     return {place: round(amount, DECIMALS) for place, amount in sums.items()}
 
 
 def _claims_insert(
-    cursor: CursorWrapper, parts: Sequence[_Part], passed: Mapping[tuple[int, int, str], _Passed], at: datetime
+    cursor: CursorWrapper,
+    stay_claims: Sequence[_StayClaim],
+    holdings: Mapping[tuple[int, int, str], _RaisedHolding],
+    at: datetime,
 ) -> None:
-    """Write each claim with what its holding came to with it, without those that come after it: the guard."""
-    if not parts:
+    """Insert each claim with the amount that its holding had right after it: the constraint checks that amount."""
+    if not stay_claims:
         return
-    later, values = _sums(parts), []
+    later, values = _sums(stay_claims), []
     key_of = partial(Claim._meta.get_field("placement").get_db_prep_value, connection=connection)
     created = connection.ops.adapt_datetimefield_value(at)
-    for part in parts:
-        later[part.place] = round(later[part.place] - part.claim.amount, DECIMALS)
-        claim, holding, behind = part.claim, passed[part.place], part.stay.behind
+    for stay_claim in stay_claims:
+        later[stay_claim.place] = round(later[stay_claim.place] - stay_claim.claim.amount, DECIMALS)
+        claim, holding, behind = stay_claim.claim, holdings[stay_claim.place], stay_claim.stay.behind
         counted = holding.ordered if claim.counted == "ordered" else holding.taken
-        after = round(counted - later[part.place], DECIMALS)
+        after = round(counted - later[stay_claim.place], DECIMALS)
         stands_behind = behind is not None and holding.kept_for is not None and holding.kept_for >= behind
         ceiling = claim.ceiling if claim.ceiling is None or not stands_behind else claim.ceiling - holding.kept
-        values += [key_of(part.stay.placement), holding.key, claim.amount, claim.amount, after, ceiling, created]
+        values += [key_of(stay_claim.stay.placement), holding.key, claim.amount, claim.amount, after, ceiling, created]
     cursor.execute(
         f"""
         INSERT INTO ledger_claim (placement, holding_id, amount, remaining, taken_after, ceiling, created_at)
-        VALUES {_places(7, len(parts))}
+        VALUES {_placeholders(7, len(stay_claims))}
         """,  # noqa: S608 - names of this module's own
         values,
     )
 
 
 def oversold(error: IntegrityError) -> bool:
-    """Whether a claim was refused because its ceiling is reached."""
+    """Return whether a claim was refused because its ceiling is reached."""
     return GUARD in str(error)
 
 
@@ -192,9 +196,9 @@ def claims_release(
     at: datetime,
     keep: Keep | None = None,
 ) -> int:
-    """Give back whatever the placement still holds in that IDC; says how many claims that were. Again: none.
+    """Release the placement's open claims in the IDC and return how many they were; a second call releases none.
 
-    It is kept for whom it is to be kept for.
+    With `keep`, what they still counted for is kept for waiting orders.
     """
     headcounts = Headcount.objects.filter(idc__code=idc, tenant__code=tenant, business=business)
     headcounts.update(machines=Greatest(F("machines") - machines, 0))
@@ -214,13 +218,13 @@ def claims_release(
 
 @write()
 def claims_fade_begin(*, placement: UUID, since: datetime) -> None:
-    """From now on monitoring sees what the placement uses: its bandwidth claims begin to fade."""
+    """Let the placement's bandwidth claims begin to fade, as monitoring sees its traffic from now on."""
     bandwidth = Claim.objects.filter(placement=placement, released_at__isnull=True, holding__resource=BANDWIDTH)
     bandwidth.filter(fading_since__isnull=True).update(fading_since=since)
 
 
 def claims_fade(*, now: datetime, over_seconds: float, at_most: int = 10_000) -> int:
-    """Let fading claims count for less, holding by holding; says how many claims moved."""
+    """Lower what fading claims count for, holding by holding; return how many claims have changed."""
     fading = Claim.objects.filter(fading_since__isnull=False, remaining__gt=0)
     holdings = fading.order_by("holding_id").values_list("holding_id", flat=True).distinct()[:at_most]
     return sum(_fade(holding, now, over_seconds) for holding in list(holdings))
@@ -229,21 +233,21 @@ def claims_fade(*, now: datetime, over_seconds: float, at_most: int = 10_000) ->
 @write()
 def _fade(holding: int, now: datetime, over_seconds: float) -> int:
     (locked,) = _locked([holding])
-    moved = [
+    faded = [
         (claim, claim_left(claim, now, over_seconds))
         for claim in Claim.objects.filter(holding=holding, fading_since__isnull=False, remaining__gt=0)
     ]
-    moved = [(claim, left) for claim, left in moved if left < claim.remaining]
-    _give_back(holding, pending=sum(claim.remaining - left for claim, left in moved), ordered=0.0)
-    for claim, left in moved:
+    faded = [(claim, left) for claim, left in faded if left < claim.remaining]
+    _give_back(holding, pending=sum(claim.remaining - left for claim, left in faded), ordered=0.0)
+    for claim, left in faded:
         Claim.objects.filter(pk=claim.pk).update(remaining=left)
-    if moved:
+    if faded:
         feed_append(topic="ledger", key=locked.idc.code)
-    return len(moved)
+    return len(faded)
 
 
 def claim_left(claim: Claim, now: datetime, over_seconds: float) -> float:
-    """What still counts of it: all when the fading begins, nothing when it is over."""
+    """Return what still counts of a fading claim: it falls linearly from the whole amount to nothing."""
     if not over_seconds:
         return 0.0
     since = claim.fading_since or now
@@ -252,10 +256,10 @@ def claim_left(claim: Claim, now: datetime, over_seconds: float) -> float:
 
 
 def _locked(holdings: Iterable[int]) -> list[Holding]:
-    """Those holdings, held until the transaction ends."""
-    rows = Holding.objects.filter(pk__in=list(holdings))
-    found = sorted(rows, key=lambda row: (row.idc_id, row.line_id or 0, row.resource))
-    return [Holding.objects.select_for_update(of=("self",)).select_related("idc").get(pk=row.pk) for row in found]
+    """Lock the holdings one by one, in the order of taking, until the transaction ends."""
+    unlocked = Holding.objects.filter(pk__in=list(holdings))
+    in_order = sorted(unlocked, key=lambda row: (row.idc_id, row.line_id or 0, row.resource))
+    return [Holding.objects.select_for_update(of=("self",)).select_related("idc").get(pk=row.pk) for row in in_order]
 
 
 def _give_back(holding: int, *, pending: float, ordered: float) -> None:
