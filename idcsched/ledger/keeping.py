@@ -76,8 +76,7 @@ def kept_settle(*, seen: Iterable[Kept], wanted: Mapping[Place, tuple[float, Kee
     """Keep `wanted` instead of what was `seen`; return for how many places the amount or the priority has changed.
 
     A holding whose kept amount has changed since it was seen, because capacity was given back, is left as it is until
-    the next call. Each holding is changed in a transaction of its own, so that this call locks one at
-    a time.
+    the next call. Each holding is changed in a transaction of its own, so that only one is locked at a time.
     """
     before = {kept.place: kept for kept in seen}
     changed = [place for place in sorted({*before, *wanted}, key=str) if _settle(place, before.get(place), wanted)]

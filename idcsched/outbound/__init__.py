@@ -1,5 +1,5 @@
-"""The one HTTP client that leaves the house.
+"""The one HTTP client for calls to other systems.
 
-Whoever wants something of the outside asks here: every call has a deadline, a bounded reply, hosts that it may go to
-and no others, and a breaker that lets a host rest which keeps failing. Nothing here knows what is asked, or why.
+Every call has a deadline, a limit on the size of the reply, a list of allowed hosts, and a circuit breaker that stops
+calls to a host which keeps failing. Nothing here depends on what is called, or why.
 """

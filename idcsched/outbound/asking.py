@@ -1,4 +1,4 @@
-"""The port through which a decision asks the outside: Queries in, Replies out, whatever happens."""
+"""The port through which a decision calls outside services: takes Queries and returns Replies, and never raises."""
 
 import time
 from collections.abc import Sequence
@@ -18,30 +18,30 @@ AT_ONCE = 16
 
 
 def ask(queries: Sequence[Query]) -> dict[str, Reply]:
-    """The reply to each, by the name of the entry that asks; all are asked at once. Never raises.
+    """Send all queries at once and return the replies by the name of the profile entry. Never raises.
 
-    What went wrong stands in the reply's `error`: what it means is for the profile to say.
+    A failure stands in the reply's `error`; the profile says what follows from it.
     """
     if len(queries) > 1:
         with ThreadPoolExecutor(max_workers=min(len(queries), AT_ONCE), thread_name_prefix="outbound") as pool:
-            return {reply.plugin: reply for reply in pool.map(_answered, queries)}
-    return {query.plugin: _answered(query) for query in queries}
+            return {reply.plugin: reply for reply in pool.map(_reply_to, queries)}
+    return {query.plugin: _reply_to(query) for query in queries}
 
 
-def _answered(query: Query) -> Reply:
+def _reply_to(query: Query) -> Reply:
     begun = time.monotonic()
-    document, error, asked = None, None, ""
+    document, error, fingerprint = None, None, ""
     try:
-        asked = query.fingerprint
+        fingerprint = query.fingerprint
         document = _document(query)
-    except Exception as failure:  # noqa: BLE001 - a body that is no JSON, say: a decision must not die of it
+    except Exception as failure:  # noqa: BLE001 - such as a body that is no JSON: a decision must survive it
         error = str(failure) or type(failure).__name__
     seconds = round(time.monotonic() - begun, 6)
-    return Reply(plugin=query.plugin, asked=asked, document=document, error=error, seconds=seconds)
+    return Reply(plugin=query.plugin, asked=fingerprint, document=document, error=error, seconds=seconds)
 
 
 def _document(query: Query) -> object:
-    """The document, fit to be kept with the decision's inputs."""
+    """Fetch the reply's document; raises BadReply where it can't be recorded with the decision's inputs."""
     document = post_json(query.url, query.body, timeout=query.timeout_seconds, retries=query.retries).document
     try:
         msgspec.msgpack.encode(document)

@@ -1,4 +1,4 @@
-"""What an extension that asks somebody may use: a time to be over by, a secret, and the one client."""
+"""What an extension gets for its calls to other systems: a deadline, a secret, and the HTTP client."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -14,14 +14,14 @@ __all__ = ["Bounded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """`now` is the time at which it began, `secret` what the `secret_ref` of whom it is about leads to.
+    """The bounds of one run of an extension: `now` is when it began, `secret` the value of the row's `secret_ref`.
 
-    Where there are `recipients`, whoever has the secret asks only hosts to which it may be sent. A `trial` asks also
-    whom others leave to rest, since it failed so often.
+    With `recipients`, only hosts to which the secret may be sent are called. A `trial` also calls a host whose circuit
+    is open.
     """
 
     max_bytes: ClassVar[int] = MAX_BYTES
-    """The largest reply that is read, unpacked."""
+    """The limit of a reply's size, after unpacking."""
     retries: ClassVar[int] = 0
 
     now: datetime
@@ -33,7 +33,7 @@ class Bounded:
 
     @property
     def seconds_left(self) -> float:
-        """Until it has to be over; never quite none, so that it can be given to libraries."""
+        """Return the seconds until the deadline, at least a millisecond: libraries refuse a timeout of zero."""
         return max(self.begun + self.timeout - time.monotonic(), 0.001)
 
     def fetch(
@@ -45,10 +45,10 @@ class Bounded:
         content: bytes = b"",
         also: Iterable[int] = (),
     ) -> Fetched:
-        """Ask over HTTP: in the time that is left, to hosts that `OUTBOUND_HOSTS` lists, for at most `max_bytes`.
+        """Send an HTTP request within the time that is left, to a host that `OUTBOUND_HOSTS` lists.
 
-        What may help is tried again, `retries` times. Statuses other than success raise, except those that are `also`
-        accepted. Raises an OutboundError, or Unavailable where the secret may not be sent to the host.
+        A failure that may pass is retried, up to `retries` times. Statuses other than success raise, except those in
+        `also`. Raises an OutboundError, or Unavailable where the secret may not be sent to the host.
         """
         if self.recipients is not None:
             self.recipients.check(host_of(url))

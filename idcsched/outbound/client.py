@@ -1,4 +1,4 @@
-"""Ask somebody over HTTP: within a deadline, a size and the hosts allowed, or a typed refusal."""
+"""The HTTP client: a request gets a reply within a deadline and a size limit from an allowed host, or a typed error."""
 
 import os
 import random
@@ -39,13 +39,13 @@ __all__ = [
 ]
 
 MAX_BYTES = 4 * 1024 * 1024
-"""The largest reply that is read; decoded it may take some twenty times as much memory."""
+"""The largest reply that is read; decoded, a reply may take some twenty times as much memory."""
 BACKOFF_SECONDS = 0.05
 """The mean pause before the first retry; it doubles with each."""
 LONGEST_REASON = 200
 CONNECTIONS, IDLE_CONNECTIONS = 100, 20
 IDLE_SECONDS = 1.5
-"""Less than servers wait before they close: who sends just as the peer hangs up has a failure for nothing."""
+"""Shorter than servers keep idle connections: a request on a connection that the server is just closing would fail."""
 ORIGINS = 1024
 CLIENTS = 64
 SUCCESS, REDIRECT, TOO_MANY, SERVER_ERROR = 200, 300, 429, 500
@@ -54,7 +54,7 @@ JSON_HEADERS = {"Content-Type": "application/json", "Accept": "application/json"
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True):
-    """A success: its status and the document that came with it."""
+    """A successful JSON reply."""
 
     status: int
     document: Any
@@ -67,16 +67,16 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     content: bytes
     content_type: str
     headers: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """By their names in lower case; of one that comes twice the last."""
+    """By their names in lower case; of a repeated header the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked for.
+    """An HTTP request and what is accepted as its reply.
 
-    With `packed` the reply may be gzipped; `max_bytes` bounds it as it comes and as it is. Of the statuses that are no
-    success those `also` accepted come back like one. Without `wants_content` the status is all that is read. A `trial`
-    is sent also while the origin is left to rest.
+    With `packed` the reply may be gzipped; `max_bytes` bounds the body both packed and unpacked. Statuses in `also`
+    are returned like a success. Without `wants_content` the body is not read. A `trial` is sent even while the origin's
+    circuit is open.
     """
 
     url: str
@@ -91,7 +91,7 @@ class Request:
 
 
 def fetch(request: Request, *, timeout: float, retries: int = 0) -> Fetched:
-    """Ask; raises an OutboundError. `timeout` and `retries` are those of `post_json`."""
+    """Send a request; raises an OutboundError. `timeout` and `retries` are those of `post_json`."""
     return shared_client(tuple(settings.OUTBOUND_HOSTS)).fetch(request, timeout=timeout, retries=retries)
 
 
@@ -99,7 +99,7 @@ def post_json(url: str, body: Any, *, timeout: float, retries: int = 0, max_byte
     """POST `body` as JSON; raises an OutboundError.
 
     `timeout`, in seconds, bounds the whole call: name, connection, TLS, sending, waiting, reading, and all of the at
-    most `retries` repetitions with the pauses between them. What is repeated must not do harm twice.
+    most `retries` repetitions with the pauses between them. A request with `retries` must be idempotent.
     """
     return shared_client(tuple(settings.OUTBOUND_HOSTS)).post_json(
         url, body, timeout=timeout, retries=retries, max_bytes=max_bytes
@@ -107,7 +107,7 @@ def post_json(url: str, body: Any, *, timeout: float, retries: int = 0, max_byte
 
 
 class Client:
-    """Keeps connections, and what it knows of each origin, for all threads of the process."""
+    """A connection pool with the health of each origin, shared by all threads of the process."""
 
     def __init__(self, hosts: AllowedHosts, patience: Patience | None = None) -> None:
         self._pool = httpcore.ConnectionPool(
@@ -118,12 +118,12 @@ class Client:
             network_backend=BoundedNetwork(hosts),
         )
         self._lock = threading.Lock()
-        self._known = lru_cache(maxsize=ORIGINS)(lambda origin: Health(origin, patience or Patience()))
+        self._health_of = lru_cache(maxsize=ORIGINS)(lambda origin: Health(origin, patience or Patience()))
 
     def post_json(
         self, url: str, body: Any, *, timeout: float, retries: int = 0, max_bytes: int = MAX_BYTES
     ) -> Response:
-        """See the function of this name."""
+        """Do what the function `post_json` does, with this client's hosts."""
         content = msgspec.json.encode(body)
         request = Request(
             url=url, method="POST", headers=JSON_HEADERS, content=content, packed=False, max_bytes=max_bytes
@@ -132,26 +132,26 @@ class Client:
         return Response(status=reply.status, document=_decode(reply.content, origin_of(url)))
 
     def fetch(self, request: Request, *, timeout: float, retries: int = 0) -> Fetched:
-        """See the function of this name."""
+        """Do what the function `fetch` does, with this client's hosts."""
         call = _Call(request, origin_of(request.url), timeout)
-        with self._lock:  # the cache alone might make two where two threads come first
-            health = self._known(call.origin)
+        with self._lock:  # lru_cache may call its function twice for two threads at once
+            health = self._health_of(call.origin)
         health.begin()
         with deadline(timeout):
-            return self._persist(call, health, retries)
+            return self._fetch_with_retries(call, health, retries)
 
     def close(self) -> None:
-        """Let go of the connections that are kept."""
+        """Close the idle connections."""
         self._pool.close()
 
-    def _persist(self, call: "_Call", health: Health, retries: int) -> Fetched:
-        """Try, and try again as long as that may help; what failed is what is said, not that the origin rests now."""
+    def _fetch_with_retries(self, call: "_Call", health: Health, retries: int) -> Fetched:
+        """Retry with jittered exponential backoff; a circuit that opens meanwhile raises the failure that opened it."""
         mean_pause, failure = BACKOFF_SECONDS, None
         while True:
             try:
                 return self._attempt(call, health)
-            except CircuitOpen as resting:
-                raise failure or resting from None
+            except CircuitOpen as circuit_open:
+                raise failure or circuit_open from None
             except OutboundError as error:
                 failure = error
                 pause = random.uniform(0, 2 * mean_pause)  # noqa: S311 - it spreads load and guards nothing
@@ -161,7 +161,7 @@ class Client:
             retries, mean_pause = retries - 1, 2 * mean_pause
 
     def _attempt(self, call: "_Call", health: Health) -> Fetched:
-        """One exchange, of whose outcome the origin's health is told."""
+        """Make one attempt and record its outcome in the origin's health."""
         if not call.request.trial:
             health.admit()
         try:
@@ -203,7 +203,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call, ready to be sent."""
+    """A request with its origin and its timeout."""
 
     request: Request
     origin: str
@@ -211,13 +211,13 @@ class _Call:
 
     @property
     def headers(self) -> dict[str, str]:
-        # Unless it is asked for, nothing is unpacked: so nothing small can turn into something huge.
+        # A packed reply must be asked for, so that no small body unpacks into a huge one unexpectedly.
         encoding = {"Accept-Encoding": "gzip" if self.request.packed else "identity"}
         return {**AGENT, **self.request.headers, **encoding}
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port of an address; raises HostRefused for one that can't be called at all."""
+    """Return scheme, host and port of a URL; raises HostRefused for one that can't be called at all."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -249,7 +249,7 @@ def _content(reply: httpcore.Response, call: _Call) -> bytes:
 
 
 def _short(error: Exception) -> str:
-    """What went wrong, without all that the peer may have sent."""
+    """Return the error's text, cut, as it may repeat what the peer has sent."""
     return str(error)[:LONGEST_REASON] or type(error).__name__
 
 
@@ -260,12 +260,12 @@ def _decode(data: bytes, origin: str) -> Any:
         raise BadReply("bad_reply", _("{origin} sent no JSON: {reason}"), origin=origin, reason=error) from None
 
 
-_making = threading.Lock()
+_clients_lock = threading.Lock()
 
 
 def shared_client(listed: tuple[str, ...], *, listed_in: str = "OUTBOUND_HOSTS") -> Client:
-    """The one client of this process for these hosts; a refusal says where they are listed."""
-    with _making:
+    """Return the process's one client for these hosts; `listed_in` names the setting or field in refusals."""
+    with _clients_lock:
         return _client(listed, listed_in)
 
 
@@ -275,15 +275,15 @@ def _client(listed: tuple[str, ...], listed_in: str) -> Client:
 
 
 def clients_forget() -> None:
-    """Begin anew, with nothing learnt of anybody; what connections are kept, whoever kept them closes."""
-    with _making:
+    """Drop all shared clients with the health of their origins; connections are closed by whoever holds the clients."""
+    with _clients_lock:
         _client.cache_clear()
 
 
 def _after_fork() -> None:
-    """A child process must not share its parent's connections, nor wait for a thread that only the parent has."""
-    global _making  # noqa: PLW0603 - the lock of a thread that is gone can't be released
-    _making = threading.Lock()
+    """Drop the parent's clients and lock: a child must not share connections or wait for a thread of the parent."""
+    global _clients_lock  # noqa: PLW0603 - a lock held by a thread of the parent is never released
+    _clients_lock = threading.Lock()
     _client.cache_clear()
 
 

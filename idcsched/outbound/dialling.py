@@ -1,4 +1,4 @@
-"""For drivers that dial by themselves: the address that they may dial, looked up and checked here."""
+"""Checked addresses for collectors that open connections by themselves."""
 
 from django.conf import settings
 
@@ -8,7 +8,7 @@ __all__ = ["admitted_address"]
 
 
 def admitted_address(host: str, port: int, *, within: float) -> str:
-    """An address of the host that may be called; the driver must dial that one and no name.
+    """Return an address of the host that may be called; the caller must connect to this address, not to the name.
 
     Raises HostRefused, NoConnection, or TooSlow after `within` seconds.
     """

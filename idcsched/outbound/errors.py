@@ -1,10 +1,10 @@
-"""What may go wrong with a call to the outside.
+"""The errors of a call to another system.
 
     Unavailable            (idcsched.framework.errors)
     └── OutboundError
         ├── HostRefused    the installation does not let this host be called; nothing was sent
         ├── CircuitOpen    the host failed too often just now; nothing was sent
-        ├── NoConnection   no such name, refused, a certificate that does not verify, broken off
+        ├── NoConnection   no such name, connection refused or broken off, a certificate that does not verify
         ├── TooSlow        no whole reply within the deadline
         ├── ServerFailed   a status of 500 and above, or 429
         ├── BadStatus      another status than 2xx; redirects too, which are not followed
@@ -32,49 +32,49 @@ __all__ = [
 
 
 class OutboundError(Unavailable):
-    """A call to the outside that came to nothing."""
+    """A call to another system that failed."""
 
     curable: ClassVar[bool] = False
-    """Whether asking again at once may help."""
+    """Whether a retry at once may help."""
     unhealthy: ClassVar[bool] = False
-    """Whether it tells against the host, so that several of them open its circuit."""
+    """Whether the error counts as a failure of the host, several of which open its circuit."""
 
 
 class HostRefused(OutboundError):
-    """The list that counts (`OUTBOUND_HOSTS`, or a tenant's) does not name this host, or not where it leads."""
+    """The list in force (`OUTBOUND_HOSTS`, or a tenant's) does not allow this host, or its address."""
 
 
 class CircuitOpen(OutboundError):
-    """The host is left alone for a while."""
+    """The host's circuit is open; nothing was sent."""
 
 
 class NoConnection(OutboundError):
-    """It could not be reached, or broke off."""
+    """The host could not be reached, or the connection broke off."""
 
     curable = unhealthy = True
 
 
 class TooSlow(OutboundError):
-    """The deadline passed first, so that there is no time to try again either."""
+    """The deadline passed before the reply was whole; no time is left for a retry."""
 
     unhealthy = True
 
 
 class ServerFailed(OutboundError):
-    """It answered that it can't just now."""
+    """The host answered 429, or 500 or above."""
 
     curable = unhealthy = True
 
 
 class BadStatus(OutboundError):
-    """It answered something else than success."""
+    """The host answered with another status than success."""
 
 
 class TooLarge(OutboundError):
-    """Read up to the limit and no further."""
+    """The reply exceeds the limit, up to which it was read."""
 
     unhealthy = True
 
 
 class BadReply(OutboundError):
-    """A success that can't be read."""
+    """The reply is a success whose body can't be decoded."""

@@ -1,4 +1,4 @@
-"""What this process has learnt of an origin: whether it is worth asking, and whether worth asking again."""
+"""The health of an origin as this process has seen it: a circuit breaker and a retry budget."""
 
 import logging
 import threading
@@ -18,11 +18,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How much an origin may fail.
+    """The limits of the circuit breaker and of the retry budget.
 
-    The circuit opens after `failures` in a row and lets nobody through for `rest_seconds`; then one call tries, and
-    its success closes it. Retries come out of a budget: each first attempt earns `retries_earned` of one, and at most
-    `retries_saved` are kept, so that an origin in trouble is not asked several times as often as otherwise.
+    The circuit opens after `failures` in a row and lets no call through for `rest_seconds`; then one call is let
+    through, whose success closes the circuit. Each call earns `retries_earned` of a retry, and at most `retries_saved`
+    are saved up, so that retries do not multiply the load on a failing origin.
     """
 
     failures: int = 5
@@ -45,7 +45,7 @@ class Health:
         self._retries = patience.retries_saved
 
     def admit(self) -> None:
-        """Let one attempt through; raises CircuitOpen, with the last failure, while the origin rests or is tried."""
+        """Let one attempt through; raises CircuitOpen, with the last failure, while the circuit is (half-)open."""
         with self._lock:
             now = self._clock()
             if self._closed_until is not None:
@@ -55,26 +55,26 @@ class Health:
                 self._closed_until = now + self._patience.rest_seconds
 
     def begin(self) -> None:
-        """A call begins, and earns its part of a retry."""
+        """Add the part of a retry that a new call earns to the budget."""
         with self._lock:
             self._retries = min(self._retries + self._patience.retries_earned, self._patience.retries_saved)
 
     def may_retry(self) -> bool:
-        """Whether the budget holds another retry, which is taken from it."""
+        """Take a retry from the budget; return whether there was one."""
         with self._lock:
             enough = self._retries >= 1
             self._retries -= 1 if enough else 0
             return enough
 
     def succeeded(self) -> None:
-        """It answered."""
+        """Record an answer: close the circuit."""
         with self._lock:
             if self._closed_until is not None:
                 logger.info("%s answers again", self._origin)
             self._failures, self._last, self._closed_until = 0, None, None
 
     def failed(self, error: OutboundError) -> None:
-        """It did not, or said that it can't."""
+        """Record a failure: open the circuit after too many in a row."""
         with self._lock:
             self._failures, self._last = self._failures + 1, error
             if self._failures >= self._patience.failures:

@@ -1,4 +1,4 @@
-"""Who may be called: the rule that OUTBOUND_HOSTS states, applied to the addresses that a name really leads to."""
+"""The hosts that may be called: the list OUTBOUND_HOSTS, applied to the addresses that a name resolves to."""
 
 import socket
 from collections.abc import Iterable
@@ -24,9 +24,9 @@ IPV4_BITS = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """Names open the way to public addresses only; any other address must be listed itself, or its network.
+    """A list of allowed hosts. A name allows public addresses only; any other address, or its network, must be listed.
 
-    So a name that suddenly leads to this machine or into the own network is refused, whoever controls the name.
+    So a name that resolves to this machine or to a private network is refused, whoever controls the name (SSRF).
     """
 
     names: frozenset[str]
@@ -35,7 +35,7 @@ class AllowedHosts:
 
     @classmethod
     def of(cls, listed: Iterable[str], *, listed_in: str = "OUTBOUND_HOSTS") -> "AllowedHosts":
-        """From host names (`.example.com`: with all its sub-domains), addresses, networks and `*`."""
+        """Make a list from host names (`.example.com`: with all its sub-domains), addresses, networks and `*`."""
         names, networks = set(), []
         for item in listed:
             try:
@@ -45,27 +45,27 @@ class AllowedHosts:
         return cls(frozenset(names), tuple(networks), listed_in)
 
     def lists(self, host: str, *, everybody: bool = False) -> bool:
-        """Whether the host itself, a name or an address, is listed, wherever a name leads.
+        """Return whether the host itself, a name or an address, is listed; a name is not resolved.
 
-        With `everybody` a `*` stands for public addresses, too.
+        With `everybody`, `*` also lists every public address.
         """
         try:
             address = ip_address(host)
         except ValueError:
-            return self._names(host)
+            return self._lists_name(host)
         listed = any(address in network for network in self.networks)
         return listed or (everybody and EVERYBODY in self.names and is_public(address))
 
     def admitted(self, host: str, addresses: Iterable[Address]) -> list[Address]:
-        """Those of a host's addresses that may be called; raises HostRefused if there is none."""
-        found = list(addresses)
-        admitted = [address for address in found if self._admits(host, address)]
+        """Return those of a host's addresses that may be called; raises HostRefused if there is none."""
+        resolved = list(addresses)
+        admitted = [address for address in resolved if self._admits(host, address)]
         if not admitted:
             raise HostRefused(
                 "host_refused",
                 _("{host} ({addresses}) may not be called: {listed_in} does not list it"),
                 host=host,
-                addresses=", ".join(map(str, found)),
+                addresses=", ".join(map(str, resolved)),
                 listed_in=self.listed_in,
             )
         return admitted
@@ -73,39 +73,39 @@ class AllowedHosts:
     def _admits(self, host: str, address: Address) -> bool:
         if any(address in network for network in self.networks):
             return True
-        return is_public(address) and self._names(host)
+        return is_public(address) and self._lists_name(host)
 
-    def _names(self, host: str) -> bool:
+    def _lists_name(self, host: str) -> bool:
         labels = host.lower().rstrip(".").split(".")
         parents = {"." + ".".join(labels[start:]) for start in range(len(labels))}
         return bool(self.names & {EVERYBODY, ".".join(labels), *parents})
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address belongs to the internet at large: not this machine, a private network or a link."""
+    """Return whether the address is public: no address of this machine, a private network or a link."""
     if isinstance(address, IPv6Address):
-        if (inside := _inside(address)) is not None:
-            return is_public(inside)
+        if (ipv4 := _embedded_ipv4(address)) is not None:
+            return is_public(ipv4)
         if address.is_site_local:
             return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-def _inside(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that an IPv6 address stands for."""
+def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
+    """Return the IPv4 address that is embedded in an IPv6 address (NAT64, mapped or 6to4), if any."""
     if address in NAT64:
         return IPv4Address(int(address) & IPV4_BITS)
     return address.ipv4_mapped or address.sixtofour
 
 
 def resolve(host: str, port: int, *, within: float) -> list[Address]:
-    """The addresses of a host; raises NoConnection, or TooSlow after `within` seconds."""
+    """Return the addresses of a host; raises NoConnection, or TooSlow after `within` seconds."""
     try:
         return [ip_address(host)]
     except ValueError:
         pass
     answers: SimpleQueue[list[Address] | OSError] = SimpleQueue()
-    # The system's resolver knows no deadline: it is left behind where it does not answer.
+    # The system's resolver has no timeout: a thread that still waits for it at the deadline is abandoned.
     Thread(target=_look_up, args=(host, port, answers), name="outbound-resolver", daemon=True).start()
     try:
         answer = answers.get(timeout=within)
@@ -118,7 +118,7 @@ def resolve(host: str, port: int, *, within: float) -> list[Address]:
 
 def _look_up(host: str, port: int, answers: "SimpleQueue[list[Address] | OSError]") -> None:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        answers.put(list(dict.fromkeys(ip_address(str(entry[4][0])) for entry in found)))
-    except (OSError, ValueError) as error:  # ValueError: what is no name at all
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        answers.put(list(dict.fromkeys(ip_address(str(entry[4][0])) for entry in entries)))
+    except (OSError, ValueError) as error:  # ValueError: a text that can't be a host name
         answers.put(error if isinstance(error, OSError) else OSError(str(error)))

@@ -1,4 +1,4 @@
-"""The network as httpcore sees it: every wait ends at the deadline, and only admitted addresses are dialled."""
+"""A network backend for httpcore: every wait ends at the deadline, and only admitted addresses are dialled."""
 
 import ssl
 import time
@@ -14,14 +14,14 @@ from .hosts import AllowedHosts, resolve
 __all__ = ["BoundedNetwork", "deadline", "seconds_left", "time_left"]
 
 CHUNK = 16 * 1024
-"""So little is sent at a time that a peer which hardly reads can't stretch one write beyond the deadline."""
+"""Bytes per write: small enough that a peer which hardly reads can't stretch one write beyond the deadline."""
 
 _deadline: ContextVar[float] = ContextVar("outbound_deadline")
 
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """All that is done inside, on this thread, ends after so many seconds."""
+    """Set a deadline for all network waits of this thread inside the block."""
     token = _deadline.set(time.monotonic() + seconds)
     try:
         yield
@@ -30,12 +30,12 @@ def deadline(seconds: float) -> Iterator[None]:
 
 
 def time_left() -> float:
-    """Seconds until the deadline; less than none once it has passed."""
+    """Return the seconds until the deadline; negative once it has passed."""
     return _deadline.get() - time.monotonic()
 
 
 def seconds_left() -> float:
-    """Those that a wait may take; raises what httpcore raises for a timeout once there are none."""
+    """Return the seconds that a wait may take; raises httpcore's timeout once the deadline has passed."""
     left = time_left()
     if left <= 0:
         raise httpcore.ReadTimeout("the deadline has passed")
@@ -43,7 +43,7 @@ def seconds_left() -> float:
 
 
 class BoundedNetwork(httpcore.NetworkBackend):
-    """Resolves a name itself, and dials the very addresses that it has checked."""
+    """A network backend that resolves names itself and dials only the addresses that it has checked."""
 
     def __init__(self, hosts: AllowedHosts) -> None:
         self._hosts = hosts
@@ -57,7 +57,7 @@ class BoundedNetwork(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """A connection to the first admitted address that takes one; each gets its share of the time left."""
+        """Connect to the first admitted address that accepts; each address gets its share of the time left."""
         addresses = self._hosts.admitted(host, resolve(host, port, within=seconds_left()))
         failure: Exception = httpcore.ConnectError(f"no address of {host}")
         for position, address in enumerate(addresses):
@@ -70,7 +70,7 @@ class BoundedNetwork(httpcore.NetworkBackend):
 
 
 class _BoundedStream(httpcore.NetworkStream):
-    """A connection on which a byte a second helps nobody: it is the whole call that has a deadline."""
+    """A connection whose reads and writes share the deadline of the whole call, so that slow bytes don't extend it."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream

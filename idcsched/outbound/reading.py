@@ -1,4 +1,4 @@
-"""The body of a reply: read, and unpacked where it was asked for, no further than its limit."""
+"""Reading a reply's body up to a limit, unpacked if gzip was asked for."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -13,11 +13,11 @@ __all__ = ["read_body"]
 
 GZIP = 16 + zlib.MAX_WBITS
 STEP = 64 * 1024
-"""So much is unpacked at a time: what turns out to be a bomb is dropped before it has gone off."""
+"""Bytes unpacked at a time, so that a zip bomb is refused before it fills the memory."""
 
 
 def read_body(reply: httpcore.Response, *, packed: bool, limit: int, origin: str) -> bytes:
-    """The whole body; raises TooLarge as soon as it is too much, BadReply for a packing that nobody asked for."""
+    """Read the whole body; raises TooLarge as soon as it exceeds `limit`, BadReply for an encoding not asked for."""
     encoding = _encoding(reply)
     if encoding == "gzip" and packed:
         parts = _unpacked(_bounded(reply.iter_stream(), limit, origin), origin)
@@ -29,8 +29,8 @@ def read_body(reply: httpcore.Response, *, packed: bool, limit: int, origin: str
 
 
 def _encoding(reply: httpcore.Response) -> str:
-    said = [value.decode("latin-1") for name, value in reply.headers if name.lower() == b"content-encoding"]
-    return ",".join(part for value in said if (part := value.strip().lower()) not in ("", "identity")) or "identity"
+    values = [value.decode("latin-1") for name, value in reply.headers if name.lower() == b"content-encoding"]
+    return ",".join(part for value in values if (part := value.strip().lower()) not in ("", "identity")) or "identity"
 
 
 def _bounded(parts: Iterable[bytes], limit: int, origin: str) -> Iterator[bytes]:
@@ -46,12 +46,12 @@ def _unpacked(parts: Iterable[bytes], origin: str) -> Iterator[bytes]:
     unpacker = zlib.decompressobj(GZIP)
     try:
         for part in parts:
-            waiting = part
-            while waiting:
-                if unpacker.eof:  # another member follows
+            remaining = part
+            while remaining:
+                if unpacker.eof:  # another gzip member follows
                     unpacker = zlib.decompressobj(GZIP)
-                yield unpacker.decompress(waiting, STEP)
-                waiting = unpacker.unconsumed_tail or unpacker.unused_data
+                yield unpacker.decompress(remaining, STEP)
+                remaining = unpacker.unconsumed_tail or unpacker.unused_data
         yield unpacker.flush()
     except zlib.error:
         raise BadReply("bad_reply", _("{origin} calls its reply gzip, which it is not"), origin=origin) from None

@@ -1,7 +1,8 @@
-"""Secrets by reference: rows hold `env:NAME` or `file:PATH`, and what that leads to is read when it is needed.
+"""Secrets by reference: rows hold `env:NAME` or `file:PATH`, and the secret is read from there when it is needed.
 
-Whoever may write a reference and an address could have any variable or file of this machine sent to a server of theirs.
-So a setting for each kind of row lists `REF@HOST`: what can be referred to, and the hosts to which it may be sent.
+A user who may write both a reference and an address could have any variable or file of this machine sent to a server
+of their own. So a setting for each kind of row lists `REF@HOST`: the references allowed, and the hosts to which each
+secret may be sent.
 """
 
 import os
@@ -43,14 +44,14 @@ class Recipients:
     setting: str
 
     def check(self, host: str) -> None:
-        """Raises Unavailable `secret_not_allowed` unless the secret may be sent to that host."""
+        """Raise Unavailable `secret_not_allowed` unless the secret may be sent to that host."""
         if not host or not _allowed_hosts(self.ref, self.setting).lists(host, everybody=True):
             detail = _("{setting} does not let {ref} be sent to {host}: it needs the entry {ref}@{host}")
             raise Unavailable("secret_not_allowed", detail, setting=self.setting, ref=self.ref, host=host)
 
 
 def secret_ref_check(ref: str, hosts: Iterable[str], *, setting: str, pointer: str = "/secret_ref") -> None:
-    """Raises Invalid unless this is a reference that the setting lists for all of the hosts."""
+    """Raise Invalid unless this is a reference that the setting lists for all of the hosts."""
     if not fullmatch(SHAPE, ref):
         raise Invalid("invalid_secret_ref", _("this must be env:NAME or file:/PATH, never the secret itself"), pointer)
     if not _hosts_listed(ref, setting):
@@ -62,19 +63,19 @@ def secret_ref_check(ref: str, hosts: Iterable[str], *, setting: str, pointer: s
 
 
 def secret_resolve(ref: str, hosts: Iterable[str], *, setting: str) -> str:
-    """What the reference leads to, without blanks around it, to be sent to these hosts; raises Unavailable."""
+    """Read the secret, stripped, if it may be sent to these hosts; raises Unavailable."""
     if not fullmatch(SHAPE, ref) or not _hosts_listed(ref, setting):
         raise Unavailable("secret_not_allowed", _("{setting} does not list {ref}"), setting=setting, ref=ref)
     _check_hosts(ref, hosts, setting)
     kind, _colon, name = ref.partition(":")
-    found = os.environ.get(name, "") if kind == "env" else _read(Path(name), ref)
-    if not found.strip():
+    secret = os.environ.get(name, "") if kind == "env" else _read(Path(name), ref)
+    if not secret.strip():
         raise Unavailable("secret_missing", _("the secret {ref} is not there, or empty"), ref=ref)
-    return found.strip()
+    return secret.strip()
 
 
 def configured_hosts(config: Any) -> Iterator[str]:
-    """The hosts that a configuration names: its `host`, and that of its `url`."""
+    """Yield the hosts that a configuration names: its `host`, and that of its `url`."""
     if host := getattr(config, "host", None):
         yield str(host)
     if url := getattr(config, "url", None):
@@ -82,7 +83,7 @@ def configured_hosts(config: Any) -> Iterator[str]:
 
 
 def host_of(url: str) -> str:
-    """The host of an address; an empty text, which no list names, where it has none."""
+    """Return the host of a URL; where there is none an empty text, which no list names."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
@@ -99,22 +100,22 @@ def _allowed_hosts(ref: str, setting: str) -> AllowedHosts:
 
 
 def _hosts_listed(ref: str, setting: str) -> list[str]:
-    """The hosts of all entries whose reference covers this one; links are followed before they are compared.
+    """Return the hosts of all entries whose reference covers this one; symbolic links are followed before comparing.
 
-    `env:NAME`, `env:BEGIN*`, `file:/path`, `file:/folder/` with all below.
+    An entry's reference is `env:NAME`, `env:BEGIN*`, `file:/path`, or `file:/folder/` for all files below.
     """
     kind, _, name = ref.partition(":")
-    meant = ref if kind == "env" else f"file:{Path(name).resolve()}"
+    target = ref if kind == "env" else f"file:{Path(name).resolve()}"
     entries = (entry.rpartition("@") for entry in getattr(settings, setting))
-    return [host for listed, _, host in entries if _covers(listed if kind == "env" else _followed(listed), meant)]
+    return [host for listed, _, host in entries if _covers(listed if kind == "env" else _resolved(listed), target)]
 
 
-def _covers(listed: str, meant: str) -> bool:
-    return meant == listed or (listed[-1] in "*/" and meant.startswith(listed.rstrip("*")))
+def _covers(listed: str, ref: str) -> bool:
+    return ref == listed or (listed[-1] in "*/" and ref.startswith(listed.rstrip("*")))
 
 
-def _followed(listed: str) -> str:
-    """An entry for files with the links in its folders' names followed."""
+def _resolved(listed: str) -> str:
+    """Return an entry's file reference with symbolic links followed."""
     if listed.startswith("env:"):
         return listed
     return f"file:{Path(listed.removeprefix('file:')).resolve()}" + ("/" if listed.endswith("/") else "")

@@ -1,4 +1,4 @@
-"""Real HTTP servers on loopback that answer as they are told: well, badly, slowly, or not at all."""
+"""Real HTTP servers on loopback for tests, which answer well, badly, slowly, or not at all."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ LOOPBACK = ["127.0.0.0/8"]
 
 @contextmanager
 def loopback_allowed(settings: Any) -> Iterator[None]:
-    """This machine may be called, by a client that has learnt nothing yet."""
+    """Allow calls to loopback inside the block, and drop the shared clients after it."""
     settings.OUTBOUND_HOSTS = LOOPBACK
     yield
     client.shared_client(tuple(LOOPBACK)).close()
@@ -49,7 +49,7 @@ def loopback_allowed(settings: Any) -> Iterator[None]:
 
 
 class Exchange(BaseHTTPRequestHandler):
-    """One request, as a behaviour sees it."""
+    """The handler of one request, which a behaviour answers."""
 
     protocol_version = "HTTP/1.1"
     server: "Peer"
@@ -73,7 +73,7 @@ class Exchange(BaseHTTPRequestHandler):
         self.end_headers()
 
     def wait(self, seconds: float) -> bool:
-        """Whether the test goes on; the peer's end cuts it short."""
+        """Wait, at most until the peer stops; return whether the peer still runs."""
         return not self.server.over.wait(seconds)
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -84,7 +84,7 @@ Behaviour = Callable[[Exchange], None]
 
 
 class Peer(ThreadingHTTPServer):
-    """Behaves as `behave` says, which a test may change; remembers the documents that it was sent."""
+    """An HTTP server that answers by `behave`, which a test may change, and records the requests that it gets."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -114,12 +114,12 @@ class Peer(ThreadingHTTPServer):
         return connection, address
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """The client may hang up whenever it likes."""
+        """Ignore errors: the client may hang up at any time."""
 
 
 @contextmanager
 def peer(behave: Behaviour, *, certificate: Path | None = None) -> Iterator[Peer]:
-    """One that behaves so, for as long as the block; with a certificate it speaks TLS."""
+    """Run a Peer with that behaviour during the block, over TLS if there is a certificate."""
     with Peer() as server:
         server.behave = behave
         if certificate is not None:
@@ -141,7 +141,7 @@ def peer(behave: Behaviour, *, certificate: Path | None = None) -> Iterator[Peer
 
 
 def closed_port() -> int:
-    """A port on which nobody listens."""
+    """Return a port on which nothing listens."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         return int(unused.getsockname()[1])
@@ -149,13 +149,13 @@ def closed_port() -> int:
 
 @contextmanager
 def mute() -> Iterator[str]:
-    """The address of somebody who picks up and neither listens nor speaks."""
+    """Yield the address of a server that accepts connections and neither reads nor writes."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield f"127.0.0.1:{listening.getsockname()[1]}"
 
 
 def short(exchange: Exchange) -> None:
-    """Promises a kilobyte, and hangs up in the middle of a word."""
+    """Announce a kilobyte, and hang up in the middle of the body."""
     exchange.head(200, Content_Length=1000)
     exchange.wfile.write(b'[{"site": "gz-')
     exchange.close_connection = True
@@ -174,7 +174,7 @@ def raw_reply(body: bytes, status: int = 200, **headers: str) -> Behaviour:
 
 
 def in_turn(*behaviours: Behaviour) -> Behaviour:
-    """One after the other; the last one for ever."""
+    """Answer each request by the next of the behaviours, and all later ones by the last."""
 
     def behave(exchange: Exchange) -> None:
         behaviours[min(len(exchange.server.calls), len(behaviours)) - 1](exchange)
@@ -183,7 +183,7 @@ def in_turn(*behaviours: Behaviour) -> Behaviour:
 
 
 def silent(exchange: Exchange) -> None:
-    """Takes the request and says nothing."""
+    """Read the request and never answer."""
     exchange.wait(30)
     exchange.close_connection = True
 
@@ -193,21 +193,21 @@ def hang_up(exchange: Exchange) -> None:
 
 
 def drip(exchange: Exchange) -> None:
-    """A byte of the body every twentieth of a second: never silent for long, never done."""
+    """Send a byte of the body every twentieth of a second, and never finish."""
     exchange.head(200, Content_Length=10_000)
     while exchange.wait(0.05):
         exchange.wfile.write(b" ")
 
 
 def drip_headers(exchange: Exchange) -> None:
-    """A byte of the head every twentieth of a second."""
+    """Send a byte of the headers every twentieth of a second."""
     exchange.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
     while exchange.wait(0.05):
         exchange.wfile.write(b"x")
 
 
 def huge(exchange: Exchange, size: int = 200 * 1024 * 1024) -> None:
-    """200 MB without saying so before."""
+    """Send 200 MB in chunks, without a Content-Length."""
     exchange.head(200, Transfer_Encoding="chunked")
     chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
     for _ in range(size // 0x10000):
@@ -215,7 +215,7 @@ def huge(exchange: Exchange, size: int = 200 * 1024 * 1024) -> None:
 
 
 def zipped_bomb(exchange: Exchange) -> None:
-    """100 MB in a tenth of one, whatever was accepted."""
+    """Send 100 MB gzipped into 0.1 MB, whatever encoding the client accepts."""
     raw_reply(_zipped(), Content_Encoding="gzip")(exchange)
 
 
