@@ -1,1 +1,1 @@
-"""What becomes of a decision that is taken at its word: placements, their machines, and their life."""
+"""Placements, the orders that hold capacity or wait for it: their life, their machines and their callbacks."""

@@ -45,7 +45,7 @@ MARKS = {"success": "mark-good", "info": "mark-soon", "warning": "mark-warn", "d
 
 @admin.register(Placement)
 class PlacementAdmin(TenantReadOnlyAdmin):
-    """What was ordered, what it holds, and what happened to it."""
+    """The admin of placements: the order, the capacity that it holds, and its events."""
 
     list_display = [
         "created_at",
@@ -65,23 +65,23 @@ class PlacementAdmin(TenantReadOnlyAdmin):
     change_form_outer_before_template = "administration/placement.html"
 
     def get_fieldsets(self, request: HttpRequest, obj: Placement | None = None) -> list[Any]:
-        """The template tells it all."""
+        """Return no fieldsets: the template shows everything."""
         return []
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         placement = self.get_object(request, object_id)
-        shown = {} if placement is None else _shown(placement, may_give_up=_may_give_up(request, placement))
-        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+        context = {} if placement is None else _page_context(placement, may_give_up=_may_give_up(request, placement))
+        return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
     def get_urls(self) -> list[URLPattern]:
-        """The way out of a release that is stuck."""
+        """Add the address at which a stuck release is given up."""
         view = self.admin_site.admin_view(self.give_up_view)
         return [path("<uuid:pk>/give-up/", view, name="placement_placement_give_up"), *super().get_urls()]
 
     def give_up_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Leave its machines to whoever says why."""
+        """Give up the release of a placement, for a reason that the user must state."""
         placement = get_object_or_404(self.get_queryset(request), pk=pk)
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
@@ -123,7 +123,7 @@ def _may_give_up(request: HttpRequest, placement: Placement) -> bool:
     return True
 
 
-def _shown(placement: Placement, *, may_give_up: bool) -> dict[str, Any]:
+def _page_context(placement: Placement, *, may_give_up: bool) -> dict[str, Any]:
     releasing = placement.needs_attention and placement.state == State.RELEASING
     return {
         "stuck": Placement.objects.filter(stuck(timezone.now()), pk=placement.pk).exists(),

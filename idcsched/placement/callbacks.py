@@ -1,4 +1,4 @@
-"""What a placement's callback address is to be told: written with each event, in its transaction."""
+"""Callbacks to a placement's address: each is written with its event, in the same transaction."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -33,13 +33,13 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 KINDS: Mapping[str, str] = {Move.LOST: "placement.machines_lost", Move.FOUND: "placement.machines_found"}
-"""What is told of moves that leave the state as it is."""
+"""The callback types of moves that do not change the state."""
 MESSAGE_SECONDS = 60
-"""A message that no worker has taken by then is dropped: the sweep has sent others."""
+"""A message that no worker has taken by then is dropped, as the sweep sends another."""
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """The placement as the event left it."""
+class CallbackData(msgspec.Struct, frozen=True, kw_only=True):
+    """The placement right after the event."""
 
     id: str
     request_id: str | None
@@ -60,31 +60,31 @@ class CallbackDocument(msgspec.Struct, frozen=True, kw_only=True):
 
     type: str
     timestamp: datetime
-    data: Told
+    data: CallbackData
 
 
 def callbacks_of(events: Sequence[Event]) -> list[Delivery]:
-    """A row for each of the events, to be written with it; none where nobody wants to be told."""
+    """Return the unsaved deliveries of the events; a placement without a callback address has none."""
     return [_delivery(event.placement, event) for event in events if event.placement.callback_url]
 
 
 def announced(placement: Placement) -> None:
-    """Once the transaction is through, send for a worker."""
+    """Send a message to the workers about the placement's callbacks once the transaction is committed."""
     if placement.callback_url:
         transaction.on_commit(lambda: announce(placement.pk))
 
 
 def announce(placement_id: UUID) -> None:
-    """A hint to the workers; without it the sweep finds what is to be sent."""
-    task, wanted = "idcsched.placement.tasks.placement_deliver", [str(placement_id)]
+    """Send a message to the workers; where the broker is away, the sweep finds the callbacks."""
+    task, arguments = "idcsched.placement.tasks.placement_deliver", [str(placement_id)]
     try:
-        current_app.send_task(task, wanted, retry=False, expires=MESSAGE_SECONDS)
+        current_app.send_task(task, arguments, retry=False, expires=MESSAGE_SECONDS)
     except (BrokerAway, OSError) as error:
         logger.warning("the broker is away, callbacks of %s wait for the sweep: %s", placement_id, error)
 
 
 def callback_host_check(url: str | None, tenant: Tenant) -> None:
-    """Raises Invalid for what is no address, and where the tenant does not list the host."""
+    """Raise Invalid unless the URL is valid and the tenant lists its host."""
     if url is None:
         return
     callback_url_check(url)
@@ -99,13 +99,13 @@ def callback_host_check(url: str | None, tenant: Tenant) -> None:
 
 
 def may_be_called(url: str, tenant: Tenant) -> bool:
-    """Whether the tenant lists the host itself, wherever its name may lead."""
+    """Return whether the tenant lists the URL's host; the name is not resolved."""
     return AllowedHosts.of(tenant.callback_hosts).lists(urlsplit(url).hostname or "")
 
 
 def _delivery(placement: Placement, event: Event) -> Delivery:
     kind = KINDS.get(event.move, f"placement.{event.state}")
-    document = CallbackDocument(type=kind, timestamp=event.at, data=_told(placement, event))
+    document = CallbackDocument(type=kind, timestamp=event.at, data=_callback_data(placement, event))
     return Delivery(
         placement=placement,
         version=event.version,
@@ -115,8 +115,8 @@ def _delivery(placement: Placement, event: Event) -> Delivery:
     )
 
 
-def _told(placement: Placement, event: Event) -> Told:
-    return Told(
+def _callback_data(placement: Placement, event: Event) -> CallbackData:
+    return CallbackData(
         id=str(placement.pk),
         request_id=placement.request_id or None,
         tenant=placement.tenant.code,

@@ -1,4 +1,4 @@
-"""The candidates of a decision in the order in which they are tried, each with what it would have to give."""
+"""The candidates of a decision in the order in which they are tried, each with the claims of the order on it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,9 +17,10 @@ __all__ = ["Candidate", "candidate_of", "candidates"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """`refusal`: the code of the reason why a plugin does not permit it; `held_back`: why nothing is started yet.
+    """An IDC that an order may take, with the lines and the claims.
 
-    `provider`: the code of the IDC's, which may be of none that there is.
+    `refusal`: the code of the reason why a plugin does not permit the order there; `held_back`: why its machines are
+    not started yet. `provider`: the code of the IDC's provider, which need not exist.
     """
 
     idc: str
@@ -32,19 +33,19 @@ class Candidate:
 
 
 def candidates(decision: Decision, *, at_most: int) -> Iterator[Candidate]:
-    """The one that was picked, then the others by rank."""
-    order: list[int] = decision.ranking.head(at_most + 1)[: at_most + 1].tolist()
-    if decision.picked not in order:  # near the best, and further down
-        order = decision.ranking.order.tolist()
-    first = order.index(decision.picked)
-    others = (place for place in range(min(at_most + 1, len(order))) if place != first)
-    for place in islice((first, *others), at_most):
-        yield candidate_of(picked(decision, order[place]), decision.profile, rank=place + 1)
+    """Yield the picked candidate, then the others by rank."""
+    positions: list[int] = decision.ranking.head(at_most + 1)[: at_most + 1].tolist()
+    if decision.picked not in positions:  # `pick: near_best` has picked one from further down
+        positions = decision.ranking.order.tolist()
+    first = positions.index(decision.picked)
+    others = (index for index in range(min(at_most + 1, len(positions))) if index != first)
+    for index in islice((first, *others), at_most):
+        yield candidate_of(picked(decision, positions[index]), decision.profile, rank=index + 1)
 
 
 def candidate_of(ctx: Cycle, profile: Profile, *, rank: int) -> Candidate:
-    """The one IDC of `ctx`."""
-    refusal, held_back = _permitted(ctx, profile)
+    """Return the one IDC of `ctx` as a candidate."""
+    refusal, held_back = _permit(ctx, profile)
     lines, row = ctx.snapshot.lines, int(ctx.row_numbers[0])
     return Candidate(
         idc=ctx.snapshot.idcs.codes[row],
@@ -57,16 +58,16 @@ def candidate_of(ctx: Cycle, profile: Profile, *, rank: int) -> Candidate:
     )
 
 
-def _permitted(ctx: Cycle, profile: Profile) -> tuple[str, str]:
-    """What the profile's plugins say: why not at all, and why not yet."""
+def _permit(ctx: Cycle, profile: Profile) -> tuple[str, str]:
+    """Run the profile's Permit plugins; return the code of a refusal, and why the machines are held back."""
     held_back = ""
     for entry in profile.permitters:
         try:
-            word = entry.run(ctx, "permit")
+            verdict = entry.run(ctx, "permit")
         except Exception as error:
             raise PluginFailed(entry.name, "permit", f"{type(error).__name__}: {error}") from error
-        if isinstance(word, Rejection):
-            return word.reason.code, ""
-        if isinstance(word, Hold):
-            held_back = held_back or word.why
+        if isinstance(verdict, Rejection):
+            return verdict.reason.code, ""
+        if isinstance(verdict, Hold):
+            held_back = held_back or verdict.why
     return "", held_back

@@ -1,4 +1,4 @@
-"""The choices that a decision leaves an order, the best first: a candidate each, or all shares of what is spread."""
+"""The choices that a decision gives an order, best first: one candidate each, or all shares of a spread order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,15 +18,15 @@ __all__ = ["NO_PROVIDER", "choices", "nobody_starts_machines", "why_not"]
 
 CONFLICT, NO_PROVIDER = "conflict", "no_provider"
 MOST_LOOKED_AT = 100
-"""So far down the ranking an IDC is looked for whose provider starts machines."""
+"""How far down the ranking IDCs are searched for one whose provider starts machines."""
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
 def choices(order: Order, made: Made, *, at_most: int, avoided: Mapping[str, str] = NOWHERE) -> Iterator[list[Take]]:
     """Yield what to take, best first; asking for the next means that the previous one was lost to another order.
 
-    Passed over are what a plugin does not permit, the IDCs that are `avoided`, each for a reason, and, where machines
-    are to be started, IDCs without a provider that starts them.
+    Skips candidates that a plugin does not permit, IDCs in `avoided` (code → reason), and, where machines are to be
+    started, IDCs without a provider that starts them.
     """
     if not made.solution.scheduled:
         return
@@ -34,48 +34,48 @@ def choices(order: Order, made: Made, *, at_most: int, avoided: Mapping[str, str
         yield from _shares(order, made)
         return
     passed_over: list[PassedOver] = []
-    elsewhere = next(reversed(tuple(avoided.values())), None)
-    found = 0
+    last_avoided = next(reversed(tuple(avoided.values())), None)
+    yielded = 0
     for candidate in candidates(made.decision, at_most=at_most if order.action == Action.RESERVE else MOST_LOOKED_AT):
         because = avoided.get(candidate.idc) or why_not(order, [candidate])
         if not because:
-            last = passed_over[-1].because if passed_over else elsewhere
+            last = passed_over[-1].because if passed_over else last_avoided
             yield [Take(order=order, made=made, candidate=candidate, because=last, passed_over=tuple(passed_over))]
             because = CONFLICT
-            found += 1
-        if found == at_most:
+            yielded += 1
+        if yielded == at_most:
             return
         passed_over.append(PassedOver(idc=candidate.idc, rank=candidate.rank, because=because))
 
 
 def why_not(order: Order, wanted: Sequence[Candidate]) -> str:
-    """The code of the reason why these can't be taken, or nothing can be started there."""
+    """Return the code of the reason why an order can't take these candidates, or start machines there; empty: none."""
     if refusal := next((candidate.refusal for candidate in wanted if candidate.refusal), ""):
         return refusal
-    if order.action == Action.PROVISION and not {each.provider for each in wanted} <= providers_usable(
-        each.provider for each in wanted
+    if order.action == Action.PROVISION and not {candidate.provider for candidate in wanted} <= providers_usable(
+        candidate.provider for candidate in wanted
     ):
         return NO_PROVIDER
     return ""
 
 
 def nobody_starts_machines(order: Order, made: Made) -> bool:
-    """Whether machines are to be started, and of the IDCs that fit none has a provider that does."""
+    """Return whether machines are to be started and no IDC that fits has a provider that starts them."""
     if order.action == Action.RESERVE or not made.solution.scheduled:
         return False
     if made.solution.shares is not None:
-        first = [
+        candidates_of_shares = [
             candidate_of(picked(share.decision, share.position), share.decision.profile, rank=1)
             for share in made.solution.shares
         ]
-        return why_not(order, first) == NO_PROVIDER
+        return why_not(order, candidates_of_shares) == NO_PROVIDER
     return all(
         why_not(order, [candidate]) == NO_PROVIDER for candidate in candidates(made.decision, at_most=MOST_LOOKED_AT)
     )
 
 
 def _shares(order: Order, made: Made) -> Iterator[list[Take]]:
-    """One placement an IDC, all of one group; there is no second way: it takes a fresh decision."""
+    """Yield the one choice of a spread order: a placement in each IDC, all of one group."""
     group = order.group_id or uuid7()
     takes = [
         Take(

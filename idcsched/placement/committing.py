@@ -1,4 +1,4 @@
-"""A recommendation taken at its word: the very IDC and lines that were recommended, if they still fit."""
+"""Committing a recommendation: a placement in the very IDC and lines recommended, if they still fit."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -36,43 +36,43 @@ COMMIT_SECONDS = 600
 def placement_commit(
     *, commit_token: str, action: Action, principal: Principal, http_request_id: str
 ) -> tuple[Placement, bool]:
-    """The placement, and whether it is new: the same token again gives the same placement.
+    """Return the placement of a recommendation, and whether it is new: one token makes one placement.
 
     Raises Invalid `invalid_token`, `tenant_required`, `unknown_tenant`, `callback_host_not_allowed`, Conflict
-    `token_expired`, `decision_outdated`, `no_provider`, `quota_exceeded`, NotFound for what belongs to somebody else.
+    `token_expired`, `decision_outdated`, `no_provider`, `quota_exceeded`, NotFound for another tenant's token.
     """
     recommendation, expired = recommendation_of(commit_token, max_age=COMMIT_SECONDS)
     live.catch_up()
     tenant = _tenant_of(recommendation, principal)
-    if (placement := _committed(recommendation.decision)) is not None:
+    if (placement := _earlier_placement(recommendation.decision)) is not None:
         return placement, False
     if expired:
         raise Conflict("token_expired", _("the recommendation is more than ten minutes old: ask again"))
-    asked = recommendation.request
-    order = order_of(asked, tenant=tenant, actor=principal.username, action=action, based_on=recommendation.decision)
-    callback_host_check(asked.callback_url, order.tenant)
+    request = recommendation.request
+    order = order_of(request, tenant=tenant, actor=principal.username, action=action, based_on=recommendation.decision)
+    callback_host_check(request.callback_url, order.tenant)
     quota_check(order.tenant, order.use)
-    made = _decided_again(recommendation, principal, http_request_id)
-    takes = _as_recommended(recommendation, order, made)
+    made = _decide_again(recommendation, principal, http_request_id)
+    takes = _takes_as_recommended(recommendation, order, made)
     if why_not(order, [take.candidate for take in takes]) == NO_PROVIDER:
         raise NoFeasible("no_provider", _("no IDC that fits has a provider that starts machines: {summary}"), made)
     try:
         return take_together(takes)[0], True
     except IntegrityError as error:
-        if (placement := _committed(recommendation.decision)) is not None:  # the same token at the same time
+        if (placement := _earlier_placement(recommendation.decision)) is not None:  # the same token at the same time
             return placement, False
         if oversold(error):
             raise _outdated(made) from error
         raise
 
 
-def _committed(recommended: UUID) -> Placement | None:
-    """The placement that was made of that recommendation before."""
+def _earlier_placement(recommended: UUID) -> Placement | None:
+    """Return the placement that was committed from this recommendation before, if any."""
     return Placement.objects.select_related("tenant", "idc").filter(based_on=recommended).first()
 
 
 def _tenant_of(recommendation: Recommendation, principal: Principal) -> str:
-    """The tenant that it was made for; raises NotFound where the caller may not act for that tenant, Invalid."""
+    """Return the recommendation's tenant; raises NotFound where the caller may not act for that tenant, Invalid."""
     if not principal.all_tenants and recommendation.tenant != principal.tenant:
         raise NotFound("not_found", _("there is no such recommendation"))
     code = recommendation.tenant
@@ -83,10 +83,10 @@ def _tenant_of(recommendation: Recommendation, principal: Principal) -> str:
     return code
 
 
-def _decided_again(recommendation: Recommendation, principal: Principal, http_request_id: str) -> Made:
-    """A decision of now between the recommended IDCs alone, by the profile revision of then.
+def _decide_again(recommendation: Recommendation, principal: Principal, http_request_id: str) -> Made:
+    """Decide again on the live picture, among the recommended IDCs alone, by the recommendation's profile revision.
 
-    Raises Conflict `decision_outdated` where they do not fit any more.
+    Raises Conflict `decision_outdated` where the IDCs do not fit any more.
     """
     idcs = tuple(share.idc for share in recommendation.shares)
     made = make(
@@ -101,17 +101,17 @@ def _decided_again(recommendation: Recommendation, principal: Principal, http_re
     return made
 
 
-def _as_recommended(recommendation: Recommendation, order: Order, made: Made) -> list[Take]:
-    """The IDCs with the lines that were recommended, whichever would be chosen today."""
+def _takes_as_recommended(recommendation: Recommendation, order: Order, made: Made) -> list[Take]:
+    """Return what to take: the recommended IDCs and lines, even if others would be chosen now."""
     if recommendation.spread:
         return _shares_as_recommended(recommendation, order, made)
-    alone = picked(made.decision, made.decision.picked)
-    candidate = _pinned(made, alone, recommendation.shares[0].lines, rank=1)
+    narrowed = picked(made.decision, made.decision.picked)
+    candidate = _pinned(made, narrowed, recommendation.shares[0].lines, rank=1)
     return [Take(order=order, made=made, candidate=candidate)]
 
 
 def _shares_as_recommended(recommendation: Recommendation, order: Order, made: Made) -> list[Take]:
-    """Each IDC with as many machines as was recommended."""
+    """Return what to take of each IDC, if the shares are still those recommended."""
     recommended = {share.idc: share for share in recommendation.shares}
     takes = next(choices(order, made, at_most=1), [])
     machines = {take.candidate.idc: take.order.machines for take in takes}
@@ -132,10 +132,10 @@ def _shares_as_recommended(recommendation: Recommendation, order: Order, made: M
 
 
 def _pinned(made: Made, ctx: Cycle, lines: tuple[str, ...], *, rank: int) -> Candidate:
-    on_lines = pinned(ctx, lines)
-    if on_lines is None:
+    pinned_ctx = pinned(ctx, lines)
+    if pinned_ctx is None:
         raise _outdated(made)
-    return candidate_of(on_lines, made.decision.profile, rank=rank)
+    return candidate_of(pinned_ctx, made.decision.profile, rank=rank)
 
 
 def _outdated(made: Made) -> NoFeasible:

@@ -1,7 +1,8 @@
-"""Callbacks on their way: at least once, those of one placement in order, until they are received or a day is over.
+"""Delivery of callbacks: at least once, in order for one placement, until they are received or a day is over.
 
-The row is the truth. A worker claims the oldest that waits, sends it outside of any transaction, and writes down what
-came of it; one that dies in between lets its claim run out, and the message is sent again under the same id.
+A worker claims the row of the oldest pending callback for a limited time, sends the callback outside of any
+transaction, and writes the outcome to the row. If the worker dies in between, the claim runs out and another worker
+sends the message again under the same id.
 """
 
 import logging
@@ -32,26 +33,26 @@ logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS = 10.0
 CLAIM = timedelta(seconds=60)
-"""More than a try takes."""
+"""The duration of a claim: longer than a try may take."""
 SOONEST, LATEST = timedelta(seconds=5), timedelta(hours=1)
 JITTER = 0.25
 LONGEST = timedelta(days=1)
 KEPT = timedelta(days=30)
-"""So long anybody may look up, or have sent again, what was told."""
+"""How long callbacks are kept, to be looked up or sent again."""
 IN_A_ROW = 20
-"""So many of one placement are sent before another gets its turn."""
+"""How many callbacks of one placement are sent before another placement gets its turn."""
 
 
 def placement_deliver(*, placement_id: UUID) -> int:
-    """Send what waits, oldest first, until one is not received; says how many were. Many workers may do so at once."""
+    """Send pending callbacks, oldest first, until one fails; return how many arrived. Workers may run it at once."""
     delivered = 0
-    while delivered < IN_A_ROW and (delivery := _claimed(placement_id)) is not None and _received(delivery):
+    while delivered < IN_A_ROW and (delivery := _claimed(placement_id)) is not None and _deliver(delivery):
         delivered += 1
     return delivered
 
 
 def callbacks_announce(*, now: datetime, at_most: int = 500) -> int:
-    """Send for workers for what is due; says for how many placements."""
+    """Send a message to the workers for each placement with a due callback; return for how many placements."""
     earlier = Delivery.objects.filter(
         placement=OuterRef("placement"), state=DeliveryState.PENDING, version__lt=OuterRef("version")
     )
@@ -64,7 +65,7 @@ def callbacks_announce(*, now: datetime, at_most: int = 500) -> int:
 
 @transaction.atomic
 def delivery_resend(*, delivery: Delivery) -> Delivery:
-    """Try it at once and for another day, received before or not; raises NotFound."""
+    """Send a callback again, whether it was received or not, and retry for another day; raises NotFound."""
     now = timezone.now()
     rows = Delivery.objects.filter(pk=delivery.pk)
     before = rows.select_for_update(of=("self",)).values("state", "queued_at").first()
@@ -78,12 +79,12 @@ def delivery_resend(*, delivery: Delivery) -> Delivery:
 
 
 def deliveries_prune(*, now: datetime, batch: int = 1000) -> int:
-    """Forget callbacks that were received or given up long ago, a batch at a time; says how many."""
+    """Delete callbacks that were received or given up long ago, batch by batch; return how many."""
     ended = Delivery.objects.filter(created_at__lt=now - KEPT, queued_at__lt=now - KEPT)
-    ended, gone = ended.exclude(state=DeliveryState.PENDING).order_by(), 0
+    ended, deleted = ended.exclude(state=DeliveryState.PENDING).order_by(), 0
     while ids := list(ended.values_list("pk", flat=True)[:batch]):
-        gone += Delivery.objects.filter(pk__in=ids).exclude(state=DeliveryState.PENDING).delete()[0]
-    return gone
+        deleted += Delivery.objects.filter(pk__in=ids).exclude(state=DeliveryState.PENDING).delete()[0]
+    return deleted
 
 
 def _due(now: datetime) -> Q:
@@ -92,7 +93,7 @@ def _due(now: datetime) -> Q:
 
 
 def _claimed(placement_id: UUID) -> Delivery | None:
-    """The oldest that waits, if it is due and now the caller's; one statement that can succeed for one caller only."""
+    """Claim the oldest pending callback, if it is due; one statement, which succeeds for one caller only."""
     claim, now = uuid4(), timezone.now()
     waiting = Delivery.objects.filter(placement=placement_id, state=DeliveryState.PENDING)
     oldest = waiting.order_by("version").values("pk")[:1]
@@ -101,7 +102,7 @@ def _claimed(placement_id: UUID) -> Delivery | None:
     return Delivery.objects.select_related("placement__tenant").filter(claim=claim).first()
 
 
-def _received(delivery: Delivery) -> bool:
+def _deliver(delivery: Delivery) -> bool:
     try:
         _send(delivery)
     except Exception as error:
@@ -109,12 +110,12 @@ def _received(delivery: Delivery) -> bool:
         if not isinstance(error, OutboundError):
             raise
         return False
-    _ended(delivery, state=DeliveryState.DELIVERED, delivered_at=timezone.now(), error="")
+    _outcome_write(delivery, state=DeliveryState.DELIVERED, delivered_at=timezone.now(), error="")
     return True
 
 
 def _send(delivery: Delivery) -> None:
-    """One try; raises an OutboundError."""
+    """Send the callback once; raises an OutboundError."""
     tenant, now, content = delivery.placement.tenant, timezone.now(), delivery.payload.encode("utf-8")
     if not may_be_called(delivery.url, tenant):
         host = urlsplit(delivery.url).hostname
@@ -130,18 +131,18 @@ def _send(delivery: Delivery) -> None:
 def _failed(delivery: Delivery, error: str) -> None:
     now, until = timezone.now(), delivery.queued_at + LONGEST
     if now < until:
-        _ended(delivery, error=error, next_try_at=min(now + _pause(now - delivery.queued_at), until))
+        _outcome_write(delivery, error=error, next_try_at=min(now + _pause(now - delivery.queued_at), until))
         return
     logger.warning("callback %s of placement %s is given up: %s", delivery.pk, delivery.placement_id, error)
-    _ended(delivery, error=error, state=DeliveryState.GIVEN_UP)
+    _outcome_write(delivery, error=error, state=DeliveryState.GIVEN_UP)
 
 
 def _pause(tried_for: timedelta) -> timedelta:
-    """As long again as it has been tried, so that pauses double; never quite the same."""
+    """Return as long as the callback has been tried already, so that pauses double, with jitter."""
     spread = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - it spreads load and guards nothing
     return min(max(tried_for, SOONEST), LATEST) * spread
 
 
-def _ended(delivery: Delivery, **values: Any) -> None:
-    """What came of a try, unless somebody else is at it by now."""
+def _outcome_write(delivery: Delivery, **values: Any) -> None:
+    """Write the outcome of a try, unless another worker has claimed the callback meanwhile."""
     Delivery.objects.filter(pk=delivery.pk, claim=delivery.claim).update(claim=None, claimed_until=None, **values)

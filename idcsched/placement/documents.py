@@ -1,4 +1,4 @@
-"""A placement as the contract shows it."""
+"""The documents of placements, events and callbacks in the API."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -101,23 +101,23 @@ class DeliveryDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def shown(rows: QuerySet[Placement]) -> QuerySet[Placement]:
-    """With all that a document needs, in a fixed number of queries."""
+    """Join and prefetch all that the documents need, in a fixed number of queries."""
     attempts = Attempt.objects.select_related("idc").prefetch_related("machines")
     return rows.select_related("tenant", "idc").prefetch_related(Prefetch("attempts", attempts))
 
 
 def placement_documents(placements: Sequence[Placement]) -> list[PlacementDocument]:
-    """Those rows of `shown`, as they stand now."""
-    leaving = _leaving({placement.idc_id for placement in placements if placement.state in HOLDING})
+    """Return the documents of rows read through `shown`."""
+    leaving = _eviction_taints({placement.idc_id for placement in placements if placement.state in HOLDING})
     return [
         _document(placement, leaving.get(placement.idc_id), list(placement.attempts.all())) for placement in placements
     ]
 
 
 def just_ordered(placement: Placement) -> PlacementDocument:
-    """One that was written a moment ago, with nothing started for it yet: the database is not asked again."""
+    """Return the document of a new placement for which nothing is started yet, without a query."""
     idc = placement.idc.code if placement.idc else None
-    return _document(placement, _seen_leaving(idc) if idc else None, attempts=())
+    return _document(placement, _eviction_taint_seen(idc) if idc else None, attempts=())
 
 
 def event_document(event: Event) -> EventDocument:
@@ -132,7 +132,7 @@ def event_document(event: Event) -> EventDocument:
 
 
 def delivery_document(delivery: Delivery) -> DeliveryDocument:
-    """A row that knows its placement and tenant."""
+    """Return the document of a callback that was read together with its placement and tenant."""
     return DeliveryDocument(
         id=str(delivery.pk),
         placement=str(delivery.placement_id),
@@ -153,39 +153,39 @@ def delivery_document(delivery: Delivery) -> DeliveryDocument:
 
 
 def on_idcs_to_leave(now: datetime) -> Q:
-    """Placements whose IDC is to be left."""
+    """Return the condition for placements that hold capacity in an IDC with a NoExecute taint in force."""
     taints = Taint.objects.filter(in_force(now), effect=Effect.NO_EXECUTE)
     return Q(state__in=sorted(HOLDING), idc__in=taints.values("idc"))
 
 
 def in_force(now: datetime) -> Q:
-    """Taints whose window is open."""
+    """Return the condition for taints whose time window is open."""
     return (Q(starts_at__isnull=True) | Q(starts_at__lte=now)) & (Q(ends_at__isnull=True) | Q(ends_at__gt=now))
 
 
-def _leaving(idcs: Iterable[int | None]) -> dict[int | None, str]:
-    """The NoExecute taint in force on each of the IDCs that has one."""
+def _eviction_taints(idcs: Iterable[int | None]) -> dict[int | None, str]:
+    """Return the text of the NoExecute taint in force for each of the IDCs that has one, by primary key."""
     taints = Taint.objects.filter(in_force(timezone.now()), idc__in=list(idcs), effect=Effect.NO_EXECUTE)
-    return {idc: _mark(key, value) for idc, key, value in sorted(taints.values_list("idc_id", "key", "value"))}
+    return {idc: _taint_text(key, value) for idc, key, value in sorted(taints.values_list("idc_id", "key", "value"))}
 
 
-def _seen_leaving(idc: str) -> str | None:
-    """The same of one, as the live picture has it."""
+def _eviction_taint_seen(idc: str) -> str | None:
+    """Return the text of the IDC's NoExecute taint in force, if any, from the live picture."""
     picture = live.known
     if picture is None or idc not in picture.snapshot.idcs.row_of:
         return None
     row, now = picture.snapshot.idcs.row_of[idc], timezone.now().timestamp()
     taints = picture.snapshot.taints.on(row, Effect.NO_EXECUTE, now)
-    return _mark(*taints[-1]) if taints else None
+    return _taint_text(*taints[-1]) if taints else None
 
 
-def _mark(key: str, value: str) -> str:
+def _taint_text(key: str, value: str) -> str:
     return f"{key}={value}" if value else key
 
 
 def _document(placement: Placement, leaving: str | None, attempts: Sequence[Attempt]) -> PlacementDocument:
     machines = list(attempts[-1].machines.all()) if attempts else []
-    if attempts and attempts[-1].state == AttemptState.FAILED:  # what is left of it
+    if attempts and attempts[-1].state == AttemptState.FAILED:  # show only the machines that still exist
         machines = [machine for machine in machines if machine.state != MachineState.DELETED]
     return PlacementDocument(
         id=str(placement.pk),

@@ -1,4 +1,4 @@
-"""What a kind of provider is: one class with four methods, which start machines, look for them and remove them."""
+"""The base class of provider drivers: four methods, which start machines, look for them and remove them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,32 +19,32 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """What every kind can be told. A kind adds fields of its own in a subclass."""
 
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0, le=120)] = 30.0
-    """For all that is asked about one machine in one go."""
+    """The deadline of all calls for one machine in one turn."""
     boot_seconds: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 900.0
-    """A machine that is not up by then has failed."""
+    """The time after which a machine that is not up has failed."""
     tries: Annotated[int, msgspec.Meta(ge=1, le=20)] = 3
-    """So often a machine is begun before it is given up."""
+    """The number of attempts to start a machine before it has failed."""
     look_every_seconds: Annotated[float, msgspec.Meta(ge=60, le=604_800)] = 3600.0
-    """Machines that have been up for an hour are looked for so often."""
+    """The interval of checks on machines that have been up for an hour."""
 
 
 class Condition(StrEnum):
-    """How a machine is, as its provider tells."""
+    """The condition of a machine as its provider reports it."""
 
     STARTING = "starting"
     UP = "up"
     BROKEN = "broken"
-    """It will not come up any more."""
+    """The machine will not come up any more."""
     GOING = "going"
-    """It is being removed."""
+    """The machine is being removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A machine that is to be started. `shape` holds what the order says of it: `cpu`, `image`, `params` …
 
-    `token` is this machine's own and marks what is created, so that `find` knows it again. `idempotency_key` is the
-    same in every repetition of one `create`, and another once what was created has come to nothing.
+    `token` identifies the machine and is attached to what is created, so that `find` can look for it.
+    `idempotency_key` is the same in every repetition of one `create`; it changes once a created machine has failed.
     """
 
     token: str
@@ -59,7 +59,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Existing:
-    """A machine that is there. `error`: what the provider says is wrong with it."""
+    """A machine that exists at the provider. `error`: what is wrong with the machine, in the provider's words."""
 
     id: str
     condition: Condition
@@ -68,22 +68,22 @@ class Existing:
 
 
 class NotHere(Unavailable):
-    """It was not created and will not be, however often one asks: no such image, no room, not allowed."""
+    """The machine was not created, and a retry will not help: no such image, no room, not allowed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Bounded):
-    """What one turn may use; what it fetches it asks for once. `provider` is the row's code."""
+    """The bounds of one turn with a provider; fetches are not retried. `provider` is the row's code."""
 
     provider: str
 
 
 class Driver(ABC):
-    """One kind of provider. The first line of the docstring says where it starts machines; `Config` is what it can be
-    told.
+    """One kind of provider. The first line of the docstring says where it starts machines; `Config` is its
+    configuration.
 
-    A method may raise whatever it likes, and may be cut off at any point: nobody concludes from that that nothing was
-    done. What is there is looked for, by token, before anything is done again. `NotHere` alone says that nothing is.
+    A method may raise any exception and may be cut off at any point: the caller never concludes that nothing was
+    done, but looks for the machine by its token before a retry. `NotHere` alone means that nothing was created.
     """
 
     kind: ClassVar[str]
@@ -98,23 +98,23 @@ class Driver(ABC):
 
     @abstractmethod
     def find(self, call: Call, token: str) -> Sequence[Existing]:
-        """All machines with this mark that are still there, whatever condition they are in."""
+        """Return all machines with this token that still exist, in whatever condition."""
 
     @abstractmethod
     def get(self, call: Call, machine_id: str) -> Existing | None:
-        """The machine of that id; None once it is gone."""
+        """Return the machine with that id; None once it is gone."""
 
     @abstractmethod
     def delete(self, call: Call, machine_id: str) -> None:
-        """Have it removed; need not wait until it is. One that is gone, or going, is no error."""
+        """Have the machine removed; need not wait until it is. A machine that is gone, or going, is no error."""
 
     def hosts(self) -> Iterable[str]:
-        """The hosts to which the secret is sent: the `host` of the configuration, and that of its `url`.
+        """Return the hosts to which the secret is sent: the `host` of the configuration, and that of its `url`.
 
-        `call.fetch` sends nothing elsewhere; a kind that connects in another way names here whom it connects to.
+        `call.fetch` sends nothing to other hosts; a driver that connects in another way names its hosts here.
         """
         return configured_hosts(self.config)
 
     def check(self) -> Iterable[FieldError]:
-        """What is wrong with the configuration that types alone can't tell; pointers lie within it."""
+        """Return the errors in the configuration that types alone can't express; pointers are relative to it."""
         return ()

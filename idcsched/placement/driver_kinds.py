@@ -1,7 +1,7 @@
-"""Kinds of providers → driver classes: the built-in ones, and third parties' by entry point.
+"""The registry of driver classes by kind of provider: the built-in ones, and third parties' by entry point.
 
-Nobody imports a driver: whoever needs one asks here by its kind. One that can't be loaded is named with its error and
-takes nothing else down.
+Drivers are looked up here by kind and never imported elsewhere. A driver that can't be loaded is listed with its error
+and affects no other.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ GROUP = "idcsched.providers"
 
 @dataclass(frozen=True, slots=True)
 class DriverKinds:
-    """Drivers by kind, and what could not be loaded with the reason."""
+    """Drivers by kind, and the sources of drivers that could not be loaded, with the error."""
 
     drivers: Mapping[str, type[Driver]]
     broken: Mapping[str, str] = field(default_factory=dict)
@@ -30,14 +30,14 @@ class DriverKinds:
 
 @cache
 def driver_kinds() -> DriverKinds:
-    """Those of this process: loaded once, at first use."""
+    """Return the driver kinds of this process, loaded once, at first use."""
     return load_driver_kinds()
 
 
 def load_driver_kinds() -> DriverKinds:
-    """The built-in drivers and those that installed distributions offer."""
+    """Load the built-in drivers and those that installed distributions offer."""
     drivers, broken = offered(
-        Driver,  # type: ignore[type-abstract]  # what is offered is not
+        Driver,  # type: ignore[type-abstract]  # the classes offered are not abstract
         package=BUILT_IN,
         group=GROUP,
         name_of=lambda driver: driver.kind,
@@ -47,7 +47,7 @@ def load_driver_kinds() -> DriverKinds:
 
 
 def check_driver_class(driver: object) -> type[Driver]:
-    """The class, if it keeps the base class's contract; raises PluginBroken."""
+    """Return the class if it keeps the contract of Driver; raises PluginBroken."""
     if not (isinstance(driver, type) and issubclass(driver, Driver)):
         raise PluginBroken("not_a_driver", _("{object} is not a subclass of Driver"), object=repr(driver))
     kind = getattr(driver, "kind", None)

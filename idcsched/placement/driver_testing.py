@@ -1,4 +1,4 @@
-"""For authors of drivers: the laws that every driver keeps, tried on a real one. See `docs/provisioning.md`."""
+"""A conformance test for authors of drivers, run on a real provider. See `docs/provisioning.md`."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -11,8 +11,8 @@ __all__ = ["check_driver", "wanted"]
 
 
 def wanted(**given: object) -> Wanted:
-    """A small machine with a mark of its own."""
-    plain: dict[str, object] = {
+    """Return a small machine with a token of its own."""
+    defaults: dict[str, object] = {
         "token": str(uuid4()),
         "idempotency_key": uuid4().hex,
         "name": "conformance",
@@ -22,21 +22,22 @@ def wanted(**given: object) -> Wanted:
         "placement": str(uuid4()),
         "shape": {"cpu": 1.0, "memory_gib": 1.0},
     }
-    return Wanted(**{**plain, **given})  # type: ignore[arg-type]
+    return Wanted(**{**defaults, **given})  # type: ignore[arg-type]
 
 
 def check_driver(
     driver: Driver, call: Callable[[], Call], *, patience: float = 20.0, make: Callable[..., Wanted] = wanted
 ) -> None:
-    """Raises AssertionError, naming the law, unless the driver
+    """Raise AssertionError, naming the broken rule, unless the driver
 
-    - keeps the contract of its class;
-    - says of what was never created that it is not there, and removes it without complaint;
-    - finds what it creates, by token and by id, and under no other token; it comes up within `patience` seconds;
+    - keeps the contract of Driver;
+    - finds nothing under a token that no machine has;
+    - finds the machine that it creates, by token and by id, and under no other token;
+    - brings the machine up within `patience` seconds;
     - finds all machines of one token, however many they are;
-    - removes them within `patience` seconds, and again without complaint.
+    - removes them within `patience` seconds, and accepts a second removal.
 
-    What it starts, it removes. `call` makes what a turn may use, `make` a machine that this provider can start.
+    All machines started are removed. `call` returns the bounds of a turn, `make` a machine that the provider can start.
     """
     check_driver_class(type(driver))
     _check_nothing_there(driver, call)
@@ -54,41 +55,41 @@ def _check_nothing_there(driver: Driver, call: Callable[[], Call]) -> None:
     assert list(driver.find(call(), str(uuid4()))) == [], "a token that nothing bears finds nothing"  # noqa: S101
 
 
-def _check_found(driver: Driver, call: Callable[[], Call], order: Wanted, made: Existing) -> None:
-    assert made.id, "what is created has an id"  # noqa: S101
-    found = [existing.id for existing in driver.find(call(), order.token)]
-    assert found == [made.id], "what is created is found by its token"  # noqa: S101
-    same = driver.get(call(), made.id)
-    assert same is not None, "what is created is found by its id"  # noqa: S101
-    assert same.id == made.id, "what is found by an id bears it"  # noqa: S101
+def _check_found(driver: Driver, call: Callable[[], Call], order: Wanted, created: Existing) -> None:
+    assert created.id, "what is created has an id"  # noqa: S101
+    ids = [existing.id for existing in driver.find(call(), order.token)]
+    assert ids == [created.id], "what is created is found by its token"  # noqa: S101
+    by_id = driver.get(call(), created.id)
+    assert by_id is not None, "what is created is found by its id"  # noqa: S101
+    assert by_id.id == created.id, "what is found by an id bears it"  # noqa: S101
 
 
 def _check_doubles(driver: Driver, call: Callable[[], Call], order: Wanted, make: Callable[..., Wanted]) -> None:
-    """The same again under another key, as after a reply that was lost for too long."""
+    """Create a second machine of the same token under another idempotency key; both must be found."""
     other = make()
-    again = driver.create(call(), make(token=order.token))
-    found = {existing.id for existing in driver.find(call(), order.token)}
-    assert again.id in found, "all machines of a token are found"  # noqa: S101
-    assert len(found) == 2, "another idempotency key is another machine"  # noqa: S101, PLR2004
+    second = driver.create(call(), make(token=order.token))
+    ids = {existing.id for existing in driver.find(call(), order.token)}
+    assert second.id in ids, "all machines of a token are found"  # noqa: S101
+    assert len(ids) == 2, "another idempotency key is another machine"  # noqa: S101, PLR2004
     assert not driver.find(call(), other.token), "a token finds its own machines only"  # noqa: S101
 
 
 def _check_removed(driver: Driver, call: Callable[[], Call], token: str, patience: float) -> None:
-    there = list(driver.find(call(), token))
-    for existing in there:
-        driver.delete(call(), existing.id)
+    machines = list(driver.find(call(), token))
+    for machine in machines:
+        driver.delete(call(), machine.id)
     _until(lambda: not driver.find(call(), token), patience, "what is deleted goes")
-    for existing in there:
-        assert driver.get(call(), existing.id) is None, "what is gone is not found by its id"  # noqa: S101
-        driver.delete(call(), existing.id)
+    for machine in machines:
+        assert driver.get(call(), machine.id) is None, "what is gone is not found by its id"  # noqa: S101
+        driver.delete(call(), machine.id)
 
 
-def _conditions(found: Sequence[Existing]) -> set[Condition]:
-    return {existing.condition for existing in found}
+def _conditions(machines: Sequence[Existing]) -> set[Condition]:
+    return {machine.condition for machine in machines}
 
 
 def _until(holds: Callable[[], bool], patience: float, law: str) -> None:
-    until = time.monotonic() + patience
+    deadline = time.monotonic() + patience
     while not holds():
-        assert time.monotonic() < until, f"{law} within {patience:g} s"  # noqa: S101
+        assert time.monotonic() < deadline, f"{law} within {patience:g} s"  # noqa: S101
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""How a placement moves: its state, its version and the event that tells of it change together, in one transaction."""
+"""Moves of a placement: its state, its version and its event are written in one transaction."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,22 +18,19 @@ __all__ = ["advance", "first_events", "held"]
 
 
 def held(placement_id: UUID | str, *, skip_locked: bool = False) -> Placement:
-    """The placement as it stands in the database, held until the transaction ends; raises NotFound.
+    """Lock the placement until the transaction ends and return its current row; raises NotFound.
 
-    Its IDC is read by itself: who has waited for the row finds it as it is now, but what PostgreSQL has joined to it as
-    it was before.
+    The IDC is not joined: after waiting for a lock, PostgreSQL returns the locked row as it is now, but joined rows as
+    they were before.
     """
-    found = Placement.objects.select_for_update(skip_locked=skip_locked).filter(pk=placement_id).first()
-    if found is None:
+    placement = Placement.objects.select_for_update(skip_locked=skip_locked).filter(pk=placement_id).first()
+    if placement is None:
         raise NotFound("not_found", _("there is no placement {id}"), id=str(placement_id))
-    return found
+    return placement
 
 
 def advance(placement: Placement, move: Move, *, detail: Mapping[str, Any] | None = None, **changes: Any) -> None:
-    """Make the move, with other changes of the row; raises Conflict `invalid_transition`.
-
-    The placement must be `held`.
-    """
+    """Make a move of a `held` placement, with other changes of its row; raises Conflict `invalid_transition`."""
     if placement.state == State.WAITING:
         placement.awaits.clear()
     placement.state = next_state(placement.state, move)
@@ -49,7 +46,7 @@ def advance(placement: Placement, move: Move, *, detail: Mapping[str, Any] | Non
 
 
 def first_events(placement: Placement, moves: Mapping[Move, Mapping[str, Any]]) -> list[Event]:
-    """The events of a placement that is about to be written, which comes out in the last move's state."""
+    """Return the events of a new placement that is not saved yet, and set its state to that of the last move."""
     events, state = [], None
     for version, (move, detail) in enumerate(moves.items(), 1):
         state = next_state(state, move)
@@ -59,7 +56,7 @@ def first_events(placement: Placement, moves: Mapping[Move, Mapping[str, Any]]) 
 
 
 def _event(placement: Placement, move: Move, detail: Mapping[str, Any]) -> Event:
-    said = {"message": message} if (message := origin().message) else {}
+    message = {"message": text} if (text := origin().message) else {}
     return Event(
         placement=placement,
         version=placement.version,
@@ -67,5 +64,5 @@ def _event(placement: Placement, move: Move, detail: Mapping[str, Any]) -> Event
         move=move,
         state=placement.state,
         actor=origin().actor,
-        detail={**detail, **said},
+        detail={**detail, **message},
     )

@@ -1,4 +1,4 @@
-"""Where machines can't be had in one IDC: the next best one, and in the end the placement has failed."""
+"""Fallback: where machines can't be started in one IDC, the placement falls to the next best one, or fails."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -35,44 +35,45 @@ from .taking import take_over
 __all__ = ["placement_fall", "placement_retry", "placements_reconcile"]
 
 MOST_ATTEMPTS = 5
-"""In so many IDCs a placement is tried before it has failed."""
+"""The number of IDCs in which a placement is tried before it fails."""
 FAILED_THERE = "provider_failed"
 SETTLED = timedelta(seconds=5)
+"""Placements that have changed within this time are left to the workers at their machines."""
 
 
 def placement_fall(*, placement_id: UUID) -> bool:
-    """If what was begun came to nothing and is removed, begin in the next best IDC, or fail; whether it was so."""
+    """If the last attempt has failed and its machines are gone, try the next best IDC, or fail; return whether so."""
     fallen = Placement.objects.filter(pk=placement_id, state=State.PROVISIONING, attempts__state=AttemptState.FAILED)
     return fallen.exists() and _fall(placement_id)
 
 
 @write()
 def placement_retry(*, placement: Placement, http_request_id: str) -> Placement:
-    """Decide anew and have the machines started there. What has failed before may be tried again.
+    """Decide anew and have the machines started there. IDCs in which they have failed before may be tried again.
 
     Raises Conflict `invalid_transition`, NoFeasible `no_feasible_idc`, Conflict `quota_exceeded`, PluginFailed.
     """
-    found = held(placement.pk)
-    next_state(found.state, Move.RETRY)
-    order = _order(found)
+    locked = held(placement.pk)
+    next_state(locked.state, Move.RETRY)
+    order = _order(locked)
     machines_check(order.request)
     live.catch_up()
-    made = make(request=order.request, tenant=order.tenant.code, actor=found.actor, http_request_id=http_request_id)
-    if not _taken(found, order, made, Move.RETRY, avoided={}):
+    made = make(request=order.request, tenant=order.tenant.code, actor=locked.actor, http_request_id=http_request_id)
+    if not _take_first(locked, order, made, Move.RETRY, avoided={}):
         quota_check(order.tenant, order.use)
         recorder.hand_in(made.record)
         raise NoFeasible("no_feasible_idc", _("{summary}"), made)
-    return found
+    return locked
 
 
 def placements_reconcile(*, now: datetime, at_most: int = 500) -> int:
-    """Move on those that stand still though nobody is at any of their machines; says how many there were."""
-    at_work = Machine.objects.filter(
+    """Move on placements that stand still while no machine of theirs is in progress; return how many there were."""
+    in_progress = Machine.objects.filter(
         attempt__placement=OuterRef("pk"),
         state__in=[MachineState.PENDING, MachineState.CREATING, MachineState.DELETING],
     )
     still = Placement.objects.filter(
-        ~Exists(at_work), state__in=[State.PROVISIONING, State.RELEASING], changed_at__lt=now - SETTLED
+        ~Exists(in_progress), state__in=[State.PROVISIONING, State.RELEASING], changed_at__lt=now - SETTLED
     )
     ids = list(still.order_by("changed_at").values_list("pk", flat=True)[:at_most])
     for placement_id in ids:
@@ -91,40 +92,40 @@ def _fall(placement_id: UUID) -> bool:
     placement = held(placement_id)
     if placement.state != State.PROVISIONING or attempt_gone(placement) is None:
         return False
-    tried = list(_tried(placement))
-    if len(tried) >= MOST_ATTEMPTS or not _fallen(placement, tried):
-        failures = [{"idc": attempt.idc.code, "error": attempt.error} for attempt in tried]
+    attempts = list(_attempts_made(placement))
+    if len(attempts) >= MOST_ATTEMPTS or not _try_next_idc(placement, attempts):
+        failures = [{"idc": attempt.idc.code, "error": attempt.error} for attempt in attempts]
         advance(placement, Move.FAIL, detail={"attempts": failures})
         capacity_given_back(placement)
     return True
 
 
-def _fallen(placement: Placement, tried: Iterable[Attempt]) -> bool:
-    """Whether another IDC has taken it."""
+def _try_next_idc(placement: Placement, attempts: Iterable[Attempt]) -> bool:
+    """Decide again without the IDCs to be avoided; return whether another IDC could be taken."""
     order = _order(placement)
-    avoided = {**dict.fromkeys(_taken_by_the_group(placement), "spread"), **_failed(tried)}
+    avoided = {**dict.fromkeys(_idcs_of_the_group(placement), "spread"), **_failed_idcs(attempts)}
     try:
         made = make(
             request=order.request,
             tenant=order.tenant.code,
             actor=placement.actor,
             http_request_id=str(placement.pk),
-            picture=replace(live.catch_up(), kept=()),  # it holds what it needs already, only elsewhere
+            picture=replace(live.catch_up(), kept=()),  # it has capacity already, so no waiting order goes first
         )
-    except IdcschedError:  # its profile or region is gone, say: there is nowhere to fall to
+    except IdcschedError:  # such as a profile or region that is gone
         return False
-    return _taken(placement, order, made, Move.FALL, avoided)
+    return _take_first(placement, order, made, Move.FALL, avoided)
 
 
-def _taken(placement: Placement, order: Order, made: Made, move: Move, avoided: dict[str, str]) -> bool:
-    """Down the ranking, past those that are avoided; what it held goes back once it has another place."""
-    left = placement.idc.code if placement.idc and placement.state in HOLDING else None
+def _take_first(placement: Placement, order: Order, made: Made, move: Move, avoided: dict[str, str]) -> bool:
+    """Take the best choice that can be had and release what the placement held; return whether there was one."""
+    left_idc = placement.idc.code if placement.idc and placement.state in HOLDING else None
     for (take,) in choices(order, made, at_most=MOST_ATTEMPTS, avoided=avoided):
         try:
             with transaction.atomic():
                 take_over(placement, take, move)
-                if left is not None:
-                    capacity_given_back(placement, idc=left)
+                if left_idc is not None:
+                    capacity_given_back(placement, idc=left_idc)
                 attempt_begin(placement)
         except IntegrityError as error:
             if not oversold(error):
@@ -137,23 +138,23 @@ def _taken(placement: Placement, order: Order, made: Made, move: Move, avoided: 
 
 def _order(placement: Placement) -> Order:
     request = convert(placement.request, Request)
-    given: dict[str, Any] = {"action": Action.PROVISION, "group_id": placement.group_id}
-    return order_of(request, tenant=placement.tenant.code, actor=placement.actor, **given)
+    extra: dict[str, Any] = {"action": Action.PROVISION, "group_id": placement.group_id}
+    return order_of(request, tenant=placement.tenant.code, actor=placement.actor, **extra)
 
 
-def _tried(placement: Placement) -> QuerySet[Attempt]:
-    """The attempts since the placement was last told to begin."""
+def _attempts_made(placement: Placement) -> QuerySet[Attempt]:
+    """Return the attempts since the last order or retry to start machines."""
     begun = Event.objects.filter(placement=placement, move__in=[Move.PROVISION, Move.RETRY]).order_by("-version")
     since = begun.values_list("at", flat=True).first()
     return placement.attempts.select_related("idc").filter(started_at__gte=since or placement.created_at)
 
 
-def _failed(tried: Iterable[Attempt]) -> dict[str, str]:
-    return {attempt.idc.code: FAILED_THERE for attempt in tried}
+def _failed_idcs(attempts: Iterable[Attempt]) -> dict[str, str]:
+    return {attempt.idc.code: FAILED_THERE for attempt in attempts}
 
 
-def _taken_by_the_group(placement: Placement) -> list[str]:
-    """Where the other shares of an order stand that was to be spread: there it must not go."""
+def _idcs_of_the_group(placement: Placement) -> list[str]:
+    """Return the IDCs of the other shares of a spread order, which this share must avoid."""
     first = placement.attempts.order_by("number").first()
     if placement.group_id is None or first is None:
         return []

@@ -1,4 +1,4 @@
-"""The ledger worked out anew from the placements, beside the ledger as it stands."""
+"""The audit of the ledger: what it holds is compared with what the placements and their events say."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ from .models import Placement
 __all__ = ["Difference", "ledger_differences"]
 
 BEYOND_ROUNDING = 10.0 ** (1 - DECIMALS)
-BESIDE_EACH_OTHER = 300.0
-"""Seconds by which what is written in one transaction may lie apart, after it has waited for a row."""
+MOST_SECONDS_APART = 300.0
+"""How far times of one transaction may differ, as it may have waited for a lock in between."""
 BANDWIDTH = Resource.BANDWIDTH_MBPS.value
-SEEN = frozenset({Move.CONFIRM, Move.UP})
-"""The moves from which on monitoring sees what a placement uses."""
+SEEN_BY_MONITORING = frozenset({Move.CONFIRM, Move.UP})
+"""The moves after which monitoring sees what a placement uses."""
 Place = tuple[Any, str, str, str]
-"""Placement, IDC, line (or nothing) and resource."""
+"""Placement, IDC, line (or an empty text) and resource."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something of which the ledger says more or less than the placements do."""
+    """A figure that differs between the ledger and the placements."""
 
     what: str
     ledger: float
@@ -44,13 +44,13 @@ class Difference:
 
 
 def ledger_differences() -> list[Difference]:
-    """Everything that does not agree, all seen at one moment; nothing, unless somebody made a mistake."""
+    """Return all differences, read at one moment; any of them means that there is a bug."""
     with one_moment():
-        return [*_of_holdings(), *_of_claims(), *_of_kept(), *_of_headcounts()]
+        return [*_compare_holdings(), *_compare_claims(), *_compare_kept(), *_compare_headcounts()]
 
 
-def _of_holdings() -> Iterator[Difference]:
-    """What is taken of each thing is the sum of its open claims."""
+def _compare_holdings() -> Iterator[Difference]:
+    """Compare what is taken of each holding with the sum of its open claims."""
     sums = Claim.objects.filter(released_at__isnull=True).values("holding").order_by("holding")
     claimed = {
         row["holding"]: (row["remaining"], row["amount"])
@@ -64,23 +64,24 @@ def _of_holdings() -> Iterator[Difference]:
         yield from _unless_equal(f"{holding}, ordered", holding.ordered, ordered)
 
 
-def _of_claims() -> Iterator[Difference]:
-    """Open claims are what the placements that hold capacity took, by the events that tell of it."""
+def _compare_claims() -> Iterator[Difference]:
+    """Compare the open claims with those in the events of the placements that hold capacity."""
     now, rows = timezone.now(), Claim.objects.filter(released_at__isnull=True)
     claims = {_place(row): row for row in rows.select_related("holding__idc", "holding__line__idc")}
     expected: dict[Place, _Expected] = {}
     holding = Placement.objects.filter(state__in=sorted(HOLDING)).select_related("idc").prefetch_related("events")
     for placement in holding.iterator(chunk_size=1000):
-        if (found := _expected(placement)) is None:  # no event tells of claims: its lines do, and nothing of stock
-            found = _by_lines(placement)
+        if (expected_claims := _expected_by_events(placement)) is None:
+            # Events of older versions list no claims: bandwidth is compared by the lines, and stock not at all.
+            expected_claims = _expected_by_lines(placement)
             claims = {place: row for place, row in claims.items() if place[0] != placement.pk or place[3] == BANDWIDTH}
-        expected |= found
+        expected |= expected_claims
     for place in sorted({*claims, *expected}, key=str):
-        claim, wanted = claims.get(place), expected.get(place)
+        claim, expected_claim = claims.get(place), expected.get(place)
         what = "{3} of placement {0} in {1}/{2}".format(*place)
-        yield from _unless_equal(what, claim.amount if claim else 0.0, wanted.amount if wanted else 0.0)
-        if claim is not None and wanted is not None:
-            yield from _of_claim(what, claim, wanted, now)
+        yield from _unless_equal(what, claim.amount if claim else 0.0, expected_claim.amount if expected_claim else 0.0)
+        if claim is not None and expected_claim is not None:
+            yield from _compare_claim(what, claim, expected_claim, now)
 
 
 def _place(claim: Claim) -> Place:
@@ -88,32 +89,32 @@ def _place(claim: Claim) -> Place:
     return claim.placement, holding.idc.code, holding.line.code if holding.line else "", holding.resource
 
 
-def _of_claim(what: str, claim: Claim, wanted: "_Expected", now: datetime) -> Iterator[Difference]:
-    """What else there is to say of a claim, as far as the placement's events determine it."""
+def _compare_claim(what: str, claim: Claim, expected: "_Expected", now: datetime) -> Iterator[Difference]:
+    """Compare a claim's other fields with the placement's events, as far as these determine them."""
     line = claim.holding.line
     if line is not None and line.idc_id != claim.holding.idc_id:
         yield Difference(f"{what}, IDC of its line", claim.holding.idc_id, line.idc_id)
-    if wanted.at is None:  # it is from before events told of claims
+    if expected.at is None:  # the claim is older than claims in events
         return
-    yield from _of_times(what, claim, wanted)
-    least = claim_left(claim, now, settings.BANDWIDTH_FADE.total_seconds()) if wanted.fading_since else claim.amount
+    yield from _compare_times(what, claim, expected)
+    least = claim_left(claim, now, settings.BANDWIDTH_FADE.total_seconds()) if expected.fading_since else claim.amount
     if claim.remaining < least - BEYOND_ROUNDING:
         yield Difference(f"{what}, remaining", claim.remaining, least)
     if claim.taken_after < claim.amount - BEYOND_ROUNDING:
         yield Difference(f"{what}, taken after it", claim.taken_after, claim.amount)
-    ceiling, most = _or_endless(claim.ceiling), _or_endless(wanted.ceiling)
+    ceiling, most = _or_endless(claim.ceiling), _or_endless(expected.ceiling)
     if ceiling > most + BEYOND_ROUNDING or (ceiling < most and most == inf):
         yield Difference(f"{what}, ceiling", ceiling, most)
 
 
-def _of_times(what: str, claim: Claim, wanted: "_Expected") -> Iterator[Difference]:
+def _compare_times(what: str, claim: Claim, expected: "_Expected") -> Iterator[Difference]:
     times = {
-        "created": (claim.created_at.timestamp(), wanted.at or 0.0),
-        "fading since": (claim.fading_since.timestamp() if claim.fading_since else 0.0, wanted.fading_since or 0.0),
+        "created": (claim.created_at.timestamp(), expected.at or 0.0),
+        "fading since": (claim.fading_since.timestamp() if claim.fading_since else 0.0, expected.fading_since or 0.0),
     }
-    for name, (told, happened) in times.items():
-        if abs(told - happened) > BESIDE_EACH_OTHER:
-            yield Difference(f"{what}, {name}", told, happened)
+    for name, (claimed, happened) in times.items():
+        if abs(claimed - happened) > MOST_SECONDS_APART:
+            yield Difference(f"{what}, {name}", claimed, happened)
 
 
 def _or_endless(ceiling: float | None) -> float:
@@ -122,7 +123,7 @@ def _or_endless(ceiling: float | None) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Expected:
-    """A claim as the placement's events have it; `ceiling` is lower where something was kept for others."""
+    """A claim as the placement's events have it; the ledger's `ceiling` is lower where capacity was kept for others."""
 
     amount: float
     ceiling: float | None = None
@@ -130,7 +131,7 @@ class _Expected:
     fading_since: float | None = None
 
 
-def _by_lines(placement: Placement) -> dict[Place, _Expected]:
+def _expected_by_lines(placement: Placement) -> dict[Place, _Expected]:
     idc = placement.idc.code if placement.idc else ""
     return {
         (placement.pk, idc, line["line"], BANDWIDTH): _Expected(amount=float(line["bandwidth_mbps"]))
@@ -138,27 +139,29 @@ def _by_lines(placement: Placement) -> dict[Place, _Expected]:
     }
 
 
-def _expected(placement: Placement) -> dict[Place, _Expected] | None:
-    """What the placement holds: what the last event that took something says; None where no event does."""
+def _expected_by_events(placement: Placement) -> dict[Place, _Expected] | None:
+    """Return the claims in the last event that lists claims; None where no event does."""
     idc = placement.idc.code if placement.idc else ""
     events = sorted(placement.events.all(), key=attrgetter("version"))
-    taken = next((event for event in reversed(events) if "claims" in event.detail), None)
-    if taken is None:
+    taking = next((event for event in reversed(events) if "claims" in event.detail), None)
+    if taking is None:
         return None
-    seen = [event.at.timestamp() for event in events if event.version > taken.version and event.move in SEEN]
+    seen_at = [
+        event.at.timestamp() for event in events if event.version > taking.version and event.move in SEEN_BY_MONITORING
+    ]
     return {
         (placement.pk, idc, claim.get("line") or "", claim["resource"]): _Expected(
             amount=float(claim["amount"]),
             ceiling=claim.get("ceiling"),
-            at=taken.at.timestamp(),
-            fading_since=seen[0] if seen and claim["resource"] == BANDWIDTH else None,
+            at=taking.at.timestamp(),
+            fading_since=seen_at[0] if seen_at and claim["resource"] == BANDWIDTH else None,
         )
-        for claim in taken.detail["claims"]
+        for claim in taking.detail["claims"]
     }
 
 
-def _of_kept() -> Iterator[Difference]:
-    """What is kept free for longer than until they are tried is kept for orders that wait."""
+def _compare_kept() -> Iterator[Difference]:
+    """Report capacity kept beyond the next minutes for a priority of which no order waits."""
     priorities = set(Placement.objects.filter(state=State.WAITING).values_list("priority", flat=True))
     soon = timezone.now() + timedelta(minutes=2)
     for holding in Holding.objects.filter(kept__gt=0, kept_until__gt=soon).select_related("idc", "line__idc"):
@@ -166,7 +169,7 @@ def _of_kept() -> Iterator[Difference]:
             yield Difference(f"{holding}, kept free", holding.kept, 0.0)
 
 
-def _of_headcounts() -> Iterator[Difference]:
+def _compare_headcounts() -> Iterator[Difference]:
     counted = {
         (idc, tenant, business): float(machines)
         for idc, tenant, business, machines in Headcount.objects.values_list(
@@ -180,10 +183,10 @@ def _of_headcounts() -> Iterator[Difference]:
             Sum("machine_count")
         )
     }
-    yield from _compared("machines of {1} {2} in {0}", counted, held)
+    yield from _compare_sums("machines of {1} {2} in {0}", counted, held)
 
 
-def _compared(
+def _compare_sums(
     what: str, ledger: Mapping[tuple[Any, ...], float], placements: Mapping[tuple[Any, ...], float]
 ) -> Iterator[Difference]:
     for key in sorted({*ledger, *placements}, key=str):

@@ -1,4 +1,4 @@
-"""What clouds by way of Apache Libcloud have in common: what an order becomes there, and how its machine is marked."""
+"""The base of drivers on Apache Libcloud: the machine that an order asks for in the cloud's terms, and its marks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, NoReturn
@@ -43,7 +43,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     gpu: Amount = 0.0
 
     def holds(self, shape: Mapping[str, Any]) -> bool:
-        """What the size says nothing of is no matter."""
+        """Return whether the shape fits into the size; resources that the size does not list are ignored."""
         offered = (name for name in self.__struct_fields__ if name != "id")
         return all(getattr(self, name) >= (shape.get(name) or 0.0) for name in offered)
 
@@ -65,7 +65,7 @@ class Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Ordered(NamedTuple):
-    """A machine in the cloud's words."""
+    """An ordered machine in the cloud's terms."""
 
     size: str
     image: str
@@ -74,13 +74,13 @@ class Ordered(NamedTuple):
 
 
 class Cloud(Driver):
-    """Knows what an order becomes; how the cloud is spoken to, each says for itself."""
+    """The base class of clouds: translates an order; the calls to the cloud are the subclass's."""
 
     config: CloudConfig
 
     @property
     def sizes(self) -> Sequence[Size]:
-        """From the first to the last that is tried."""
+        """Return the sizes, in the order in which they are tried."""
         raise NotImplementedError
 
     def check(self) -> Sequence[FieldError]:
@@ -91,17 +91,17 @@ class Cloud(Driver):
         return []
 
     def ordered(self, wanted: Wanted) -> Ordered:
-        """Raises NotHere for what this provider has not got, or what nobody could understand."""
+        """Translate an order; raises NotHere for a size or image that this provider lacks, and for invalid params."""
         params = _params(wanted)
         return Ordered(self._size(wanted), self._image(wanted), params.keyname or self.config.keyname, params.userdata)
 
     def _size(self, wanted: Wanted) -> str:
         if spec := wanted.shape.get("spec"):
             return str(spec)
-        found = next((size.id for size in self.sizes if size.holds(wanted.shape)), None)
-        if found is None:
+        size_id = next((size.id for size in self.sizes if size.holds(wanted.shape)), None)
+        if size_id is None:
             raise NotHere("no_such_size", _("no size of this provider holds such a machine"))
-        return found
+        return size_id
 
     def _image(self, wanted: Wanted) -> str:
         image = wanted.shape.get("image") or self.config.image
@@ -115,19 +115,19 @@ class NoSuchMachine(Unavailable):
 
 
 def secret_of(call: Call) -> str:
-    """Raises Unavailable where there is none."""
+    """Return the secret; raises Unavailable where there is none."""
     if call.secret is None:
         raise Unavailable("secret_missing", _("this provider needs a secret_ref"))
     return call.secret
 
 
 def marks(wanted: Wanted) -> dict[str, str]:
-    """What is noted with a machine, so that it is found again."""
+    """Return the metadata that is attached to a machine, by which it is found again."""
     return {MARK: wanted.token, "idcsched-placement": wanted.placement, "idcsched-idc": wanted.idc}
 
 
 def refused(kind: type[Unavailable], said: str) -> NoReturn:
-    """Raises what became of a call, in the words of the cloud."""
+    """Raise the refusal of a call, with the cloud's own reason."""
     raise kind("provider_refused", REFUSED, reason=said[:LONGEST_REASON]) from None
 
 

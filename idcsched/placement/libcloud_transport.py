@@ -1,4 +1,4 @@
-"""How Apache Libcloud's drivers reach their clouds: by the one client through which this project calls anybody."""
+"""The transport that lets Apache Libcloud's drivers use this project's HTTP client, with its limits."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from .driver import Call
 __all__ = ["Transport", "bound_to"]
 
 REFUSED = range(300, 600)
-"""Statuses that Libcloud is to make sense of."""
+"""Statuses that are passed to Libcloud instead of raised, as Libcloud reads the refusal."""
 
 
 class Transport:
-    """What Libcloud takes for its HTTP library."""
+    """The interface of Libcloud's HTTP connection, on top of `Call.fetch`."""
 
     call: Call
 
@@ -26,12 +26,11 @@ class Transport:
     def request(
         self, method: str, url: str, body: Any = None, headers: Mapping[str, str] | None = None, **_: Any
     ) -> None:
-        url = self._origin + url.replace("+", "%20")  # as it was signed
+        url = self._origin + url.replace("+", "%20")  # as in the signed URL
         content = body.encode() if isinstance(body, str) else body or b""
-        told = {
-            name: str(value).strip() for name, value in (headers or {}).items()
-        }  # Libcloud's own may end in a space
-        fetched = self.call.fetch(url, method=method, headers=told, content=content, also=REFUSED)
+        # Libcloud's own headers may end in a space.
+        stripped = {name: str(value).strip() for name, value in (headers or {}).items()}
+        fetched = self.call.fetch(url, method=method, headers=stripped, content=content, also=REFUSED)
         self._response = Response()
         self._response.status_code = fetched.status
         self._response.headers = CaseInsensitiveDict(fetched.headers)
@@ -43,5 +42,5 @@ class Transport:
 
 
 def bound_to(call: Call) -> type[Transport]:
-    """For drivers that connect by themselves, and to whom the cloud tells them."""
+    """Return a transport class bound to `call`, for drivers that open connections to several hosts by themselves."""
     return type("BoundTransport", (Transport,), {"call": call})

@@ -1,4 +1,4 @@
-"""The life of a placement: which state may follow which, by what move.
+"""The state machine of a placement: which move leads from which state to which.
 
     – ──────── wait ──→ waiting ─── expire, release ──→ expired, released
     – ──── reserve ──→ reserved ←── reserve ── waiting
@@ -10,7 +10,7 @@
     active ── lost, found ──→ active, without machines that should be there, and with them again
     failed ── release ──→ released
 
-Anything else is no legal move. What a move does to capacity and machines is the services' business.
+Every other move is refused. The services do what a move means to capacity and machines.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ __all__ = ["ENDED", "HOLDING", "MOVES", "Action", "Move", "State", "next_state"]
 
 
 class Action(TextChoices):
-    """What an order wants in the end."""
+    """The aim of an order: reserved capacity, or started machines."""
 
     RESERVE = "reserve", gettext_lazy("reserve")
     PROVISION = "provision", gettext_lazy("provision")
@@ -44,9 +44,7 @@ class State(TextChoices):
 
 
 class Move(TextChoices):
-    """What can be done to a placement. Clients ask for `provision`, `confirm`, `release` and `retry`, operators for
-    `give_up`.
-    """
+    """A move of a placement. Clients request `provision`, `confirm`, `release` and `retry`, operators `give_up`."""
 
     WAIT = "wait", gettext_lazy("wait")
     RESERVE = "reserve", gettext_lazy("reserve")
@@ -99,7 +97,7 @@ MOVES: Mapping[State | None, Mapping[Move, State]] = MappingProxyType(
 
 
 def next_state(state: str | None, move: Move) -> State:
-    """What the move leads to; raises Conflict `invalid_transition`."""
+    """Return the state to which the move leads; raises Conflict `invalid_transition`."""
     known = None if state is None else State(state)
     try:
         return MOVES[known][move]

@@ -1,8 +1,8 @@
-"""One machine on its way: started, looked after until it is up, removed, and looked for again once it is thought to be.
+"""The worker of one machine: starts it, follows it until it is up, removes it, and checks on it afterwards.
 
-The row is the truth. A worker claims it, asks the provider outside of any transaction, and writes down what came of it,
-unless its claim has run out meanwhile. Whatever was done before it died, it or the next one finds out by asking for
-the machine's token: nothing is created before that.
+A worker claims the machine's row for a limited time, calls the provider outside of any transaction, and writes the
+outcome to the row, unless its claim has run out meanwhile. The next worker finds out what a dead one has done by asking
+the provider for the machine's token before it creates anything.
 """
 
 import logging
@@ -30,27 +30,27 @@ __all__ = ["machine_tend", "machines_announce"]
 logger = logging.getLogger(__name__)
 
 MARGIN = timedelta(seconds=10)
-"""What a claim lasts beyond the time that its calls may take."""
+"""The time that a claim lasts beyond the timeout of its calls."""
 
 
 def machine_tend(*, machine_id: UUID) -> bool:
-    """Do what is due for one machine; whether anything was. Many workers may do so at once."""
-    found = Machine.objects.filter(_due(timezone.now()), pk=machine_id).first()
-    if found is None:
+    """Do what is due for one machine; return whether anything was. Workers may run this concurrently."""
+    due = Machine.objects.filter(_due(timezone.now()), pk=machine_id).first()
+    if due is None:
         return False
-    driven = _driven(found)
-    lasting = timedelta(seconds=driven[1].timeout) if isinstance(driven, tuple) else timedelta()
-    machine = _claimed(machine_id, lasting + MARGIN)
+    resolved = _driver_and_call(due)
+    timeout = timedelta(seconds=resolved[1].timeout) if isinstance(resolved, tuple) else timedelta()
+    machine = _claimed(machine_id, timeout + MARGIN)
     if machine is None:
         return False
-    changes = _done(Turn(machine, *driven)) if isinstance(driven, tuple) else went_wrong(machine, driven)
-    if _written(machine, changes):
+    changes = _take_turn(Turn(machine, *resolved)) if isinstance(resolved, tuple) else went_wrong(machine, resolved)
+    if _write_changes(machine, changes):
         placement_fall(placement_id=machine.attempt.placement_id)
     return True
 
 
 def machines_announce(*, now: datetime, at_most: int = 500) -> int:
-    """Send for workers for whatever is due; says for how many machines."""
+    """Send a message to the workers for each machine that is due; return for how many."""
     unannounced = Q(announced_until__isnull=True) | Q(announced_until__lte=now)
     due = Machine.objects.filter(_due(now), unannounced).order_by("next_try_at")
     ids = list(due.values_list("pk", flat=True)[:at_most])
@@ -62,27 +62,27 @@ def _due(now: datetime) -> Q:
     return Q(next_try_at__lte=now) & (Q(claimed_until__isnull=True) | Q(claimed_until__lte=now))
 
 
-def _driven(machine: Machine) -> tuple[Driver, Call] | IdcschedError:
+def _driver_and_call(machine: Machine) -> tuple[Driver, Call] | IdcschedError:
     try:
         return driver_and_call(machine.provider, now=timezone.now())
     except IdcschedError as error:
         return error
 
 
-def _claimed(machine_id: UUID, lasting: timedelta) -> Machine | None:
-    """The machine, if it is due and now the caller's; one statement that can succeed for one caller only."""
+def _claimed(machine_id: UUID, duration: timedelta) -> Machine | None:
+    """Claim the machine, if it is due; one statement, which succeeds for one caller only."""
     claim, now = uuid4(), timezone.now()
-    begun = Case(
+    next_state = Case(
         When(state=MachineState.PENDING, then=Value(MachineState.CREATING)),
         default=F("state"),
     )
-    Machine.objects.filter(_due(now), pk=machine_id).update(claim=claim, claimed_until=now + lasting, state=begun)
+    Machine.objects.filter(_due(now), pk=machine_id).update(claim=claim, claimed_until=now + duration, state=next_state)
     rows = Machine.objects.select_related("attempt__placement__tenant", "attempt__idc__region")
     return rows.filter(claim=claim).first()
 
 
-def _done(turn: Turn) -> dict[str, Any]:
-    """What is to be written after the turn, however it went."""
+def _take_turn(turn: Turn) -> dict[str, Any]:
+    """Take the turn and return the changes to be written, whether it succeeded or failed."""
     try:
         return turn_taken(turn)
     except IdcschedError as error:
@@ -93,15 +93,15 @@ def _done(turn: Turn) -> dict[str, Any]:
 
 
 @write()
-def _written(machine: Machine, changes: dict[str, Any]) -> bool:
-    """What came of the turn, with all that it means to the placement; False where somebody else is at it by now."""
+def _write_changes(machine: Machine, changes: dict[str, Any]) -> bool:
+    """Write the turn's changes and settle the placement; False where another worker has claimed the machine since."""
     placement = held(machine.attempt.placement_id)
     rows = Machine.objects.filter(pk=machine.pk, claim=machine.claim)
-    now_wanted = rows.values_list("state", flat=True).first()
-    if now_wanted is None:
+    current_state = rows.values_list("state", flat=True).first()
+    if current_state is None:
         logger.warning("machine %s was taken over from a worker that was thought dead", machine.pk)
         return False
-    if now_wanted != machine.state:  # meanwhile it is to come to another end: what was found out is all that counts
+    if current_state != machine.state:  # the machine is to be removed by now, say: keep only what the turn has seen
         changes = {name: changes[name] for name in ("provider_id", "addresses") if name in changes}
         announce_machines([machine.pk], timezone.now())
     else:

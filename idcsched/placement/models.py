@@ -1,4 +1,4 @@
-"""Placements with their events, attempts and machines."""
+"""The models of placements, their events, callbacks, attempts and machines."""
 
 from django.db import models
 from django.db.models import Q
@@ -30,12 +30,12 @@ __all__ = [
 class Placement(models.Model):
     """An order that holds capacity, or waits for it. Written by this room's services alone.
 
-    `based_on` names the recommendation that it was committed from; `held_back` says why a permit keeps it reserved.
-    `awaits`: while it waits, the IDCs that would do if there were more room.
+    `based_on` names the recommendation that the placement was committed from; `held_back` says why a permit keeps it
+    reserved. `awaits`: the IDCs that would fit a waiting order if they had more room.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    tenant = models.ForeignKey(  # an index that is there anyway begins with it, as with all without one of their own
+    tenant = models.ForeignKey(  # another index begins with this column, as with all foreign keys without an index
         Tenant, models.PROTECT, related_name="placements", verbose_name=_("tenant"), db_index=False
     )
     actor = models.CharField(_("asked by"), max_length=150, blank=True)
@@ -143,9 +143,10 @@ class DeliveryState(models.TextChoices):
 
 
 class Delivery(models.Model):
-    """One event as the placement's callback address is told of it: written with the event, sent until it is received.
+    """A callback: one event to be sent to the placement's address, written with the event, sent until it is received.
 
-    Its id is the id of the message. `queued_at`: since when it is tried; `claimed_until`: a worker is at it.
+    The row's id is the id of the message. `queued_at`: when the first try was due; `claimed_until`: the end of a
+    worker's claim.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -206,7 +207,7 @@ class MachineState(models.TextChoices):
 
 
 class Attempt(models.Model):
-    """One IDC in which a placement's machines were, or are, to stand."""
+    """One attempt to start a placement's machines in one IDC."""
 
     placement = models.ForeignKey(Placement, models.CASCADE, related_name="attempts", verbose_name=_("placement"))
     number = models.PositiveIntegerField(_("number"))
@@ -231,11 +232,11 @@ class Attempt(models.Model):
 
 
 class Machine(models.Model):
-    """One machine of an attempt, tracked by itself. Its id is the token by which the provider is asked for it.
+    """One machine of an attempt. The row's id is the token by which the provider finds the machine.
 
-    `claimed_until`: a worker is at it; `next_try_at`: nobody needs to look before, and where it is empty, at all;
-    `announced_until`: a message about it is on its way.
-    `tries` counts what went wrong in a row, `lives` what was created and came to nothing; `since`: in this state.
+    `claimed_until`: the end of a worker's claim; `next_try_at`: when the next turn is due (None: never);
+    `announced_until`: until when a message about the machine may still be under way.
+    `tries` counts failures in a row, `lives` created machines that failed; `since`: when the state began.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""From a request to a placement: decide, take what the best candidate must give, else the next, else decide anew."""
+"""Orders: decide, take the best candidate, or the next where a concurrent order was quicker, or decide anew."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,11 +27,11 @@ from .waiting import ALTERNATES, cures_of
 __all__ = ["DECISIONS", "NoFeasible", "placement_order", "tenant_for"]
 
 DECISIONS = 10
-"""Decisions that are made for one order, as concurrent orders are quicker each time, before it is refused."""
+"""The number of decisions for one order, each lost to concurrent orders, after which the order is refused."""
 
 
 class NoFeasible(Conflict):
-    """Nothing fits, or nothing that fitted could be had; carries the last decision."""
+    """Nothing fits, or concurrent orders took all that fitted; carries the last decision."""
 
     def __init__(self, code: str, detail: Message, made: Made) -> None:
         self.decision = made.answer
@@ -45,9 +45,9 @@ class NoFeasible(Conflict):
 def placement_order(
     *, request: Request, principal: Principal, http_request_id: str, view: LiveView | None = None
 ) -> Placement:
-    """A placement for what is asked, in the best IDC that could be had, or one that waits if the request says so.
+    """Place the request in the best IDC that can be had, or let it wait if the request says so; return the placement.
 
-    Of what is spread over several IDCs it is the first; the others are of its group.
+    For a request spread over several IDCs this is the first placement; the others are of its group.
 
     Raises Invalid, Forbidden, NoFeasible `no_feasible_idc`, `no_provider`, `conflict`, Conflict `quota_exceeded`,
     PluginFailed.
@@ -69,7 +69,7 @@ def placement_order(
         if not made.solution.scheduled:
             outrun = False
             break
-        placements, outrun = _best_to_be_had(order, made, view)
+        placements, outrun = _take_best(order, made, view)
         if placements:
             return placements[0]
         view.renew()
@@ -81,29 +81,31 @@ def placement_order(
 
 
 def _refusal(order: Order, made: Made, http_request_id: str, view: LiveView, *, outrun: bool) -> NoFeasible:
-    """Why the order is refused; `outrun`: concurrent orders took what it wanted each time."""
+    """Return the reason why the order is refused; `outrun`: concurrent orders were quicker each time."""
     if nobody_starts_machines(order, made):
         return NoFeasible("no_provider", _("no IDC that fits has a provider that starts machines: {summary}"), made)
     if outrun:
         return NoFeasible("conflict", _("concurrent orders were quicker each time: {summary}"), made)
-    if _would_fit_else(order, http_request_id, view):
+    if _fits_without_waiting_orders(order, http_request_id, view):
         return NoFeasible("no_feasible_idc", _("{summary}. What would fit is kept for orders that wait"), made)
     return NoFeasible("no_feasible_idc", _("{summary}"), made)
 
 
-def _would_fit_else(order: Order, http_request_id: str, view: LiveView) -> bool:
-    """Whether something fitted if nobody waited."""
+def _fits_without_waiting_orders(order: Order, http_request_id: str, view: LiveView) -> bool:
+    """Return whether the order would fit if no other order waited."""
     picture = view.picture
     if not picture.kept:
         return False
-    alone = replace(picture, kept=())
+    without_kept = replace(picture, kept=())
     tenant, actor = order.tenant.code, order.actor
-    made = make(request=order.request, tenant=tenant, actor=actor, http_request_id=http_request_id, picture=alone)
+    made = make(
+        request=order.request, tenant=tenant, actor=actor, http_request_id=http_request_id, picture=without_kept
+    )
     return made.solution.scheduled
 
 
-def _best_to_be_had(order: Order, made: Made, view: LiveView) -> tuple[list[Placement], bool]:
-    """Go down the ranking; return the placements, if any, and whether a concurrent order has taken what was wanted."""
+def _take_best(order: Order, made: Made, view: LiveView) -> tuple[list[Placement], bool]:
+    """Try the choices, best first; return the placements, and whether all were lost to concurrent orders."""
     outrun = False
     for takes in choices(order, made, at_most=ALTERNATES):
         try:
@@ -119,7 +121,7 @@ def _best_to_be_had(order: Order, made: Made, view: LiveView) -> tuple[list[Plac
 
 
 def tenant_for(request: Request, principal: Principal) -> str:
-    """Whose placement it will be; raises Invalid, Forbidden."""
+    """Return the tenant of the future placement; raises Invalid, Forbidden."""
     tenant = tenant_of(request, principal)
     if tenant is None:
         raise Invalid("tenant_required", _("say for which tenant: this token is of all"), "/tenant")

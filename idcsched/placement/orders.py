@@ -1,4 +1,4 @@
-"""What is wanted by whom, and what is to be taken for it."""
+"""Orders, and what is to be taken for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ BUSINESS = "business"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is wanted by whom, whatever decision it will be."""
+    """A request to be placed for a tenant, before any decision."""
 
     request: Request
     tenant: Tenant
@@ -50,7 +50,7 @@ class Order:
 
     @property
     def use(self) -> Use:
-        """What it would hold."""
+        """Return what the order would hold of its tenant's quota."""
         return use_of(self.request)
 
     @property
@@ -63,7 +63,7 @@ class Order:
 
 
 def order_of(request: Request, *, tenant: str, actor: str, **extra: Any) -> Order:
-    """What `request` wants: to reserve, unless it says `provision`. Raises Invalid where no machines can be started."""
+    """Return the order of a request: to reserve, unless its action is `provision`. May raise Invalid."""
     action = Action.PROVISION if request.action == "provision" else Action.RESERVE
     order = Order(request=request, tenant=tenant_named(tenant), actor=actor, **{"action": action, **extra})
     if order.action == Action.PROVISION:
@@ -95,5 +95,5 @@ class Take:
 
     @property
     def starts(self) -> bool:
-        """Whether its machines are to be started at once."""
+        """Return whether the machines are to be started at once."""
         return self.order.action == Action.PROVISION and not self.candidate.held_back

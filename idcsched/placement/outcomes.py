@@ -1,7 +1,7 @@
-"""A provider's own word that something has happened to a machine: it gets its turn at once.
+"""Messages of providers that something has happened to a machine: the machine gets its next turn at once.
 
-What has happened is not taken from the message: the provider is asked, as always. So one that comes late, twice or
-out of order does no harm, and one that is lost costs a little time.
+The message does not say what has happened: the turn asks the provider, as always. So a message that comes late, twice
+or out of order does no harm, and a lost one costs a little time.
 """
 
 from collections.abc import Mapping
@@ -26,30 +26,33 @@ from .start import announce_machines
 __all__ = ["Outcome", "machine_told"]
 
 
-class About(msgspec.Struct, frozen=True, kw_only=True):
-    """The token by which the machine was ordered."""
+class MachineReference(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine that the message is about, by the token with which it was ordered."""
 
     token: UUID
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """Something has happened to a machine; whatever else the message says is passed over."""
+    """The body of a message that something has happened to a machine; other fields are ignored."""
 
-    data: About
+    data: MachineReference
     type: str = "machine.changed"
 
 
 def machine_told(*, provider: str, headers: Mapping[str, str], content: bytes) -> bool:
-    """Whether the machine is looked at now; raises Invalid `invalid_signature`, NotFound for what is not there."""
-    named = "\x00" not in provider  # which PostgreSQL would not even compare
-    row = Provider.objects.filter(code=provider).exclude(secret_ref="").first() if named else None
+    """Make the machine's next turn due now; return whether it was waiting for one.
+
+    Raises Invalid `invalid_signature`, NotFound.
+    """
+    valid = "\x00" not in provider  # PostgreSQL refuses to compare a text with NUL
+    row = Provider.objects.filter(code=provider).exclude(secret_ref="").first() if valid else None
     if not signature_fits(headers, content, _secret(row), timezone.now()) or row is None:
         raise Invalid("invalid_signature", _("the message is not signed by this provider, or was signed too long ago"))
-    return _looked_at(row.code, decode_json(content, Outcome).data.token)
+    return _turn_due_now(row.code, decode_json(content, Outcome).data.token)
 
 
 def _secret(row: Provider | None) -> bytes:
-    """The provider's; of one that is not there a random one, so that both are refused in the same way."""
+    """Return the provider's secret; for an unknown provider a random one, so that both are refused in the same way."""
     try:
         return token_bytes() if row is None else secret_bytes(provider_secret(row))
     except (Invalid, Unavailable):
@@ -57,13 +60,13 @@ def _secret(row: Provider | None) -> bytes:
 
 
 @write()
-def _looked_at(provider: str, token: UUID) -> bool:
+def _turn_due_now(provider: str, token: UUID) -> bool:
     now = timezone.now()
     rows = Machine.objects.filter(pk=token, provider=provider)
     if not rows.exists():
         raise NotFound("not_found", _("there is no such machine"))
     unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
-    found = rows.filter(unclaimed, next_try_at__isnull=False).update(next_try_at=now)
-    if found:
+    updated = rows.filter(unclaimed, next_try_at__isnull=False).update(next_try_at=now)
+    if updated:
         announce_machines([token], now)
-    return bool(found)
+    return bool(updated)

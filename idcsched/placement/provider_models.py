@@ -1,4 +1,4 @@
-"""Where machines are started, and the machines of the providers that only pretend to; `models` offers both."""
+"""The models of providers and of simulated machines; `models` exports both."""
 
 from django.db import models
 from django.utils import timezone
@@ -11,7 +11,7 @@ __all__ = ["Provider", "SimulatedMachine"]
 
 
 class Provider(Recorded):
-    """Somebody who starts machines. An IDC names its own by the code."""
+    """A system that starts machines. An IDC names its provider by the code."""
 
     audit_kind = "provider"
     feed_topic = Topic.PROVIDERS
@@ -38,7 +38,7 @@ class Provider(Recorded):
 
 
 class SimulatedMachine(models.Model):
-    """A machine that a `simulated` provider pretends to have. `broken`: it will not come up."""
+    """A machine of a `simulated` provider. `broken`: the machine will not come up."""
 
     token = models.CharField(_("token"), max_length=64, db_index=True)
     provider = CodeField(_("provider"))

@@ -1,4 +1,4 @@
-"""Providers as rows: made, changed, removed, and turned into what drives them."""
+"""Rows of providers: creating, changing and removing them, and making their drivers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ def provider_create(
     secret_ref: str = "",
     enabled: bool = True,
 ) -> Provider:
-    """A new provider. Raises Invalid with everything that is wrong, Conflict."""
+    """Create a provider. Raises Invalid with all errors, Conflict."""
     row = Provider(
         code=code,
         kind=kind,
@@ -62,7 +62,7 @@ def provider_create(
 
 @write()
 def provider_update(*, provider: Provider, changes: Mapping[str, Any]) -> Provider:
-    """Set those fields; raises Invalid, NotFound, Conflict: code and kind are fixed while it has machines."""
+    """Change a provider; raises Invalid, NotFound, Conflict also where code or kind change while it has machines."""
     changed = row_update(provider, changes, allowed=FIELDS)
     if any(name in changes and changes[name] != getattr(provider, name) for name in KEPT_WITH_MACHINES):
         _refuse_with_machines(provider.code)
@@ -72,23 +72,25 @@ def provider_update(*, provider: Provider, changes: Mapping[str, Any]) -> Provid
 
 @write()
 def provider_delete(*, provider: Provider) -> None:
-    """Remove one that no IDC names and that has no machine; raises NotFound, Conflict `in_use`."""
+    """Remove a provider that no IDC names and that has no machine; raises NotFound, Conflict `in_use`."""
     _refuse_with_machines(provider.code)
-    named = list(Idc.objects.filter(provider=provider.code).order_by("code").values_list("code", flat=True)[:EXAMPLES])
-    if named:
-        raise Conflict("in_use", _("in use by {examples}"), examples=", ".join(named))
+    named_by = list(
+        Idc.objects.filter(provider=provider.code).order_by("code").values_list("code", flat=True)[:EXAMPLES]
+    )
+    if named_by:
+        raise Conflict("in_use", _("in use by {examples}"), examples=", ".join(named_by))
     row_delete(provider)
 
 
 def providers_usable(codes: Iterable[str]) -> frozenset[str]:
-    """Those of the codes that are of providers which may start machines."""
+    """Return those of the codes whose providers may start machines."""
     kinds = driver_kinds().drivers
     rows = Provider.objects.filter(code__in=list(codes), enabled=True, kind__in=list(kinds))
     return frozenset(rows.values_list("code", flat=True))
 
 
 def driver_and_call(code: str, *, now: datetime) -> tuple[Driver, Call]:
-    """What drives the provider, and what one turn with it may use; raises Invalid, Unavailable."""
+    """Return the provider's driver and the bounds of one turn with it; raises Invalid, Unavailable."""
     row = Provider.objects.filter(code=code).first()
     if row is None:
         raise Unavailable("no_provider", _("there is no provider {provider}"), provider=code)
@@ -102,16 +104,16 @@ def driver_and_call(code: str, *, now: datetime) -> tuple[Driver, Call]:
 
 
 def provider_secret(row: Provider) -> str:
-    """The secret that the provider's messages are signed with; raises Invalid, Unavailable."""
+    """Return the secret that signs the provider's messages; raises Invalid, Unavailable."""
     return secret_resolve(row.secret_ref, _driver(row.kind, row.config).hosts(), setting=PROVIDER_SECRETS)
 
 
 def _check(row: Provider) -> None:
-    """What a row must be to be saved; raises Invalid with everything that is wrong, field by field."""
+    """Check a row before it is saved; raises Invalid with all errors, field by field."""
     errors: list[FieldError] = []
-    with _noted(errors):
+    with _errors_collected(errors):
         _check_config(row)
-    with _noted(errors):
+    with _errors_collected(errors):
         if row.secret_ref:
             secret_ref_check(row.secret_ref, _hosts(row), setting=PROVIDER_SECRETS)
     if errors:
@@ -119,7 +121,7 @@ def _check(row: Provider) -> None:
 
 
 def _hosts(row: Provider) -> Iterable[str]:
-    """Whom the driver calls; nobody where its configuration is refused anyway."""
+    """Return the hosts that the driver calls; none where its configuration is invalid."""
     try:
         return tuple(_driver(row.kind, row.config).hosts())
     except Invalid:
@@ -129,21 +131,21 @@ def _hosts(row: Provider) -> Iterable[str]:
 def _check_config(row: Provider) -> None:
     driver = _driver(row.kind, row.config)
     with below("/config"):
-        if wrong := list(driver.check()):
-            raise Invalid.of(wrong)
+        if errors := list(driver.check()):
+            raise Invalid.of(errors)
 
 
 def _driver(kind: str, config: Any) -> Driver:
-    found = driver_kinds().drivers.get(kind)
-    if found is None:
+    driver_class = driver_kinds().drivers.get(kind)
+    if driver_class is None:
         detail = _("there is no kind of provider {name}: this must be one of {choices}")
         choices = ", ".join(sorted(driver_kinds().drivers))
         raise Invalid("unknown_kind", detail, "/kind", name=kind, choices=choices)
-    return found(convert(config, found.Config, "/config"))
+    return driver_class(convert(config, driver_class.Config, "/config"))
 
 
 @contextmanager
-def _noted(errors: list[FieldError]) -> Iterator[None]:
+def _errors_collected(errors: list[FieldError]) -> Iterator[None]:
     try:
         yield
     except Invalid as error:
@@ -151,7 +153,7 @@ def _noted(errors: list[FieldError]) -> Iterator[None]:
 
 
 def _refuse_with_machines(code: str) -> None:
-    """Raises Conflict where machines of the provider stand, or may."""
+    """Raise Conflict where machines of the provider exist, or may exist."""
     over = [MachineState.DELETED, MachineState.GIVEN_UP]
     machines = Machine.objects.filter(provider=code).exclude(state__in=over, next_try_at__isnull=True)
     names = list(machines.order_by("name").values_list("name", flat=True)[:EXAMPLES])

@@ -1,4 +1,4 @@
-"""What a tenant may hold at most, what it holds, and what it may still order."""
+"""Quotas of tenants: what a tenant may hold, what it holds, and what it may still order."""
 
 import logging
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 class Use(msgspec.Struct, frozen=True, kw_only=True):
-    """What placements hold together, or an order would."""
+    """The bandwidth and machines that placements hold, or that an order would hold."""
 
     bandwidth_mbps: float = 0.0
     machines: int = 0
@@ -57,26 +57,26 @@ NOTHING: Final = Use()
 
 
 def use_of(request: Request) -> Use:
-    """What an order of all its machines would hold."""
+    """Return what an order of all the request's machines would hold."""
     return Use(bandwidth_mbps=round(request.bandwidth, DECIMALS), machines=request.machine_count)
 
 
 def has_quota(tenant: Tenant) -> bool:
-    """Whether there is anything to keep."""
+    """Return whether the tenant has a quota at all."""
     return tenant.quota_bandwidth_mbps is not None or tenant.quota_machines is not None
 
 
 def tenant_use(tenant: str, *, but: Iterable[UUID] = ()) -> Use:
-    """What its placements hold now, but for some of them; waiting placements hold nothing."""
+    """Return what the tenant's placements hold now, without those in `but`; waiting placements hold nothing."""
     holding = Placement.objects.filter(tenant__code=tenant, state__in=sorted(HOLDING)).exclude(pk__in=list(but))
     sums = holding.aggregate(bandwidth=Sum("bandwidth_mbps"), machines=Sum("machine_count"))
     return Use(bandwidth_mbps=round(sums["bandwidth"] or 0.0, DECIMALS), machines=sums["machines"] or 0)
 
 
 def quota_respected(tenant: str, need: Use, *, placements: Iterable[UUID]) -> None:
-    """Raise Conflict `quota_exceeded` where what these placements of the tenant need is more than it may hold.
+    """Raise Conflict `quota_exceeded` where the tenant may not hold what these placements need.
 
-    Holds the tenant's row until the transaction ends, so that two orders of one tenant do not both take the rest.
+    Locks the tenant's row until the transaction ends, so that two orders of one tenant do not both take the rest.
     """
     limits = Tenant.objects.select_for_update(no_key=True).get(code=tenant)
     if (refusal := _excess(limits, tenant_use(tenant, but=placements), need)) is not None:
@@ -84,38 +84,38 @@ def quota_respected(tenant: str, need: Use, *, placements: Iterable[UUID]) -> No
 
 
 def quota_check(tenant: Tenant, need: Use) -> None:
-    """Raises Conflict `quota_exceeded` where so much more would be too much as things stand."""
+    """Raise Conflict `quota_exceeded` where the tenant may not hold so much more at present; locks nothing."""
     if has_quota(tenant) and (refusal := _excess(tenant, tenant_use(tenant.code), need)) is not None:
         raise refusal
 
 
 def quota_refusal(tenant: str | None, need: Use, promised: Use = NOTHING) -> Conflict | None:
-    """Why the quota of that tenant does not allow a recommended order after what was `promised` to it; None: it does.
+    """Return why the tenant's quota does not allow an order on top of what was `promised`; None where it does.
 
-    While the database does not answer nobody knows, and nothing is refused: the order itself is checked anew.
+    While the database does not answer, no recommendation is refused: the order itself is checked again.
     """
     limits, held = _limits_and_use(tenant)
     return None if limits is None else _excess(limits, held + promised, need)
 
 
 def recommend(*, request: Request, principal: Principal, http_request_id: str) -> Scheduled:
-    """The best IDC for `request`, recorded; raises Invalid, Forbidden or PluginFailed.
+    """Recommend the best IDC for `request` and record the decision; raises Invalid, Forbidden or PluginFailed.
 
-    What the tenant's quota does not allow is unschedulable, wherever it would fit.
+    A request beyond the tenant's quota is unschedulable, even where it would fit.
     """
     refusal = quota_refusal(tenant_of(request, principal), use_of(request))
     return schedule(request=request, principal=principal, http_request_id=http_request_id, refusal=refusal)
 
 
 def capacity_within_quota(*, question: CapacityQuestion, principal: Principal) -> Capacity:
-    """How many more fit, and not more than the tenant's quota allows; raises what `capacity` raises."""
+    """Return how many more machines fit, within the tenant's quota; raises what `capacity` raises."""
     limits, held = _limits_and_use(tenant_of(question.asked(), principal))
     left = None if limits is None else _left(limits, held, question.machine, question.most)
     return capacity(question=question, principal=principal, quota=left)
 
 
 def _limits_and_use(tenant: str | None) -> tuple[Tenant | None, Use]:
-    """The tenant with what it holds; None: there is no quota to keep, or nobody knows what is held."""
+    """Return the tenant with what it holds; None where it has no quota, or the database can't be asked."""
     limits = live.current().tenants.get(tenant or "")
     if limits is None or not has_quota(limits) or live.lagging:
         return None, NOTHING
@@ -129,7 +129,7 @@ def _limits_and_use(tenant: str | None) -> tuple[Tenant | None, Use]:
 
 
 def _excess(limits: Tenant, held: Use, need: Use) -> Conflict | None:
-    """Why so much more than is held is too much; nothing more of something never is."""
+    """Return why `need` exceeds the quota; a resource of which nothing is needed never does."""
     after, most_mbps, most_machines = held + need, limits.quota_bandwidth_mbps, limits.quota_machines
     if most_mbps is not None and need.bandwidth_mbps and after.bandwidth_mbps > most_mbps:
         return Conflict(
@@ -151,7 +151,7 @@ def _excess(limits: Tenant, held: Use, need: Use) -> Conflict | None:
 
 
 def _left(limits: Tenant, held: Use, machine: Machine, at_most: int) -> QuotaLeft:
-    """How many more of that machine the quota allows, as far as `at_most`, and what it says to one more."""
+    """Bisect for how many more of the machine the quota allows, up to `at_most`; add the refusal of one more."""
 
     def excess(count: int) -> Conflict | None:
         bandwidth = round((machine.bandwidth_mbps or 0.0) * count, DECIMALS)

@@ -1,4 +1,4 @@
-"""What a placement took of its IDC goes back: first of all to those that wait for it."""
+"""Releasing a placement's capacity, which is kept for waiting orders first."""
 
 from datetime import datetime, timedelta
 
@@ -13,11 +13,11 @@ from .models import Placement
 __all__ = ["capacity_given_back"]
 
 UNTIL_TRIED = timedelta(minutes=1)
-"""For so long at most: those that wait are tried within seconds, if anybody is there to do it."""
+"""How long released capacity is kept at most; a worker tries the waiting orders within seconds."""
 
 
 def capacity_given_back(placement: Placement, *, idc: str | None = None) -> None:
-    """The ledger forgets the placement's claims in that IDC, else in its own. The placement must be held."""
+    """Release the placement's claims in the given IDC, else in its own. The placement must be held."""
     code = idc or (placement.idc.code if placement.idc else None)
     if code is None:
         return
@@ -29,12 +29,12 @@ def capacity_given_back(placement: Placement, *, idc: str | None = None) -> None
         business=placement.business,
         machines=placement.machine_count,
         at=now,
-        keep=_kept_for_others(code, now),
+        keep=_keep_for_waiting(code, now),
     )
 
 
-def _kept_for_others(idc: str, now: datetime) -> Keep | None:
-    """The most urgent of those that wait for room there."""
+def _keep_for_waiting(idc: str, now: datetime) -> Keep | None:
+    """Return the keep for the most urgent order that waits for capacity in the IDC, if any."""
     waiting = Placement.objects.filter(state=State.WAITING, expires_at__gt=now, awaits__code=idc)
     priority = waiting.order_by("-priority").values_list("priority", flat=True).first()
     return None if priority is None else Keep(priority=priority, until=now + UNTIL_TRIED)

@@ -1,4 +1,4 @@
-"""Signatures as Standard Webhooks wants them: over id, time and body, so that none can be taken for another's."""
+"""Signatures by Standard Webhooks, over id, time and body, so that no signature fits another message."""
 
 import hmac
 from base64 import b64decode, b64encode
@@ -13,7 +13,7 @@ PREFIX = "whsec_"
 
 
 def signed_headers(message_id: str, at: datetime, content: bytes, secrets: Iterable[bytes]) -> dict[str, str]:
-    """The headers of one try, signed with each of the secrets."""
+    """Return the headers of one try, signed with each of the secrets."""
     timestamp = str(int(at.timestamp()))
     signed = f"{message_id}.{timestamp}.".encode() + content
     return {
@@ -29,17 +29,17 @@ def _signature(secret: bytes, signed: bytes) -> str:
 
 
 def signature_fits(headers: Mapping[str, str], content: bytes, secret: bytes, now: datetime) -> bool:
-    """Whether a message that has come in bears a signature by that secret, made within the last five minutes."""
+    """Return whether an incoming message has a signature by the secret that is at most five minutes old."""
     message_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not fullmatch(r"[0-9]{1,12}", timestamp) or abs(now.timestamp() - int(timestamp)) > TOLERANCE_SECONDS:
         return False
-    wanted = _signature(secret, f"{message_id}.{timestamp}.".encode("utf-8", "replace") + content)
-    given = headers.get("webhook-signature", "").encode("utf-8", "replace").split()
-    return any(hmac.compare_digest(wanted.encode(), each) for each in given)
+    expected = _signature(secret, f"{message_id}.{timestamp}.".encode("utf-8", "replace") + content)
+    signatures = headers.get("webhook-signature", "").encode("utf-8", "replace").split()
+    return any(hmac.compare_digest(expected.encode(), signature) for signature in signatures)
 
 
 def secret_bytes(text: str) -> bytes:
-    """A secret as it is written: `whsec_` and base64, as Standard Webhooks gives it, or any text."""
+    """Return the key that a secret's text means: `whsec_` and base64, as in Standard Webhooks, or any text."""
     if text.startswith(PREFIX):
         try:
             return b64decode(text.removeprefix(PREFIX), validate=True)

@@ -1,4 +1,4 @@
-"""The beginning of machines: an attempt in the placement's IDC with a row for each, before any provider is asked."""
+"""Starting machines: a new attempt in the placement's IDC with a row for each machine, before any provider call."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,14 +27,14 @@ __all__ = ["MOST_MACHINES", "announce_machines", "attempt_begin", "machines_chec
 logger = logging.getLogger(__name__)
 
 MOST_MACHINES = 1000
-"""As many as one placement may have started for it."""
+"""The most machines that are started for one placement."""
 ANNOUNCED = timedelta(seconds=20)
 """A message that no worker has taken by then is dropped, and the sweep sends another."""
 LONGEST_NAME = 200
 
 
 def machines_check(request: Request) -> None:
-    """Raises Invalid unless the request says which machines are to be started, and not too many."""
+    """Raise Invalid unless the request lists the machines to be started, and not too many."""
     if not request.machine_count:
         raise Invalid("machines_required", _("say which machines are to be started"), "/machines")
     if request.machine_count > MOST_MACHINES:
@@ -43,13 +43,13 @@ def machines_check(request: Request) -> None:
 
 
 def provision_begin(placement: Placement) -> None:
-    """Have its machines started. The placement must be held. Raises Conflict `invalid_transition`, `no_provider`."""
+    """Have the placement's machines started; it must be held. Raises Conflict `invalid_transition`, `no_provider`."""
     advance(placement, Move.PROVISION, expires_at=None, held_back="")
     attempt_begin(placement)
 
 
 def attempt_begin(placement: Placement) -> Attempt:
-    """A new attempt in the IDC in which the placement now stands, and its machines; raises Conflict `no_provider`."""
+    """Create an attempt in the placement's present IDC, and its machines; raises Conflict `no_provider`."""
     if placement.idc is None or not providers_usable([placement.idc.provider]):
         code = placement.idc.code if placement.idc else ""
         raise Conflict("no_provider", _("the IDC {idc} has no provider that starts machines"), idc=code)
@@ -66,9 +66,9 @@ def attempt_begin(placement: Placement) -> Attempt:
 
 
 def tend_soon(machines: Iterable[Machine], state: MachineState, now: datetime, **changes: Any) -> None:
-    """Have those machines brought from now on to another end. Their placement must be held.
+    """Set the machines' state and make their next turn due now. Their placement must be held.
 
-    One at which a worker is just now stays claimed: nobody else may touch it before that worker is done, or dead.
+    A machine that a worker has claimed stays claimed until that worker is done, or its claim runs out.
     """
     ids = [machine.pk for machine in machines]
     Machine.objects.filter(pk__in=ids).update(state=state, since=now, next_try_at=now, tries=0, **changes)
@@ -76,13 +76,13 @@ def tend_soon(machines: Iterable[Machine], state: MachineState, now: datetime, *
 
 
 def announce_machines(ids: Iterable[UUID], now: datetime) -> None:
-    """Once the transaction is through, a hint to the workers for each; without it the sweep finds them.
+    """Send a message to the workers for each machine on commit; where the broker is away, the sweep finds them.
 
-    For a while it does not announce them again, lest messages pile up where workers are few.
+    The sweep sends no other message for a machine within `ANNOUNCED`, so that messages don't pile up.
     """
-    wanted = list(ids)
-    Machine.objects.filter(pk__in=wanted).update(announced_until=now + ANNOUNCED)
-    transaction.on_commit(lambda: _send(map(str, wanted)))
+    machine_ids = list(ids)
+    Machine.objects.filter(pk__in=machine_ids).update(announced_until=now + ANNOUNCED)
+    transaction.on_commit(lambda: _send(map(str, machine_ids)))
 
 
 def _send(machine_ids: Iterable[str]) -> None:
@@ -112,12 +112,12 @@ def _machines(attempt: Attempt, request: Request) -> Iterator[Machine]:
 
 
 def _name(placement: Placement, entry: Shape, number: int, count: int) -> str:
-    """As the order says; with a number where there are several."""
-    given = entry.name or placement.request_id or f"placement-{placement.pk}"
-    return given[:LONGEST_NAME] if entry.name and count == 1 else f"{given[:LONGEST_NAME]}-{number}"
+    """Return the name in the order, with a number where there are several machines."""
+    base = entry.name or placement.request_id or f"placement-{placement.pk}"
+    return base[:LONGEST_NAME] if entry.name and count == 1 else f"{base[:LONGEST_NAME]}-{number}"
 
 
 def _shape(entry: Shape) -> Mapping[str, Any]:
-    """What the provider is told: everything about one machine but how many of it there are, and its name."""
-    told = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("count", "name")}
-    return {name: value for name, value in told.items() if value is not None}
+    """Return the fields of one machine that the provider gets: all that are set but its count and its name."""
+    fields = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("count", "name")}
+    return {name: value for name, value in fields.items() if value is not None}

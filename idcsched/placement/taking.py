@@ -36,10 +36,10 @@ NO_LINES: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rows:
-    """What is written of one order: the new rows, and what its placements take."""
+    """The rows to be written for an order, and the stays that its placements take."""
 
     takes: Sequence[Take]
-    taking: Sequence[UUID]
+    placement_ids: Sequence[UUID]
     decisions: Sequence[Decision]
     stays: Sequence[Stay]
     placements: Sequence[Placement] = ()
@@ -47,22 +47,22 @@ class _Rows:
 
 
 def take_together(takes: Sequence[Take]) -> list[Placement]:
-    """A new placement for each, with all that it takes of its candidate, all or none.
+    """Write a new placement for each take, with all that it takes of its candidate, all or none.
 
-    Raises IntegrityError where something is no longer there (see `ledger.taking.oversold`), Conflict `quota_exceeded`.
+    Raises IntegrityError where capacity has run out (see `ledger.taking.oversold`), Conflict `quota_exceeded`.
     """
     try:
-        return _taken_together(takes)
+        return _write_together(takes)
     except IntegrityError as error:
         if oversold(error):
             raise
-        pictures.forget()  # a database that was emptied or restored has none of those that this process stored
-        return _taken_together(takes)
+        pictures.forget()  # the database was emptied or restored: pictures that this process stored are missing
+        return _write_together(takes)
 
 
-def _taken_together(takes: Sequence[Take]) -> list[Placement]:
-    placements = [_placement(each.order, each.made) for each in takes]
-    with _writing(_rows(takes, placements, new=placements, behind=True)):
+def _write_together(takes: Sequence[Take]) -> list[Placement]:
+    placements = [_placement(take.order, take.made) for take in takes]
+    with _order_transaction(_rows(takes, placements, new=placements, behind=True)):
         _start(takes, placements)
     for placement in placements:
         announced(placement)
@@ -70,35 +70,35 @@ def _taken_together(takes: Sequence[Take]) -> list[Placement]:
 
 
 def take_for(placement: Placement, takes: Sequence[Take]) -> None:
-    """The same for a placement that has waited, and is held: it takes the first, new ones of its group the others.
+    """Reserve for a waiting placement, which must be held: it gets the first take, new ones of its group the others.
 
-    What is kept for those that wait is there for it. Where this raises, read the placement again.
+    Capacity kept for waiting orders may be taken. Where this raises, read the placement again.
     """
     now, first = timezone.now(), takes[0]
-    rest = [_placement(each.order, each.made) for each in takes[1:]]
-    everybody = [placement, *rest]
-    with _writing(_rows(takes, everybody, new=rest)):
-        fields = {**_ordered(first.order), **_fields(first, now), "next_try_at": None}
-        advance(placement, Move.RESERVE, detail=_detail(first), **fields)
-        _start(takes, everybody)
+    rest = [_placement(take.order, take.made) for take in takes[1:]]
+    all_placements = [placement, *rest]
+    with _order_transaction(_rows(takes, all_placements, new=rest)):
+        fields = {**_order_fields(first.order), **_candidate_fields(first, now), "next_try_at": None}
+        advance(placement, Move.RESERVE, detail=_event_detail(first), **fields)
+        _start(takes, all_placements)
     for row in rest:
         announced(row)
 
 
-def take_over(placement: Placement, each: Take, move: Move) -> None:
-    """The same for one whose machines are to stand somewhere else now, and is held; what it holds it goes on holding.
+def take_over(placement: Placement, take: Take, move: Move) -> None:
+    """Move a placement, which must be held, to another IDC; what it holds so far is not released.
 
-    Its tenant's quota counts unless the placement is counted already; else it also stands behind those that wait.
+    A placement that holds nothing yet counts against its tenant's quota and takes nothing kept for waiting orders.
     Where this raises, read the placement again.
     """
     counted = placement.state in HOLDING
-    with _writing(_rows([each], [placement], new=[], behind=not counted), counted=counted):
-        fields = {**_fields(each, timezone.now()), "expires_at": None, "held_back": ""}
-        advance(placement, move, detail=_detail(each), **fields)
+    with _order_transaction(_rows([take], [placement], new=[], behind=not counted), counted=counted):
+        fields = {**_candidate_fields(take, timezone.now()), "expires_at": None, "held_back": ""}
+        advance(placement, move, detail=_event_detail(take), **fields)
 
 
 def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str], awaits: Collection[str]) -> Placement:
-    """A new placement that holds nothing, and waits for it: for room in those IDCs, or for another cure."""
+    """Write a new placement that waits, for room in the IDCs `awaits` or for another cure, and holds nothing."""
     placement = _placement(order, made)
     placement.expires_at = placement.created_at + timedelta(seconds=seconds)
     placement.tried_at, placement.cures = placement.created_at, list(cures)
@@ -112,15 +112,15 @@ def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str], awai
 
 
 def awaits_set(placement: Placement, idcs: Collection[str]) -> None:
-    """What is given back in these IDCs is kept for it from now on."""
+    """Set the IDCs in which released capacity is kept for the placement."""
     placement.awaits.set(Idc.objects.filter(code__in=idcs).values_list("pk", flat=True))
 
 
 @contextmanager
-def _writing(rows: _Rows, *, counted: bool = False) -> Iterator[None]:
-    """One transaction: the rows, what the caller writes inside, and last what others wait for: quotas and the ledger.
+def _order_transaction(rows: _Rows, *, counted: bool = False) -> Iterator[None]:
+    """Write the rows, the block's own writes, and last what other orders wait for (quotas, ledger) in one transaction.
 
-    `counted`: the tenants' quotas know of the placements already.
+    `counted`: the placements count against the tenants' quotas already.
     """
     with transaction.atomic():
         _record(rows.decisions, rows.placements, rows.events)
@@ -128,12 +128,12 @@ def _writing(rows: _Rows, *, counted: bool = False) -> Iterator[None]:
         if not counted:
             _quotas_respect(rows)
         mark = claims_take(rows.stays, at=timezone.now())
-        tenancies = [tenancy_of(each) for each in rows.takes]
+        tenancies = [tenancy_of(take) for take in rows.takes]
         transaction.on_commit(lambda: live.took(mark, tenancies))
 
 
 def _record(decisions: Sequence[Decision], placements: Sequence[Placement], events: Sequence[Event]) -> None:
-    """Insert them with what the decisions saw, and the callbacks that tell of the events."""
+    """Insert decisions with their pictures, placements, and events with their callbacks."""
     pictures.store(row.picture for row in decisions if row.picture)
     Decision.objects.bulk_create(decisions)
     Placement.objects.bulk_create(placements)
@@ -148,77 +148,77 @@ def _rows(
     new: Sequence[Placement],
     behind: bool = False,
 ) -> _Rows:
-    """What is written of each take for its placement; of the last ones, which are new, also how they begin.
+    """Return the rows of the takes; the last placements are `new`, and their first events are among the rows.
 
-    `behind`: they leave alone what is kept for orders that wait, and are as urgent.
+    `behind`: the takes get nothing that is kept for waiting orders of the same or a higher priority.
     """
     now = timezone.now()
-    begun = zip(takes[len(takes) - len(new) :], new, strict=True)
+    new_takes = zip(takes[len(takes) - len(new) :], new, strict=True)
     return _Rows(
         takes=takes,
-        taking=[placement.pk for placement in placements],
+        placement_ids=[placement.pk for placement in placements],
         decisions=_decisions(takes, placements),
         stays=[
-            _stay(each, placement.pk, behind=each.order.priority if behind else None)
-            for each, placement in zip(takes, placements, strict=True)
+            _stay(take, placement.pk, behind=take.order.priority if behind else None)
+            for take, placement in zip(takes, placements, strict=True)
         ],
         placements=new,
-        events=[event for each, placement in begun for event in _reserved(placement, each, now)],
+        events=[event for take, placement in new_takes for event in _reserve(placement, take, now)],
     )
 
 
-def _reserved(placement: Placement, each: Take, now: datetime) -> list[Event]:
-    """What the new placement has of its candidate, and the events that say so."""
-    fields = _fields(each, now)
+def _reserve(placement: Placement, take: Take, now: datetime) -> list[Event]:
+    """Set the new placement's fields by its candidate, and return its first events."""
+    fields = _candidate_fields(take, now)
     for name, value in fields.items():
         setattr(placement, name, value)
-    placement.idc = each.made.picture.rows.idc(fields["idc_id"], each.candidate.idc)
-    return first_events(placement, {Move.RESERVE: _detail(each)})
+    placement.idc = take.made.picture.rows.idc(fields["idc_id"], take.candidate.idc)
+    return first_events(placement, {Move.RESERVE: _event_detail(take)})
 
 
-def _detail(each: Take) -> dict[str, Any]:
-    return {**_taken(each), "claims": [msgspec.to_builtins(claim) for claim in each.candidate.claims]}
+def _event_detail(take: Take) -> dict[str, Any]:
+    return {**_chosen(take), "claims": [msgspec.to_builtins(claim) for claim in take.candidate.claims]}
 
 
-def _taken(each: Take) -> dict[str, Any]:
+def _chosen(take: Take) -> dict[str, Any]:
     return {
-        "idc": each.candidate.idc,
-        "rank": each.candidate.rank,
-        "because": each.because,
-        "passed_over": msgspec.to_builtins(each.passed_over),
+        "idc": take.candidate.idc,
+        "rank": take.candidate.rank,
+        "because": take.because,
+        "passed_over": msgspec.to_builtins(take.passed_over),
     }
 
 
-def _stay(each: Take, placement: UUID, *, behind: int | None = None) -> Stay:
-    picture, idc, claims = each.made.picture, each.candidate.idc, each.candidate.claims
+def _stay(take: Take, placement: UUID, *, behind: int | None = None) -> Stay:
+    picture, idc, claims = take.made.picture, take.candidate.idc, take.candidate.claims
     key, of_lines = picture.idc_keys[idc], any(claim.line for claim in claims)
     return Stay(
         placement=placement,
         idc=idc,
         idc_key=key,
         line_keys=picture.rows.lines(key) if of_lines else NO_LINES,
-        tenant_key=each.order.tenant.pk,
-        business=each.order.business,
-        machines=each.order.machines,
+        tenant_key=take.order.tenant.pk,
+        business=take.order.business,
+        machines=take.order.machines,
         claims=claims,
         behind=behind,
     )
 
 
-def _fields(each: Take, now: datetime) -> dict[str, Any]:
-    order, candidate = each.order, each.candidate
+def _candidate_fields(take: Take, now: datetime) -> dict[str, Any]:
+    order, candidate = take.order, take.candidate
     need = order.request.bandwidth
     return {
-        "idc_id": each.made.picture.idc_keys[candidate.idc],
+        "idc_id": take.made.picture.idc_keys[candidate.idc],
         "lines": [{"line": code, "isp": isp, "bandwidth_mbps": need} for code, isp in candidate.lines],
-        "decision_id": UUID(each.made.scheduled.decision_id),
+        "decision_id": UUID(take.made.scheduled.decision_id),
         "expires_at": now + order.ttl,
         "held_back": candidate.held_back,
     }
 
 
-def _ordered(order: Order) -> dict[str, Any]:
-    """What an order says of its placement; of one that is spread, each has its share."""
+def _order_fields(order: Order) -> dict[str, Any]:
+    """Return the placement's fields that come from the order; of a spread order each placement has its share."""
     return {
         "request": msgspec.to_builtins(order.request),
         "machine_count": order.machines,
@@ -243,19 +243,19 @@ def _placement(order: Order, made: Made) -> Placement:
         callback_url=order.request.callback_url or "",
         created_at=now,
         changed_at=now,
-        **_ordered(order),
+        **_order_fields(order),
     )
 
 
 def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[Decision]:
-    """A row for each decision, with the first placement that came of it and all that was taken by it."""
+    """Return a row for each decision, with its first placement and everything taken by it."""
     rows: dict[str, Decision] = {}
-    for each, placement in zip(takes, placements, strict=True):
-        row = rows.get(each.made.scheduled.decision_id)
+    for take, placement in zip(takes, placements, strict=True):
+        row = rows.get(take.made.scheduled.decision_id)
         if row is None:
-            rows[each.made.scheduled.decision_id] = _decision(each.order, each.made, placement.pk, taken=_taken(each))
+            rows[take.made.scheduled.decision_id] = _decision(take.order, take.made, placement.pk, taken=_chosen(take))
         elif row.taken is not None:
-            row.taken.setdefault("others", []).append(_taken(each))
+            row.taken.setdefault("others", []).append(_chosen(take))
     return list(rows.values())
 
 
@@ -266,17 +266,17 @@ def _decision(order: Order, made: Made, placement: UUID, *, taken: dict[str, Any
 
 
 def _start(takes: Sequence[Take], placements: Sequence[Placement]) -> None:
-    """Have those started whose machines are to be started at once."""
-    for each, placement in zip(takes, placements, strict=True):
-        if each.starts:
-            begun = held(placement.pk)
-            provision_begin(begun)
-            placement.__dict__.update(begun.__dict__)
+    """Start the machines of the takes that want them at once."""
+    for take, placement in zip(takes, placements, strict=True):
+        if take.starts:
+            locked = held(placement.pk)
+            provision_begin(locked)
+            placement.__dict__.update(locked.__dict__)
 
 
 def _quotas_respect(rows: _Rows) -> None:
     """Raise Conflict `quota_exceeded` where what is taken is more than a tenant may hold."""
-    limited = [each.order for each in rows.takes if has_quota(each.order.tenant)]
+    limited = [take.order for take in rows.takes if has_quota(take.order.tenant)]
     for code in sorted({order.tenant.code for order in limited}):
         need = sum((order.use for order in limited if order.tenant.code == code), NOTHING)
-        quota_respected(code, need, placements=rows.taking)
+        quota_respected(code, need, placements=rows.placement_ids)

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 @shared_task(ignore_result=True)
 def waiting_try() -> dict[str, int]:
-    """Try those again that wait for capacity."""
+    """Try the orders again that wait for capacity."""
     with origin_set(actor="system", via="task"):
         return {"placed": services.waiting_try(now=timezone.now())}
 
@@ -48,7 +48,7 @@ def callbacks_sweep() -> dict[str, int]:
 
 @shared_task(ignore_result=True)
 def deliveries_prune() -> dict[str, int]:
-    """Forget callbacks that nobody asks for any more."""
+    """Delete old callbacks that have ended."""
     return {"pruned": services.deliveries_prune(now=timezone.now())}
 
 
@@ -61,7 +61,7 @@ def machine_tend(machine_id: str) -> dict[str, int]:
 
 @shared_task(ignore_result=True)
 def machines_sweep() -> dict[str, int]:
-    """Find machines that no message announced and placements that stand still, and have them moved on."""
+    """Find machines that no message announced, and move on placements that stand still."""
     with origin_set(actor="system", via="task"):
         now = timezone.now()
         moved = services.placements_reconcile(now=now)
@@ -70,7 +70,7 @@ def machines_sweep() -> dict[str, int]:
 
 @shared_task(ignore_result=True)
 def claims_fade() -> dict[str, int]:
-    """Let what monitoring sees by now count for less."""
+    """Lower the claims on bandwidth that monitoring sees by now."""
     fade = settings.BANDWIDTH_FADE.total_seconds()
     return {"faded": ledger.claims_fade(now=timezone.now(), over_seconds=fade)}
 
@@ -78,7 +78,7 @@ def claims_fade() -> dict[str, int]:
 @shared_task(ignore_result=True)
 def ledger_audit() -> dict[str, int]:
     """Compare the ledger with the placements; every difference is an error in the log."""
-    found = ledger_differences()
-    for difference in found:
+    differences = ledger_differences()
+    for difference in differences:
         logger.error("the ledger is wrong: %s", difference)
-    return {"differences": len(found)}
+    return {"differences": len(differences)}

@@ -1,6 +1,6 @@
-"""What can be done to a placement that is there: confirm, provision, release, give up, let expire.
+"""Moves of an existing placement: confirm, provision, release, give up, expire.
 
-Each is safe to do twice at once: the row is held, and whoever comes second finds it moved already.
+Concurrent calls are safe: the row is locked, and the second call finds the placement moved already.
 """
 
 from datetime import datetime
@@ -35,66 +35,66 @@ __all__ = [
 
 @write()
 def placement_confirm(*, placement: Placement) -> Placement:
-    """The portal has booted the machines itself; raises Conflict `invalid_transition`, also where its time is up."""
-    found, now = held(placement.pk), timezone.now()
-    next_state(State.EXPIRED if _overdue(found, now) else found.state, Move.CONFIRM)
-    advance(found, Move.CONFIRM, expires_at=None, held_back="")
-    claims_fade_begin(placement=found.pk, since=now)
-    return found
+    """Note that the client has started the machines itself; raises Conflict `invalid_transition`, also once expired."""
+    locked, now = held(placement.pk), timezone.now()
+    next_state(State.EXPIRED if _overdue(locked, now) else locked.state, Move.CONFIRM)
+    advance(locked, Move.CONFIRM, expires_at=None, held_back="")
+    claims_fade_begin(placement=locked.pk, since=now)
+    return locked
 
 
 @write()
 def placement_provision(*, placement: Placement) -> Placement:
     """Have the machines of a reservation started.
 
-    Raises Conflict `invalid_transition`, also where its time is up, `no_provider`, Invalid `machines_required`,
+    Raises Conflict `invalid_transition`, also once expired, `no_provider`, Invalid `machines_required`,
     `too_many_machines`.
     """
-    found = held(placement.pk)
-    next_state(State.EXPIRED if _overdue(found, timezone.now()) else found.state, Move.PROVISION)
-    machines_check(convert(found.request, Request))
-    provision_begin(found)
-    return found
+    locked = held(placement.pk)
+    next_state(State.EXPIRED if _overdue(locked, timezone.now()) else locked.state, Move.PROVISION)
+    machines_check(convert(locked.request, Request))
+    provision_begin(locked)
+    return locked
 
 
 @write()
 def placement_release(*, placement: Placement) -> Placement:
-    """Give back what it holds: at once where nothing stands, else once its machines are gone.
+    """Release the placement's capacity: at once if it has no machines, else once they are gone.
 
     Raises Conflict `invalid_transition`.
     """
-    found = held(placement.pk)
-    holding = found.state in HOLDING
-    advance(found, Move.RELEASE, expires_at=None, held_back="")
-    if found.state == State.RELEASING:
-        machines_remove(found, timezone.now())
-        settle(found)
+    locked = held(placement.pk)
+    holding = locked.state in HOLDING
+    advance(locked, Move.RELEASE, expires_at=None, held_back="")
+    if locked.state == State.RELEASING:
+        machines_remove(locked, timezone.now())
+        settle(locked)
     elif holding:
-        capacity_given_back(found)
-    return found
+        capacity_given_back(locked)
+    return locked
 
 
 @write()
 def placement_give_up(*, placement: Placement, reason: str) -> Placement:
-    """End the release of one whose machines its provider does not remove, and give back what it holds.
+    """End the release of a placement whose machines can't be removed, and release its capacity.
 
-    They are looked for no more; whoever gives the reason sees to them. Raises Conflict `invalid_transition`,
-    `not_stuck` while nothing has gone wrong.
+    The machines are tracked no more; the user who gives the reason takes care of them. Raises Conflict
+    `invalid_transition`, `not_stuck` while nothing has gone wrong.
     """
-    found = held(placement.pk)
-    next_state(found.state, Move.GIVE_UP)
-    if not found.needs_attention:
+    locked = held(placement.pk)
+    next_state(locked.state, Move.GIVE_UP)
+    if not locked.needs_attention:
         raise Conflict("not_stuck", _("its machines are still being removed: nothing has gone wrong so far"))
-    left = machines_give_up(found)
-    advance(found, Move.GIVE_UP, detail={"reason": reason, "machines": left}, needs_attention=False)
-    capacity_given_back(found)
-    given_up = {"state": found.state, "reason": reason, "machines": [each["name"] for each in left]}
-    change_record(kind="placement", key=str(found.pk), before={"state": State.RELEASING}, after=given_up)
-    return found
+    left = machines_give_up(locked)
+    advance(locked, Move.GIVE_UP, detail={"reason": reason, "machines": left}, needs_attention=False)
+    capacity_given_back(locked)
+    given_up = {"state": locked.state, "reason": reason, "machines": [machine["name"] for machine in left]}
+    change_record(kind="placement", key=str(locked.pk), before={"state": State.RELEASING}, after=given_up)
+    return locked
 
 
 def placements_expire(*, now: datetime, at_most: int = 1000) -> int:
-    """End what was reserved or has waited for too long; says how many. Many workers may do so at once."""
+    """Expire overdue reservations and waiting orders; return how many. Workers may run this concurrently."""
     due = Placement.objects.filter(state__in=[State.RESERVED, State.WAITING], expires_at__lte=now)
     ids = list(due.order_by("expires_at").values_list("pk", flat=True)[:at_most])
     return sum(_expire(placement_id, now) for placement_id in ids)
@@ -103,19 +103,19 @@ def placements_expire(*, now: datetime, at_most: int = 1000) -> int:
 @transaction.atomic
 def _expire(placement_id: UUID, now: datetime) -> bool:
     try:
-        found = held(placement_id, skip_locked=True)
-    except NotFound:  # somebody else is at it
+        locked = held(placement_id, skip_locked=True)
+    except NotFound:  # another worker has locked it
         return False
-    if not _overdue(found, now):
+    if not _overdue(locked, now):
         return False
-    holding = found.state == State.RESERVED
-    advance(found, Move.EXPIRE, expires_at=None)
+    holding = locked.state == State.RESERVED
+    advance(locked, Move.EXPIRE, expires_at=None)
     if holding:
-        capacity_given_back(found)
+        capacity_given_back(locked)
     return True
 
 
 def _overdue(placement: Placement, now: datetime) -> bool:
-    """Whether its time is up, though nobody has let it expire yet."""
+    """Return whether the placement's time is up, even if it has not been made to expire yet."""
     ends = placement.state in (State.RESERVED, State.WAITING)
     return ends and placement.expires_at is not None and placement.expires_at <= now

@@ -1,4 +1,4 @@
-"""What an order is decided on: the live picture, or one that also shows what the orders before it have just taken."""
+"""The picture that an order is decided on: live, or with what the earlier orders of a batch take."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ __all__ = ["LiveView", "Lookahead", "tenancy_of"]
 
 
 class LiveView:
-    """The live picture."""
+    """A view of the live picture."""
 
     @property
     def picture(self) -> LiveState:
@@ -32,20 +32,21 @@ class LiveView:
         live.catch_up()
 
     def took(self, takes: Sequence[Take]) -> None:
-        """This was taken in earnest."""
+        """Note what an order has taken; the live picture shows it by itself."""
 
 
 class Lookahead(LiveView):
-    """One picture for many orders, each seeing what the ones before it took, or would have taken if it were for real.
+    """One picture for many orders, with what the earlier ones took, or would take if not merely recommended.
 
-    Nothing is read anew for it, unless somebody was quicker. `waiting`: they wait, and what is kept is theirs.
+    The picture is read again only where a concurrent order was quicker. `waiting`: the orders have waited, and may take
+    what is kept for waiting orders.
     """
 
     def __init__(self, *, waiting: bool = False) -> None:
         self._waiting = waiting
-        self._supposed: list[Tenancy] = []
+        self._not_in_database: list[Tenancy] = []
         self._promised: dict[str, Use] = {}
-        self._begin()
+        self._start()
 
     @property
     def picture(self) -> LiveState:
@@ -53,53 +54,53 @@ class Lookahead(LiveView):
 
     @property
     def seen(self) -> dict[str, Any]:
-        """What `make` recommends on: what is kept for orders that wait hangs on who asks, so that it is laid over."""
+        """Return the picture's arguments for `make`; kept capacity depends on the request and allows no `after`."""
         if self._picture.kept:
             return {"picture": self.picture}
         return {"picture": self._picture, "after": self.batch}
 
     def renew(self) -> None:
         super().renew()
-        self._begin()
-        self.batch.take(self._supposed)
+        self._start()
+        self.batch.take(self._not_in_database)
 
     def took(self, takes: Sequence[Take]) -> None:
-        """A picture read later shows it, unless what took it can still be undone."""
+        """Lay what an order has taken over the picture; again after `renew` while the transaction is open."""
         tenancies = [tenancy_of(take) for take in takes]
         self.batch.take(tenancies)
         if connection.in_atomic_block:
-            self._supposed += tenancies
+            self._not_in_database += tenancies
 
     def would_take(self, made: Made, request: Request) -> None:
-        """This was only recommended; raises PluginFailed."""
+        """Lay what a recommendation would take over the picture; raises PluginFailed."""
         business = (request.labels or {}).get(BUSINESS, "")
         tenancies = tenancies_of(made.solution, tenant=made.record.tenant or "", business=business)
         self.batch.take(tenancies)
-        self._supposed += tenancies
+        self._not_in_database += tenancies
         if made.record.tenant:
             self.promise(made.record.tenant, use_of(request))
 
     def promise(self, tenant: str, use: Use) -> None:
-        """Count this against the tenant's quota; the database does not know of it."""
+        """Count a use that is not in the database against the tenant's quota."""
         self._promised[tenant] = self.promised(tenant) + use
 
     def promised(self, tenant: str | None) -> Use:
         return self._promised.get(tenant or "", NOTHING)
 
     def keep_free(self, wanted: Tenancy) -> None:
-        """Whoever comes after does not see what is left of that."""
+        """Hide what is left of the wanted capacity from the later orders."""
         tenancy = left_of(self.batch.snapshot, wanted)
         self.batch.take([tenancy])
-        self._supposed.append(tenancy)
+        self._not_in_database.append(tenancy)
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         picture = live.current()
         self._picture = replace(picture, kept=()) if self._waiting else picture
         self.batch = Batch(picture.snapshot)
 
 
 def tenancy_of(take: Take) -> Tenancy:
-    """What it takes, as later decisions are to see it."""
+    """Return what a take takes, in the form in which it is laid over a snapshot."""
     order = take.order
     return Tenancy(
         idc=take.candidate.idc,

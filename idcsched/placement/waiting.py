@@ -1,11 +1,11 @@
-"""Orders that nothing fits yet: they are tried again when something changed that may help, and at the latest by and by.
+"""Waiting orders: tried again when something has changed that may help, and else at growing intervals.
 
-The more urgent go first, then the older; tenants take turns. One that still does not fit stands in nobody's way, until
-it has waited for long: then what it needs is kept together for it, in the IDC that lacks the least.
+Orders of higher priority go first, then the older ones; tenants take turns (round robin). An order that still does not
+fit blocks no other, until it has waited long: then capacity is kept for it in the IDC that lacks the least.
 
-Who comes meanwhile and is no more urgent stands behind them all: what is given back where somebody waits for it is kept
-(see `giving_back`) until a round has tried those who wait, and so is what a round keeps for those who have waited for
-long. The ledger refuses it to everybody else.
+New orders of the same or a lower priority come after all waiting ones: capacity released in an IDC for which an order
+waits is kept (see `release`) until a round has tried the waiting orders, and so is what a round keeps for orders that
+have waited long. The ledger refuses kept capacity to all others.
 """
 
 from collections import defaultdict
@@ -49,17 +49,17 @@ ALTERNATES = 5
 SOONEST = timedelta(seconds=5)
 LATEST = timedelta(seconds=60)
 PATIENCE = timedelta(seconds=60)
-"""Who has waited for longer has room kept free, in the IDC that lacks the least: nobody starves behind small orders."""
+"""The wait after which capacity is kept for an order, so that small orders do not starve it."""
 LONGEST_KEPT = timedelta(hours=1)
-"""What could not be gathered within that time after it is left to others: capacity is not to lie idle for ever."""
+"""How long capacity is kept for one order at most, so that it does not lie idle for ever."""
 KEPT_FREE = 20
-"""For so many at a time, the first in their order."""
+"""The number of orders for which capacity is kept at a time."""
 UNTIL_NEXT = timedelta(seconds=30)
-"""What a round keeps is free again by then, unless the next says otherwise."""
+"""How long a round keeps capacity, unless the next round renews it."""
 ROUND, LEASE = "waiting orders", timedelta(seconds=12)
-"""One round at a time; if who is at it dies, another may begin after that long."""
+"""One round runs at a time, under a lease; if its worker dies, another round may begin after that long."""
 LATE_COMMIT = timedelta(seconds=5)
-"""By how much an entry of the feed may be older than its commit."""
+"""How much older than its commit an entry of the feed may be."""
 
 ROOM = frozenset({"ledger", "lines", "metrics", "stock", "provider"})
 
@@ -81,7 +81,7 @@ TOPICS: Mapping[str, str] = MappingProxyType(
 
 
 def cures_of(made: Made) -> list[str]:
-    """The kinds of change that may help: what lets an IDC pass that was rejected, or, where some passed, more room."""
+    """Return the kinds of change that may help: the cures of the rejections, or, where some IDC passed, more room."""
     decision = made.decision
     reasons = {number for number in first_rejections(decision).tolist() if number >= 0}
     cures = {cure for number in reasons for cure in decision.judgements[number].reason.cures}
@@ -89,33 +89,33 @@ def cures_of(made: Made) -> list[str]:
 
 
 def waiting_try(*, now: datetime, at_most: int = 2000) -> int:
-    """Try those again for which it may be worth it; says how many got a place. Nothing while somebody else is at it.
+    """Run a round over the waiting orders that are due; return how many were placed. None while another round runs.
 
-    All are tried on one picture, so that what is given back meanwhile goes to the first in the next round, and not to
-    whoever happens to be tried then; and one round at a time, lest a second one passes by those that the first is at.
+    All orders are tried on one picture, so that capacity released meanwhile goes to the first order of the next round,
+    not to the one that happens to be tried then. Rounds don't overlap, as a second one would skip locked orders.
     """
-    with _alone() as still_alone:
-        return _tried(now, at_most, still_alone) if still_alone() else 0
+    with _round_lease() as still_held:
+        return _run_round(now, at_most, still_held) if still_held() else 0
 
 
-def _tried(now: datetime, at_most: int, still_alone: Callable[[], bool]) -> int:
-    seen = kept_now()
-    wanted = due(now=now)[:at_most]
-    if wanted:
+def _run_round(now: datetime, at_most: int, still_held: Callable[[], bool]) -> int:
+    kept_before = kept_now()
+    ids = due(now=now)[:at_most]
+    if ids:
         live.catch_up()
-    turn = _Round(now) if wanted else None
-    placed = sum(turn.tries(placement_id) for placement_id in wanted if still_alone()) if turn else 0
-    if still_alone() and (seen or (turn and turn.kept)):
-        kept_settle(seen=seen, wanted=turn.kept if turn else {})
+    current = _Round(now) if ids else None
+    placed = sum(current.place(pk) for pk in ids if still_held()) if current else 0
+    if still_held() and (kept_before or (current and current.kept)):
+        kept_settle(seen=kept_before, wanted=current.kept if current else {})
     return placed
 
 
 @contextmanager
-def _alone() -> Iterator[Callable[[], bool]]:
-    """Tells whether this round is the only one; asked often enough it stays so."""
+def _round_lease() -> Iterator[Callable[[], bool]]:
+    """Hold the round's lease; yield a function that renews it and returns whether it is still held."""
     holder, until = uuid4(), 0.0
 
-    def still_alone() -> bool:
+    def still_held() -> bool:
         nonlocal until
         if monotonic() < until:
             return True
@@ -124,14 +124,14 @@ def _alone() -> Iterator[Callable[[], bool]]:
         return held
 
     try:
-        yield still_alone
+        yield still_held
     finally:
         lease_give_up(name=ROUND, holder=holder)
 
 
 def due(*, now: datetime) -> list[UUID]:
-    """Whom to try, in this order. The first of those who have waited for long are, whatever has happened."""
-    moved = dict(FeedEntry.objects.filter(at__gte=now - LATEST * 2).values_list("topic").annotate(Max("at")))
+    """Return the orders to try, in order; the first that have waited long are always among them."""
+    changed = dict(FeedEntry.objects.filter(at__gte=now - LATEST * 2).values_list("topic").annotate(Max("at")))
     fields = ("pk", "priority", "tenant_id", "created_at", "tried_at", "next_try_at", "cures")
     waiting = Placement.objects.filter(state=State.WAITING, expires_at__gt=now).order_by(
         "-priority", "created_at", "id"
@@ -139,61 +139,61 @@ def due(*, now: datetime) -> list[UUID]:
     turns: dict[tuple[int, int], int] = defaultdict(int)
     in_order = []
     for age, (placement, priority, tenant, *rest) in enumerate(waiting.values_list(*fields)):
-        turn = turns[priority, tenant] = turns[priority, tenant] + 1
-        in_order.append(((-priority, turn, age), placement, rest))
-    found, kept_for = [], 0
+        position = turns[priority, tenant] = turns[priority, tenant] + 1
+        in_order.append(((-priority, position, age), placement, rest))
+    to_try, kept_for = [], 0
     for _, placement, (created_at, tried_at, next_try_at, cures) in sorted(in_order):
-        patient = kept_for < KEPT_FREE and _keeps(created_at, now) and ROOM & set(cures)
+        patient = kept_for < KEPT_FREE and _keeps_capacity(created_at, now) and ROOM & set(cures)
         kept_for += bool(patient)
-        if patient or next_try_at is None or next_try_at <= now or _may_help(moved, cures, tried_at, now):
-            found.append(placement)
-    return found
+        if patient or next_try_at is None or next_try_at <= now or _may_help(changed, cures, tried_at, now):
+            to_try.append(placement)
+    return to_try
 
 
-def _keeps(since: datetime, now: datetime) -> bool:
-    """Whether who has waited since then has room kept free."""
+def _keeps_capacity(since: datetime, now: datetime) -> bool:
+    """Return whether capacity is kept for an order that has waited since then."""
     return PATIENCE <= now - since < PATIENCE + LONGEST_KEPT
 
 
-def _may_help(moved: Mapping[str, datetime], cures: Iterable[str], tried_at: datetime | None, now: datetime) -> bool:
+def _may_help(changed: Mapping[str, datetime], cures: Iterable[str], tried_at: datetime | None, now: datetime) -> bool:
     if tried_at is None:
         return True
     topics = {TOPICS[cure] for cure in cures if cure in TOPICS}
-    return any(moved[topic] > tried_at - LATE_COMMIT for topic in topics & moved.keys())
+    return any(changed[topic] > tried_at - LATE_COMMIT for topic in topics & changed.keys())
 
 
 class _Round:
-    """One after the other, each seeing what the ones before it took. `kept`: what is to be kept until the next."""
+    """One round over the waiting orders, each decided after the earlier ones. `kept`: what is kept until the next."""
 
     def __init__(self, now: datetime) -> None:
         self._now, self._view, self._kept_free = now, Lookahead(waiting=True), 0
         self.kept: dict[Place, tuple[float, Keep]] = {}
 
-    def tries(self, placement_id: UUID) -> bool:
-        """Whether it got a place."""
-        takes = self._try(placement_id)
+    def place(self, placement_id: UUID) -> bool:
+        """Try one order; return whether it was placed."""
+        takes = self._try_order(placement_id)
         self._view.took(takes)
         return bool(takes)
 
     @write()
-    def _try(self, placement_id: UUID) -> list[Take]:
+    def _try_order(self, placement_id: UUID) -> list[Take]:
         try:
             placement = held(placement_id, skip_locked=True)
-        except NotFound:  # somebody else is at it
+        except NotFound:  # another transaction has locked it
             return []
         now = max(self._now, timezone.now())  # the round may have begun long ago
         if placement.state != State.WAITING or placement.expires_at is None or placement.expires_at <= now:
             return []
         try:
-            takes, cures, why = *self._placed(placement), ""
-        except IdcschedError as error:  # its profile is broken, a region is gone, the quota is used up: later, perhaps
-            takes, cures, why = [], placement.cures, error.code
+            takes, cures, error_code = *self._take(placement), ""
+        except IdcschedError as error:  # such as a broken profile or a used-up quota, which may be mended later
+            takes, cures, error_code = [], placement.cures, error.code
         if not takes:
-            _wait_on(placement, self._now, cures, why)
+            _wait_on(placement, self._now, cures, error_code)
         return takes
 
-    def _placed(self, placement: Placement) -> tuple[list[Take], list[str]]:
-        """What it has taken; else what may help."""
+    def _take(self, placement: Placement) -> tuple[list[Take], list[str]]:
+        """Decide and take; return what was taken, else the kinds of change that may help."""
         request, tenant = convert(placement.request, Request), placement.tenant.code
         made = make(
             request=request,
@@ -218,8 +218,12 @@ class _Round:
         return [], cures_of(made)
 
     def _keep_free(self, placement: Placement, made: Made) -> None:
-        """For who has waited for long, what comes back piece by piece is kept together, lest small orders take it."""
-        if made.solution.scheduled or self._kept_free == KEPT_FREE or not _keeps(placement.created_at, self._now):
+        """Keep capacity for an order that has waited long, so that small orders do not take it piece by piece."""
+        if (
+            made.solution.scheduled
+            or self._kept_free == KEPT_FREE
+            or not _keeps_capacity(placement.created_at, self._now)
+        ):
             return
         if (wanted := nearest(made.decision)) is not None:
             self._view.keep_free(wanted)
@@ -228,16 +232,16 @@ class _Round:
                 self._note((wanted.idc, claim.line, claim.resource), claim.amount, placement.priority)
 
     def _note(self, place: Place, amount: float, priority: int) -> None:
-        """Of several who want the same thing each has its own part kept, for the most urgent of them."""
-        so_far, keep = self.kept.get(place, (0.0, None))
+        """Add an amount to what is kept of one place; the keep has the highest priority of its orders."""
+        kept_so_far, keep = self.kept.get(place, (0.0, None))
         priority = priority if keep is None else max(priority, keep.priority)
         keep = Keep(priority=priority, until=timezone.now() + UNTIL_NEXT)
-        self.kept[place] = round(so_far + amount, DECIMALS), keep
+        self.kept[place] = round(kept_so_far + amount, DECIMALS), keep
 
 
-def _wait_on(placement: Placement, now: datetime, cures: list[str], why: str) -> None:
-    """For longer each time, but never for long."""
+def _wait_on(placement: Placement, now: datetime, cures: list[str], error_code: str) -> None:
+    """Note when the order is tried again: after a pause that doubles, up to `LATEST`."""
     waited = (placement.next_try_at - placement.tried_at) if placement.next_try_at and placement.tried_at else SOONEST
     Placement.objects.filter(pk=placement.pk).update(
-        tried_at=now, next_try_at=now + min(waited * 2, LATEST), cures=cures, held_back=why
+        tried_at=now, next_try_at=now + min(waited * 2, LATEST), cures=cures, held_back=error_code
     )

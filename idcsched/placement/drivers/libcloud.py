@@ -1,4 +1,4 @@
-"""`libcloud`: servers of EC2 and of whatever speaks its language, driven by Apache Libcloud."""
+"""`libcloud`: servers of EC2 and of clouds with its API, driven by Apache Libcloud."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -41,8 +41,8 @@ CONDITIONS: Mapping[str, Condition] = MappingProxyType(
         "shutting-down": Condition.GOING,
     }
 )
-"""What is `terminated` is gone, though it is listed for a while."""
 GONE = "terminated"
+"""The status of servers that are gone, though EC2 lists them for a while."""
 FOR_GOOD = (
     "InstanceLimitExceeded",
     "InsufficientInstanceCapacity",
@@ -55,7 +55,7 @@ FOR_GOOD = (
     "UnauthorizedOperation",
     "VcpuLimitExceeded",
 )
-"""What these errors begin with will not be otherwise in a moment."""
+"""How the codes of errors begin that a retry does not help."""
 
 UNKNOWN_ID = "InvalidInstanceID"
 
@@ -69,7 +69,7 @@ class LibcloudConfig(CloudConfig, frozen=True, kw_only=True, forbid_unknown_fiel
 
     access_key: Text
     region: Text = "us-east-1"
-    """By which requests are signed."""
+    """The region in the signature of requests."""
     sizes: Annotated[tuple[Size, ...], msgspec.Meta(max_length=200)] = ()
 
 
@@ -101,7 +101,7 @@ class Libcloud(Cloud):
             "ex_security_groups": list(self.config.security_groups) or None,
         }
         cloud = self._cloud(call)
-        with _understood():
+        with _errors_translated():
             node = cloud.create_node(
                 name=wanted.name,
                 size=NodeSize(ordered.size, ordered.size, ram=0, disk=0, bandwidth=0, price=0, driver=cloud),
@@ -110,25 +110,25 @@ class Libcloud(Cloud):
                 ex_metadata=marks(wanted),
                 **{name: value for name, value in options.items() if value is not None},
             )
-        return _told(node)
+        return _existing(node)
 
     def find(self, call: Call, token: str) -> Sequence[Existing]:
-        with _understood():
+        with _errors_translated():
             nodes = self._cloud(call).list_nodes(ex_filters={f"tag:{MARK}": token})
-        return [_told(node) for node in nodes if node.extra["status"] != GONE]
+        return [_existing(node) for node in nodes if node.extra["status"] != GONE]
 
     def get(self, call: Call, machine_id: str) -> Existing | None:
         try:
-            with _understood():
+            with _errors_translated():
                 nodes = self._cloud(call).list_nodes(ex_node_ids=[machine_id])
         except NoSuchMachine:
             return None
-        return next((_told(node) for node in nodes if node.extra["status"] != GONE), None)
+        return next((_existing(node) for node in nodes if node.extra["status"] != GONE), None)
 
     def delete(self, call: Call, machine_id: str) -> None:
         cloud = self._cloud(call)
         node = Node(machine_id, machine_id, NodeState.UNKNOWN, public_ips=[], private_ips=[], driver=cloud)
-        with suppress(NoSuchMachine), _understood():
+        with suppress(NoSuchMachine), _errors_translated():
             cloud.destroy_node(node)
 
     def _cloud(self, call: Call) -> Any:
@@ -147,10 +147,10 @@ class Libcloud(Cloud):
 
 
 class _Reply(EC2Response):
-    """Servers differ in how they write the namespace, and Libcloud finds nothing in any but its own, without a word."""
+    """A reply in whose XML every namespace is Libcloud's: elements of any other are silently skipped by Libcloud."""
 
     def parse_body(self) -> Any:
-        """What is no reply at all must not be taken for an empty list: by it machines would be created twice."""
+        """Refuse a body that is no EC2 reply: taken for an empty list, it would have machines created twice."""
         body = super().parse_body()
         if not isinstance(body, Element) or not body.tag.endswith("Response"):
             raise Unavailable("bad_reply", _("the provider sent no reply that can be understood"))
@@ -164,7 +164,7 @@ class _Connection(EC2Connection):
     responseCls = _Reply  # noqa: N815 - Libcloud's name
 
     def pre_connect_hook(self, params: Any, headers: Mapping[str, str]) -> Any:
-        """Of the headers the host alone is signed: the others are the client's own."""
+        """Sign no header but Host, as the HTTP client sets the others."""
         return super().pre_connect_hook(params, {"Host": headers["Host"]})
 
 
@@ -172,11 +172,11 @@ class _Cloud(EC2NodeDriver):
     connectionCls = _Connection  # noqa: N815 - Libcloud's name
 
     def ex_describe_addresses(self, nodes: Sequence[Node]) -> dict[Any, list[str]]:
-        """Elastic addresses are the servers' own, too: nobody need be asked for them once more."""
+        """Return no addresses without a call: servers list their elastic addresses themselves."""
         return {node.id: [] for node in nodes}
 
 
-def _told(node: Any) -> Existing:
+def _existing(node: Any) -> Existing:
     status = node.extra["status"]
     addresses = dict.fromkeys([*node.public_ips, *node.private_ips])
     return Existing(
@@ -188,12 +188,12 @@ def _told(node: Any) -> Existing:
 
 
 @contextmanager
-def _understood() -> Iterator[None]:
-    """What Libcloud raises comes out as an Unavailable that says which kind of trouble it is."""
+def _errors_translated() -> Iterator[None]:
+    """Translate Libcloud's errors into NoSuchMachine, NotHere or Unavailable."""
     try:
         yield
     except (BaseHTTPError, LibcloudError) as error:
-        said = str(getattr(error, "message", "") or error)
-        if said.startswith(UNKNOWN_ID):
-            refused(NoSuchMachine, said)
-        refused(NotHere if said.startswith(FOR_GOOD) else Unavailable, said)
+        reason = str(getattr(error, "message", "") or error)
+        if reason.startswith(UNKNOWN_ID):
+            refused(NoSuchMachine, reason)
+        refused(NotHere if reason.startswith(FOR_GOOD) else Unavailable, reason)

@@ -42,9 +42,9 @@ CONDITIONS: Mapping[str, Condition] = MappingProxyType(
         NodeState.SUSPENDED: Condition.BROKEN,
     }
 )
-"""Whatever is not said here is on its way."""
+"""Any other state is STARTING."""
 FOR_GOOD = frozenset({400, 403, 413})
-"""Malformed or unknown, not allowed or beyond the quota: asking again does not help."""
+"""Malformed or unknown, not allowed or beyond the quota: a retry does not help."""
 GONE = frozenset({404})
 LONGEST_NAME = 200
 CREDENTIALS = 64
@@ -67,7 +67,7 @@ class OpenStackConfig(CloudConfig, frozen=True, kw_only=True, forbid_unknown_fie
     project: Text
     domain: Text = "Default"
     project_domain: Text = "default"
-    """An id, as Keystone tells it."""
+    """The id of the project's domain in Keystone."""
     region: Text = "RegionOne"
     flavors: Annotated[tuple[Flavor, ...], msgspec.Meta(max_length=200)] = ()
     networks: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
@@ -95,7 +95,7 @@ class OpenStack(Cloud):
             "ex_availability_zone": self.config.availability_zone,
         }
         cloud = self._cloud(call)
-        with _understood(creating=True):
+        with _errors_translated(creating=True):
             node = cloud.create_node(
                 name=f"{wanted.name[:LONGEST_NAME]}-{wanted.token}",
                 size=NodeSize(ordered.size, ordered.size, ram=0, disk=0, bandwidth=0, price=0, driver=cloud),
@@ -103,35 +103,35 @@ class OpenStack(Cloud):
                 ex_metadata=marks(wanted),
                 **{name: value for name, value in options.items() if value},
             )
-        return _told(node)
+        return _existing(node)
 
     def find(self, call: Call, token: str) -> Sequence[Existing]:
-        """Nova looks servers up by name, not by what is noted with them: so the name holds the token as well."""
+        """Look servers up by name, which contains the token: Nova can't search metadata."""
         cloud = self._cloud(call)
-        with _understood():
+        with _errors_translated():
             reply = cloud.connection.request("/servers/detail", params={"name": token}).object
             if not isinstance(reply, dict) or not isinstance(reply.get("servers"), list):
                 raise Unavailable("bad_reply", _("the provider sent no reply that can be understood"))
-            nodes = [cloud._to_node(server) for server in reply["servers"]]  # noqa: SLF001 - Libcloud lists all or none
-        return [_told(node) for node in nodes if node.extra["metadata"].get(MARK) == token and _there(node)]
+            nodes = [cloud._to_node(server) for server in reply["servers"]]  # noqa: SLF001 - its list_nodes has no filter
+        return [_existing(node) for node in nodes if node.extra["metadata"].get(MARK) == token and _exists(node)]
 
     def get(self, call: Call, machine_id: str) -> Existing | None:
         try:
-            with _understood():
+            with _errors_translated():
                 node = self._cloud(call).ex_get_node_details(machine_id)
         except NoSuchMachine:
             return None
-        return _told(node) if node is not None and _there(node) else None
+        return _existing(node) if node is not None and _exists(node) else None
 
     def delete(self, call: Call, machine_id: str) -> None:
-        with suppress(NoSuchMachine), _understood():
+        with suppress(NoSuchMachine), _errors_translated():
             self._cloud(call).destroy_node(SimpleNamespace(id=machine_id))
 
     def _cloud(self, call: Call) -> Any:
         secret = secret_of(call)
         connection = type("Connection", (_Connection,), {"conn_class": bound_to(call)})
         driver = type("Cloud", (OpenStack_2_NodeDriver,), dict.fromkeys(_CONNECTIONS, connection))
-        with _understood():
+        with _errors_translated():
             return driver(
                 self.config.username,
                 secret,
@@ -146,7 +146,7 @@ class OpenStack(Cloud):
 
 
 class _Connection(OpenStack_2_Connection):
-    """Libcloud's, on this project's transport."""
+    """Libcloud's connection; `_cloud` sets this project's transport as its `conn_class`."""
 
 
 _CONNECTIONS = (
@@ -157,11 +157,11 @@ _CONNECTIONS = (
     "volumev3_connectionCls",
     "reservation_connectionCls",
 )
-"""Of them only the first is ever asked; the others would be set up for nothing."""
+"""The attributes of Libcloud's driver that name a connection class; calls use the first alone."""
 
 
 class _Tokens(OpenStackAuthenticationCache):
-    """What Keystone gave for a password, until it runs out: it need not be asked in every turn."""
+    """A cache of Keystone's tokens, so that not every turn logs in anew."""
 
     def __init__(self) -> None:
         self._known: dict[Any, Any] = {}
@@ -178,15 +178,15 @@ class _Tokens(OpenStackAuthenticationCache):
 
 @lru_cache(maxsize=CREDENTIALS)
 def _tokens(secret: str) -> _Tokens:
-    """Nobody gets by with another one's: each password has its own."""
+    """Return the cache for a password, so that a wrong password never gets a token of the right one."""
     return _Tokens()
 
 
-def _there(node: Any) -> bool:
+def _exists(node: Any) -> bool:
     return bool(node.state != NodeState.TERMINATED)
 
 
-def _told(node: Any) -> Existing:
+def _existing(node: Any) -> Existing:
     condition = CONDITIONS.get(node.state, Condition.STARTING)
     if node.extra["task_state"] == "deleting":
         condition = Condition.GOING
@@ -200,13 +200,13 @@ def _told(node: Any) -> Existing:
 
 
 @contextmanager
-def _understood(*, creating: bool = False) -> Iterator[None]:
-    """What Libcloud raises comes out as an Unavailable that says which kind of trouble it is."""
+def _errors_translated(*, creating: bool = False) -> Iterator[None]:
+    """Translate Libcloud's errors into NoSuchMachine, NotHere or Unavailable."""
     try:
         yield
     except (BaseHTTPError, LibcloudError) as error:
-        said = str(getattr(error, "message", "") or getattr(error, "value", "") or error)
+        reason = str(getattr(error, "message", "") or getattr(error, "value", "") or error)
         code = getattr(error, "code", None)
         if code in GONE and not creating:
-            refused(NoSuchMachine, said)
-        refused(NotHere if creating and code in FOR_GOOD else Unavailable, said)
+            refused(NoSuchMachine, reason)
+        refused(NotHere if creating and code in FOR_GOOD else Unavailable, reason)

@@ -1,4 +1,4 @@
-"""`simulated`: machines that only stand in the database, with the delays and failures that are asked for."""
+"""`simulated`: machines that exist only as rows of the database, with configured delays and failures."""
 
 import random
 from collections.abc import Sequence
@@ -26,15 +26,15 @@ class SimulatedConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=T
     up_after_seconds: Seconds = 2.0
     gone_after_seconds: Seconds = 0.5
     refused: Share = 0.0
-    """Of what is asked to be created: nothing comes of it."""
+    """The share of creations that are refused."""
     unanswered: Share = 0.0
-    """Of what is created: nobody is told so."""
+    """The share of creations that succeed without a reply."""
     broken: Share = 0.0
-    """Of what is created: it never comes up."""
+    """The share of machines that never come up."""
     stuck: Share = 0.0
-    """Of what is to be removed: that is refused."""
+    """The share of removals that are refused."""
     at_most: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    """There is room for so many machines."""
+    """The number of machines for which there is room."""
 
 
 class Simulated(Driver):
@@ -45,7 +45,7 @@ class Simulated(Driver):
     config: SimulatedConfig
 
     def create(self, call: Call, wanted: Wanted) -> Existing:
-        if self.config.at_most is not None and self._there(call).count() >= self.config.at_most:
+        if self.config.at_most is not None and self._existing_machines(call).count() >= self.config.at_most:
             raise NotHere("no_room", _("there is room for {most} machines"), most=self.config.at_most)
         if _happens(self.config.refused):
             raise Unavailable("provider_refused", _("the provider refuses, as it is configured to"))
@@ -58,15 +58,15 @@ class Simulated(Driver):
         )
         if _happens(self.config.unanswered):
             raise TooSlow("too_slow", _("{origin} gave no whole reply in {seconds:g} s"), origin="simulated", seconds=0)
-        return _told(machine, call)
+        return _existing(machine, call)
 
     def find(self, call: Call, token: str) -> Sequence[Existing]:
-        return [_told(machine, call) for machine in self._there(call).filter(token=token)]
+        return [_existing(machine, call) for machine in self._existing_machines(call).filter(token=token)]
 
     def get(self, call: Call, machine_id: str) -> Existing | None:
         key = machine_id.removeprefix("sim-")
-        machine = self._there(call).filter(pk=key).first() if key.isdecimal() else None
-        return None if machine is None else _told(machine, call)
+        machine = self._existing_machines(call).filter(pk=key).first() if key.isdecimal() else None
+        return None if machine is None else _existing(machine, call)
 
     def delete(self, call: Call, machine_id: str) -> None:
         if _happens(self.config.stuck):
@@ -75,7 +75,7 @@ class Simulated(Driver):
         key = machine_id.removeprefix("sim-")
         SimulatedMachine.objects.filter(pk=key, gone_at__isnull=True).update(gone_at=gone_at)
 
-    def _there(self, call: Call) -> QuerySet[SimulatedMachine]:
+    def _existing_machines(self, call: Call) -> QuerySet[SimulatedMachine]:
         gone = Q(gone_at__isnull=False, gone_at__lte=call.now)
         return SimulatedMachine.objects.filter(~gone, provider=call.provider)
 
@@ -84,8 +84,8 @@ def _happens(share: float) -> bool:
     return random.random() < share  # noqa: S311 - it guards nothing
 
 
-def _told(machine: SimulatedMachine, call: Call) -> Existing:
-    address = f"198.18.{machine.pk // 250 % 256}.{machine.pk % 250 + 1}"  # of the network kept for trials
+def _existing(machine: SimulatedMachine, call: Call) -> Existing:
+    address = f"198.18.{machine.pk // 250 % 256}.{machine.pk % 250 + 1}"  # a network reserved for benchmarks (RFC 2544)
     return Existing(id=str(machine), condition=_condition(machine, call), addresses=(address,))
 
 

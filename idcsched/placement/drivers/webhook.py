@@ -1,4 +1,4 @@
-"""`webhook`: an existing system for the life of machines, which is told in signed messages what is wanted."""
+"""`webhook`: an existing provisioning system, which gets signed messages to create, find and delete machines."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -27,8 +27,8 @@ class WebhookConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine as the system tells of it; what else it says is passed over."""
+class ReportedMachine(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine as the system reports it; other fields are ignored."""
 
     id: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
     state: Literal["starting", "up", "broken", "going"]
@@ -37,9 +37,9 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Machines(msgspec.Struct, frozen=True, kw_only=True):
-    """What the system answers to every message: the machines that the message is about, as they are now."""
+    """The reply to every message: the machines that the message is about, as they are now."""
 
-    machines: tuple[Told, ...]
+    machines: tuple[ReportedMachine, ...]
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,22 +61,22 @@ class Webhook(Driver):
         return []
 
     def create(self, call: Call, wanted: Wanted) -> Existing:
-        found = self._said(call, "machine.create", msgspec.to_builtins(_order(wanted)), wanted.idempotency_key)
-        if not found:
+        machines = self._send(call, "machine.create", msgspec.to_builtins(_order(wanted)), wanted.idempotency_key)
+        if not machines:
             raise BadReply("bad_reply", _("the provider did not say what it has created"))
-        return found[0]
+        return machines[0]
 
     def find(self, call: Call, token: str) -> Sequence[Existing]:
-        return self._said(call, "machine.find", {"token": token})
+        return self._send(call, "machine.find", {"token": token})
 
     def get(self, call: Call, machine_id: str) -> Existing | None:
-        found = self._said(call, "machine.get", {"id": machine_id})
-        return next((existing for existing in found if existing.id == machine_id), None)
+        machines = self._send(call, "machine.get", {"id": machine_id})
+        return next((machine for machine in machines if machine.id == machine_id), None)
 
     def delete(self, call: Call, machine_id: str) -> None:
-        self._said(call, "machine.delete", {"id": machine_id})
+        self._send(call, "machine.delete", {"id": machine_id})
 
-    def _said(self, call: Call, kind: str, data: dict[str, Any], message_id: str = "") -> list[Existing]:
+    def _send(self, call: Call, kind: str, data: dict[str, Any], message_id: str = "") -> list[Existing]:
         if call.secret is None:
             raise Unavailable("secret_missing", _("this provider needs a secret_ref"))
         now = timezone.now()
@@ -86,12 +86,14 @@ class Webhook(Driver):
         if reply.status == REFUSED_FOR_GOOD:
             raise NotHere("provider_refused", _("the provider refused: {reason}"), reason=_detail(reply.content))
         try:
-            machines = learned(Machines).decode(reply.content).machines
+            reported = learned(Machines).decode(reply.content).machines
         except msgspec.MsgspecError as error:
             raise BadReply("bad_reply", _("the provider's reply can't be read: {reason}"), reason=error) from None
         return [
-            Existing(id=told.id, condition=Condition(told.state), addresses=told.addresses, error=told.error)
-            for told in machines
+            Existing(
+                id=machine.id, condition=Condition(machine.state), addresses=machine.addresses, error=machine.error
+            )
+            for machine in reported
         ]
 
 
