@@ -36,7 +36,7 @@ class Holding(models.Model):
         null=True,
         blank=True,
         related_name="holdings",
-        db_index=False,  # it is unique
+        db_index=False,  # its unique constraint is an index
     )
     resource = models.CharField(_("resource"), max_length=20, choices=Resource.choices)
     taken = AmountField(_("taken"), default=0.0)

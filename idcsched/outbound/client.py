@@ -154,7 +154,7 @@ class Client:
                 raise failure or circuit_open from None
             except OutboundError as error:
                 failure = error
-                pause = random.uniform(0, 2 * mean_pause)  # noqa: S311 - it spreads load and guards nothing
+                pause = random.uniform(0, 2 * mean_pause)  # noqa: S311 - jitter needs no secure randomness
                 if not error.curable or not retries or pause >= time_left() or not health.may_retry():
                     raise
             time.sleep(pause)

@@ -1,4 +1,4 @@
-"""`manage.py check` names drivers of providers that cannot be loaded; they take nothing else down."""
+"""The check of `manage.py check` that warns of provider drivers which can't be loaded; other drivers still work."""
 
 from typing import Any
 

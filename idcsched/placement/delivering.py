@@ -139,7 +139,7 @@ def _failed(delivery: Delivery, error: str) -> None:
 
 def _pause(tried_for: timedelta) -> timedelta:
     """Return as long as the callback has been tried already, so that pauses double, with jitter."""
-    spread = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - it spreads load and guards nothing
+    spread = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - jitter needs no secure randomness
     return min(max(tried_for, SOONEST), LATEST) * spread
 
 

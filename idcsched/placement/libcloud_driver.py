@@ -49,7 +49,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class CloudConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`image` and `keyname` stand for what an order leaves out."""
+    """The configuration of a cloud; `image` and `keyname` are the defaults of orders."""
 
     url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
     image: Text | None = None
@@ -58,7 +58,7 @@ class CloudConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an order may say about a machine beyond its shape."""
+    """The `params` of a machine in an order."""
 
     userdata: Annotated[str, msgspec.Meta(max_length=16_384)] | None = None
     keyname: Text | None = None
@@ -111,7 +111,7 @@ class Cloud(Driver):
 
 
 class NoSuchMachine(Unavailable):
-    """The provider does not know the id."""
+    """The provider has no machine with this id."""
 
 
 def secret_of(call: Call) -> str:
@@ -126,9 +126,9 @@ def marks(wanted: Wanted) -> dict[str, str]:
     return {MARK: wanted.token, "idcsched-placement": wanted.placement, "idcsched-idc": wanted.idc}
 
 
-def refused(kind: type[Unavailable], said: str) -> NoReturn:
+def refused(kind: type[Unavailable], reason: str) -> NoReturn:
     """Raise the refusal of a call, with the cloud's own reason."""
-    raise kind("provider_refused", REFUSED, reason=said[:LONGEST_REASON]) from None
+    raise kind("provider_refused", REFUSED, reason=reason[:LONGEST_REASON]) from None
 
 
 def _params(wanted: Wanted) -> Params:

@@ -26,16 +26,16 @@ from .start import announce_machines
 __all__ = ["Outcome", "machine_told"]
 
 
-class MachineReference(msgspec.Struct, frozen=True, kw_only=True):
-    """The machine that the message is about, by the token with which it was ordered."""
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """The token by which the machine was ordered."""
 
     token: UUID
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of a message that something has happened to a machine; other fields are ignored."""
+    """Something has happened to a machine; whatever else the message says is passed over."""
 
-    data: MachineReference
+    data: About
     type: str = "machine.changed"
 
 

@@ -193,7 +193,7 @@ def _routine_check(now: datetime, config: Config) -> datetime:
 
 
 def _spread() -> float:
-    return random.uniform(0.75, 1.25)  # noqa: S311 - it spreads load and guards nothing
+    return random.uniform(0.75, 1.25)  # noqa: S311 - jitter needs no secure randomness
 
 
 def _wanted(machine: Machine) -> Wanted:

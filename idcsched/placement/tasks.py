@@ -1,4 +1,4 @@
-"""Background work of this room. Each task calls a service and returns its counts."""
+"""Celery tasks of placements, callbacks, machines and the ledger. Each calls a service and returns its counts."""
 
 import logging
 from uuid import UUID

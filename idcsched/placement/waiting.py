@@ -225,11 +225,11 @@ class _Round:
             or not _keeps_capacity(placement.created_at, self._now)
         ):
             return
-        if (wanted := nearest(made.decision)) is not None:
-            self._view.keep_free(wanted)
+        if (needed := nearest(made.decision)) is not None:
+            self._view.keep_free(needed)
             self._kept_free += 1
-            for claim in wanted.claims:
-                self._note((wanted.idc, claim.line, claim.resource), claim.amount, placement.priority)
+            for claim in needed.claims:
+                self._note((needed.idc, claim.line, claim.resource), claim.amount, placement.priority)
 
     def _note(self, place: Place, amount: float, priority: int) -> None:
         """Add an amount to what is kept of one place; the keep has the highest priority of its orders."""

@@ -172,7 +172,7 @@ class _Cloud(EC2NodeDriver):
     connectionCls = _Connection  # noqa: N815 - Libcloud's name
 
     def ex_describe_addresses(self, nodes: Sequence[Node]) -> dict[Any, list[str]]:
-        """Return no addresses without a call: servers list their elastic addresses themselves."""
+        """Return nothing, without a call: servers list their elastic addresses themselves."""
         return {node.id: [] for node in nodes}
 
 

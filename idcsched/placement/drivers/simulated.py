@@ -81,7 +81,7 @@ class Simulated(Driver):
 
 
 def _happens(share: float) -> bool:
-    return random.random() < share  # noqa: S311 - it guards nothing
+    return random.random() < share  # noqa: S311 - a simulation needs no secure randomness
 
 
 def _existing(machine: SimulatedMachine, call: Call) -> Existing:

@@ -10,9 +10,11 @@ class Command(BaseCommand):
     help = "Works the ledger out anew from the placements and tells every difference; 1 if there is one."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = ledger_differences()
-        for difference in found:
+        differences = ledger_differences()
+        for difference in differences:
             self.stdout.write(str(difference))
-        self.stdout.write(f"{len(found)} differences" if found else "The ledger agrees with the placements.")
-        if found:
+        self.stdout.write(
+            f"{len(differences)} differences" if differences else "The ledger agrees with the placements."
+        )
+        if differences:
             sys.exit(1)
