@@ -1,4 +1,4 @@
-"""The answer to a request, as the contract shows it: plain values, encoded by msgspec as they are."""
+"""The answer to a request in the form that the API documents: plain values that msgspec encodes."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How all parts of an answer are made: of values alone, which nothing leads back to."""
+    """The base of all parts of an answer. They hold plain values and form no reference cycles, hence `gc=False`."""
 
 
 class LineUse(_Part, frozen=True, kw_only=True):
@@ -34,8 +34,8 @@ class LineUse(_Part, frozen=True, kw_only=True):
 
 
 class Score(_Part, frozen=True, kw_only=True):
-    """One scorer's way from raw value to contribution. `missing`: what stood in for a missing value; `range`: from
-    where to where raw values count, where that is fixed."""
+    """One scorer's steps from the raw value to the contribution. `missing`: what replaced a missing value; `range`: the
+    lowest and the highest raw value that count, where the scale is fixed."""
 
     raw: float | None
     normalized: float | None
@@ -56,8 +56,8 @@ class Passed(_Part, frozen=True, kw_only=True):
 
 
 class Candidate(_Part, frozen=True, kw_only=True):
-    """`filters`: in a full explanation the filters that had numbers to judge by; absent where none had. `chosen`: this
-    one of those near the best was taken; absent elsewhere."""
+    """One IDC of the ranking. `filters`: in a full explanation the filters that judged by numbers; absent where none
+    did. `chosen`: this candidate was picked among those near the best; absent elsewhere."""
 
     rank: int
     idc: str
@@ -69,7 +69,7 @@ class Candidate(_Part, frozen=True, kw_only=True):
 
 
 class Tie(_Part, frozen=True, kw_only=True):
-    """`others`: how many more tie with these, beyond the candidates that are shown; absent where none do."""
+    """The IDCs that share the best total. `others`: how many more than the listed ones do; absent where none do."""
 
     between: tuple[str, ...]
     broken_by: str
@@ -91,7 +91,7 @@ class Margin(_Part, frozen=True, kw_only=True):
 
 
 class Rejected(_Part, frozen=True, kw_only=True):
-    """`also`: the other plugins that would have rejected it too."""
+    """One IDC that was rejected. `also`: the other plugins that would have rejected the IDC too."""
 
     idc: str
     plugin: str
@@ -144,7 +144,7 @@ class PluginError(msgspec.Struct, frozen=True):
 
 
 class Hint(_Part, frozen=True, kw_only=True):
-    """What a plugin says would have helped, where nothing fits."""
+    """A plugin's sentence on what would have helped, where no IDC fits."""
 
     plugin: str
     hint: str
@@ -166,7 +166,7 @@ class IdcShare(_Part, frozen=True, kw_only=True):
 
 
 class Answer(_Part, frozen=True, kw_only=True):
-    """What the engine knows of the contract's answer; who asks adds ids, ages and the commit token."""
+    """The engine's part of the API's answer; the caller adds ids, ages and the commit token."""
 
     result: str
     reason_code: str | None

@@ -1,8 +1,8 @@
-"""A part of what is known, in columns: quick to take from a snapshot, small to keep, and a world again when wanted.
+"""Recorded parts of a snapshot, in columns: quick to copy, small to store, and convertible into a world.
 
-A snapshot is recorded as often as measurements come in, and looked at again once in a while, so that taking is by
-the column and only reading back is by the row. The columns have classes of their own, though they are a snapshot's:
-what is kept must be understood for years, whatever columns a snapshot has by then.
+Snapshots are recorded as often as measurements come in but seldom read back, so that recording goes by the column and
+only reading back by the row. The columns are a snapshot's but have classes of their own, so that records stay readable
+for years while the snapshot's columns change.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ from .snapshot import Idcs, Lines, Snapshot, Stock, Taints, hours_of
 __all__ = ["Seen"]
 
 FORM = 2
-"""Of worlds in columns; those by the row, which were kept before, say nothing of a form."""
+"""The format number of worlds in columns; the older records by the row have none."""
 
 
 class IdcColumns(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +107,7 @@ class LineColumns(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def facts(self, idcs: Sequence[str]) -> Iterator[LineFact]:
-        unknown_or = {name: _known(getattr(self, name)) for name in _PERHAPS}
+        optional = {name: _known(getattr(self, name)) for name in _OPTIONAL}
         purchased, max_level = self.purchased.tolist(), self.max_level.tolist()
         pending, ordered = self.pending.tolist(), self.ordered.tolist()
         for line, idc in enumerate(self.idc.tolist()):
@@ -116,12 +116,12 @@ class LineColumns(msgspec.Struct, frozen=True, kw_only=True):
                 code=self.codes[line],
                 isp=self.isps[line],
                 purchased_mbps=purchased[line],
-                commit_mbps=unknown_or["commit"][line],
+                commit_mbps=optional["commit"][line],
                 max_level=max_level[line],
                 charge_type=self.charge_types[line],
-                price_per_mbps=unknown_or["price_per_mbps"][line],
-                price_per_gb=unknown_or["price_per_gb"][line],
-                percentile_mbps=unknown_or["percentile"][line],
+                price_per_mbps=optional["price_per_mbps"][line],
+                price_per_gb=optional["price_per_gb"][line],
+                percentile_mbps=optional["percentile"][line],
                 pending_mbps=pending[line],
                 ordered_mbps=ordered[line],
             )
@@ -149,23 +149,23 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
         place[rows] = np.arange(rows.size)
         lines = np.flatnonzero(place[snapshot.lines.idc] >= 0)
         tainted = np.flatnonzero(place[snapshot.taints.idc] >= 0)
-        there = {code for code, row in snapshot.idcs.row_of.items() if place[row] >= 0}
+        codes = {code for code, row in snapshot.idcs.row_of.items() if place[row] >= 0}
         return cls(
             idcs=IdcColumns.of(snapshot.idcs, snapshot.stock, rows),
             lines=LineColumns.of(snapshot.lines, lines, place),
             taints=_taints_of(snapshot.taints, tainted, place),
             regions=tuple(snapshot.regions.values()),
             isps=snapshot.isps,
-            affinities=tuple(fact for fact in snapshot.affinities if _matters(fact, there)),
+            affinities=tuple(fact for fact in snapshot.affinities if _matters(fact, codes)),
             samples=tuple(_samples(snapshot, rows, lines)),
-            headcounts=tuple(fact for fact in snapshot.headcounts.facts if fact.idc in there),
+            headcounts=tuple(fact for fact in snapshot.headcounts.facts if fact.idc in codes),
             usage=snapshot.usage,
             currency=snapshot.currency,
             dearest_price=snapshot.dearest_price,
         )
 
     def world(self) -> World:
-        """The same as facts: what a snapshot is built from."""
+        """Return the facts from which a snapshot can be built."""
         busiest = hours_of(self.lines.busy_bits)
         return World(
             regions=self.regions,
@@ -183,14 +183,14 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-_PERHAPS = ("commit", "price_per_mbps", "price_per_gb", "percentile")
+_OPTIONAL = ("commit", "price_per_mbps", "price_per_gb", "percentile")
 
 
 def _entries(column: Any, rows: Rows) -> Any:
-    """These entries of an array or a tuple."""
+    """Return the entries of an array or a tuple at `rows`."""
     if isinstance(column, np.ndarray):
         return column[rows]
-    if rows.size > 1:  # an itemgetter of one gives no tuple
+    if rows.size > 1:  # with a single index itemgetter returns no tuple
         return itemgetter(*rows.tolist())(column)
     return tuple(column[row] for row in rows.tolist())
 
@@ -199,13 +199,13 @@ def _known(column: Floats) -> list[float | None]:
     return [None if value != value else value for value in column.tolist()]  # noqa: PLR0124 - NaN alone is not itself
 
 
-def _matters(fact: AffinityFact, there: set[str]) -> bool:
-    """Whoever must stand elsewhere may not stand here, so that a requirement counts wherever its IDC is."""
-    return fact.idc is None or fact.kind == "require" or fact.idc in there
+def _matters(fact: AffinityFact, codes: set[str]) -> bool:
+    """Return whether the affinity matters to these IDCs: a `require` for another IDC keeps requests off them."""
+    return fact.idc is None or fact.kind == "require" or fact.idc in codes
 
 
 def _taints_of(taints: Taints, chosen: Rows, place: Rows) -> Taints:
-    """Some taints, of IDCs that stand at these places."""
+    """Return some taints, with the IDCs' positions in `place`."""
     return Taints(
         idc=place[taints.idc[chosen]],
         kind=taints.kind[chosen],
@@ -236,7 +236,7 @@ def _taint_facts(taints: Taints, idcs: Sequence[str]) -> Iterator[TaintFact]:
 
 def _samples(snapshot: Snapshot, rows: Rows, lines: Rows) -> Iterator[Samples]:
     for column in snapshot.metrics.values():
-        of = rows if column.fact.scope == "idc" else lines
-        values, at = column.values[of], column.at[of]
-        there = np.flatnonzero(~np.isnan(values))
-        yield Samples(metric=column.fact, subjects=there.astype(np.int64), values=values[there], at=at[there])
+        subjects = rows if column.fact.scope == "idc" else lines
+        values, at = column.values[subjects], column.at[subjects]
+        known = np.flatnonzero(~np.isnan(values))
+        yield Samples(metric=column.fact, subjects=known.astype(np.int64), values=values[known], at=at[known])

@@ -1,4 +1,4 @@
-"""From facts to a snapshot: sort the rows, lay out the columns."""
+"""Build a snapshot from facts: sort the rows, lay out the columns."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,11 +24,11 @@ __all__ = [
 ]
 
 BUSY_SHARE = 0.05
-_LINES_AT_ONCE = 1000  # whose hours are sorted: so much is in hand at a time
+_LINES_AT_ONCE = 1000  # how many lines' hours are sorted at once, to bound the memory used
 
 
 def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
-    """The picture of `world`; raises KeyError where a fact names an IDC or region that is not there."""
+    """Build the snapshot of `world`; raises KeyError where a fact names an IDC or region that is not there."""
     regions = _pre_order(world.regions)
     place = {region.code: position for position, region in enumerate(regions)}
     order = sorted(range(len(world.idcs)), key=lambda i: (place[world.idcs[i].region], world.idcs[i].code))
@@ -63,17 +63,17 @@ def _pre_order(regions: Iterable[RegionFact]) -> list[RegionFact]:
     children: dict[str | None, list[RegionFact]] = {}
     for region in sorted(regions, key=lambda region: region.code, reverse=True):
         children.setdefault(region.parent, []).append(region)
-    found: list[RegionFact] = []
+    ordered: list[RegionFact] = []
     stack = list(children.get(None, ()))
     while stack:
         region = stack.pop()
-        found.append(region)
+        ordered.append(region)
         stack.extend(children.get(region.code, ()))
-    return found
+    return ordered
 
 
 def _spans(regions: Sequence[RegionFact], places: Sequence[int]) -> dict[str, Span]:
-    """Each region's rows: from its own first to the last of its last descendant."""
+    """Return each region's rows: from its own first to the last of its last descendant."""
     starts = np.searchsorted(np.array(places, dtype=np.intp), np.arange(len(regions) + 1)).tolist()
     ends = {region.code: position + 1 for position, region in enumerate(regions)}
     for region in reversed(regions):
@@ -113,7 +113,7 @@ def _stock(facts: Sequence[IdcFact]) -> Stock:
 
 
 def stock_with_left(total: Mapping[str, Floats], taken: Mapping[str, Floats]) -> Stock:
-    """Return the stock with what is left of each resource worked out."""
+    """Return the stock, with `left` computed for each resource."""
     return Stock(total=total, taken=taken, left={name: stock_left(total[name], taken[name]) for name in total})
 
 
@@ -148,7 +148,7 @@ def _lines(world: World, order: Sequence[int], row_of: Mapping[str, int], bandwi
 
 
 def busiest_hours(hourly: Floats | None, order: Sequence[int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Each line's busiest 5 % of the hours that are known, rounded up, as bits; ties let in all who stand level."""
+    """Return each line's busiest 5 % of the known hours, rounded up, as bits; ties with the last of them count."""
     bits, places = np.zeros((len(order), HOURS_A_WEEK // 8), dtype=np.uint8), np.array(order, dtype=np.intp)
     for start in range(0, places.size if hourly is not None else 0, _LINES_AT_ONCE):
         part = slice(start, start + _LINES_AT_ONCE)
@@ -165,7 +165,7 @@ def _busiest(hourly: Floats) -> Mask:
 
 
 def lines_with_room(lines: Lines, bandwidth: MetricColumn | None, usage: Usage) -> Lines:
-    """The lines with `used`, `load` and `room` worked out from the bandwidth seen, the ledger and the limits."""
+    """Return the lines with `used`, `load` and `room` computed from measured bandwidth, ledger and limits."""
     latest = np.full(len(lines.codes), np.nan) if bandwidth is None else bandwidth.values
     used = used_bandwidth(latest, lines.percentile)
     counted, pending = demand(used, lines.pending, lines.ordered, usage)
@@ -179,7 +179,7 @@ def _dearest(lines: Lines) -> float:
 
 
 def _metric(samples: Samples, order: Sequence[int]) -> MetricColumn:
-    """Dense over the sorted rows; `order[row]` is the row's position in the world."""
+    """Return a metric as a dense column over the sorted rows; `order[row]` is the row's position in the world."""
     values, at = np.full((2, len(order)), np.nan)
     values[samples.subjects], at[samples.subjects] = samples.values, samples.at
     rows: Rows = np.array(order, dtype=np.intp)
@@ -187,21 +187,21 @@ def _metric(samples: Samples, order: Sequence[int]) -> MetricColumn:
 
 
 def times_shared(columns: Iterable[MetricColumn]) -> Iterator[MetricColumn]:
-    """The columns; what was measured at the same times as the metric before shares these: one source reports many."""
-    before: MetricColumn | None = None
+    """Yield the columns; those with equal times in a row (one source reports many metrics) share one array of them."""
+    previous: MetricColumn | None = None
     for column in columns:
-        shared = before is not None and _same(before.at, column.at)
-        before = replace(column, at=before.at) if before is not None and shared else column
-        yield before
+        shared = previous is not None and _same(previous.at, column.at)
+        previous = replace(column, at=previous.at) if previous is not None and shared else column
+        yield previous
 
 
 def _same(one: Floats, other: Floats) -> bool:
-    """Bit by bit: unknown is like unknown."""
+    """Return whether two columns are the same bit by bit, so that NaN equals NaN."""
     return one.size == other.size and bool((one.view(np.int64) == other.view(np.int64)).all())
 
 
 def taint_columns(facts: Sequence[TaintFact], row_of: Mapping[str, int]) -> Taints:
-    """All taints, by row; raises KeyError for an IDC that is not there."""
+    """Return all taints, sorted by row; raises KeyError for an IDC that is not there."""
     kinds = sorted({(fact.key, fact.value, fact.effect) for fact in facts})
     number = {kind: position for position, kind in enumerate(kinds)}
     by_row = sorted(facts, key=lambda fact: (row_of[fact.idc], fact.key, fact.value, fact.effect))
@@ -216,14 +216,14 @@ def taint_columns(facts: Sequence[TaintFact], row_of: Mapping[str, int]) -> Tain
 
 
 def _planes_by_isp(lines: Lines, size: int) -> dict[str | None, tuple[Rows, ...]]:
-    """The lines of each ISP, and of all (None), as dense columns over so many rows.
+    """Return the lines of each ISP, and of all (None), as dense columns over `size` rows.
 
     The k-th plane holds each row's k-th such line by code, or −1.
     """
-    found: dict[str | None, tuple[Rows, ...]] = {None: _planes(lines, np.arange(lines.idc.size), size)}
+    planes: dict[str | None, tuple[Rows, ...]] = {None: _planes(lines, np.arange(lines.idc.size), size)}
     for isp, chosen in _places(lines.isps).items():
-        found[isp] = _planes(lines, chosen, size)
-    return found
+        planes[isp] = _planes(lines, chosen, size)
+    return planes
 
 
 def _fact_columns(
@@ -242,10 +242,10 @@ def _fact_columns(
 
 def _planes(lines: Lines, chosen: Rows, size: int) -> tuple[Rows, ...]:
     rows = lines.idc[chosen]
-    before = np.arange(chosen.size) - np.searchsorted(rows, rows)
+    place_in_row = np.arange(chosen.size) - np.searchsorted(rows, rows)
     planes = []
-    for number in range(int(before.max(initial=-1)) + 1):
-        of_plane = before == number
+    for number in range(int(place_in_row.max(initial=-1)) + 1):
+        of_plane = place_in_row == number
         plane = np.full(size, -1, dtype=np.intp)
         plane[rows[of_plane]] = chosen[of_plane]
         planes.append(plane)
@@ -253,34 +253,34 @@ def _planes(lines: Lines, chosen: Rows, size: int) -> tuple[Rows, ...]:
 
 
 def _column(words: Sequence[str], size: int) -> LabelColumn:
-    """No word, no label."""
+    """Return the column of one word a row; an empty word is no label."""
     return LabelColumn(size, {word: rows for word, rows in _places(words).items() if word})
 
 
 def _region_column(own: Sequence[str], regions: Mapping[str, RegionFact], size: int) -> LabelColumn:
-    """A row carries its region and all that this lies in."""
+    """Return the column in which a row carries its region and all regions above."""
     postings: dict[str, list[Rows]] = {}
     for code, rows in _places(own).items():
-        here: str | None = code
-        while here is not None:
-            postings.setdefault(here, []).append(rows)
-            here = regions[here].parent
+        region: str | None = code
+        while region is not None:
+            postings.setdefault(region, []).append(rows)
+            region = regions[region].parent
     return LabelColumn(size, {code: np.sort(np.concatenate(parts)) for code, parts in postings.items()})
 
 
 def _isp_column(lines: Lines, size: int, isps: Mapping[str, str]) -> LabelColumn:
-    """A row carries the ISPs of its lines, by all names that they have."""
+    """Return the column in which a row carries the ISPs of its lines, under all their names."""
     own = {isp: _distinct(lines.idc[places]) for isp, places in _places(lines.isps).items()}
     return LabelColumn(size, own | {name: own[isp] for name, isp in isps.items() if isp in own})
 
 
 def _distinct(rows: Rows) -> Rows:
-    """Of rows in ascending order each once."""
+    """Return ascending rows without repetition."""
     return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if rows.size else rows
 
 
 def _places(words: Iterable[str]) -> dict[str, Rows]:
-    """Where each word stands, in ascending order; words in the order in which they come."""
+    """Return the ascending positions of each word; words in the order of their first position."""
     numbers: dict[str, int] = {}
     numbered = np.fromiter((numbers.setdefault(word, len(numbers)) for word in words), dtype=np.int32)
     order = np.argsort(numbered, kind="stable")
@@ -293,5 +293,5 @@ def _floats(values: Iterable[float | None]) -> Floats:
 
 
 def code_hash(text: str) -> int:
-    """64 bits that stay the same in every process and version."""
+    """Return a 64-bit hash that is the same in every process and version."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")

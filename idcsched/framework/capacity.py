@@ -1,6 +1,6 @@
-"""Room: how much a line can still take, what a Mbps of it costs, and what an order claims of it.
+"""Capacity: a line's room, the price of its bandwidth, and an order's claims on it.
 
-One function each, called by whoever filters, scores, counts or claims.
+Filters, scorers, counts and claims all call these functions, so that they agree.
 """
 
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ __all__ = [
 ]
 
 BANDWIDTH = "bandwidth_mbps"
-"""What a line gives: a resource that orders claim, and the metric that says how much of it is used."""
+"""The resource that orders claim of a line, and the line metric that measures its use."""
 DAYS_A_MONTH = 30
 GB_A_MONTH = 162.0  # what 1 Mbps carries in 30 days where mean ÷ p95 is 0.5
-_FLAT_RATE_PAID = 0.9  # of a flat-rate line, the part of the purchased bandwidth that counts as its commit
-_SHOWN = 1000  # parts of a Mbps, GiB or core
+_FLAT_RATE_PAID = 0.9  # the part of a flat-rate line's purchased bandwidth that counts as its commit
+_SHOWN = 1000  # free amounts are shown in thousandths of a Mbps, GiB or core
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +46,10 @@ class Usage:
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """So much of one thing: of a line, or, where `line` is None, of the IDC's stock.
+    """An amount of one resource of a line or, where `line` is None, of the IDC's stock.
 
-    It may be honoured only if what is `counted` of it (what is pending, or all that is ordered) does not exceed
-    `ceiling` afterwards; None: there is no limit.
+    The claim is granted only if the resource's `counted` total (what is pending, or all that is ordered) does not
+    exceed `ceiling` afterwards; None: there is no limit.
     """
 
     resource: str
@@ -60,59 +60,56 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is about, within one IDC."""
+        """The line and the resource, which identify the claim within one IDC."""
         return self.line or "", self.resource
 
 
 def used_bandwidth(latest: Floats, percentile: Floats) -> Floats:
-    """The larger of the latest value and the percentile of the window; unknown (NaN) where nothing was ever seen.
-
-    Where only one of the two is there, it is the larger.
-    """
+    """Return the larger of the latest value and the window's percentile, or the one that is known; NaN: neither is."""
     return np.fmax(latest, percentile)
 
 
 def demand(used: Floats, pending: Floats, ordered: Floats, usage: Usage) -> tuple[Floats, Floats]:
-    """(used, pending) as `room` takes them: under `ordered`, max(used, Σ ordered) stands in for their sum."""
+    """Return (used, pending) as `room` takes them; under `ordered` they are (max(used, Σ ordered), 0)."""
     if usage.count == "ordered":
         return np.maximum(used, ordered), np.zeros_like(pending)
     return used, pending
 
 
 def room(purchased: Number, max_level: Number, used: Number, pending: Number) -> Number:
-    """Mbps that may still be placed on a line: purchased × max_level − used − pending. May be negative."""
+    """Return the Mbps that may still be placed on a line: purchased × max_level − used − pending. May be negative."""
     return rounded(purchased * max_level - used - pending)
 
 
 def ceiling(purchased: float, max_level: float, used: float, usage: Usage) -> float:
-    """What may be pending on a line at most (under `ordered`: ordered in all), so that `room` is not negative.
+    """Return the most that may be pending on a line (under `ordered`: ordered in all) for `room` not to be negative.
 
-    `used` NaN is not known and counts as nothing.
+    An unknown `used` (NaN) counts as 0.
     """
-    seen = 0.0 if isnan(used) or usage.count == "ordered" else used
-    return float(rounded(purchased * max_level - seen))
+    counted = 0.0 if isnan(used) or usage.count == "ordered" else used
+    return float(rounded(purchased * max_level - counted))
 
 
 def headroom(room_left: Floats, purchased: Floats) -> Floats:
-    """The share of the purchased bandwidth that is left; 0 where nothing was purchased."""
+    """Return the share of the purchased bandwidth that is left; 0 where nothing was purchased."""
     return np.divide(room_left, purchased, out=np.zeros_like(room_left), where=purchased > 0)
 
 
 def stock_left(stock: Floats, taken: Floats) -> Floats:
-    """What may still be sold; infinite where the stock is unlimited (NaN)."""
+    """Return the stock that may still be sold; infinite where the stock is unlimited (NaN)."""
     left = rounded(stock - taken)
     left[np.isnan(left)] = np.inf
     return left
 
 
 def shortfall(need: float, free: float) -> dict[str, float]:
-    """How far off something is, in figures for people: what is free is rounded down, so that it never looks enough."""
+    """Return `need`, `free` and `short_by` to be shown; `free` is rounded down, so that it never looks like enough."""
     left = max(floor(round(free * _SHOWN, DECIMALS)) / _SHOWN, 0.0)
     return {"need": need, "free": left, "short_by": max(round(need - left, DECIMALS), 0.0)}
 
 
 def monthly_price(charge_type: str, per_mbps: float | None, per_gb: float | None) -> float | None:
-    """The price of one billed Mbps for a month of 30 days; None where it is not known."""
+    """Return the price of one billed Mbps for a month of 30 days; None where it is not known."""
     if charge_type == "volume":
         return None if per_gb is None else per_gb * GB_A_MONTH
     if per_mbps is None:
@@ -121,7 +118,7 @@ def monthly_price(charge_type: str, per_mbps: float | None, per_gb: float | None
 
 
 def paid_anyway(charge_type: str, commit: float | None, purchased: float) -> float:
-    """The Mbps of a line that are paid for whether they flow or not: its commit, most of a flat-rate line's width."""
+    """Return the Mbps that are paid for whether used or not: the commit, or 90 % of a flat-rate line's bandwidth."""
     if charge_type == "fixed":
         return _FLAT_RATE_PAID * purchased
     return 0.0 if charge_type == "volume" or commit is None else commit

@@ -1,4 +1,4 @@
-"""What a decision would take where it lands: claims on capacity, as values that the ledger honours."""
+"""The claims of an order on the capacity of the chosen IDC, as values that the ledger checks and keeps."""
 
 import numpy as np
 
@@ -14,12 +14,12 @@ __all__ = ["claims_of", "picked", "pinned"]
 
 
 def picked(decision: Decision, position: int) -> Cycle:
-    """Return the survivor at that position alone, as plugins are asked about it."""
+    """Return the cycle narrowed to the survivor at a position."""
     return decision.survivors.narrowed(np.array([position], dtype=np.intp))
 
 
 def pinned(ctx: Cycle, codes: tuple[str, ...]) -> Cycle | None:
-    """The one IDC of `ctx` on those lines, whichever would be chosen now; None where one is gone or can't carry it."""
+    """Return the cycle of one IDC with those lines as the chosen ones; None where a line is gone or has no room."""
     lines, own = ctx.snapshot.lines, np.flatnonzero(ctx.snapshot.lines.idc == ctx.row_numbers[0]).tolist()
     by_code = {lines.codes[line]: line for line in own}
     if {lines.codes[line] for line in ctx.lines.of(0)} == set(codes):
@@ -30,26 +30,26 @@ def pinned(ctx: Cycle, codes: tuple[str, ...]) -> Cycle | None:
 
 
 def claims_of(ctx: Cycle, profile: Profile) -> tuple[Claim, ...]:
-    """Return what the one IDC of `ctx` must give: what the profile's plugins claim, the rest without a limit.
+    """Return the claims on the one IDC of `ctx`: those of the profile's plugins, and any other need without a limit.
 
-    Whatever a request needs is taken, also where no plugin of the profile asks whether it is there. Raises
-    PluginFailed: what a plugin could not claim would be oversold.
+    All that the request needs is claimed, also where no plugin of the profile checks for room. Raises PluginFailed
+    where a plugin fails: what it did not claim would be oversold.
     """
-    found: dict[tuple[str, str], Claim] = {}
+    by_key: dict[tuple[str, str], Claim] = {}
     for entry in profile.reservers:
         try:
             claims: list[Claim] = list(entry.run(ctx, "reserve") or ())
         except Exception as error:
             raise PluginFailed(entry.name, "reserve", f"{type(error).__name__}: {error}") from error
         for claim in claims:
-            found.setdefault(claim.key, claim)
+            by_key.setdefault(claim.key, claim)
     for claim in _needed(ctx):
-        found.setdefault(claim.key, claim)
-    return tuple([found[key] for key in sorted(found)])
+        by_key.setdefault(claim.key, claim)
+    return tuple([by_key[key] for key in sorted(by_key)])
 
 
 def _needed(ctx: Cycle) -> list[Claim]:
-    """What the request needs of the chosen lines and the stock, without a limit."""
+    """Return claims, without a limit, on all that the request needs of the chosen lines and the stock."""
     need, codes = round(ctx.need, DECIMALS), ctx.snapshot.lines.codes
     of_lines = [Claim(resource=BANDWIDTH, amount=need, line=codes[line]) for line in ctx.lines.of(0) if need]
     of_stock = [(name, round(ctx.request.need(name), DECIMALS)) for name in STOCK_RESOURCES]

@@ -1,4 +1,4 @@
-"""What a plugin's methods are given: what is asked, what is known, and the rows that they judge."""
+"""The context object that plugins' methods get: the request, the snapshot, and the rows to judge."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ OnMissingScore = Literal["worst", "neutral", "last"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """What a missing or stale value means to a plugin."""
+    """How a plugin treats a missing or stale value."""
 
     filter: OnMissingFilter = "pass"
     score: OnMissingScore = "neutral"
 
 
 class MissingNote(msgspec.Struct, frozen=True):
-    """Values that were missing or stale in `rows`, and what was done about it."""
+    """Values that were missing or stale in `rows`, and how they were treated."""
 
     plugin: str
     rows: Rows
@@ -53,12 +53,12 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 class Cycle(msgspec.Struct, kw_only=True):
-    """The one context object: what is asked, what is known, and the rows that a method judges.
+    """The one context object: the request, the snapshot, and the rows that a method judges.
 
-    `rows`, `size` many, are those in question while filtering and the survivors while scoring; `row_numbers` has them
-    as numbers into the snapshot's columns, and `take` gives a column's part of them. `entry` and `missing` are those of
-    the profile's entry whose plugin is at work. `state` is shared by all methods of one decision; `notes`, `errors` and
-    `timings` collect what is put on record.
+    `rows`, `size` many, are all rows of the request while filtering and the survivors while scoring; `row_numbers` has
+    them as numbers into the snapshot's columns, and `take` returns their part of a column. `entry` and `missing` are
+    those of the profile's entry whose plugin is running. `state` is shared by all methods of one decision; `notes`,
+    `errors` and `timings` collect what is put on record.
     """
 
     request: Request
@@ -97,12 +97,12 @@ class Cycle(msgspec.Struct, kw_only=True):
         return self.choice
 
     def narrowed(self, positions: Rows) -> "Cycle":
-        """Return the same decision about some of its rows only."""
+        """Return the cycle narrowed to `positions`."""
         rows, choice = self.row_numbers[positions], self.lines.take(positions)
         return replace(self, rows=rows, choice=choice, state=self.state.copy())
 
     def on_lines(self, lines: tuple[int, ...]) -> "Cycle":
-        """Return the same about its one IDC, on those of its lines."""
+        """Return the cycle of one IDC with those of its lines as the chosen ones."""
         yes = np.ones(1, dtype=np.bool_)
         groups = tuple(np.array([line], dtype=np.intp) for line in lines)
         choice = LineChoice(groups=groups, has_line=yes, carries=yes, known=yes)
@@ -121,9 +121,9 @@ class Cycle(msgspec.Struct, kw_only=True):
         return self.take(self.snapshot.matching(terms))
 
     def metric(self, code: str) -> Reading:
-        """Return a metric for these rows: the IDC's or, where it is about lines, that of the line chosen.
+        """Return a metric for these rows: the IDC's value or, for a metric of lines, that of the chosen line.
 
-        Of several lines chosen the worst counts. A metric that nobody ever reported is missing everywhere.
+        Of several chosen lines the worst value counts. A metric that was never reported is missing everywhere.
         """
         column = self.snapshot.metrics.get(code)
         if column is None:
@@ -138,10 +138,10 @@ class Cycle(msgspec.Struct, kw_only=True):
         column = self.snapshot.metrics.get(code)
         if column is None or column.fact.scope != "line" or not column.values.size:
             return self._nothing(code, lines)
-        there = lines >= 0
-        values = np.where(there, column.values[lines], nan)
-        at = np.where(there, column.at[lines], nan)
-        known = fresh(column.fact, values, at, self.now) & there
+        has_line = lines >= 0
+        values = np.where(has_line, column.values[lines], nan)
+        at = np.where(has_line, column.at[lines], nan)
+        known = fresh(column.fact, values, at, self.now) & has_line
         return Reading(metric=code, values=values, at=at, known=known, lines=lines)
 
     def line_times(self, code: str, lines: Rows) -> Floats:
@@ -162,13 +162,13 @@ class Cycle(msgspec.Struct, kw_only=True):
 
     @property
     def reply(self) -> Reply | None:
-        """The reply of the external service to the plugin at work; None: it was not asked."""
+        """The external service's reply to the running plugin; None: there was no query."""
         return self.replies.get(self.entry)
 
     def usable(self, reading: Reading, among: Mask | None = None) -> Mask:
-        """Return which values the filter at work may judge by, as its `on_missing` says; note which are missing.
+        """Return which values the running filter may judge by under its `on_missing`; put missing ones on record.
 
-        `among`: only these rows' values are asked for at all.
+        `among`: only these rows need a value at all.
         """
         if reading.complete:
             return reading.known
@@ -180,7 +180,7 @@ class Cycle(msgspec.Struct, kw_only=True):
         return reading.known | stale
 
     def note_missing(self, reading: Reading, where: Mask, used_as: str) -> None:
-        """Put on record that values were missing or stale in some rows, and what was done about it."""
+        """Put on record that values were missing or stale in some rows, and how they were treated."""
         if where.any():
             places = np.flatnonzero(where)
             self.notes.append(MissingNote(self.entry, self.row_numbers[places], reading.take(places), used_as))
@@ -193,7 +193,7 @@ class Cycle(msgspec.Struct, kw_only=True):
 
 
 def _worse(fact: MetricFact, one: Reading, other: Reading) -> Reading:
-    """The worse value of two lines in each row; unknown where one is."""
+    """Return the worse value of two lines in each row; unknown where either is."""
     known = one.known & other.known
     worse = one.values <= other.values if fact.direction == "higher" else one.values >= other.values
     first = np.where(known, worse, ~one.known)
@@ -208,7 +208,7 @@ def _worse(fact: MetricFact, one: Reading, other: Reading) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class IdcView:
-    """One IDC, as a plugin sees it that judges one at a time."""
+    """One IDC, as plugins that judge one at a time see it."""
 
     ctx: Cycle
     row: int

@@ -1,7 +1,7 @@
 """One decision, read from top to bottom.
 
 A pure function: the same inputs give the same decision, bit for bit, today and in a replay next year. A row is one IDC
-of the snapshot. A filter gives a mask with one bool for each row in question; scorers see the survivors only.
+of the snapshot. A filter gives a mask with one bool for each row of the request; scorers see the survivors only.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -51,10 +51,10 @@ def decide(
 ) -> Decision:
     """Find the best IDC for `request`, why it is the best, and why the others are not.
 
-    `reference` seeds what is left to chance where the request has no id of its own; `labels` are the request's labels
-    as the server knows them; `replies` are the answers to `queries`, by profile entry. Raises Invalid for names that
-    do not exist, PluginFailed where the profile says that a failing plugin fails the decision. A `clock` only measures
-    how long plugins take; what is decided does not depend on it.
+    `reference` seeds the hash that decides ties where the request has no id of its own; `labels` are the request's
+    labels and those that the server adds; `replies` are the external services' replies to `queries`, by profile entry.
+    Raises Invalid for names that do not exist, PluginFailed where the profile says that a failing plugin fails the
+    decision. A `clock` only measures how long plugins take; the decision does not depend on it.
     """
     seed = request.request_id or reference
     ctx = resolve(request, snapshot, profile, now=now, labels=labels, clock=clock)
@@ -85,13 +85,13 @@ def decide(
 def queries(
     request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None = None
 ) -> tuple[Query, ...]:
-    """Return what plugins must ask of external services before `decide`.
+    """Return the queries that external services must answer before `decide`.
 
-    It is about the IDCs that are kept by all filters that judge all rows at once and belong to plugins that do not ask.
-    Raises what `decide` raises. A plugin that fails to ask finds its failure in `decide`, as a reply.
+    They are about the IDCs that the filters of all plugins without `gather` keep; filters that judge one IDC at a time
+    are not run. Raises what `decide` raises. A plugin whose `gather` fails finds that failure in `decide`, as a reply.
     """
-    asked = _asked(request, snapshot, profile, now=now, labels=labels)
-    return tuple(query for query in asked if isinstance(query, Query))
+    gathered = _gather(request, snapshot, profile, now=now, labels=labels)
+    return tuple(query for query in gathered if isinstance(query, Query))
 
 
 def resolve(
@@ -120,7 +120,7 @@ def resolve(
 
 
 def run_filters(ctx: Cycle, profile: Profile, without_entries: AbstractSet[str] = frozenset()) -> list[Judgement]:
-    """Ask every filter that judges all rows at once. An IDC is counted under the first that rejects it."""
+    """Run every filter that judges all rows at once. An IDC counts under the first filter that rejects it."""
     judgements = [*_request_lists(ctx), *_ungrouped(ctx, profile)]
     calls = [("pre_filter", entry) for entry in profile.pre_filters if not entry.plugin.narrows]
     calls += [("filter", entry) for entry in profile.filters]
@@ -134,8 +134,8 @@ def run_filters(ctx: Cycle, profile: Profile, without_entries: AbstractSet[str] 
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """The fallback group that won or, without a survivor, the last; with the judgements of plugins that look at IDCs
-    singly. `groups`, `index` and `visited` are those of the `Decision`."""
+    """The first fallback group with a survivor or, where none has one, the last. `judgements` are those of plugins that
+    judge one IDC at a time; `groups`, `index` and `visited` are those of the `Decision`."""
 
     survivors: Rows
     index: int = 0
@@ -145,15 +145,15 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choose_group(ctx: Cycle, profile: Profile, judgements: list[Judgement], seed: str) -> Group:
-    """Find the first fallback group with a survivor; plugins that look at IDCs singly look as far as needed."""
+    """Find the first fallback group with a survivor; plugins that judge one IDC at a time visit no more than needed."""
     alive, terms = _kept_by_all(ctx, judgements), _fallback(ctx, profile)
     if not (profile.one_by_one or terms):
         return Group(survivors=np.flatnonzero(alive))
     groups, rejected = _groups(ctx, terms), tuple[Judgement, ...]()
     if profile.one_by_one:
-        found = visit(ctx, profile, alive, groups, seed)
-        alive, visited, rejected = found.passed & found.visited, found.visited, tuple(found.judgements())
-    else:  # rows of later groups than the winner are not looked at; without a winner all were
+        visits = visit(ctx, profile, alive, groups, seed)
+        alive, visited, rejected = visits.passed & visits.visited, visits.visited, tuple(visits.judgements())
+    else:  # groups after the winner count as not visited; without a winner all groups were visited
         with_survivors = groups[alive]
         visited = groups <= (with_survivors.min() if with_survivors.size else groups.max(initial=0))
         alive = alive & visited
@@ -163,7 +163,7 @@ def choose_group(ctx: Cycle, profile: Profile, judgements: list[Judgement], seed
 
 
 def run_hints(ctx: Cycle, profile: Profile) -> Iterator[tuple[str, Note]]:
-    """Where no IDC is left, yield what plugins say would have helped; one that fails to say is named in the answer."""
+    """Yield the plugins' notes on what would have helped where no IDC is left; a plugin that fails is put on record."""
     for entry in profile.post_filters:
         try:
             note: object = entry.run(ctx, "post_filter")
@@ -189,16 +189,16 @@ def _line_policy(request: Request, snapshot: Snapshot, profile: Profile) -> Line
 
 
 def _universe(ctx: Cycle, profile: Profile) -> slice | Rows:
-    """The rows that the request is about: what a narrowing plugin says, else the request's `only` list."""
+    """Return the rows that the request is about: a narrowing plugin's, else those of the `only` list."""
     for entry in profile.pre_filters:
-        if entry.plugin.narrows and (found := _call_filter(ctx, entry, "pre_filter", _checked_universe)) is not None:
-            return found.rows()  # type: ignore[no-any-return]
+        if entry.plugin.narrows and (universe := _call_filter(ctx, entry, "pre_filter", _checked_universe)) is not None:
+            return universe.rows()  # type: ignore[no-any-return]
     row_of = ctx.snapshot.idcs.row_of
     return np.array(sorted({row_of[code] for code in ctx.request.only or ()}), dtype=np.intp)
 
 
 def _call_filter(ctx: Cycle, entry: Entry, point: str, check: Callable[[Cycle, object], Any]) -> Any:
-    """What a filter gave, checked; None where it gave None, or failed and the profile lets it be skipped."""
+    """Return a filter's checked result; None also where the filter failed and the profile lets it be skipped."""
     try:
         return check(ctx, entry.run(ctx, point))
     except Exception as error:
@@ -208,15 +208,15 @@ def _call_filter(ctx: Cycle, entry: Entry, point: str, check: Callable[[Cycle, o
         return None
 
 
-def _checked_universe(_: Cycle, given: object) -> Universe | None:
-    if isinstance(given, Universe | None):
-        return given
-    raise TypeError(f"gave {type(given).__name__}, not Universe")
+def _checked_universe(_: Cycle, result: object) -> Universe | None:
+    if isinstance(result, Universe | None):
+        return result
+    raise TypeError(f"gave {type(result).__name__}, not Universe")
 
 
-def _checked_verdicts(ctx: Cycle, given: object) -> tuple[Verdict, ...]:
-    """Anything but verdicts, a bare mask say, must not pass for "keep all"."""
-    verdicts = given if isinstance(given, tuple) else () if given is None else (given,)
+def _checked_verdicts(ctx: Cycle, result: object) -> tuple[Verdict, ...]:
+    """Return a filter's verdicts; raise for anything else (a bare mask, say), which must not count as "keep all"."""
+    verdicts = result if isinstance(result, tuple) else () if result is None else (result,)
     for verdict in verdicts:
         if not isinstance(verdict, Verdict):
             raise TypeError(f"gave {type(verdict).__name__}, not Verdict")
@@ -226,7 +226,7 @@ def _checked_verdicts(ctx: Cycle, given: object) -> tuple[Verdict, ...]:
 
 
 def _request_lists(ctx: Cycle) -> Iterator[Judgement]:
-    """What the request's `only` and `exclude` keep out."""
+    """Yield the judgements of the request's `only` and `exclude` lists."""
     for field, codes in (("only", ctx.request.only), ("exclude", ctx.request.exclude)):
         if codes is not None:
             named = np.zeros(ctx.snapshot.size, dtype=np.bool_)
@@ -240,13 +240,13 @@ def _fallback(ctx: Cycle, profile: Profile) -> tuple[Term, ...]:
 
 
 def _ungrouped(ctx: Cycle, profile: Profile) -> Iterator[Judgement]:
-    """Where there are fallback groups, an IDC in none of them is out."""
+    """Yield, where there are fallback groups, the judgement that rejects IDCs in none of them."""
     if terms := _fallback(ctx, profile):
         yield Judgement("request", NO_GROUP, _groups(ctx, terms) >= 0)
 
 
 def _groups(ctx: Cycle, terms: tuple[Term, ...]) -> Rows:
-    """The first fallback group of each row: 0 everywhere without groups, −1 where no group takes it."""
+    """Return the first fallback group of each row: −1 for a row in no group, 0 for all rows without groups."""
     if not terms:
         return np.zeros(ctx.size, dtype=np.intp)
     groups = np.full(ctx.size, -1, dtype=np.intp)
@@ -271,17 +271,17 @@ def _replies_or_failures(
     now: float,
     labels: Mapping[str, str] | None,
 ) -> Mapping[str, Reply]:
-    """The replies and, for each plugin that has none, the error that it raises when it is to ask, once more."""
+    """Return the replies; for a plugin without one, run `gather` again and let its failure, if any, be the reply."""
     if all(entry.name in replies for entry in profile.gatherers):
         return replies
-    asked = _asked(request, snapshot, profile, now=now, labels=labels)
-    return {**{failure.plugin: failure for failure in asked if isinstance(failure, Reply)}, **replies}
+    gathered = _gather(request, snapshot, profile, now=now, labels=labels)
+    return {**{failure.plugin: failure for failure in gathered if isinstance(failure, Reply)}, **replies}
 
 
-def _asked(
+def _gather(
     request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None
 ) -> Iterator[Query | Reply]:
-    """Each gathering plugin's query about the survivors of the others, or why it could not ask."""
+    """Yield each gathering plugin's query about the survivors of all other plugins, or its failure as a reply."""
     if not profile.gatherers:
         return
     ctx = resolve(request, snapshot, profile, now=now, labels=labels)
@@ -292,7 +292,7 @@ def _asked(
             query: object = entry.run(survivors, "gather")
             if query is not None and not (isinstance(query, Query) and query.plugin == entry.name):
                 raise TypeError(f"gave {type(query).__name__}, not a Query of {entry.name}")  # noqa: TRY301  # as if it had raised
-        except Exception as error:  # noqa: BLE001  # it stands in for the reply; `on_error` says what it means
+        except Exception as error:  # noqa: BLE001  # the failure becomes the reply; `on_error` says what it means
             yield Reply(plugin=entry.name, error=f"it failed to ask: {type(error).__name__}: {error}")
         else:
             if query is not None:

@@ -1,4 +1,4 @@
-"""A decision as columns: every filter's verdict, every scorer's scores, and the ranking. `explain.py` tells it."""
+"""A decision as columns: every filter's verdict, every scorer's scores, the ranking. `explain.py` makes the answer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -35,7 +35,7 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
-    """One scorer over all survivors. `known`: the values that were used as they are, stale ones under `last` too."""
+    """One scorer over all survivors. `known`: which values count as they are; under `last`, stale ones too."""
 
     entry: Entry
     raw: Reading
@@ -50,8 +50,8 @@ class ScoreColumn(msgspec.Struct, frozen=True, kw_only=True):
 class Ranking:
     """The positions of the survivors, best first. Ties are broken by the named keys in their order, then by hashes.
 
-    Sorting everybody costs more than finding the few that are shown: `head` sorts no more than it must, and the keys
-    are worked out when there is a tie.
+    Sorting all survivors costs more than finding the few that are shown: `head` sorts only the best, and the keys of
+    tie-breakers are worked out only when there is a tie.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Ranking:
         self._sorted: Rows = np.empty(0, dtype=np.intp)
 
     def head(self, count: int) -> Rows:
-        """Return at least the best `count`, or all that there are."""
+        """Return the best `count` positions or more, or all if there are fewer."""
         count = min(count, self.size)
         if self._sorted.size < count:
             self._sorted = self._best(count)
@@ -72,7 +72,7 @@ class Ranking:
 
     @property
     def order(self) -> Rows:
-        """All of them."""
+        """All positions, best first."""
         return self.head(self.size)
 
     @cached_property
@@ -85,26 +85,26 @@ class Ranking:
         return self._hashes_of()
 
     def _best(self, count: int) -> Rows:
-        among = np.arange(self.size)
+        positions = np.arange(self.size)
         if self.size > _SORTED_AT_ONCE and count < self.size:  # the best, and all that tie with the last of them
-            among = np.flatnonzero(self.totals >= np.partition(self.totals, -count)[-count])
-        totals = -self.totals[among]
+            positions = np.flatnonzero(self.totals >= np.partition(self.totals, -count)[-count])
+        totals = -self.totals[positions]
         order = totals.argsort(kind="stable")
         ordered = totals[order]
         if (ordered[1:] - ordered[:-1] == 0.0).any():
-            keys = [-key[among] for key in reversed(list(self.tie_keys.values()))]
-            order = np.lexsort((self.hashes[among], *keys, totals))
-        best: Rows = among[order]
+            keys = [-key[positions] for key in reversed(list(self.tie_keys.values()))]
+            order = np.lexsort((self.hashes[positions], *keys, totals))
+        best: Rows = positions[order]
         return best
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Everything that was found out about one request.
+    """The result of all filters and scorers for one request.
 
-    `cycle` has all rows that it is about, `survivors` those that no filter rejects; columns and ranking are about the
-    survivors, and `picked` is the position of the one to take among them (−1: there is none). `visited`: which rows
-    were looked at (None: all). `groups`: the fallback group of each row (None: there are none); `group`: the one that
-    won or, where nothing fits, the last.
+    `cycle` has all rows that the request is about, `survivors` those that no filter rejects; columns and ranking are
+    about the survivors, and `picked` is the position of the chosen IDC among them (−1: there is none). `visited`: which
+    rows were visited (None: all). `groups`: the fallback group of each row (None: there are none); `group`: the one
+    that won or, where nothing fits, the last.
     """
 
     cycle: Cycle
@@ -132,16 +132,16 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def not_visited(self) -> int:
-        """How many IDCs were not looked at."""
+        """How many IDCs were not visited."""
         return 0 if self.visited is None else self.visited.size - int(np.count_nonzero(self.visited))
 
     @cached_property
     def rejected(self) -> list[tuple[RejectedCount, Judgement]]:
-        """How many of those that were looked at each plugin and reason was the first to reject; the most first."""
+        """For each plugin and reason, how many visited IDCs it was the first to reject; the largest count first."""
         return self.rejected_of(np.ones(self.cycle.size, dtype=np.bool_) if self.visited is None else self.visited)
 
     def rejected_of(self, among: Mask) -> list[tuple[RejectedCount, Judgement]]:
-        """Return the same of these rows alone."""
+        """Return the counts of `rejected` for some rows alone."""
         counts: dict[tuple[str, str], tuple[int, Judgement]] = {}
         alive, left = among.copy(), int(np.count_nonzero(among))
         for judgement in self.judgements:

@@ -1,4 +1,4 @@
-"""From a client's JSON to typed values: compiled by msgspec, refusals said in this project's own codes."""
+"""Decode a client's JSON into typed values by msgspec, and turn msgspec's errors into Invalid."""
 
 import re
 import threading
@@ -25,13 +25,13 @@ _learning = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """One thing that msgspec finds wrong; the pattern's groups are the fields of `detail`, which says the same."""
+    """One kind of msgspec's error messages; the groups of `pattern` fill the fields of `detail`."""
 
     pattern: str
     code: str
     detail: Message
 
-    def found(self, message: str) -> re.Match[str] | None:
+    def match(self, message: str) -> re.Match[str] | None:
         return re.fullmatch(self.pattern, message, re.DOTALL)
 
 
@@ -66,7 +66,7 @@ _JSON_NAMES = {"int": "integer", "float": "number", "str": "string", "bool": "bo
 
 
 def decode_json(text: bytes | str, kind: type[T]) -> T:
-    """The document as a `kind`; raises Invalid with a pointer to the field that is wrong."""
+    """Decode a document as a `kind`; raises Invalid with a pointer to the field that is wrong."""
     try:
         return learned(kind).decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -74,7 +74,7 @@ def decode_json(text: bytes | str, kind: type[T]) -> T:
 
 
 def convert(document: Any, kind: type[T], pointer: str = "") -> T:
-    """Already parsed JSON as a `kind`; raises Invalid with pointers below `pointer`."""
+    """Convert parsed JSON to a `kind`; raises Invalid with pointers below `pointer`."""
     learned(kind)
     try:
         return msgspec.convert(document, kind)
@@ -83,20 +83,20 @@ def convert(document: Any, kind: type[T], pointer: str = "") -> T:
 
 
 def learned(kind: type[T]) -> "msgspec.json.Decoder[T]":
-    """The decoder of that type; from now on `msgspec.convert` knows the type, too.
+    """Return the type's decoder; after the first call `msgspec.convert` is safe with the type, too.
 
-    msgspec looks into a type when it first decodes one, and crashes the process where two threads have it do so at
-    once: two first requests that meet. So it is done by one thread at a time, here.
+    msgspec inspects a type at its first use, and crashes the process if two threads make it do so at once, as two first
+    requests may. The lock lets one thread at a time do it.
     """
-    found = _decoders.get(kind)
-    if found is None:
+    decoder = _decoders.get(kind)
+    if decoder is None:
         with _learning:
-            found = _decoders.setdefault(kind, msgspec.json.Decoder(kind))
-    return found
+            decoder = _decoders.setdefault(kind, msgspec.json.Decoder(kind))
+    return decoder
 
 
 def _refusal(error: Exception, kind: type, pointer: str = "") -> Invalid:
-    """Translate what msgspec raised while it decoded a `kind`."""
+    """Return the error that msgspec raised while it decoded a `kind` as an Invalid."""
     if isinstance(error, RecursionError):
         return Invalid("too_deep", _("the document is nested too deeply"), pointer)
     if not isinstance(error, msgspec.ValidationError):
@@ -114,8 +114,8 @@ def _refusal(error: Exception, kind: type, pointer: str = "") -> Invalid:
 
 
 def _described(message: str, where: str, kind: type, path: str) -> Invalid:
-    wrong, found = next((wrong, found) for wrong in _KINDS if (found := wrong.found(message)))
-    params = found.groupdict()
+    wrong, match = next((wrong, match) for wrong in _KINDS if (match := wrong.match(message)))
+    params = match.groupdict()
     pointer = f"{where}/{pointer_token(params['field'])}" if "field" in params else where
     if wrong.code in ("invalid_choice", "unknown_field"):
         params["choices"] = ", ".join(str(value) for value in _choices(kind, path))
@@ -163,11 +163,11 @@ def _values(info: inspect.Type) -> Iterable[Any]:
 
 
 def _pointer(path: str) -> str:
-    """`.machines[0].count` as `/machines/0/count`; a dict's unnamed value is left at the dict."""
+    """Turn `.machines[0].count` into `/machines/0/count`; the step of an unnamed value of a dict is left out."""
     steps = (name or index for name, index in _STEP.findall(path))
     return "".join(f"/{pointer_token(step)}" for step in steps if step != "...")
 
 
 def pointer_token(step: str) -> str:
-    """A name as one step of a JSON pointer."""
+    """Escape a name as one step of a JSON pointer."""
     return step.replace("~", "~0").replace("/", "~1")

@@ -1,12 +1,12 @@
 """The one error tree of the project.
 
     IdcschedError
-    ├── Invalid          the caller said something that cannot be meant (400); carries field errors
-    ├── Unauthenticated  nobody knows who the caller is (401)
+    ├── Invalid          a malformed request or an unknown name (400); carries field errors
+    ├── Unauthenticated  the caller is not identified (401)
     ├── Forbidden        the caller may not do this (403)
-    ├── NotFound         no such thing, or not the caller's (404)
-    ├── Conflict         it contradicts the state of things (409)
-    ├── Unavailable      it cannot be answered now; later it may (503)
+    ├── NotFound         no such object, or not the caller's (404)
+    ├── Conflict         the request contradicts the current state (409)
+    ├── Unavailable      the request cannot be answered now; later it may be (503)
     │   └── PluginFailed a plugin raised, and the profile says that this fails the decision
     └── PluginBroken     a plugin or profile that cannot be loaded at all; never raised to a client
 
@@ -38,8 +38,8 @@ __all__ = [
 class FieldError:
     """One thing wrong with one field; `pointer` is an RFC 6901 JSON pointer into the caller's document.
 
-    `detail` may hold `{name}` fields filled from `params`, so that it can be said in another language; one of them may
-    be another FieldError: what is wrong inside of what is wrong.
+    `detail` may hold `{name}` fields filled from `params`, so that it can be translated. A param may be another
+    FieldError, whose text then becomes part of this one's.
     """
 
     pointer: str
@@ -53,7 +53,7 @@ class FieldError:
 
 
 class IdcschedError(Exception):
-    """The root: anything that this project refuses or fails at on purpose."""
+    """The base of all errors that this project raises on purpose."""
 
     def __init__(self, code: str, detail: Message, **params: Any) -> None:
         super().__init__(code, detail)
@@ -63,7 +63,7 @@ class IdcschedError(Exception):
 
     @property
     def extra(self) -> Mapping[str, Any]:
-        """What else a client is told, by name."""
+        """Further members of the client's error document, by name."""
         return {}
 
     @property
@@ -83,35 +83,36 @@ class Invalid(IdcschedError, ValueError):
 
     @classmethod
     def of(cls, errors: Iterable[FieldError]) -> Self:
-        """Several field errors at once; the first one names the whole."""
-        found = tuple(errors)
-        error = cls(found[0].code, found[0].detail, found[0].pointer, **(found[0].params or {}))
-        error.errors = found
+        """Return one error for several fields, with the code and detail of the first."""
+        field_errors = tuple(errors)
+        first = field_errors[0]
+        error = cls(first.code, first.detail, first.pointer, **(first.params or {}))
+        error.errors = field_errors
         return error
 
 
 class Unauthenticated(IdcschedError):
-    """No token, or one that is not valid, or not from here."""
+    """No token, an invalid one, or one that may not be used from this address."""
 
 
 class Forbidden(IdcschedError):
-    """The caller is known but may not do this; `pointer`: to the part of the request that says it."""
+    """The caller is known but may not do this; `pointer` leads to the forbidden part of the request."""
 
     pointer = ""
 
 
 class NotFound(IdcschedError):
-    """There is no such thing, or it belongs to somebody else."""
+    """There is no such object, or it belongs to somebody else."""
 
 
 class Conflict(IdcschedError):
-    """The request is well formed but contradicts the state of things; `pointer`: the part of it that does."""
+    """The request is well formed but contradicts the current state; `pointer` leads to the part that does."""
 
     pointer = ""
 
 
 class Unavailable(IdcschedError):
-    """It cannot be answered now; asking again later may help."""
+    """The request cannot be answered now; a retry later may succeed."""
 
 
 class PluginFailed(Unavailable):

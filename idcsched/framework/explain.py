@@ -1,4 +1,4 @@
-"""From a decision's columns to the contract's answer: only what is shown is computed.
+"""Turn a decision's columns into the API's answer; only what is shown is computed.
 
 Reasons are kept as codes and parameters; `say` renders a sentence's English template, or its translation.
 """
@@ -61,12 +61,12 @@ ListName = Literal["candidates", "rejected", "stale"]
 
 
 def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, say: Say = say_english) -> Answer:
-    """Tell the decision as the contract shows it."""
-    told, full = explain != "none", explain == "full"
+    """Return the API's answer for a decision."""
+    explained, full = explain != "none", explain == "full"
     winner, tell = decision.picked, Teller(say)
     shown = range(min(decision.feasible, MOST_SHOWN if full else top))
     counts = decision.rejected
-    stale = tuple(islice(stale_values(decision), MOST_SHOWN + 1)) if told else ()
+    stale = tuple(islice(stale_values(decision), MOST_SHOWN + 1)) if explained else ()
     return Answer(
         result="scheduled" if decision.scheduled else "unschedulable",
         reason_code=_reason_code(decision),
@@ -74,19 +74,19 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         lines=lines_used(decision, winner) if decision.scheduled else (),
         score=decision.ranking.totals.item(winner) if decision.scheduled else None,
         score_mean=_mean(decision) if decision.scheduled else None,
-        candidates=tuple(candidates(decision, shown, tell, full=full)) if told else None,
-        tie=_tie(decision, max(len(shown), 2)) if told else None,
-        margin=_margin(decision) if told else None,
+        candidates=tuple(candidates(decision, shown, tell, full=full)) if explained else None,
+        tie=_tie(decision, max(len(shown), 2)) if explained else None,
+        margin=_margin(decision) if explained else None,
         rejected=tuple(rejections(decision, slice(MOST_SHOWN), tell)) if full else None,
-        rejected_counts=tuple([count for count, _ in counts]) if told else None,
-        near_misses=tuple(_near_misses(decision, MOST_SHOWN if full else top, tell)) if told else None,
+        rejected_counts=tuple([count for count, _ in counts]) if explained else None,
+        near_misses=tuple(_near_misses(decision, MOST_SHOWN if full else top, tell)) if explained else None,
         summary=summary_of(decision.feasible, decision.cycle.size, decision.not_visited, counts, say),
         evaluated=decision.cycle.size,
         feasible=decision.feasible,
         not_visited=decision.not_visited,
         picked=decision.profile.pick.kind,
         fallback_group=_fallback_group(decision),
-        stale=stale[:MOST_SHOWN] if told else None,
+        stale=stale[:MOST_SHOWN] if explained else None,
         hints=tuple([Hint(plugin=plugin, hint=say(note.sentence, note.params)) for plugin, note in decision.hints])
         or msgspec.UNSET,
         plugin_errors=(*decision.plugin_errors, *dict.fromkeys(tell.errors)),
@@ -109,7 +109,7 @@ def listed(
 
 
 def idc_brief(decision: Decision, position: int) -> IdcBrief:
-    """Return the survivor at a position."""
+    """Return code, name and region of the survivor at a position."""
     row, idcs = decision.survivors.row_numbers.item(position), decision.cycle.snapshot.idcs
     return IdcBrief(code=idcs.codes[row], name=idcs.names[row], region=idcs.regions[row])
 
@@ -129,13 +129,13 @@ def _reason_code(decision: Decision) -> str | None:
 
 
 def _overlong(decision: Decision) -> bool:
-    """Whether there are more candidates or rejections than an answer shows."""
+    """Return whether there are more candidates or rejections than an answer shows."""
     rejected = decision.cycle.size - decision.feasible - decision.not_visited
     return decision.feasible > MOST_SHOWN or rejected > MOST_SHOWN
 
 
 def _mean(decision: Decision) -> float:
-    """The winner's total ÷ Σ weight: comparable between profiles."""
+    """Return the winner's total ÷ Σ weight, which is comparable between profiles."""
     weight = sum([column.weight for column in decision.columns])
     return float(rounded(decision.ranking.totals.item(decision.picked) / weight)) if weight else 0.0
 
@@ -163,17 +163,17 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
 
 
 def _scores_at(decision: Decision, positions: Rows, tell: Teller) -> dict[str, list[Score]]:
-    """Every scorer's way from raw values to contributions, at those positions."""
+    """Return every scorer's steps from raw values to contributions at those positions, by the scorer's name."""
     columns, untimed = decision.columns, np.full(positions.size, np.nan)
     scores = np.array([column.scores[positions] for column in columns])
     weighted = scores * np.array([[column.weight] for column in columns])
     times = [untimed if column.raw.at is None else column.raw.at[positions] for column in columns]
     normalized, contributions = rounded(scores).tolist(), rounded(weighted).tolist()
     ages = _ages(decision.cycle.now, np.array(times))
-    found = {}
+    scores_of = {}
     for number, column in enumerate(columns):
         range_ = _range(column)
-        found[column.entry.name] = [
+        scores_of[column.entry.name] = [
             Score(
                 raw=None if isnan(value) else value,
                 normalized=None if column.left_out else score,
@@ -195,7 +195,7 @@ def _scores_at(decision: Decision, positions: Rows, tell: Teller) -> dict[str, l
                 strict=True,
             )
         ]
-    return found
+    return scores_of
 
 
 def _range(column: ScoreColumn) -> tuple[float, float] | msgspec.UnsetType:
@@ -204,28 +204,30 @@ def _range(column: ScoreColumn) -> tuple[float, float] | msgspec.UnsetType:
 
 
 def _ages(now: float, at: Floats) -> Any:
-    """How old values are, in seconds; NaN: there is none."""
+    """Return the values' ages in seconds; NaN: there is no value."""
     return (np.rint((now - at) * 1000) / 1000).tolist()
 
 
 def _stand_ins(column: ScoreColumn, positions: Rows) -> list[str | None]:
-    """What stood in for each value; None: the value itself counts."""
+    """Return what replaced each value; None: the value itself counts."""
     if column.left_out or column.raw.complete:
         return [LEFT_OUT if column.left_out else None] * positions.size
     policy = column.entry.missing.score
     stand_in = "worst" if policy == "last" else policy
     fresh, used = column.raw.known[positions].tolist(), column.known[positions].tolist()
-    return [None if own else "last" if known else stand_in for own, known in zip(fresh, used, strict=True)]
+    return [
+        None if is_fresh else "last" if is_used else stand_in for is_fresh, is_used in zip(fresh, used, strict=True)
+    ]
 
 
 def _passed(figured: Sequence[Judgement], position: int, tell: Teller) -> tuple[Passed, ...]:
-    """The filters with numbers to tell of why they let an IDC pass."""
-    told = [(judgement.plugin, tell.figures(judgement, position)) for judgement in figured]
-    return tuple([Passed(plugin=plugin, figures=dict(figures)) for plugin, figures in told if figures])
+    """Return the filters that can show the numbers by which an IDC passed."""
+    shown = [(judgement.plugin, tell.figures(judgement, position)) for judgement in figured]
+    return tuple([Passed(plugin=plugin, figures=dict(figures)) for plugin, figures in shown if figures])
 
 
 def _tie(decision: Decision, most: int) -> Tie | None:
-    """Which IDCs tie with the first, and the first tie-breaker that tells it from the second."""
+    """Return the IDCs that tie with the first, and the first tie-breaker that differs between the first two."""
     ranking = decision.ranking
     best = ranking.head(2)
     if ranking.size <= 1 or ranking.totals[best[0]] != ranking.totals[best[1]]:
@@ -245,30 +247,30 @@ def _tie(decision: Decision, most: int) -> Tie | None:
 
 
 def _margin(decision: Decision) -> Margin | None:
-    """How far the winner is ahead of the best other, and what would have to change."""
+    """Return the winner's lead over the runner-up, and the weight of each scorer at which the two draw level."""
     ranking, winner = decision.ranking, decision.picked
     if ranking.size <= 1:
         return None
     best = ranking.head(2)
     second: int = best.item(0) if best.item(0) != winner else best.item(1)
-    ahead = float(rounded(ranking.totals.item(winner) - ranking.totals.item(second)))
+    lead = float(rounded(ranking.totals.item(winner) - ranking.totals.item(second)))
     return Margin(
         runner_up=decision.code(second),
-        score=ahead,
-        flips=tuple([_flip(column, winner, second, ahead) for column in decision.columns if not column.left_out]),
+        score=lead,
+        flips=tuple([_flip(column, winner, second, lead) for column in decision.columns if not column.left_out]),
     )
 
 
-def _flip(column: ScoreColumn, winner: int, second: int, ahead: float) -> Flip:
-    lead: float = column.scores.item(winner) - column.scores.item(second)
-    weight = column.weight - ahead / lead if lead else inf
+def _flip(column: ScoreColumn, winner: int, second: int, lead: float) -> Flip:
+    difference: float = column.scores.item(winner) - column.scores.item(second)
+    weight = column.weight - lead / difference if difference else inf
     return Flip(scorer=column.entry.name, weight=float(rounded(weight)) if 0.0 <= weight <= MOST_WEIGHT else None)
 
 
 def summary_of(
     feasible: int, evaluated: int, not_visited: int, counts: list[tuple[RejectedCount, Judgement]], say: Say
 ) -> str:
-    """One sentence: `3/4 IDCs fit: 1 untolerated taint`."""
+    """Return one sentence: `3/4 IDCs fit: 1 untolerated taint`."""
     if not evaluated:
         return say(_("no IDC in the region"), {})
     parts = [
@@ -284,7 +286,7 @@ def summary_of(
 
 
 def rejections(decision: Decision, part: slice, tell: Teller) -> Iterator[Rejected]:
-    """That part of the rejections, in the order of the snapshot."""
+    """Yield that part of the rejections, in the order of the snapshot."""
     first, ctx = first_rejections(decision), decision.cycle
     positions = np.flatnonzero(first >= 0)[part]
     rows, codes = ctx.row_numbers[positions].tolist(), ctx.snapshot.idcs.codes
@@ -302,7 +304,7 @@ def rejections(decision: Decision, part: slice, tell: Teller) -> Iterator[Reject
 
 
 def first_rejections(decision: Decision) -> Rows:
-    """For every row of the universe the number of the judgement that rejected it first; −1: none did."""
+    """Return for every row of the request the number of the judgement that rejected it first; −1: none did."""
     first = np.full(decision.cycle.size, -1, dtype=np.intp)
     for number in range(len(decision.judgements) - 1, -1, -1):
         first[~decision.judgements[number].keep] = number
@@ -316,22 +318,18 @@ def _also(decision: Decision, position: int, plugin: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(other for other in others if other != plugin))
 
 
-def _universe_code(decision: Decision, position: int) -> str:
-    return decision.cycle.snapshot.idcs.codes[int(decision.cycle.row_numbers[position])]
-
-
 def _near_misses(decision: Decision, most: int, tell: Teller) -> list[NearMiss]:
-    """Only when nothing fits: the IDCs that a single plugin kept out, the nearest first."""
+    """Return, where nothing fits, the IDCs that a single plugin rejects, the smallest shortfall first."""
     if decision.scheduled:
         return []
     first = first_rejections(decision)
-    kept_out = ((decision.judgements[first[position]], position) for position in _kept_out_by_one(decision, first))
-    nearest = nsmallest(most, kept_out, key=lambda found: _way_off(found[0].numbers(found[1])))
+    rejected = ((decision.judgements[first[position]], position) for position in _rejected_by_one(decision, first))
+    nearest = nsmallest(most, rejected, key=lambda pair: _relative_shortfall(pair[0].numbers(pair[1])))
     return [_near_miss(decision, position, judgement, tell) for judgement, position in nearest]
 
 
-def _kept_out_by_one(decision: Decision, first: Rows) -> list[int]:
-    """The positions that one plugin keeps out, and not what the request itself lists."""
+def _rejected_by_one(decision: Decision, first: Rows) -> list[int]:
+    """Return the positions that exactly one plugin rejects, and the request's own lists and groups do not."""
     by_plugin: dict[str, Mask] = {}
     for judgement in decision.judgements:
         by_plugin[judgement.plugin] = by_plugin.get(judgement.plugin, False) | ~judgement.keep
@@ -340,12 +338,12 @@ def _kept_out_by_one(decision: Decision, first: Rows) -> list[int]:
         by_one &= np.sum(list(by_plugin.values()), axis=0) == 1
     if "request" in by_plugin:
         by_one &= ~by_plugin["request"]
-    found: list[int] = np.flatnonzero(by_one).tolist()
-    return found
+    positions: list[int] = np.flatnonzero(by_one).tolist()
+    return positions
 
 
-def _way_off(numbers: Mapping[str, Any]) -> float:
-    """Which part of the need is missing; infinite where that can't be said."""
+def _relative_shortfall(numbers: Mapping[str, Any]) -> float:
+    """Return the part of the need that is missing; infinite where it is unknown."""
     short_by = numbers.get("short_by")
     return np.inf if short_by is None else short_by / (numbers.get("need") or 1.0)
 
@@ -353,7 +351,7 @@ def _way_off(numbers: Mapping[str, Any]) -> float:
 def _near_miss(decision: Decision, position: int, judgement: Judgement, tell: Teller) -> NearMiss:
     reason, numbers = tell.reason(judgement, position)
     return NearMiss(
-        idc=_universe_code(decision, position),
+        idc=decision.cycle.snapshot.idcs.codes[int(decision.cycle.row_numbers[position])],
         plugin=judgement.plugin,
         code=judgement.reason.code,
         need=numbers.get("need"),
@@ -382,8 +380,8 @@ def _fallback_group(decision: Decision) -> FallbackGroup | None:
 
 
 def stale_values(decision: Decision) -> Iterator[Stale]:
-    """Yield the values that were missing or stale, and what was done about them; not those of IDCs rejected before."""
-    ctx, told = decision.cycle, dict[tuple[str, str], set[tuple[int, int]]]()
+    """Yield every value that was missing or stale, and how it was treated; none of IDCs rejected by an earlier filter."""
+    ctx, yielded = decision.cycle, dict[tuple[str, str], set[tuple[int, int]]]()
     if not ctx.notes:
         return
     turns = _filter_turns(decision.profile)
@@ -391,7 +389,7 @@ def stale_values(decision: Decision) -> Iterator[Stale]:
     idcs, codes, now = ctx.snapshot.idcs.codes, ctx.snapshot.lines.codes, ctx.now
     for note in ctx.notes:
         reading, used_as = note.reading, note.used_as
-        metric, seen = reading.metric, told.setdefault((reading.metric, used_as), set())
+        metric, seen = reading.metric, yielded.setdefault((reading.metric, used_as), set())
         rows = note.rows.tolist()
         lines = [NO_LINE] * len(rows) if reading.lines is None else reading.lines.tolist()
         ages = [nan] * len(rows) if reading.at is None else _ages(now, reading.at)

@@ -1,7 +1,7 @@
-"""What a decision may ask of the outside, as values: the engine asks nobody itself.
+"""Queries to external services and their replies, as values: the engine itself makes no calls.
 
-A plugin that gathers returns Queries; whoever runs the engine gets them answered, keeps the Replies with the
-inputs, and decides with them. So a replay needs nobody to ask.
+A plugin's `gather` returns a Query; the engine's caller sends the queries, records the replies with the inputs, and
+passes them to `decide`. So a replay calls no service.
 """
 
 from hashlib import sha256
@@ -23,12 +23,12 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fingerprint(self) -> str:
-        """The same for two queries that ask the same service the same thing."""
+        """A hash of URL and body, equal for two queries that ask the same service the same."""
         return sha256(msgspec.json.encode([self.url, self.body], order="deterministic")).hexdigest()
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What came back: a JSON document, or why none did. `asked` is the fingerprint of the query."""
+    """A service's reply: a JSON document, or why there is none. `asked` is the fingerprint of the query."""
 
     plugin: str
     asked: str = ""

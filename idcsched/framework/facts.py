@@ -1,4 +1,4 @@
-"""What is known, as plain rows: the input from which a snapshot is built, however it was stored.
+"""The facts about IDCs, lines and measurements as plain rows, from which a snapshot is built.
 
 Times are seconds since the epoch. Metric samples refer to IDCs and lines by their position in
 `World.idcs` and `World.lines`, so that a loader hands over arrays and no objects.
@@ -46,7 +46,7 @@ class RegionFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdcFact:
-    """`stock` holds what may be sold and `taken` what is, by resource; no entry in `stock`: unlimited."""
+    """`stock` is what may be sold and `taken` what is taken, by resource; no entry in `stock`: unlimited."""
 
     code: str
     region: str
@@ -64,7 +64,7 @@ class IdcFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineFact:
-    """`percentile_mbps`: the 95th of the installation's window; `pending_mbps` and `ordered_mbps`: the ledger's."""
+    """`percentile_mbps`: the 95th percentile of the window; `pending_mbps` and `ordered_mbps`: the ledger's amounts."""
 
     idc: str
     code: str
@@ -93,7 +93,7 @@ class TaintFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AffinityFact:
-    """About one IDC or those that `terms` match; for all requests, or those whose labels `request_terms` match."""
+    """About one IDC or those that match `terms`, for all requests or those whose labels match `request_terms`."""
 
     kind: Literal["prefer", "require", "forbid"]
     idc: str | None = None
@@ -106,7 +106,7 @@ class AffinityFact:
     reason: str = ""
 
     def in_force(self, now: float) -> bool:
-        """Outside its window it does not exist."""
+        """Return whether `now` lies in the affinity's window."""
         return (self.starts_at is None or self.starts_at <= now) and (self.ends_at is None or now < self.ends_at)
 
 
@@ -140,11 +140,11 @@ class HeadcountFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Everything a decision may know."""
+    """All facts that a decision may use."""
 
     regions: tuple[RegionFact, ...] = ()
     isps: Mapping[str, str] = field(default_factory=dict)
-    """Every name that a request may call an ISP by (codes and aliases) → its code."""
+    """The ISP's code by every name (code or alias) that a request may use."""
     idcs: tuple[IdcFact, ...] = ()
     lines: tuple[LineFact, ...] = ()
     taints: tuple[TaintFact, ...] = ()
@@ -157,5 +157,5 @@ class World:
     usage: Usage = field(default_factory=Usage)
     currency: str = "CNY"
     dearest_price: float | None = DEAREST_PRICE
-    """The monthly price of a Mbps at which `billing_cost` gives 0 points; None, in records of the first rules: that of
-    the dearest line here."""
+    """The monthly price of a Mbps at which `billing_cost` gives 0 points; None, in records of version 1 of the rules:
+    the price of the dearest line here."""

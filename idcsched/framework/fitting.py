@@ -59,14 +59,14 @@ def counted(
 
     def decided(count: int) -> Decision:
         machines = (msgspec.structs.replace(machine, count=count),)
-        asked = msgspec.structs.replace(request, machines=machines, fallback=None)
-        return decide(asked, snapshot, every_idc, **known)
+        order = msgspec.structs.replace(request, machines=machines, fallback=None)
+        return decide(order, snapshot, every_idc, **known)
 
-    groups, everybody, tell = request.fallback or profile.fallback, decided(1).cycle, Teller(say)
-    grouped = everybody.matching(groups) if groups else np.ones(everybody.size, dtype=np.bool_)
-    found = [Fits(row=row, count=0, limit=_no_group(say)) for row in everybody.row_numbers[~grouped].tolist()]
-    found += _between(everybody.row_numbers[grouped], 0, at_most + 1, None, decided, tell)
-    return sorted(found, key=lambda fits: fits.row)
+    groups, cycle, tell = request.fallback or profile.fallback, decided(1).cycle, Teller(say)
+    grouped = cycle.matching(groups) if groups else np.ones(cycle.size, dtype=np.bool_)
+    results = [Fits(row=row, count=0, limit=_no_group(say)) for row in cycle.row_numbers[~grouped].tolist()]
+    results += _between(cycle.row_numbers[grouped], 0, at_most + 1, None, decided, tell)
+    return sorted(results, key=lambda fits: fits.row)
 
 
 def _no_group(say: Say) -> Limit:
@@ -81,11 +81,14 @@ def _between(
     decided: Callable[[int], Decision],
     tell: Teller,
 ) -> Iterator[Fits]:
-    """Rows that hold `fits` and do not hold `too_many`, as `refused` says; None: nobody wants to know about these."""
+    """Bisect the rows that hold `fits` machines and, by the decision `refused`, not `too_many`.
+
+    `refused` None: nothing was refused yet, and `too_many` is one above the limit of the search.
+    """
     if not rows.size:
         return
     if too_many == fits + 1:
-        yield from _found(rows, fits, refused, tell)
+        yield from _results(rows, fits, refused, tell)
         return
     count = _next(fits, too_many, first=refused is None)
     decision = decided(count)
@@ -95,21 +98,21 @@ def _between(
 
 
 def _next(fits: int, too_many: int, *, first: bool) -> int:
-    """Doubling while nobody knows where it ends, then in the middle."""
+    """Return the next count to try: doubled until one is refused, then the middle."""
     return min(max(fits * 2, 1), too_many - 1) if first else (fits + too_many) // 2
 
 
-def _found(rows: Rows, fits: int, refused: Decision | None, tell: Teller) -> Iterator[Fits]:
+def _results(rows: Rows, fits: int, refused: Decision | None, tell: Teller) -> Iterator[Fits]:
     if refused is None:
         yield from (Fits(row=row, count=fits, limit=None) for row in rows.tolist())
         return
     first = first_rejections(refused)
-    places = np.searchsorted(refused.cycle.row_numbers, rows)
-    for row, place in zip(rows.tolist(), places.tolist(), strict=True):
-        yield Fits(row=row, count=fits, limit=_limit(refused, int(first[place]), place, tell))
+    positions = np.searchsorted(refused.cycle.row_numbers, rows)
+    for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
+        yield Fits(row=row, count=fits, limit=_limit(refused, int(first[position]), position, tell))
 
 
-def _limit(refused: Decision, number: int, place: int, tell: Teller) -> Limit:
+def _limit(refused: Decision, number: int, position: int, tell: Teller) -> Limit:
     judgement = refused.judgements[number]
-    reason, numbers = tell.reason(judgement, place)
+    reason, numbers = tell.reason(judgement, position)
     return Limit(plugin=judgement.plugin, code=judgement.reason.code, reason=reason, detail=numbers)

@@ -1,6 +1,7 @@
-"""What if: the same snapshot with some taints, statuses, lines or metrics otherwise. Leaves no trace.
+"""What-if: a copy of the snapshot with supposed taints, statuses, lines or metrics.
 
-Only the columns that change are copied. A metric given a value is taken as just measured; null is missing.
+Only the columns that change are copied; the snapshot itself stays as it is. A supposed metric value counts as just
+measured; null makes the metric missing.
 """
 
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ _LINE_COLUMNS = {
 
 
 def suppose(snapshot: Snapshot, what_if: Hypothetical, *, now: float) -> Snapshot:
-    """Return the snapshot as `what_if` has it; raises Invalid for an IDC, line or metric that does not exist."""
+    """Return the snapshot with what `what_if` supposes; raises Invalid for an unknown IDC, line or metric."""
     metrics = _metrics(snapshot, what_if, now)
     lines = _lines(replace(snapshot, metrics=metrics), what_if)
     return replace(
@@ -49,7 +50,7 @@ def suppose(snapshot: Snapshot, what_if: Hypothetical, *, now: float) -> Snapsho
 
 def _idcs(snapshot: Snapshot, what_if: Hypothetical) -> Idcs:
     statuses = list(snapshot.idcs.statuses)
-    for pointer, idc in _each(what_if.idcs, "idcs"):
+    for pointer, idc in _pointed(what_if.idcs, "idcs"):
         row = _row(snapshot, idc.code, f"{pointer}/code")
         statuses[row] = idc.status or statuses[row]
     return replace(snapshot.idcs, statuses=tuple(statuses), memory=Memory())
@@ -58,11 +59,11 @@ def _idcs(snapshot: Snapshot, what_if: Hypothetical) -> Idcs:
 def _taints(snapshot: Snapshot, what_if: Hypothetical) -> Taints:
     old = snapshot.taints
     keep = np.ones(old.idc.size, dtype=np.bool_)
-    for pointer, ignored in _each(what_if.ignore_taints, "ignore_taints"):
+    for pointer, ignored in _pointed(what_if.ignore_taints, "ignore_taints"):
         keep &= ~_ignored(old, _row(snapshot, ignored.idc, f"{pointer}/idc"), ignored)
     added = [
         (_row(snapshot, taint.idc, f"{pointer}/idc"), _kind(taint))
-        for pointer, taint in _each(what_if.taints, "taints")
+        for pointer, taint in _pointed(what_if.taints, "taints")
     ]
     kinds = tuple(sorted({*old.kinds, *(kind for _, kind in added)}))
     number = {kind: position for position, kind in enumerate(kinds)}
@@ -84,16 +85,16 @@ def _kind(taint: HypotheticalTaint) -> tuple[str, str, str]:
 
 
 def _ignored(taints: Taints, row: int, ignored: IgnoredTaint) -> Mask:
-    """Which taints of the row go: those of the key, and of the effect if one is named."""
+    """Return which taints of the row are ignored: those of the key, and of the effect if one is named."""
     kinds = np.array(
         [key == ignored.key and ignored.effect in (None, effect) for key, _, effect in taints.kinds], dtype=np.bool_
     )
-    ignored_ones: Mask = kinds[taints.kind] & (taints.idc == row)
-    return ignored_ones
+    mask: Mask = kinds[taints.kind] & (taints.idc == row)
+    return mask
 
 
 def _metrics(snapshot: Snapshot, what_if: Hypothetical, now: float) -> dict[str, MetricColumn]:
-    """The metrics with the supposed values in place, as of `now`."""
+    """Return the metrics with the supposed values in place, as of `now`."""
     columns = dict(snapshot.metrics)
     copied = set[str]()
     for pointer, scope, subject, code, value in _values(snapshot, what_if):
@@ -108,27 +109,27 @@ def _metrics(snapshot: Snapshot, what_if: Hypothetical, now: float) -> dict[str,
 
 
 def _values(snapshot: Snapshot, what_if: Hypothetical) -> Iterator[tuple[str, str, int, str, float | None]]:
-    """Every supposed value: (pointer, scope, row or line, metric, value)."""
-    for pointer, idc in _each(what_if.idcs, "idcs"):
+    """Yield every supposed value: (pointer, scope, row or line, metric, value)."""
+    for pointer, idc in _pointed(what_if.idcs, "idcs"):
         row = _row(snapshot, idc.code, f"{pointer}/code")
         for code, value in (idc.metrics or {}).items():
             yield f"{pointer}/metrics/{pointer_token(code)}", "idc", row, code, value
-        for inner, line, number in _supposed_lines(snapshot, idc, row, pointer):
+        for line_pointer, line, number in _supposed_lines(snapshot, idc, row, pointer):
             for code, value in (line.metrics or {}).items():
-                yield f"{inner}/metrics/{pointer_token(code)}", "line", number, code, value
+                yield f"{line_pointer}/metrics/{pointer_token(code)}", "line", number, code, value
 
 
 def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
     lines = snapshot.lines
-    kept = (*_LINE_COLUMNS.values(), "price", "paid", "percentile", "busy_bits")
-    columns = {name: getattr(lines, name).copy() for name in kept}
-    for pointer, idc in _each(what_if.idcs, "idcs"):
+    copied = (*_LINE_COLUMNS.values(), "price", "paid", "percentile", "busy_bits")
+    columns = {name: getattr(lines, name).copy() for name in copied}
+    for pointer, idc in _pointed(what_if.idcs, "idcs"):
         row = snapshot.idcs.row_of[idc.code]
         for _pointer, line, number in _supposed_lines(snapshot, idc, row, pointer):
             for field, column in _LINE_COLUMNS.items():
                 if (value := getattr(line, field)) is not None:
                     columns[column][number] = value
-            if BANDWIDTH in (line.metrics or {}):  # as if the whole window had shown it
+            if BANDWIDTH in (line.metrics or {}):  # as if all samples of the window had this value
                 value = (line.metrics or {})[BANDWIDTH]
                 columns["percentile"][number] = np.nan if value is None else value
                 columns["busy_bits"][number] = 0 if value is None else _EVERY_HOUR
@@ -155,10 +156,12 @@ def _supposed_lines(
     first, last = snapshot.lines.first[row : row + 2].tolist()
     codes = snapshot.lines.codes[first:last]
     for position, line in enumerate(idc.lines or ()):
-        inner = f"{pointer}/lines/{position}"
+        line_pointer = f"{pointer}/lines/{position}"
         if line.line not in codes:
-            raise Invalid("unknown_line", _("{idc} has no line {name}"), f"{inner}/line", idc=idc.code, name=line.line)
-        yield inner, line, first + codes.index(line.line)
+            raise Invalid(
+                "unknown_line", _("{idc} has no line {name}"), f"{line_pointer}/line", idc=idc.code, name=line.line
+            )
+        yield line_pointer, line, first + codes.index(line.line)
 
 
 def _row(snapshot: Snapshot, code: str, pointer: str) -> int:
@@ -168,7 +171,7 @@ def _row(snapshot: Snapshot, code: str, pointer: str) -> int:
     return row
 
 
-def _each(parts: tuple[T, ...] | None, field: str) -> Iterator[tuple[str, T]]:
-    """The parts with their JSON pointers."""
+def _pointed(parts: tuple[T, ...] | None, field: str) -> Iterator[tuple[str, T]]:
+    """Yield the parts with their JSON pointers."""
     for position, part in enumerate(parts or ()):
         yield f"/hypothetical/{field}/{position}", part

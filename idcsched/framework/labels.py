@@ -1,4 +1,4 @@
-"""Which rows a selector matches, from inverted label columns: no loop over rows at decision time."""
+"""Inverted label columns, by which a selector matches rows without a loop over them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,25 +25,25 @@ class LabelColumn:
 
     @classmethod
     def of(cls, values: Sequence[str | Iterable[str] | None]) -> "LabelColumn":
-        """From each row's value, its many values, or None where the label is missing."""
-        found: dict[str, list[int]] = {}
+        """Build the column from each row's value, its many values, or None where the label is missing."""
+        rows_of: dict[str, list[int]] = {}
         for row, value in enumerate(values):
-            for one in (value,) if isinstance(value, str) else (value or ()):
-                found.setdefault(one, []).append(row)
-        return cls(len(values), {value: np.array(rows, dtype=np.intp) for value, rows in found.items()})
+            for text in (value,) if isinstance(value, str) else (value or ()):
+                rows_of.setdefault(text, []).append(row)
+        return cls(len(values), {value: np.array(rows, dtype=np.intp) for value, rows in rows_of.items()})
 
     @cached_property
     def present(self) -> Mask:
-        """The rows that carry any value at all."""
+        """The rows that carry any value."""
         return sealed(self.mask(self.postings))
 
     def mask(self, values: Iterable[str]) -> Mask:
-        """The rows that carry one of the values."""
-        found = np.zeros(self.size, dtype=np.bool_)
+        """Return the rows that carry one of the values."""
+        mask = np.zeros(self.size, dtype=np.bool_)
         for value in values:
             if (rows := self.postings.get(value)) is not None:
-                found[rows] = True
-        return found
+                mask[rows] = True
+        return mask
 
     def matches(self, expression: Expression) -> Mask:
         match expression.operator:
@@ -61,11 +61,11 @@ class LabelColumn:
 
 
 def rows_matching(terms: Iterable[Term], column: Callable[[str], LabelColumn], size: int) -> Mask:
-    """The rows that one of the terms matches."""
-    found = np.zeros(size, dtype=np.bool_)
+    """Return the rows that one of the terms matches."""
+    mask = np.zeros(size, dtype=np.bool_)
     for term in terms:
         matched = np.ones(size, dtype=np.bool_)
         for expression in term.expressions():
             matched &= column(expression.key).matches(expression)
-        found |= matched
-    return found
+        mask |= matched
+    return mask

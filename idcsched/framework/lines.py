@@ -1,8 +1,8 @@
-"""Which line each IDC would use: decided once, before any plugin that scores.
+"""Choose the line that each IDC would use, once for all plugins.
 
-A line is eligible if its ISP is wanted; none wanted: every line. With `bgp_substitutes` a BGP line stands in
-where the ISP's own lines do not carry the need. With `all`, every wanted ISP has a line of its own, or they
-share a BGP line, which then is counted once.
+A line is eligible if the request wants its ISP or names no ISP. With `bgp_substitutes` a BGP line stands in
+where the ISP's own lines do not carry the need. With `isp_match: all` every wanted ISP gets a line; several
+ISPs may share a BGP line, which then counts once.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ NO_LINE = -1
 
 
 class LinePolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """What profile and request say about lines. `unknown`: what a line of unknown use means to the filter."""
+    """The rules of profile and request about lines. `unknown`: how to treat a line whose use is unknown."""
 
     wanted: tuple[str, ...] = ()
     match: Literal["any", "all"] = "any"
@@ -36,8 +36,8 @@ class LinePolicy(msgspec.Struct, frozen=True, kw_only=True):
 class LineChoice(msgspec.Struct, frozen=True, kw_only=True):
     """For every row the chosen line of each group (one group, or one per ISP of an `all`); NO_LINE: none eligible.
 
-    `carries` says that every group's line can take the need, `has_line` that every group has one at all, `known` that
-    it is known how much of each is used.
+    `has_line`: every group of the row has a line; `carries`: each of these can take the need; `known`: the use of each
+    is known.
     """
 
     groups: tuple[Rows, ...]
@@ -59,9 +59,11 @@ class LineChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> LineChoice:
-    """Choose the lines that `rows` would use; `fresh` says of every line whether its use is known now."""
-    wants: Sequence[tuple[str, ...]] = [(isp,) for isp in policy.wanted] if policy.match == "all" else [policy.wanted]
-    picks = [_pick(snapshot, rows, fresh, policy, isps) for isps in wants]
+    """Choose the lines that `rows` would use; `fresh` marks the lines whose use is known now."""
+    isps_of_groups: Sequence[tuple[str, ...]] = (
+        [(isp,) for isp in policy.wanted] if policy.match == "all" else [policy.wanted]
+    )
+    picks = [_pick(snapshot, rows, fresh, policy, isps) for isps in isps_of_groups]
     return LineChoice(
         groups=tuple([pick.line for pick in picks]),
         has_line=reduce(np.logical_and, [pick.line != NO_LINE for pick in picks]),
@@ -71,14 +73,14 @@ def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: Li
 
 
 class _Pick(msgspec.Struct, frozen=True):
-    """One line of each row, whether it can take the need, and whether it is known how much of it is used."""
+    """One line for each row, whether the line can take the need, and whether its use is known."""
 
     line: Rows
     carries: Mask
     known: Mask
 
-    def but(self, where: Mask, other: "_Pick") -> "_Pick":
-        """Return the same with the lines of `other` in those rows."""
+    def replaced(self, where: Mask, other: "_Pick") -> "_Pick":
+        """Return this pick with the lines of `other` in the rows `where`."""
         return _Pick(
             line=np.where(where, other.line, self.line),
             carries=np.where(where, other.carries, self.carries),
@@ -90,7 +92,7 @@ def _pick(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolic
     own = _best(snapshot, rows, fresh, policy, isps or (None,))
     if isps and policy.bgp_substitutes and BGP not in isps:
         substitute = _best(snapshot, rows, fresh, policy, (BGP,))
-        return own.but(substitute.carries & ~own.carries | (own.line == NO_LINE), substitute)
+        return own.replaced(substitute.carries & ~own.carries | (own.line == NO_LINE), substitute)
     return own
 
 
@@ -102,38 +104,38 @@ def _best(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolic
         return _Pick(line=np.full(size, NO_LINE, dtype=np.intp), carries=nothing, known=nothing)
     best, *others = [_of_plane(snapshot.lines, plane, fresh, policy) for plane in planes]
     for other in others:
-        best = best.but(_better(snapshot.lines, policy, other, best), other)
+        best = best.replaced(_better(snapshot.lines, policy, other, best), other)
     return best
 
 
 def _of_plane(lines: Lines, plane: Rows, fresh: Mask, policy: LinePolicy) -> _Pick:
-    there, room = plane != NO_LINE, lines.room[plane]
-    seen = there & ~np.isnan(room)
-    known = seen & fresh[plane]
-    return _Pick(line=plane, carries=_carries(room, there, seen, known, policy), known=known)
+    exists, room = plane != NO_LINE, lines.room[plane]
+    measured = exists & ~np.isnan(room)
+    known = measured & fresh[plane]
+    return _Pick(line=plane, carries=_carries(room, exists, measured, known, policy), known=known)
 
 
-def _carries(room: Floats, there: Mask, seen: Mask, known: Mask, policy: LinePolicy) -> Mask:
-    """Which lines can take the need, as far as it is known how much is used of them."""
+def _carries(room: Floats, exists: Mask, measured: Mask, known: Mask, policy: LinePolicy) -> Mask:
+    """Return which lines can take the need; `policy.unknown` decides on those whose use is unknown."""
     if not policy.need:
-        return there
-    carries = (seen if policy.unknown == "last" else known) & (room >= policy.need)
+        return exists
+    carries = (measured if policy.unknown == "last" else known) & (room >= policy.need)
     if policy.unknown == "pass":
-        carries |= there & ~known
+        carries |= exists & ~known
     return carries
 
 
 def _better(lines: Lines, policy: LinePolicy, new: _Pick, old: _Pick) -> Mask:
-    """Where the new line goes first: carrying, then known, then cheap, then roomy, then the lower code."""
-    first: Mask = old.line == NO_LINE
-    same = ~first
-    for mine, theirs in zip(_merits(lines, policy, new), _merits(lines, policy, old), strict=True):
-        first, same = first | same & (mine > theirs), same & (mine == theirs)
-    better: Mask = (first | same & (new.line < old.line)) & (new.line != NO_LINE)
+    """Return where the new line is preferred: carrying, then known, then cheap, then roomy, then the lower code."""
+    preferred: Mask = old.line == NO_LINE
+    equal = ~preferred
+    for new_merit, old_merit in zip(_merits(lines, policy, new), _merits(lines, policy, old), strict=True):
+        preferred, equal = preferred | equal & (new_merit > old_merit), equal & (new_merit == old_merit)
+    better: Mask = (preferred | equal & (new.line < old.line)) & (new.line != NO_LINE)
     return better
 
 
 def _merits(lines: Lines, policy: LinePolicy, pick: _Pick) -> list[Mask | Floats]:
-    """What lines are compared by, the most important first; more is better, unknown the least."""
+    """Return the keys by which lines are compared, the most important first; more is better, unknown is worst."""
     cheap = [] if policy.choice == "roomiest" else [-np.fmin(lines.price[pick.line], np.inf)]
     return [pick.carries, pick.known, *cheap, np.fmax(lines.room[pick.line], -np.inf)]

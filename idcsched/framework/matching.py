@@ -1,8 +1,8 @@
-"""Selectors over labels, taints and tolerations: the words that requests and operators match IDCs with.
+"""Selectors over labels, and tolerations of taints, by which requests and operators match IDCs.
 
 A term is `match_labels` AND every one of `match_expressions`; a list of terms is ORed. A missing label
-matches `NotIn` and `DoesNotExist` only. An empty term or list is refused: half of the world reads it as
-everything and half as nothing.
+matches `NotIn` and `DoesNotExist` only. An empty term or list is refused: some systems read it as everything,
+others as nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ __all__ = [
 FACT_PREFIX = "idc/"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 HARD_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
-MAX_DIGITS = 18  # what 64 bits hold
+MAX_DIGITS = 18  # always fit into 64 bits
 EMPTY_SELECTOR_HINT = '{"key": "idc/code", "operator": "Exists"}'
 
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
@@ -69,7 +69,7 @@ class Expression(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Labels that must be there as they are, and conditions that must all hold."""
+    """Labels that must have exactly these values, and conditions that must all hold."""
 
     match_labels: dict[LabelKey, LabelValue] | None = None
     match_expressions: Annotated[tuple[Expression, ...], msgspec.Meta(max_length=100)] | None = None
@@ -79,14 +79,14 @@ class Term(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise empty_selector()
 
     def expressions(self) -> Iterable[Expression]:
-        """The whole term as expressions; a matched label is an `In` of one value."""
+        """Yield the whole term as expressions; a matched label is an `In` of one value."""
         for key, value in (self.match_labels or {}).items():
             yield Expression(key=key, operator="In", values=(value,))
         yield from self.match_expressions or ()
 
 
 class Toleration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Which taints a request puts up with. No effect: every effect; no key (with `Exists`): every key."""
+    """The taints that a request tolerates. No effect: every effect; no key (with `Exists`): every key."""
 
     key: Annotated[str, msgspec.Meta(max_length=128)] | None = None
     operator: Literal["Equal", "Exists"] | None = None
@@ -118,7 +118,7 @@ def empty_selector(pointer: str = "") -> Invalid:
 
 
 def parse_terms(document: Any, pointer: str = "") -> tuple[Term, ...]:
-    """One term or a list of terms, checked; raises Invalid with pointers below `pointer`."""
+    """Decode one term or a list of terms; raises Invalid with pointers below `pointer`."""
     if isinstance(document, list | tuple):
         if not document:
             raise empty_selector(pointer)
@@ -127,47 +127,47 @@ def parse_terms(document: Any, pointer: str = "") -> tuple[Term, ...]:
 
 
 def terms_match(terms: Iterable[Term], labels: Labels) -> bool:
-    """Whether one of the terms matches."""
+    """Return whether one of the terms matches the labels."""
     return any(term_matches(term, labels) for term in terms)
 
 
 def term_matches(term: Term, labels: Labels) -> bool:
-    """Whether every part of the term holds. On a many-valued label `In` means any, `NotIn` none."""
+    """Return whether every part of the term holds. On a many-valued label `In` means any, `NotIn` none."""
     return all(_expression_matches(expression, labels) for expression in term.expressions())
 
 
 def _expression_matches(expression: Expression, labels: Labels) -> bool:
-    found = labels.get(expression.key)
-    if not found and found != "":
+    value = labels.get(expression.key)
+    if not value and value != "":
         return expression.operator in ("NotIn", "DoesNotExist")
-    held = found if isinstance(found, frozenset) else frozenset((found,))
+    values = value if isinstance(value, frozenset) else frozenset((value,))
     match expression.operator:
         case "In":
-            return not held.isdisjoint(expression.values or ())
+            return not values.isdisjoint(expression.values or ())
         case "NotIn":
-            return held.isdisjoint(expression.values or ())
+            return values.isdisjoint(expression.values or ())
         case "Exists":
             return True
         case "DoesNotExist":
             return False
         case order:
             bound = label_integer(expression.operand)
-            return any(integer_passes(order, label_integer(value), bound) for value in held)
+            return any(integer_passes(order, label_integer(text), bound) for text in values)
 
 
 def integer_passes(order: str, value: int | None, bound: int | None) -> bool:
-    """`Gt` or `Lt`; what is no integer never passes."""
+    """Compare by `Gt` or `Lt`; a value that is no integer never passes."""
     if value is None or bound is None:
         return False
     return value > bound if order == "Gt" else value < bound
 
 
 def label_integer(text: str) -> int | None:
-    """The label's value as an integer, or None; no blanks, underscores or signs other than a minus."""
+    """Return a label's value as an integer; None for other text, also with blanks, underscores or a plus sign."""
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= MAX_DIGITS else None
 
 
 def tolerated(tolerations: Iterable[Toleration], key: str, value: str, effect: str) -> bool:
-    """Whether one of the tolerations puts up with this taint."""
+    """Return whether one of the tolerations tolerates the taint."""
     return any(toleration.tolerates(key, value, effect) for toleration in tolerations)

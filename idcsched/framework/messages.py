@@ -5,7 +5,7 @@ from typing import NewType
 __all__ = ["Message", "_"]
 
 Message = NewType("Message", str)
-"""A text with `{name}` fields that the translations hold. `_` makes one: so mypy refuses a text without the mark."""
+"""A text with `{name}` fields that is marked for translation by `_`; mypy refuses a plain `str` in its place."""
 
 
 def _(text: str) -> Message:

@@ -1,4 +1,4 @@
-"""The names in a request: each must mean something in the snapshot, and in the profile."""
+"""Check the names in a request against the snapshot and the profile."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ _NO_REGION = _("there is no region {name}")
 
 
 def check_names(request: Request, snapshot: Snapshot, profile: Profile) -> None:
-    """That every name in the request means something; raises Invalid with the field's pointer."""
+    """Raise Invalid, with the field's pointer, for a name that the snapshot or the profile does not have."""
     _check_known("region", request.region, snapshot.spans, "unknown_region", _NO_REGION)
     _check_known("isp", request.isp, snapshot.isps, "unknown_isp", _("there is no ISP {name}"))
     if request.only or request.exclude:
@@ -29,12 +29,12 @@ def check_names(request: Request, snapshot: Snapshot, profile: Profile) -> None:
 
 
 def _check_known(
-    field: str, said: str | tuple[str, ...] | None, known: Mapping[str, Any], code: str, detail: Message
+    field: str, names: str | tuple[str, ...] | None, known: Mapping[str, Any], code: str, detail: Message
 ) -> None:
-    if isinstance(said, str):
-        if said not in known:
-            raise Invalid(code, detail, f"/{field}", name=said)
+    if isinstance(names, str):
+        if names not in known:
+            raise Invalid(code, detail, f"/{field}", name=names)
         return
-    for position, name in enumerate(said or ()):
+    for position, name in enumerate(names or ()):
         if name not in known:
             raise Invalid(code, detail, f"/{field}/{position}", name=name)

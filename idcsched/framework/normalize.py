@@ -1,8 +1,7 @@
 """Raw values → scores of 0..100, where more is better.
 
-"Less is better" is turned round here and nowhere else. Every normaliser takes the known values of the
-survivors and gives as many scores; the laws that it keeps stand in docs/normalising.md and are
-property-tested.
+"Less is better" is turned round here and nowhere else. A normaliser takes the survivors' known values and
+returns one score for each; docs/normalising.md lists the laws of all normalisers, which are property-tested.
 """
 
 from collections.abc import Callable
@@ -53,27 +52,27 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sound_range(low: float, high: float) -> bool:
-    """Whether scores can be told on this range: it is not empty, and arithmetic neither overflows nor drowns on it."""
+    """Return whether the range is usable: not empty, and neither so wide nor so narrow that arithmetic fails."""
     return low < high and 0.0 < _TOP / (high - low) < np.inf
 
 
 def normalize(values: Floats, scale: Scale) -> Floats:
-    """The scores of `values`, which must all be finite; never NaN, and within 0..100 but for `none`."""
+    """Return the scores of `values`, which must be finite; never NaN, and within 0..100 except for `none`."""
     if not values.size:
         return values
-    if scale.kind in _SCALE_FREE and (most := float(np.abs(values).max())) > _HUGE:
-        values = values / most
-    return KINDS[scale.kind](values, scale) + 0.0  # the sum leaves no zero its sign
+    if scale.kind in _SCALE_FREE and (largest := float(np.abs(values).max())) > _HUGE:
+        values = values / largest
+    return KINDS[scale.kind](values, scale) + 0.0  # turns −0.0 into 0.0
 
 
 def rounded(values: Number) -> Number:
-    """One number or many, rounded to DECIMALS."""
+    """Round one number or many to DECIMALS."""
     result: Number = np.rint(values * _UNIT) / _UNIT
     return result
 
 
 def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:
-    """Whether scores are what `kind` may give: finite, and 0..100 unless nothing is normalised."""
+    """Return whether scores are finite and, unless `kind` is `none`, within 0..100."""
     if not scores.size:
         return True
     low, high = float(scores.min()), float(scores.max())
@@ -109,8 +108,8 @@ def _min_max(values: Floats, scale: Scale) -> Floats:
 
 def _max_ratio(values: Floats, scale: Scale) -> Floats:
     positive = np.maximum(values, 0.0)
-    most = float(positive.max())
-    scores = positive / most * _TOP if most > 0.0 else np.zeros(values.size)
+    largest = float(positive.max())
+    scores = positive / largest * _TOP if largest > 0.0 else np.zeros(values.size)
     return _turned(scores, scale)
 
 

@@ -1,7 +1,7 @@
-"""Plugins that judge one IDC at a time: run after the filters that judge all rows at once, as far as needed.
+"""Run plugins that judge one IDC at a time, after the filters that judge all rows at once, as far as needed.
 
-Candidates are visited in the order of the vectorised partial score, ties by the request's hash, so that the cut
-drops the least promising. What was not visited is counted as such.
+Candidates are visited in the order of their totals over the vectorised scorers, ties by the request's hash, so that
+the cut drops the least promising. IDCs that were not visited are counted as such.
 """
 
 from collections.abc import Iterable
@@ -30,23 +30,23 @@ IDCS_A_PERCENT = 125
 
 @dataclass(slots=True)
 class Visit:
-    """What came of visiting: who passed, who was looked at at all, and every rejection."""
+    """The result of visiting: which IDCs passed, which were visited, and every rejection."""
 
     passed: Mask
     visited: Mask
     rejections: dict[tuple[str, str], dict[int, Rejection]] = field(default_factory=dict)
 
     def judgements(self) -> Iterable[Judgement]:
-        """The rejections by plugin and reason, as the vectorised filters give theirs."""
-        for (plugin, _), found in self.rejections.items():
+        """Yield the rejections by plugin and reason, in the form of the vectorised filters' verdicts."""
+        for (plugin, _), by_position in self.rejections.items():
             keep = np.ones(self.passed.size, dtype=np.bool_)
-            keep[list(found)] = False
-            reason = next(iter(found.values())).reason
-            yield Judgement(plugin, reason, keep, lambda i, found=found: found[i].detail)  # type: ignore[misc]
+            keep[list(by_position)] = False
+            reason = next(iter(by_position.values())).reason
+            yield Judgement(plugin, reason, keep, lambda i, of=by_position: of[i].detail)  # type: ignore[misc]
 
 
 def enough(candidates: int, percent: float | None) -> int:
-    """How many feasible ones to look for among so many."""
+    """Return how many feasible IDCs to look for among so many candidates."""
     if candidates < ALL_BELOW:
         return candidates
     share = max(LEAST_PERCENT, MOST_PERCENT - candidates // IDCS_A_PERCENT) if percent is None else percent
@@ -54,41 +54,42 @@ def enough(candidates: int, percent: float | None) -> int:
 
 
 def visit(ctx: Cycle, profile: Profile, alive: Mask, groups: Rows, seed: str) -> Visit:
-    """Look at IDCs one by one, group by group until one has survivors, and in it until there are enough."""
-    found = Visit(passed=np.zeros(ctx.size, dtype=np.bool_), visited=groups < 0)
+    """Visit IDCs one by one, group by group until one has survivors, and in each group until enough have passed."""
+    visits = Visit(passed=np.zeros(ctx.size, dtype=np.bool_), visited=groups < 0)
     for group in range(int(groups.max(initial=0)) + 1):
-        found.visited |= groups == group
-        _visit_group(ctx, profile, np.flatnonzero(alive & (groups == group)), seed, found)
-        if found.passed.any():
+        visits.visited |= groups == group
+        _visit_group(ctx, profile, np.flatnonzero(alive & (groups == group)), seed, visits)
+        if visits.passed.any():
             break
-    return found
+    return visits
 
 
-def _visit_group(ctx: Cycle, profile: Profile, positions: Rows, seed: str, found: Visit) -> None:
-    wanted, passed = enough(positions.size, profile.candidates_percent), 0
+def _visit_group(ctx: Cycle, profile: Profile, positions: Rows, seed: str, visits: Visit) -> None:
+    needed, passed = enough(positions.size, profile.candidates_percent), 0
     ordered, rows = _most_promising_first(ctx, profile, positions, seed), ctx.row_numbers
     for count, position in enumerate(ordered.tolist()):
-        if passed >= wanted:
-            found.visited[ordered[count:]] = False
+        if passed >= needed:
+            visits.visited[ordered[count:]] = False
             return
-        rejected = _rejected(ctx, profile, IdcView(ctx, int(rows[position]), position))
-        if rejected is None:
-            found.passed[position] = True
+        first_rejection = _first_rejection(ctx, profile, IdcView(ctx, int(rows[position]), position))
+        if first_rejection is None:
+            visits.passed[position] = True
             passed += 1
         else:
-            entry, rejection = rejected
-            found.rejections.setdefault((entry.name, rejection.reason.code), {})[position] = rejection
+            entry, rejection = first_rejection
+            visits.rejections.setdefault((entry.name, rejection.reason.code), {})[position] = rejection
 
 
 def _most_promising_first(ctx: Cycle, profile: Profile, positions: Rows, seed: str) -> Rows:
-    """The positions by what the vectorised scorers say; what these note counts when they score the survivors."""
+    """Return the positions by the vectorised scorers' totals. Notes and errors are dropped here: scoring the survivors
+    records them."""
     candidates = replace(ctx.narrowed(positions), notes=[], errors=[])
     totals = total_scores(candidates, run_scorers(candidates, profile, vectorised_only=True))
     return positions[np.lexsort((hash_keys(candidates, seed), -totals))]
 
 
-def _rejected(ctx: Cycle, profile: Profile, idc: IdcView) -> tuple[Entry, Rejection] | None:
-    """The first plugin that rejects the IDC, and why."""
+def _first_rejection(ctx: Cycle, profile: Profile, idc: IdcView) -> tuple[Entry, Rejection] | None:
+    """Return the first plugin that rejects the IDC, and its rejection."""
     for entry in profile.filters_one:
         ctx.entry, ctx.missing = entry.name, entry.missing
         try:

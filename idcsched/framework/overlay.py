@@ -1,4 +1,4 @@
-"""What has just been taken, laid over a snapshot: the next decision sees it, and nothing is read anew."""
+"""Lay newly taken capacity over a snapshot, so that the next decision sees it without reading the ledger."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,7 +16,7 @@ __all__ = ["Tenancy", "laid_over"]
 
 
 class Tenancy(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody takes of one IDC, and how many machines come to stand there for whom."""
+    """What one order takes of an IDC: its claims, and how many machines of a tenant and a business it adds."""
 
     idc: str
     claims: tuple[Claim, ...]
@@ -28,7 +28,7 @@ class Tenancy(msgspec.Struct, frozen=True, kw_only=True):
 def laid_over(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot:
     """Return the snapshot as it would be if the ledger held these tenancies, too; ceilings are not checked.
 
-    Raises KeyError for an IDC that is not there, ValueError for such a line.
+    Raises KeyError for an unknown IDC, ValueError for an unknown line.
     """
     lines = snapshot.lines
     pending, ordered = lines.pending.copy(), lines.ordered.copy()

@@ -1,7 +1,7 @@
 """The one base class of all scheduling plugins, and what its methods may return.
 
 A plugin is a class with a `name`, an optional `Args` struct, and whichever of the life cycle's methods it overrides.
-Every method takes one context object (`context.Cycle`) and works on all its rows at once. It has what is asked
+Every method takes one context object (`context.Cycle`) and works on all its rows at once. The context has the request
 (`ctx.request`, `ctx.labels`), the time in seconds since 1970 (`ctx.now`), metrics (`ctx.metric(code)`) and masks by
 label (`ctx.labelled(key, value)`, `ctx.matching(terms)`). A plugin holds its checked arguments and nothing else: the
 same instance serves all requests and threads.
@@ -58,9 +58,9 @@ Figures = Callable[[int], Mapping[str, Any] | None]
 class Reason:
     """A kind of rejection: a constant of the plugin's module.
 
-    `label` is the noun phrase that is counted ("2 not enough bandwidth"); `sentence` says it of one IDC, with
+    `label` is the noun phrase that is counted ("2 not enough bandwidth"); `sentence` is about one IDC, with
     `{fields}` from the verdict's detail. Both are English, and translated when they are shown. `cures` names what must
-    change for an IDC to pass, so that an order which waits is tried again then: `affinities`, `labels`, `ledger`,
+    change for an IDC to pass; a waiting order is tried again at such a change: `affinities`, `labels`, `ledger`,
     `lines`, `metrics`, `profile`, `status`, `stock`, `taints`.
     """
 
@@ -72,7 +72,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why one IDC goes; `detail` fills the reason's sentence."""
+    """The rejection of one IDC; `detail` fills the reason's sentence."""
 
     reason: Reason
     detail: Mapping[str, Any] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Permission is not given yet: what was taken stays reserved, and nothing is started; `why` says it to people."""
+    """A permission that is still pending: the capacity stays reserved, no machine is started; `why` is for people."""
 
     why: str
 
@@ -88,9 +88,9 @@ class Hold:
 class Verdict(msgspec.Struct, frozen=True):
     """Which rows a filter keeps: where `keep` is False, the row is rejected for `reason`.
 
-    `detail(i)` gives what fills the reason's sentence for the i-th of `ctx`'s rows; where it holds `need`, `free` and
-    `short_by`, in one unit, a near miss tells how far it was off. `figures(i)` gives the numbers by which a row was let
-    pass, None where there is nothing to tell of it.
+    `detail(i)` gives the values that fill the reason's sentence for the i-th of `ctx`'s rows; with `need`, `free` and
+    `short_by` among them, in one unit, a near miss shows how much was lacking. `figures(i)` gives the numbers by which
+    a row passed, None where there are none to show.
     """
 
     keep: Mask
@@ -100,44 +100,44 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A sentence in English with `{fields}`, and what fills them."""
+    """A sentence in English with `{fields}`, and the values that fill them."""
 
     sentence: Message
     params: Mapping[str, Any]
 
 
 class Universe(msgspec.Struct, frozen=True):
-    """The rows that a request is about at all; others are not even counted. Only `narrows` plugins may return it."""
+    """The rows that a request is about; other rows are not counted. Only a plugin with `narrows` may return one."""
 
     spans: tuple[Span, ...]
 
     def rows(self) -> slice | Rows:
-        """One slice, or, for several regions, the sorted rows without repetition."""
+        """Return a slice or, for several regions, the sorted distinct rows."""
         if len(self.spans) == 1:
             return slice(*self.spans[0])
         return np.unique(np.concatenate([np.arange(*span, dtype=np.intp) for span in self.spans]))
 
 
 class NoArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """For plugins without arguments."""
+    """The arguments of a plugin that takes none."""
 
 
 class Plugin:
-    """The base of all plugins: override what you need. A method may raise: the profile's `on_error` says what then."""
+    """The base of all plugins: override what you need. Where a method raises, the profile's `on_error` applies."""
 
     name: ClassVar[str]
-    """What profiles call it: lower case, unique among the registered."""
+    """The name that profiles use: lower case, unique among the registered plugins."""
     version: ClassVar[str] = "1"
     Args: ClassVar[type[msgspec.Struct]] = NoArgs
     """The arguments that a profile may give; decoded strictly, `__post_init__` may raise Invalid."""
     scale: ClassVar[Scale] = Scale(kind="min_max")
-    """How its raw values become scores unless the profile or `scale_for` says otherwise."""
+    """How raw values become scores, unless the profile or `scale_for` says otherwise."""
     missing: ClassVar[Missing] = Missing()
     """What missing data means unless the profile says otherwise: `Missing(filter=…, score=…)`."""
     narrows: ClassVar[bool] = False
-    """Its pre_filter returns a Universe and runs before all others."""
+    """Whether `pre_filter` returns a Universe; if so, the plugin runs before all others."""
     metrics: ClassVar[tuple[str, ...]] = ()
-    """The metrics that it reads, for people to see."""
+    """The metrics that the plugin reads, for documentation."""
 
     def __init__(self, args: msgspec.Struct | None = None) -> None:
         self.args: Any = self.Args() if args is None else args
@@ -147,61 +147,61 @@ class Plugin:
         return self.scale
 
     def gather(self, ctx: Cycle) -> Query | None:
-        """Return what to ask of an external service about these IDCs; in `filter` and `score` `ctx.reply` answers."""
+        """Return a query to an external service about these IDCs; `ctx.reply` has the reply in `filter` and `score`."""
 
     def pre_filter(self, ctx: Cycle) -> Universe | Verdict | tuple[Verdict, ...] | None:
-        """As `filter`, but before all filters, so that rejections count here first; for what could never fit."""
+        """Reject IDCs that could never fit. Runs before all `filter` methods, so that rejections count here first."""
 
     def filter(self, ctx: Cycle) -> Verdict | tuple[Verdict, ...] | None:
-        """Take out what must not be used; None keeps all. Of several verdicts the first that rejects a row counts."""
+        """Reject IDCs that must not be used; None keeps all. Of several verdicts the first to reject a row counts."""
 
     def post_filter(self, ctx: Cycle) -> Note | None:
-        """Called only where no IDC is left, with all rows of the request: what would have helped, in a sentence."""
+        """Return a sentence on what would have helped; called with all rows of the request where no IDC is left."""
 
     def pre_score(self, ctx: Cycle) -> None:
         """Prepare in `ctx.state` what `score` needs, for all survivors at once."""
 
     def score(self, ctx: Cycle) -> Floats | Reading | None:
-        """Return a raw value per row: an array (all known), a Reading, or None: nothing to say of this request."""
+        """Return a raw value per row: an array (all known) or a Reading; None leaves the sum for this request."""
         raise NotImplementedError
 
     def filter_one(self, ctx: Cycle, idc: IdcView) -> Rejection | None:
         """Judge one IDC instead of all at once; None keeps it.
 
-        Called after all filters, for the most promising first, and no more once enough IDCs have passed.
+        Called after all filters, for the most promising IDC first, until enough IDCs have passed.
         """
 
     def score_one(self, ctx: Cycle, idc: IdcView) -> float | None:
-        """The raw value of one IDC instead of all at once; None: it is not known."""
+        """Return the raw value of one IDC instead of all at once; None: the value is unknown."""
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
-        """A sentence about the raw value of one survivor, for the explanation; asked only for those shown."""
+        """Return a sentence about one survivor's raw value, for the explanation; called only for those shown."""
 
     def normalize(self, ctx: Cycle, values: Floats) -> Floats:
         """Turn known raw values into 0..100 in the plugin's own way, unless the profile names a normaliser instead."""
         raise NotImplementedError
 
     def reserve(self, ctx: Cycle) -> Iterable[Claim] | None:
-        """Return what an order takes of the one IDC that is `ctx`'s only row."""
+        """Return an order's claims on the one IDC that is `ctx`'s only row."""
 
     def permit(self, ctx: Cycle) -> Rejection | Hold | None:
-        """Whether the one IDC that is `ctx`'s only row may be taken: None allows; Hold keeps it reserved for now."""
+        """Decide whether the one IDC of `ctx` may be taken: None allows, Rejection refuses, Hold reserves for now."""
 
     def post_bind(self, ctx: Cycle) -> None:
-        """Be told how it went. Nothing calls it yet."""
+        """React to the outcome of an order. Nothing calls this method yet."""
 
     @classmethod
     def points(cls) -> tuple[str, ...]:
-        """The points that this class joins: the methods that it overrides."""
+        """Return the points that this class joins: the methods that it overrides."""
         return tuple(point for point in POINTS if cls.joins(point) or cls.joins(f"{point}_one"))
 
     @classmethod
     def scores(cls) -> bool:
-        """Whether it gives raw values, for all at once or one by one."""
+        """Return whether the plugin gives raw values, for all IDCs at once or one by one."""
         return cls.joins("score") or cls.joins("score_one")
 
     @classmethod
     def joins(cls, point: str) -> bool:
-        """Whether it overrides the method of that name."""
+        """Return whether the class overrides the method of that name."""
         own = getattr(Plugin, point, None)
         return own is not None and getattr(cls, point) is not own

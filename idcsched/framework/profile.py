@@ -1,7 +1,7 @@
-"""Which plugins take part in a decision, in which order, with which weights and arguments.
+"""Profiles: which plugins take part in a decision, in which order, with which weights and arguments.
 
 A `ProfileBody` is the document that operators write. `compile_profile` checks it against the registry and
-gives the `Profile` that the cycle runs: plugin instances, sorted into the tuples that each point needs.
+returns the `Profile` that the cycle runs: plugin instances, sorted into one tuple for each point.
 """
 
 import re
@@ -25,7 +25,7 @@ from .registry import Registry
 __all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "RangeMissing", "compile_profile"]
 
 ALWAYS = ("region", "isp", "tier", "partition", "labels")
-"""Plugins that hold whatever the request names, whether a profile lists them or not."""
+"""Plugins that enforce what the request names, whether a profile lists them or not."""
 HEADROOM = "headroom"
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 _TIE_BREAKERS = ("affinity", HEADROOM)
@@ -35,7 +35,7 @@ Weight = Annotated[float, Meta(ge=0, le=10_000)]
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How all parts of a profile are decoded."""
+    """The base of all parts of a profile: unknown fields are refused."""
 
 
 class Normalizer(_Part, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ class Pick(_Part, frozen=True, kw_only=True):
 
 
 class ProfileBody(_Part, frozen=True, kw_only=True):
-    """The document; `code` and `name` belong to the profile itself and stand outside."""
+    """The content of a profile, without its `code` and `name`."""
 
     plugins: Annotated[tuple[PluginEntry, ...], Meta(max_length=200)]
     tie_breakers: Annotated[tuple[Text, ...], Meta(max_length=20)] | None = None
@@ -105,8 +105,8 @@ class ProfileBody(_Part, frozen=True, kw_only=True):
     candidates_percent: Annotated[float, Meta(gt=0, le=100)] | None = None
 
 
-class RangeMissing(ValueError):  # says what is wrong, as the others do
-    """Neither the profile nor the plugin says from where to where raw values count."""
+class RangeMissing(ValueError):
+    """A `fixed` normaliser for which neither the profile nor the plugin gives a range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class Entry:
         return _joins(kind, point)
 
     def run(self, ctx: Cycle, point: str) -> Any:
-        """Call the plugin's method of that name; note how long it took where the caller lent a clock."""
+        """Call the plugin's method of that name; record its duration if the cycle has a clock."""
         ctx.entry, ctx.missing = self.name, self.missing
         if ctx.clock is None:
             return getattr(self.plugin, point)(ctx)
@@ -140,19 +140,16 @@ class Entry:
             ctx.timings.append(Timing(self.name, point, ctx.clock() - started))
 
     def scale(self, natural: Scale) -> Scale:
-        """The plugin's own scale, as far as the profile does not say otherwise.
-
-        Raises RangeMissing for a `fixed` whose range nobody names.
-        """
-        chosen = self.normalizer
-        if chosen is None:
+        """Return the plugin's scale under the profile's normaliser; raises RangeMissing for `fixed` without a range."""
+        normalizer = self.normalizer
+        if normalizer is None:
             return natural
         low, high = natural.low, natural.high
-        if chosen.low is not None and chosen.high is not None:
-            low, high = chosen.low, chosen.high
-        elif chosen.kind == "fixed" != natural.kind:
+        if normalizer.low is not None and normalizer.high is not None:
+            low, high = normalizer.low, normalizer.high
+        elif normalizer.kind == "fixed" != natural.kind:
             raise RangeMissing("the normaliser `fixed` needs low and high here: the values have no range of their own")
-        return Scale(kind=chosen.kind, better=natural.better, low=low, high=high)
+        return Scale(kind=normalizer.kind, better=natural.better, low=low, high=high)
 
 
 @cache
@@ -183,19 +180,19 @@ class Profile:
     overridable: frozenset[str] = frozenset({"*"})
     candidates_percent: float | None = None
     one_by_one: bool = False
-    """Whether a plugin thinks in one IDC at a time, so that not all need to be looked at."""
+    """Whether a plugin judges one IDC at a time, so that not all IDCs need to be visited."""
     unknown_lines: OnMissingFilter = "pass"
-    """What a line of unknown use means to the plugin that filters by bandwidth."""
+    """How the plugin that filters by bandwidth treats a line whose use is unknown."""
 
     def entry(self, name: str) -> Entry | None:
         return next((entry for entry in self.entries if entry.name == name), None)
 
     def of_plugin(self, plugin: str) -> Entry | None:
-        """The first entry of a registered plugin."""
+        """Return the first entry of a registered plugin."""
         return next((entry for entry in self.entries if entry.plugin.name == plugin), None)
 
     def check_weights(self, weights: Iterable[str]) -> None:
-        """That a request may override these; raises Invalid."""
+        """Raise Invalid for a weight that a request may not override."""
         scorers = {entry.name for entry in self.scorers}
         for name in weights:
             pointer = f"/weights/{pointer_token(name)}"
@@ -208,7 +205,7 @@ class Profile:
 
 
 def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revision: int) -> Profile:
-    """The profile that `body` describes; raises Invalid with every plugin, argument or name that is wrong."""
+    """Return the profile that `body` describes; raises Invalid with every plugin, argument or name that is wrong."""
     entries = _entries(body, registry)
     everything = (*_implied_beside(entries, registry), *entries)
     scorers = _joining(entries, "score", "score_one")
@@ -240,7 +237,7 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
 
 
 def _entries(body: ProfileBody, registry: Registry) -> list[Entry]:
-    """The entries that are listed; raises Invalid with everything that is wrong."""
+    """Return the listed entries; raises Invalid with everything that is wrong."""
     entries: list[Entry] = []
     errors: list[FieldError] = []
     for index, part in enumerate(body.plugins):
@@ -265,7 +262,7 @@ def _implied_beside(entries: Iterable[Entry], registry: Registry) -> Iterator[En
 
 def _implied(registry: Registry, name: str) -> Entry:
     kind = registry.get(name)
-    if kind is None:  # what the request names would be passed over in silence
+    if kind is None:  # without the plugin, what the request names would be ignored silently
         raise PluginBroken("plugin_missing", _("the built-in plugin {name} could not be loaded"), name=name)
     plugin = kind()
     return Entry(
@@ -282,7 +279,6 @@ def _implied(registry: Registry, name: str) -> Entry:
 
 
 def _compiled(part: PluginEntry, registry: Registry, pointer: str) -> Entry:
-    """Raises Invalid."""
     plugin = _plugin(part, registry, pointer)
     kind = type(plugin)
     if problem := _unfit(part, kind, pointer):
@@ -300,7 +296,7 @@ def _compiled(part: PluginEntry, registry: Registry, pointer: str) -> Entry:
 
 
 def _plugin(part: PluginEntry, registry: Registry, pointer: str) -> Plugin:
-    """With its arguments checked; raises Invalid that names the plugin, the argument and what is allowed."""
+    """Return the plugin with checked arguments; raises Invalid that names plugin, argument and what is allowed."""
     kind = registry.get(part.plugin)
     if kind is None:
         detail = _("there is no plugin {plugin}; there are {known}")
@@ -321,7 +317,7 @@ def _of_plugin(plugin: str, error: FieldError) -> FieldError:
 
 
 def _unfit(part: PluginEntry, kind: type[Plugin], pointer: str) -> FieldError | None:
-    """What the entry asks of a plugin that it cannot do."""
+    """Return an error where the entry gives a scorer's field to a plugin that does not score."""
     no_weight = _("plugin {plugin} does not score and takes no weight")
     if not kind.scores():
         for field_name, given, detail in (
@@ -334,15 +330,15 @@ def _unfit(part: PluginEntry, kind: type[Plugin], pointer: str) -> FieldError | 
     return None
 
 
-def _missing(said: OnMissing | str | None, own: Missing) -> Missing:
-    """One word means whichever of the two points it is a policy of; `last` means both."""
-    if said is None:
+def _missing(policy: OnMissing | str | None, own: Missing) -> Missing:
+    """Return the entry's missing-data policies: a single word sets the point that has such a policy, `last` both."""
+    if policy is None:
         return own
-    if isinstance(said, OnMissing):
-        return Missing(filter=said.filter or own.filter, score=said.score or own.score)
+    if isinstance(policy, OnMissing):
+        return Missing(filter=policy.filter or own.filter, score=policy.score or own.score)
     return Missing(
-        filter=said if said in ("reject", "pass", "last") else own.filter,  # type: ignore[arg-type]
-        score=said if said in ("worst", "neutral", "last") else own.score,  # type: ignore[arg-type]
+        filter=policy if policy in ("reject", "pass", "last") else own.filter,  # type: ignore[arg-type]
+        score=policy if policy in ("worst", "neutral", "last") else own.score,  # type: ignore[arg-type]
     )
 
 

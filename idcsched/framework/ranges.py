@@ -1,4 +1,4 @@
-"""Scorers that a profile wants `fixed`, and whose range nobody says: found when the profile is saved."""
+"""Find scorers that a profile normalises by `fixed` without a range, when the profile is saved."""
 
 from collections.abc import Iterable
 
@@ -16,9 +16,9 @@ __all__ = ["without_range"]
 
 def without_range(profile: Profile, metrics: Iterable[MetricFact]) -> tuple[str, ...]:
     """Return the names of the profile's scorers that lack a range, where these metrics are defined."""
-    nothing = np.empty(0, dtype=np.float64)
+    no_values = np.empty(0, dtype=np.float64)
     samples = [
-        Samples(metric=fact, subjects=np.empty(0, dtype=np.int64), values=nothing, at=nothing) for fact in metrics
+        Samples(metric=fact, subjects=np.empty(0, dtype=np.int64), values=no_values, at=no_values) for fact in metrics
     ]
     snapshot = build_snapshot(World(samples=tuple(samples)), id="", built_at=0.0)
     ctx = resolve(Request(only=()), snapshot, profile, now=0.0, labels=None)
@@ -30,6 +30,6 @@ def _lacks_range(entry: Entry, ctx: Cycle) -> bool:
         entry.scale(entry.plugin.scale_for(ctx))
     except RangeMissing:
         return True
-    except Exception:  # noqa: BLE001  # a plugin may raise anything where nothing is known
+    except Exception:  # noqa: BLE001  # a plugin may raise anything on an empty world
         return False
     return False

@@ -19,9 +19,9 @@ __all__ = ["HASH", "hash_keys", "line_headroom", "pick", "rank", "total_scores"]
 
 HASH = "hash"
 KNOWN = "known"
-"""Before all other tie-breakers: an IDC with a missing value goes behind one with none."""
+"""The tie-breaker before all others: an IDC with a missing value goes behind one with none."""
 HEAD = 16
-"""So many are sorted at once: as many as a short answer shows."""
+"""How many of the best are sorted at first: as many as a short answer shows."""
 Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
 
@@ -35,7 +35,8 @@ def rank(ctx: Cycle, profile: Profile, columns: Sequence[ScoreColumn], *, seed: 
         },
         hashes_of=lambda: hash_keys(ctx, seed),
     )
-    ranking.head(ctx.size if ctx.request.explain == "full" else HEAD)  # now, so that who fails at a tie is named
+    # sorted now, so that a plugin that fails at a tie is put on record
+    ranking.head(ctx.size if ctx.request.explain == "full" else HEAD)
     return ranking
 
 
@@ -48,7 +49,7 @@ def total_scores(ctx: Cycle, columns: Sequence[ScoreColumn]) -> Floats:
 
 
 def pick(profile: Profile, ranking: Ranking) -> int:
-    """Return the position of the IDC to take, −1 without survivors; of those that are near the best the hash picks."""
+    """Return the position of the IDC to take, −1 without survivors; under `near_best` the hash decides."""
     if not ranking.size:
         return -1
     first: int = ranking.head(1).item(0)
@@ -80,7 +81,7 @@ def line_headroom(ctx: Cycle) -> Floats:
 
 
 def _known(ctx: Cycle, columns: Sequence[ScoreColumn]) -> Floats:
-    """1 where no value is missing that was stood in for, else 0."""
+    """Return 1 for rows of which no value in the sum was replaced, else 0."""
     known = np.ones(ctx.size, dtype=np.bool_)
     for column in columns:
         if not column.left_out:
@@ -89,7 +90,7 @@ def _known(ctx: Cycle, columns: Sequence[ScoreColumn]) -> Floats:
 
 
 def _tie_key(ctx: Cycle, profile: Profile, columns: Sequence[ScoreColumn], name: str) -> Floats:
-    """More goes first; unknown sorts last."""
+    """Return each row's key of a tie-breaker: more goes first, unknown last."""
     if name == HEADROOM:
         return np.where(ctx.lines.known, line_headroom(ctx), -np.inf)
     entry = profile.entry(name) or profile.of_plugin(name)
@@ -97,7 +98,7 @@ def _tie_key(ctx: Cycle, profile: Profile, columns: Sequence[ScoreColumn], name:
         return np.zeros(ctx.size)
     raw = next((column.raw for column in columns if column.entry is entry), None)
     try:
-        if raw is None:  # it is not in the sum
+        if raw is None:  # the scorer is not in the sum
             if entry.joins("pre_score"):
                 entry.run(ctx, "pre_score")
             raw = raw_values(ctx, entry)

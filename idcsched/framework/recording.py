@@ -1,6 +1,6 @@
-"""The inputs of a decision as bytes, so that it can be made again: today, next year, or with other weights.
+"""The inputs of a decision as bytes, from which the decision can be replayed, also with other weights.
 
-Only what the decision could see is kept: the rows of the regions asked for and those that the request names.
+Only what the decision could see is recorded: the rows of the regions asked for and those that the request names.
 `decide` on the unpacked inputs gives the same answer as on the whole snapshot, bit for bit.
 """
 
@@ -17,7 +17,7 @@ from .archive import Seen
 from .building import build_snapshot
 from .external import Reply
 from .facts import World
-from .labels import Mask, Rows
+from .labels import Mask
 from .overlay import Tenancy, laid_over
 from .request import Request
 from .rules import VERSION
@@ -28,12 +28,12 @@ __all__ = ["Asked", "Inputs", "asked_of", "inputs_of", "named", "pack", "seen_by
 T = TypeVar("T")
 
 FORMAT = 1
-_KINDS = {"f": np.float64, "i": np.int64}  # of arrays that were packed without the width of their numbers
+_KINDS = {"f": np.float64, "i": np.int64}  # for arrays that were packed without the width of their numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a decision depends on and shares with no other: who asked for what, and when."""
+    """The inputs of one decision alone: the request, its time, its labels, and what the decision was based on."""
 
     request: Request
     snapshot_id: str
@@ -43,24 +43,24 @@ class Asked:
     labels: Mapping[str, str]
     replies: tuple[Reply, ...] = ()
     taken: tuple[Tenancy, ...] = ()
-    """What those before it in a batch took, beyond what the world knows of."""
+    """The tenancies of earlier requests of the batch, which the world does not contain."""
     format: int = FORMAT
     rules: int = 1
-    """The version of the rules that it was decided by; records that do not say so are of the first."""
+    """The version of the rules; a record without this field was decided by version 1."""
 
     def replies_by_entry(self) -> dict[str, Reply]:
-        """What the outside said, as `decide` takes it."""
+        """Return the external services' replies as `decide` takes them."""
         return {reply.plugin: reply for reply in self.replies}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs(Asked):
-    """All that a decision depends on, but for the profile, whose revisions are kept for themselves."""
+    """All inputs of a decision but the profile, whose revisions are stored elsewhere."""
 
     world: World
 
     def snapshot(self) -> Snapshot:
-        """The picture that the decision was made on, as far as it could see it."""
+        """Return the snapshot that the decision was made on, as far as the request could see it."""
         snapshot = build_snapshot(self.world, id=self.snapshot_id, built_at=self.built_at)
         return laid_over(snapshot, self.taken) if self.taken else snapshot
 
@@ -75,7 +75,7 @@ def inputs_of(
     replies: Mapping[str, Reply] | None = None,
     taken: Iterable[Tenancy] = (),
 ) -> Inputs:
-    """What `decide` was given, less what it could not see."""
+    """Return the inputs of `decide` without what the request could not see."""
     asked = asked_of(request, snapshot, now=now, reference=reference, labels=labels, replies=replies, taken=taken)
     return _together(asked, seen_by(request, snapshot).world())
 
@@ -90,11 +90,11 @@ def asked_of(
     replies: Mapping[str, Reply] | None = None,
     taken: Iterable[Tenancy] = (),
 ) -> Asked:
-    """What `decide` was given, but for the world, which is the same for all that ask for the same.
+    """Return the inputs of `decide` but the world, which is the same for all requests about the same IDCs.
 
-    It was given `snapshot` with what was `taken` laid over it.
+    The decision was made on `snapshot` with `taken` laid over.
     """
-    seen, row_of = _sees(request, snapshot), snapshot.idcs.row_of
+    seen, row_of = _seen(request, snapshot), snapshot.idcs.row_of
     return Asked(
         request=request,
         snapshot_id=snapshot.id,
@@ -109,8 +109,8 @@ def asked_of(
 
 
 def seen_by(request: Request, snapshot: Snapshot) -> Seen:
-    """What the request could see of the world: it depends on its regions and on the IDCs that it names."""
-    return Seen.of(snapshot, _rows_seen(request, snapshot))
+    """Return the part of the snapshot that the request can see: its regions' IDCs and those that it names."""
+    return Seen.of(snapshot, np.flatnonzero(_seen(request, snapshot)))
 
 
 def pack(part: Inputs | Asked | Seen) -> bytes:
@@ -118,7 +118,7 @@ def pack(part: Inputs | Asked | Seen) -> bytes:
 
 
 def unpack(data: bytes, world: bytes | None = None) -> Inputs:
-    """What `pack` was given, whole or in two parts; raises ValueError for anything else."""
+    """Return the inputs that `pack` wrote, whole or with the world apart; raises ValueError for other bytes."""
     if world is None:
         return _unpacked(data, Inputs)
     in_columns = _unpacked(world, _Form).form > 1
@@ -126,7 +126,7 @@ def unpack(data: bytes, world: bytes | None = None) -> Inputs:
 
 
 class _Form(msgspec.Struct):
-    """How a world was packed: what was kept before there were others does not say."""
+    """The format of a packed world; the oldest records do not name one."""
 
     form: int = 1
 
@@ -153,13 +153,8 @@ def _decode_array(kind: type, value: Any) -> Any:
     return flat.reshape(value["shape"])
 
 
-def _rows_seen(request: Request, snapshot: Snapshot) -> Rows:
-    """The rows of the regions asked for, and those that the request names."""
-    return np.flatnonzero(_sees(request, snapshot))
-
-
-def _sees(request: Request, snapshot: Snapshot) -> Mask:
-    """Whether the request could see it, row by row."""
+def _seen(request: Request, snapshot: Snapshot) -> Mask:
+    """Return which rows the request can see: those of its regions, and those that it names."""
     seen = np.zeros(snapshot.size, dtype=np.bool_)
     for region in request.regions:
         seen[slice(*snapshot.spans[region])] = True
@@ -169,7 +164,7 @@ def _sees(request: Request, snapshot: Snapshot) -> Mask:
 
 
 def named(request: Request) -> list[str]:
-    """The IDCs that the request names, wherever they are."""
+    """Return the IDCs that the request names, in whatever region."""
     what_if = request.hypothetical
     supposed = (what_if.taints or (), what_if.ignore_taints or ()) if what_if else ()
     return [

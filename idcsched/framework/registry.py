@@ -1,7 +1,7 @@
-"""Names → plugin classes: the built-in ones of the package `plugins`, and third parties' by entry point.
+"""Registry of plugin classes by name: the built-in ones of the package `plugins`, and third parties' by entry point.
 
-Nobody imports a plugin: whoever needs one asks here by name. A plugin that cannot be loaded is kept as a
-broken entry, named with its error, and takes nothing else down. Collectors and drivers are loaded the same way.
+No other code imports a plugin. A plugin that cannot be loaded is listed as broken, with its error, and does not affect
+the others. Collectors and drivers are loaded the same way.
 """
 
 import importlib
@@ -27,7 +27,7 @@ Load = Callable[[], Iterable[object]]
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """What is registered: plugins by name, and what could not be loaded with the reason."""
+    """The registered plugins by name, and the sources that could not be loaded, with the error."""
 
     plugins: Mapping[str, type[Plugin]]
     broken: Mapping[str, str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Registry:
         return self.plugins.get(name)
 
     def reasons(self) -> Iterator[tuple[str, Reason]]:
-        """Every (plugin, reason) that the registered plugins may reject with."""
+        """Yield every (plugin, reason) with which the registered plugins may reject."""
         for name, plugin in sorted(self.plugins.items()):
             module = inspect.getmodule(plugin)
             for value in vars(module).values() if module else ():
@@ -45,7 +45,7 @@ class Registry:
 
 
 def load_registry() -> Registry:
-    """The built-in plugins and those that installed distributions offer."""
+    """Load the built-in plugins and those of installed distributions."""
     plugins, broken = offered(
         Plugin, package=BUILT_IN, group=GROUP, name_of=lambda plugin: plugin.name, check=check_plugin
     )
@@ -53,7 +53,7 @@ def load_registry() -> Registry:
 
 
 def check_plugin(plugin: object) -> type[Plugin]:
-    """The class, if it keeps the base class's contract; raises PluginBroken."""
+    """Return the class if it keeps the contract of Plugin, else raise PluginBroken."""
     if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
         raise PluginBroken("not_a_plugin", _("{object} is not a subclass of Plugin"), object=repr(plugin))
     name = getattr(plugin, "name", None)
@@ -74,33 +74,33 @@ def offered(
     name_of: Callable[[type[Offered]], str],
     check: Callable[[object], type[Offered]],
 ) -> tuple[dict[str, type[Offered]], dict[str, str]]:
-    """The subclasses of `base` by name, and why others are not among them, by where they come from.
+    """Load the subclasses of `base` by name; return them, and the errors of the others by their source.
 
-    Those that the modules of `package` define come first, then what the entry points of `group` name; a name is had by
-    who comes first. `check` gives the class back if it keeps the contract of `base`, else it raises PluginBroken.
+    The modules of `package` are loaded first, then the entry points of `group`; the first class to use a name has it.
+    `check` returns the class if it keeps the contract of `base`, else it raises PluginBroken.
     """
-    found: dict[str, type[Offered]] = {}
+    classes: dict[str, type[Offered]] = {}
     broken: dict[str, str] = {}
     for source, load in (*_built_in(base, package), *_installed(entry_points(group=group))):
         try:
             for value in load():
-                _register(found, check(value), name_of, base)
+                _register(classes, check(value), name_of, base)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # a third party's import may do anything at all
             broken[source] = f"{type(error).__name__}: {error}"
-    return found, broken
+    return classes, broken
 
 
 def _register(
-    found: dict[str, type[Offered]],
-    checked: type[Offered],
+    classes: dict[str, type[Offered]],
+    new: type[Offered],
     name_of: Callable[[type[Offered]], str],
     base: type[Offered],
 ) -> None:
-    name = name_of(checked)
-    if name in found:
-        what = base.__name__.lower()
-        raise PluginBroken("duplicate_name", _("a {what} named {name} is registered already"), what=what, name=name)
-    found[name] = checked
+    name = name_of(new)
+    if name in classes:
+        kind = base.__name__.lower()
+        raise PluginBroken("duplicate_name", _("a {what} named {name} is registered already"), what=kind, name=name)
+    classes[name] = new
 
 
 def _built_in(base: type, package: str) -> Iterator[tuple[str, Load]]:

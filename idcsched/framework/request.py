@@ -1,4 +1,4 @@
-"""What is asked: the body of a scheduling request, decoded and checked as far as that needs no data.
+"""The body of a scheduling request, decoded and checked as far as that needs no data.
 
 A JSON null is an absent field. Names (regions, ISPs, profiles, scorers) are checked against the snapshot
 and the profile when the decision begins.
@@ -39,15 +39,15 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]
 LabelMap = Annotated[dict[LabelKey, LabelValue], Meta(max_length=100)]
 RESOURCES = ("bandwidth_mbps", *STOCK_RESOURCES)
-"""What machines need."""
+"""The resources that machines need."""
 
 
 class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How all parts of a request are decoded."""
+    """The base of all parts of a request: unknown fields are refused."""
 
 
 class Machine(_Body, frozen=True, kw_only=True):
-    """`count` machines of one shape; `spec` to `params` are the provider's business."""
+    """`count` machines of one shape; `spec`, `image`, `name` and `params` are for the provider."""
 
     count: Annotated[int, Meta(ge=1, le=100_000)] | None = None
     bandwidth_mbps: Amount | None = None
@@ -80,7 +80,7 @@ class Client(_Body, frozen=True, kw_only=True):
 
 
 class Preference(Term, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A term that draws (weight > 0) or keeps off (weight < 0)."""
+    """A term whose IDCs are preferred (weight > 0) or avoided (weight < 0)."""
 
     weight: Annotated[int, Meta(ge=-100, le=100)]
 
@@ -114,7 +114,7 @@ class HypotheticalLine(_Body, frozen=True, kw_only=True):
 
 
 class HypotheticalIdc(_Body, frozen=True, kw_only=True):
-    """One IDC as if it were otherwise; a metric of null is missing."""
+    """What is supposed of one IDC; a metric of null counts as missing."""
 
     code: Code
     status: Literal["online", "offline", "draining", "retired"] | None = None
@@ -129,15 +129,18 @@ class Hypothetical(_Body, frozen=True, kw_only=True):
 
 
 class Spread(_Body, frozen=True, kw_only=True):
-    """How the machines are to be split: so many in one IDC, region or provider at most, over so many at least."""
+    """How to split the machines: at most `max_per_idc` in one IDC, and over at least `min_idcs` IDCs.
+
+    `by` makes both count regions or providers instead of IDCs.
+    """
 
     max_per_idc: Annotated[int, Meta(ge=1, le=100_000)] | None = None
     min_idcs: Annotated[int, Meta(ge=1, le=1000)] | None = None
     by: Literal["idc", "region", "provider"] | None = None
 
 
-class Request(_Body, frozen=True, kw_only=True, dict=True):
-    """One question: where should these machines stand? It has a dict only to keep what its machines add up to."""
+class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches the sums of what the machines need
+    """A scheduling request: where should these machines stand?"""
 
     action: Literal["recommend", "reserve", "provision"] | None = None
     request_id: Text | None = None
@@ -199,20 +202,20 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):
         return (self.selector,) if isinstance(self.selector, Term) else (self.selector or ())
 
     def need(self, resource: str) -> float:
-        """What all machines of the request need together."""
+        """Return how much of a resource all machines of the request need together."""
         needs: dict[str, float] | None = self.__dict__.get("needs")
-        if needs is None:  # plugins ask for each of them, and more than once
+        if needs is None:  # cached, as plugins ask for every resource more than once
             needs = self.__dict__["needs"] = self._needs()
         return needs[resource]
 
     def _needs(self) -> dict[str, float]:
-        found = dict.fromkeys(RESOURCES, 0.0)
+        needs = dict.fromkeys(RESOURCES, 0.0)
         for machine in self.machines or ():
             count = 1 if machine.count is None else machine.count
             for name in RESOURCES:
-                if each := getattr(machine, name):
-                    found[name] += each * count
-        return found
+                if amount := getattr(machine, name):
+                    needs[name] += amount * count
+        return needs
 
     @property
     def machine_count(self) -> int:
@@ -220,7 +223,7 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):
 
     @property
     def bandwidth(self) -> float:
-        """Σ count × bandwidth, in Mbps."""
+        """Σ count × bandwidth over all machines, in Mbps."""
         return self.need("bandwidth_mbps")
 
 

@@ -1,6 +1,6 @@
-"""The versions of the rules that decisions are made by.
+"""The version of the decision rules, and the changes of each version.
 
-A record names its version; a replay says what has changed since.
+A record names its version; a replay lists what has changed since.
 """
 
 import msgspec
@@ -13,7 +13,7 @@ VERSION = 2
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One rule that decides otherwise since a version, in a sentence."""
+    """One change of the rules, in a sentence, and the version that brought it."""
 
     version: int
     sentence: Message
@@ -33,5 +33,5 @@ CHANGES = (
 
 
 def changes_since(version: int) -> tuple[Change, ...]:
-    """Return what decides otherwise today than under that version."""
+    """Return the changes of the rules since that version."""
     return tuple(change for change in CHANGES if change.version > version)

@@ -1,4 +1,4 @@
-"""From raw values to what each scorer adds to the sum, with what was missing put in place."""
+"""Turn each scorer's raw values into scores and weights, with a stand-in for every missing value."""
 
 from collections.abc import Callable
 from typing import Any
@@ -67,32 +67,32 @@ def raw_values(ctx: Cycle, entry: Entry) -> Reading | None:
 
 
 def scorer_failed(ctx: Cycle, entry: Entry, point: str, error: Exception) -> None:
-    """Do what the entry's `on_error` says of a scorer's failure: raise PluginFailed, or put it on record."""
+    """Treat a scorer's failure by the entry's `on_error`: raise PluginFailed, or put the failure on record."""
     if entry.on_error_score == "fail":
         raise PluginFailed(entry.name, point, f"{type(error).__name__}: {error}") from error
     ctx.errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
 
 
 def _weights(ctx: Cycle, entry: Entry) -> tuple[float, float]:
-    """The weight that the profile or the request says, and the one in force."""
-    asked, dynamic = ctx.request.weights, entry.dynamic_weight
-    nominal = asked.get(entry.name, entry.weight) if asked else entry.weight
+    """Return the weight that the profile or the request gives, and the weight in force."""
+    overrides, dynamic = ctx.request.weights, entry.dynamic_weight
+    nominal = overrides.get(entry.name, entry.weight) if overrides else entry.weight
     return nominal, nominal if dynamic is None else _adjusted(ctx, nominal, dynamic)
 
 
 def _adjusted(ctx: Cycle, nominal: float, dynamic: DynamicWeight) -> float:
-    """clamp(w × (1 + factor × (value − reference) ÷ reference)); where no value is known, w."""
+    """Return clamp(w × (1 + factor × (value − reference) ÷ reference)), or w where no value is known."""
     reading = ctx.metric(dynamic.metric)
     known = reading.values[reading.known]
     if not known.size:
         return nominal
     value = float(_AGGREGATES[dynamic.aggregate](known))
-    moved = nominal * (1 + dynamic.factor * (value - dynamic.reference) / dynamic.reference)
-    return round(min(max(moved, dynamic.min), dynamic.max), DECIMALS)
+    adjusted = nominal * (1 + dynamic.factor * (value - dynamic.reference) / dynamic.reference)
+    return round(min(max(adjusted, dynamic.min), dynamic.max), DECIMALS)
 
 
 def _prepared(ctx: Cycle, entry: Entry) -> bool:
-    """Let the plugin gather what its `score` needs; False: it failed, and the profile lets it be left out."""
+    """Run the plugin's `pre_score`; False: it failed, and the profile lets the scorer be left out."""
     if not entry.joins("pre_score"):
         return True
     try:
@@ -104,11 +104,11 @@ def _prepared(ctx: Cycle, entry: Entry) -> bool:
 
 
 def _score_one_by_one(ctx: Cycle, entry: Entry) -> Reading:
-    """What `score_one` gives for each row; None is a missing value."""
+    """Return the reading that `score_one` gives row by row; None is a missing value."""
     ctx.entry, ctx.missing = entry.name, entry.missing
-    given = [entry.plugin.score_one(ctx, idc) for idc in ctx.views()]
-    values = np.array([np.nan if value is None else value for value in given], dtype=np.float64)
-    return Reading(metric="", values=values, known=np.array([value is not None for value in given], dtype=np.bool_))
+    scores = [entry.plugin.score_one(ctx, idc) for idc in ctx.views()]
+    values = np.array([np.nan if value is None else value for value in scores], dtype=np.float64)
+    return Reading(metric="", values=values, known=np.array([value is not None for value in scores], dtype=np.bool_))
 
 
 def _column(ctx: Cycle, entry: Entry, nominal: float, weight: float) -> ScoreColumn | None:
@@ -134,7 +134,7 @@ def _column(ctx: Cycle, entry: Entry, nominal: float, weight: float) -> ScoreCol
 
 
 def _scores(ctx: Cycle, entry: Entry, values: Floats, known: Mask, scale: Scale) -> Floats:
-    """0..100 for every survivor: the known `values` normalised among themselves, the others by policy."""
+    """Return every survivor's score: known `values` normalised among themselves, the others by `on_missing`."""
     own = entry.normalizer is None and entry.joins("normalize")
     scores: Floats = entry.plugin.normalize(ctx, values) if own else normalize(values, scale)
     if own:
@@ -143,13 +143,13 @@ def _scores(ctx: Cycle, entry: Entry, values: Floats, known: Mask, scale: Scale)
             raise ValueError("gave a score out of bounds")
     if values.size == ctx.size:
         return scores
-    of_all = np.full(ctx.size, _stand_in(scores, entry, scale))
-    of_all[known] = scores
-    return of_all
+    all_scores = np.full(ctx.size, _stand_in(scores, entry, scale))
+    all_scores[known] = scores
+    return all_scores
 
 
 def _stand_in(scores: Floats, entry: Entry, scale: Scale) -> float:
-    """The score of a value that is missing; never looks like good."""
+    """Return the score for a missing value, which is never a good one."""
     if entry.missing.score == "neutral":
         middle = float(np.median(scores))
         return min(middle, _NEUTRAL_AT_MOST) if scale.kind == "fixed" else middle

@@ -1,4 +1,4 @@
-"""Where a request that fits nowhere would fit, if only enough were given back."""
+"""Find the IDCs where a request that fits nowhere would fit once other orders release enough capacity."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -17,44 +17,44 @@ from .snapshot import Snapshot
 __all__ = ["awaited", "left_of", "nearest"]
 
 GIVEN_BACK = "ledger"
-"""The cure of what is lacking because others hold it."""
+"""The cure (`Reason.cures`) of a rejection for lack of capacity that other orders hold."""
 MOST_AWAITED = 200
 MOST_LOOKED_AT = 1000
 
 
 def awaited(decision: Decision, *, at_most: int = MOST_AWAITED) -> tuple[str, ...]:
-    """The IDCs that would do if others gave enough back there, those that lack the least first."""
+    """Return the IDCs where the request would fit if others released capacity, the smallest shortfall first."""
     rows, codes = decision.cycle.row_numbers, decision.cycle.snapshot.idcs.codes
     return tuple(codes[rows[position]] for _, position in sorted(_lacking(decision))[:at_most])
 
 
 def nearest(decision: Decision) -> Tenancy | None:
-    """All that it needs in the IDC that lacks the least, among those that lack nothing but what others hold there."""
+    """Return the request's claims in the IDC of the smallest shortfall that released capacity alone would cover."""
     lacking = list(_lacking(decision))
     return _needed(decision, min(lacking)[1]) if lacking else None
 
 
 def left_of(snapshot: Snapshot, wanted: Tenancy) -> Tenancy:
-    """What is there of it: laid over the snapshot, nobody else finds any."""
+    """Return the part of `wanted` that is free; laid over the snapshot, it is kept from all other requests."""
     row = snapshot.idcs.row_of[wanted.idc]
     left = ((claim, min(claim.amount, _free(snapshot, row, claim))) for claim in wanted.claims)
     claims = (Claim(resource=claim.resource, amount=amount, line=claim.line) for claim, amount in left if amount > 0)
     return Tenancy(idc=wanted.idc, claims=tuple(claims))
 
 
-def _hopeful(decision: Decision) -> Rows:
-    """The positions that nothing keeps out but what others hold."""
-    hopeless = (judgement.keep for judgement in decision.judgements if GIVEN_BACK not in judgement.reason.cures)
-    hopeful = np.ones(decision.cycle.size, dtype=np.bool_)
-    for keep in hopeless:
-        hopeful &= keep
-    return np.flatnonzero(hopeful)
+def _short_of_capacity(decision: Decision) -> Rows:
+    """Return the positions that are rejected only for lack of capacity that others hold."""
+    other_filters = (judgement.keep for judgement in decision.judgements if GIVEN_BACK not in judgement.reason.cures)
+    keep_others = np.ones(decision.cycle.size, dtype=np.bool_)
+    for keep in other_filters:
+        keep_others &= keep
+    return np.flatnonzero(keep_others)
 
 
 def _lacking(decision: Decision) -> Iterator[tuple[float, int]]:
-    """How much is lacking where, as a part of the need."""
+    """Yield (shortfall as a part of the need, position) where released capacity would cover the shortfall."""
     cycle = decision.cycle
-    for position in islice(_hopeful(decision).tolist(), MOST_LOOKED_AT):
+    for position in islice(_short_of_capacity(decision).tolist(), MOST_LOOKED_AT):
         row = int(cycle.row_numbers[position])
         failing = [judgement for judgement in decision.judgements if not judgement.keep[position]]
         lacks = [_lack(cycle.snapshot, row, dict(judgement.numbers(position))) for judgement in failing]
@@ -63,7 +63,7 @@ def _lacking(decision: Decision) -> Iterator[tuple[float, int]]:
 
 
 def _needed(decision: Decision, position: int) -> Tenancy:
-    """The bandwidth of the lines that it would use there, and its part of the stock where that is limited."""
+    """Return the request's claims at a position: bandwidth of the lines that it would use, and limited stock."""
     cycle, request = decision.cycle, decision.cycle.request
     row, snapshot = int(cycle.row_numbers[position]), cycle.snapshot
     codes, need = snapshot.lines.codes, round(request.bandwidth, DECIMALS)
@@ -84,7 +84,7 @@ def _free(snapshot: Snapshot, row: int, claim: Claim) -> float:
 
 
 def _lack(snapshot: Snapshot, row: int, numbers: Mapping[str, Any]) -> float:
-    """Which part of its need is missing there; infinite where giving back does not help."""
+    """Return the part of the need that is missing; infinite where released capacity would not cover it."""
     need, short_by = numbers.get("need"), numbers.get("short_by")
     if not need or short_by is None or short_by > _held(snapshot, row, numbers):
         return np.inf
@@ -92,7 +92,7 @@ def _lack(snapshot: Snapshot, row: int, numbers: Mapping[str, Any]) -> float:
 
 
 def _held(snapshot: Snapshot, row: int, numbers: Mapping[str, Any]) -> float:
-    """What others hold of what it lacks."""
+    """Return how much of the missing resource others hold."""
     if numbers.get("resource") in snapshot.stock.taken:
         return float(snapshot.stock.taken[numbers["resource"]][row])
     line = _line(snapshot, row, numbers.get("line"))
@@ -100,7 +100,7 @@ def _held(snapshot: Snapshot, row: int, numbers: Mapping[str, Any]) -> float:
 
 
 def _line(snapshot: Snapshot, row: int, code: str | None) -> int | None:
-    """The number of that line of the row's."""
-    first, last = (int(place) for place in snapshot.lines.first[row : row + 2])
+    """Return the number of the row's line with this code."""
+    first, last = (int(number) for number in snapshot.lines.first[row : row + 2])
     codes = snapshot.lines.codes[first:last]
     return first + codes.index(code) if code in codes else None

@@ -1,8 +1,8 @@
-"""What is known at one moment: immutable columns over IDCs and lines.
+"""The snapshot: all facts of one moment as immutable columns over IDCs and lines.
 
 Rows are IDCs, sorted by region in pre-order, so that a region with its sub-regions is one slice. Lines are sorted by
 IDC, then code; those of row r are `lines.first[r]:lines.first[r + 1]`. Nothing here changes once built. The parts are
-split by what moves them, so that a refreshed snapshot shares those that stayed as they were, with their memory.
+split by what changes them, so that a refreshed snapshot shares the unchanged parts and their memory.
 """
 
 from collections.abc import Mapping
@@ -57,9 +57,9 @@ class Idcs:
     memory: Memory = field(default_factory=Memory, compare=False, repr=False)
 
     def label(self, key: str) -> LabelColumn:
-        """Return a label, or an `idc/…` fact, over all rows."""
-        found = self.facts.get(key)
-        return self.memory.once(("label", key), lambda: self._label(key)) if found is None else found
+        """Return the column of a label, or of an `idc/…` fact, over all rows."""
+        fact = self.facts.get(key)
+        return self.memory.once(("label", key), lambda: self._label(key)) if fact is None else fact
 
     def _label(self, key: str) -> LabelColumn:
         if key == "idc/code":
@@ -71,7 +71,7 @@ class Idcs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stock:
-    """What each IDC has of each resource, one entry a row: in all (NaN: unlimited), taken, and left (infinite)."""
+    """Each resource, one entry a row: in all (NaN: unlimited), taken, and left (infinite where unlimited)."""
 
     total: Mapping[str, Floats]
     taken: Mapping[str, Floats]
@@ -81,9 +81,9 @@ class Stock:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
     """One entry a line. `used`, `load` (with what is pending) and `room` are NaN where the line's bandwidth was never
-    seen, `price` (per billed Mbps and month) where none is known. `paid` are the Mbps that are paid for whether they
-    flow or not; all of what flows on a `flat_rate` line is, and of what flows on a line billed by `daily` peaks
-    nothing. `busy_bits` are the busiest hours of each line, an hour a bit.
+    measured, `price` (per billed Mbps and month) where none is known. `paid` are the Mbps that are paid for whether
+    used or not; on a `flat_rate` line all traffic is paid for, on a line billed by `daily` peaks none. `busy_bits` are
+    the busiest hours of each line, an hour a bit.
     """
 
     first: Rows
@@ -114,18 +114,18 @@ class Lines:
         return hours_of(self.busy_bits)
 
     def busiest_of(self, lines: Rows) -> Mask:
-        """The same of some lines."""
+        """Return the busiest hours of the week of some lines."""
         return hours_of(self.busy_bits[lines])
 
 
 def hours_of(bits: np.ndarray[Any, np.dtype[np.uint8]]) -> Mask:
-    """Hours of the week, a row a line, that were packed an hour a bit."""
+    """Unpack the hours of the week, an hour a bit, into one row a line."""
     return np.unpackbits(bits, axis=1, count=HOURS_A_WEEK).view(np.bool_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taints:
-    """One entry a taint; `kinds` are the distinct (key, value, effect), `kind` says which one an entry is."""
+    """One entry a taint; `kinds` are the distinct (key, value, effect), `kind` is an entry's index into them."""
 
     idc: Rows
     kind: Ints
@@ -138,7 +138,7 @@ class Taints:
         return (self.starts <= now) & (now < self.ends)
 
     def on(self, row: int, effect: str, now: float) -> list[tuple[str, str]]:
-        """Key and value of each of that effect that is in force there, in order."""
+        """Return key and value of the row's taints of that effect that are in force, sorted."""
         kinds = (self.kinds[kind] for kind in self.kind[(self.idc == row) & self.in_force(now)].tolist())
         return sorted((key, value) for key, value, kind_of in kinds if kind_of == effect)
 
@@ -168,8 +168,8 @@ class Headcounts:
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """A metric as read for some rows: values, when they were taken, and which are fresh enough to be known.
 
-    A stale value stands in `values` all the same, for `on_missing: last`; NaN: there is none at all. `lines` names,
-    where a value is a line's, the line. Without `at` a value has no age.
+    `values` holds stale values too, for `on_missing: last`; NaN: there is no value at all. `lines` are, for a metric of
+    lines, those of the values. Without `at` a value has no age.
     """
 
     metric: str
@@ -180,7 +180,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether all of it is known."""
+        """Whether all values are known."""
         return bool(np.count_nonzero(self.known) == self.known.size)
 
     def with_values(self, values: Floats) -> "Reading":
@@ -198,7 +198,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Snapshot:
-    """One consistent picture; every decision is made on exactly one."""
+    """All facts of one moment, consistent with each other; every decision is made on exactly one snapshot."""
 
     id: str
     built_at: float
@@ -224,12 +224,12 @@ class Snapshot:
 
     def lineage(self, region: str) -> tuple[str, ...]:
         """Return the region and its ancestors, nearest first."""
-        found = []
-        here: str | None = region
-        while here is not None:
-            found.append(here)
-            here = self.regions[here].parent
-        return tuple(found)
+        codes = []
+        code: str | None = region
+        while code is not None:
+            codes.append(code)
+            code = self.regions[code].parent
+        return tuple(codes)
 
     def matching(self, terms: tuple[Term, ...]) -> Mask:
         """Return which rows one of the terms matches."""

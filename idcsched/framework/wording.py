@@ -1,4 +1,4 @@
-"""How reasons and notes are said: `say` renders a sentence's English template, or its translation."""
+"""Render reasons and notes as text: `say` renders a sentence's English template, or its translation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,11 +15,11 @@ __all__ = ["PARTS", "Listing", "Say", "Teller", "say_english"]
 Say = Callable[[Message, Mapping[str, Any]], str]
 
 PARTS = frozenset({"head", "parts", "part", "label"})
-"""The fields of the summary's templates that are filled with what was said before."""
+"""The fields of the summary's templates that take text which is already rendered."""
 
 
 class Listing(tuple[str, ...]):
-    """Sentences in a row, as a part of another."""
+    """Texts that fill one field of a template, joined by commas."""
 
     __slots__ = ()
 
@@ -32,14 +32,14 @@ def say_english(template: Message, params: Mapping[str, Any]) -> str:
 
 
 class Teller:
-    """Says what plugins give reasons and notes for. One that fails at it is put on record; the decision stands."""
+    """Renders plugins' reasons, figures and notes. A plugin that fails here is put on record; the decision stands."""
 
     def __init__(self, say: Say) -> None:
         self.say = say
         self.errors: list[PluginError] = []
 
     def reason(self, judgement: Judgement, position: int) -> tuple[str, dict[str, Any]]:
-        """Why an IDC was rejected, and the numbers behind it."""
+        """Return the sentence why an IDC was rejected, and the numbers in it."""
         try:
             numbers = dict(judgement.numbers(position))
             return self.say(judgement.reason.sentence, numbers), numbers
@@ -48,7 +48,7 @@ class Teller:
             return self.say(judgement.reason.label, {}), {}
 
     def figures(self, judgement: Judgement, position: int) -> Mapping[str, Any] | None:
-        """The numbers by which an IDC was let pass."""
+        """Return the numbers by which an IDC passed."""
         try:
             return judgement.figures(position) if judgement.figures else None
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its verdict was given before
@@ -56,7 +56,7 @@ class Teller:
             return None
 
     def notes(self, survivors: Cycle, column: ScoreColumn, positions: Sequence[int]) -> list[str | msgspec.UnsetType]:
-        """Return what the scorer has to say about the raw values at those positions."""
+        """Return the scorer's notes on the raw values at those positions."""
         if not column.entry.joins("note"):
             return [msgspec.UNSET] * len(positions)
         return [self._note(survivors, column, position) for position in positions]

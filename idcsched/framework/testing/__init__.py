@@ -1,4 +1,4 @@
-"""For authors of plugins: worlds, profiles and decisions in few words, and the laws that every plugin keeps.
+"""Test kit for authors of plugins: builders of worlds, profiles and decisions, and the laws that every plugin keeps.
 
     from idcsched.framework.testing import check_plugin, decide_for, profile, world
 
@@ -10,7 +10,7 @@
     def test_it_keeps_the_laws():
         check_plugin(Quiet)
 
-Nothing here needs a test runner: what does not hold is an AssertionError.
+Nothing here needs a test runner: a law that does not hold raises AssertionError.
 """
 
 from .builders import (

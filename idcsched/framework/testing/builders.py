@@ -1,4 +1,4 @@
-"""Builders: a world, a profile and a decision in as few words as a test can have."""
+"""Builders of worlds, profiles and decisions, for short tests."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -48,20 +48,20 @@ __all__ = [
 ]
 
 NOW = 1_750_000_000.0
-"""The time at which tests decide, unless they say otherwise."""
+"""The time of a decision in tests, unless another is given."""
 
 ISPS: Mapping[str, str] = {"ct": "ct", "telecom": "ct", "cu": "cu", "unicom": "cu", "cm": "cm", "bgp": "bgp"}
 
 Value = float | tuple[float, float] | None
-"""What was measured: a value as of now, or a value and its age in seconds; None: nothing."""
+"""A measurement: a value as of now, or a value and its age in seconds; None: no measurement."""
 
 EntrySpec = str | tuple[str, str] | tuple[str, str, Mapping[str, Any]]
 """A plugin of a profile: `"taint"`, `("x", "metric")`, or `("x", "metric", {"weight": 10, …})`."""
 
 
 class LineSpec(TypedDict, total=False):
-    """A line; its ISP is its code and it has 1000 Mbps unless said otherwise. `used_mbps`: the bandwidth measured,
-    `hourly`: that of each hour of the week."""
+    """A line; by default its ISP is its code and it has 1000 Mbps. `used_mbps`: the bandwidth measured, `hourly`: the
+    bandwidth of each hour of the week."""
 
     isp: str
     purchased_mbps: float
@@ -79,7 +79,7 @@ class LineSpec(TypedDict, total=False):
 
 
 class IdcSpec(TypedDict, total=False):
-    """An IDC, online and in region A unless said otherwise; a taint is `key=value:Effect`, or its fields."""
+    """An IDC, by default online and in region A; a taint is `key=value:Effect`, or its fields."""
 
     region: str
     name: str
@@ -98,7 +98,7 @@ class IdcSpec(TypedDict, total=False):
 
 
 class Outcome(NamedTuple):
-    """A decision, and how the contract tells it; with what tests most often ask of a fully explained one."""
+    """A decision and the API's answer, with what tests most often read from a full explanation."""
 
     decision: Decision
     answer: Answer
@@ -115,13 +115,13 @@ class Outcome(NamedTuple):
 
     @property
     def rejections(self) -> dict[str, str]:
-        """The code of the reason why each other IDC does not."""
+        """The reason's code for every IDC that does not fit."""
         return {rejected.idc: rejected.code for rejected in self.answer.rejected or ()}
 
     def scores(self, scorer: str) -> dict[str, Score]:
-        """What one scorer found of every IDC that fits; empty where it is out of the sum."""
-        told = {candidate.idc: candidate.scores.get(scorer) for candidate in self.answer.candidates or ()}
-        return {idc: score for idc, score in told.items() if score}
+        """Return one scorer's score of every IDC that fits; empty where the scorer is out of the sum."""
+        scores = {candidate.idc: candidate.scores.get(scorer) for candidate in self.answer.candidates or ()}
+        return {idc: score for idc, score in scores.items() if score}
 
 
 def world(
@@ -134,10 +134,10 @@ def world(
     headcounts: Iterable[HeadcountFact] = (),
     usage: Usage | None = None,
 ) -> World:
-    """The facts about these IDCs, by code.
+    """Return the facts about these IDCs, by code.
 
     `regions` gives each region's parent (or the whole fact); without it the IDCs' regions stand side by side.
-    `metrics` defines those that are more than a name.
+    `metrics` defines the metrics of which more is given than the name.
     """
     lines = [(idc, code, line) for idc, spec in idcs.items() for code, line in spec.get("lines", {}).items()]
     facts = {fact.code: fact for fact in metrics}
@@ -168,7 +168,7 @@ def affinity(
     starts_at: float | None = None,
     ends_at: float | None = None,
 ) -> AffinityFact:
-    """An operator's affinity about one IDC or a selector's, for all requests or those that a selector matches."""
+    """Return an operator's affinity for one IDC or a selector's, of all requests or those that a selector matches."""
     return AffinityFact(
         kind=kind,
         idc=idc,
@@ -181,19 +181,19 @@ def affinity(
 
 
 def snapshot(known: World) -> Snapshot:
-    """The picture of a world, taken now."""
+    """Return the snapshot of a world, built at `NOW`."""
     return build_snapshot(known, id="test", built_at=NOW)
 
 
 def profile(*entries: EntrySpec, plugins: Iterable[type[Plugin]] = (), **body: Any) -> Profile:
-    """A profile of these entries, in this order. `plugins` are known beside the registered ones (and before them)."""
+    """Return a profile of these entries, in this order. `plugins` are added to the registered ones, or replace them."""
     known = {**_registered().plugins, **{plugin.name: plugin for plugin in plugins}}
     document = {"plugins": [_entry(entry) for entry in entries], **body}
     return compile_profile(convert(document, ProfileBody), Registry(known), code="test", revision=1)
 
 
 def request(known: World | Snapshot, **fields: Any) -> Request:
-    """A request with these fields; with neither `region` nor `only` it is about all regions there are."""
+    """Return a request with these fields; with neither `region` nor `only` it is about all regions."""
     if "region" not in fields and "only" not in fields:
         regions = known.regions.values() if isinstance(known, Snapshot) else known.regions
         fields["region"] = [region.code for region in regions if region.parent is None]
@@ -210,17 +210,17 @@ def decide_for(
     outside: Callable[[Query], Any] | None = None,
     **fields: Any,
 ) -> Outcome:
-    """The decision for a request with these fields (see `request`), under `policy` (else one without plugins).
+    """Decide a request with these fields (see `request`), under `policy` (else one without plugins).
 
-    `explain` is `full` unless the request says otherwise; a `tenant` is put among its labels, as the server does.
-    `outside` stands for the services that plugins ask and gives the document that they answer; or say the `replies`.
+    `explain` is `full` by default; a `tenant` is put among the labels, as the server does. `outside` stands for the
+    external services and returns the document that they answer; or give the `replies`.
     """
     asked = request(known, **fields)
     labels = {**(asked.labels or {}), **({"tenant": asked.tenant} if asked.tenant else {})}
     picture, policy = known if isinstance(known, Snapshot) else snapshot(known), policy or profile()
     if outside is not None:
-        wanted = queries(asked, picture, policy, now=now, labels=labels)
-        replies = {query.plugin: Reply(plugin=query.plugin, document=outside(query)) for query in wanted}
+        sent = queries(asked, picture, policy, now=now, labels=labels)
+        replies = {query.plugin: Reply(plugin=query.plugin, document=outside(query)) for query in sent}
     decision = decide(asked, picture, policy, now=now, reference=reference, labels=labels, replies=replies)
     return Outcome(decision, answer(decision, explain=asked.explain or "full", top=asked.top or 5))
 
@@ -250,15 +250,15 @@ def _region(spec: IdcSpec) -> str:
 
 
 def _idc(code: str, spec: IdcSpec) -> IdcFact:
-    elsewhere = ("region", "metrics", "lines", "taints")
-    fields: dict[str, Any] = {name: value for name, value in spec.items() if name not in elsewhere}
+    not_fields = ("region", "metrics", "lines", "taints")
+    fields: dict[str, Any] = {name: value for name, value in spec.items() if name not in not_fields}
     return IdcFact(code=code, region=_region(spec), **fields)
 
 
 def _line(idc: str, code: str, spec: LineSpec) -> LineFact:
-    elsewhere = ("used_mbps", "metrics", "hourly")
+    not_fields = ("used_mbps", "metrics", "hourly")
     fields: dict[str, Any] = {"isp": code, "purchased_mbps": 1000.0, **spec}
-    return LineFact(idc=idc, code=code, **{name: value for name, value in fields.items() if name not in elsewhere})
+    return LineFact(idc=idc, code=code, **{name: value for name, value in fields.items() if name not in not_fields})
 
 
 def _line_metrics(spec: LineSpec) -> Mapping[str, Value]:
@@ -268,24 +268,24 @@ def _line_metrics(spec: LineSpec) -> Mapping[str, Value]:
 def _taint(idc: str, taint: str | Mapping[str, Any]) -> TaintFact:
     if not isinstance(taint, str):
         return TaintFact(idc=idc, **taint)
-    marked, _, effect = taint.rpartition(":")
-    key, _, value = marked.partition("=")
+    pair, _, effect = taint.rpartition(":")
+    key, _, value = pair.partition("=")
     return TaintFact(idc=idc, key=key, value=value, effect=effect)
 
 
 def _samples(
     scope: Literal["idc", "line"], measured: Sequence[Mapping[str, Value]], facts: Mapping[str, MetricFact]
 ) -> Iterator[Samples]:
-    """The columns of every metric that somebody has or that is defined for this scope."""
+    """Yield the samples of every metric that is measured or defined for this scope."""
     defined = [fact.code for fact in facts.values() if fact.scope == scope]
     for code in dict.fromkeys([*defined, *(code for values in measured for code in values)]):
         pairs = [_dated(values.get(code)) for values in measured]
-        there = [position for position, (value, _) in enumerate(pairs) if value is not None]
+        known = [position for position, (value, _) in enumerate(pairs) if value is not None]
         yield Samples(
             metric=facts.get(code) or MetricFact(code=code, scope=scope),
-            subjects=np.array(there, dtype=np.int64),
-            values=np.array([pairs[position][0] for position in there], dtype=np.float64),
-            at=np.array([pairs[position][1] for position in there], dtype=np.float64),
+            subjects=np.array(known, dtype=np.int64),
+            values=np.array([pairs[position][0] for position in known], dtype=np.float64),
+            at=np.array([pairs[position][1] for position in known], dtype=np.float64),
         )
 
 
@@ -296,7 +296,7 @@ def _dated(value: Value) -> tuple[float | None, float]:
 
 
 def _hourly(lines: Sequence[LineSpec]) -> Any:
-    """The hours of the week of every line, or None where no line says any."""
+    """Return the hours of the week of every line, or None where no line has any."""
     if not any("hourly" in spec for spec in lines):
         return None
     return np.array([spec.get("hourly", [np.nan] * HOURS_A_WEEK) for spec in lines], dtype=np.float64)

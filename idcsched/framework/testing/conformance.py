@@ -1,4 +1,4 @@
-"""The laws that every plugin keeps, tried on the sample worlds and requests."""
+"""Check the laws that every plugin keeps, on the sample worlds and requests."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -35,7 +35,7 @@ POLICIES: tuple[Any, ...] = (
     "last",
 )
 _UNKNOWN = "no_such_argument"
-_A_LITTLE = 0.25
+_DELAY = 0.25
 
 
 def check_plugin(
@@ -46,8 +46,10 @@ def check_plugin(
     requests: Iterable[Mapping[str, Any]] = SAMPLE_REQUESTS,
     outside: Callable[[Query], Any] | None = None,
 ) -> None:
-    """Raises AssertionError, naming the plugin and the law, unless the plugin, with these arguments (Invalid where it
-    refuses them), on these worlds and requests (those of `samples.py`, unless both are given):
+    """Check the laws of plugins; raises AssertionError, naming the plugin and the law, for one that is broken.
+
+    The plugin gets these arguments (raises Invalid where it refuses them), and the worlds and requests of `samples.py`
+    unless others are given. The laws: a plugin
 
     - keeps the contract of its class, and takes its arguments strictly and unchanged;
     - never raises, and gives masks of the right type and length, finite raw values, scores within bounds,
@@ -55,11 +57,11 @@ def check_plugin(
     - is deterministic: the same inputs give the same answer, on a fresh snapshot and on a used one,
       and wherever its rows come from;
     - changes nothing, neither the snapshot nor itself;
-    - keeps on the parts of the snapshot only what stays true: on a snapshot of which much was asked, a little later
-      and after an order, it answers as on a fresh one;
+    - keeps in the memories of the snapshot only what stays true: on a snapshot that served other decisions, a little
+      later and after an order, it answers as on a fresh one;
     - rejects for declared reasons, whose sentences its details fill;
-    - where it asks the outside: asks in JSON, and the same each time. `outside` stands for the service that it asks
-      and gives the document that is answered.
+    - sends queries that are JSON, and the same each time. `outside` stands for the external service and returns the
+      document that it answers.
     """
     _check_class(plugin)
     _check_args(plugin, dict(args or {}))
@@ -74,15 +76,15 @@ def check_plugin(
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """Answers for the outside, and remembers what it was asked."""
+    """Stands for the external service, and records the queries."""
 
     plugin: type[Plugin]
     outside: Callable[[Query], Any]
-    heard: list[bytes] = field(default_factory=list)
+    received: list[bytes] = field(default_factory=list)
 
     def __call__(self, query: Query) -> Any:
         try:
-            self.heard.append(msgspec.json.encode(query))
+            self.received.append(msgspec.json.encode(query))
         except (TypeError, ValueError, OverflowError) as error:
             raise AssertionError(f"{self.plugin.name}: what it asks is JSON: {error}") from error
         return self.outside(query)
@@ -97,7 +99,7 @@ def _check_class(plugin: type[Plugin]) -> None:
 
 
 def _check_args(plugin: type[Plugin], args: dict[str, Any]) -> None:
-    """Strict, frozen, and the same after a round trip."""
+    """Check that the arguments are strict, frozen, and the same after a round trip."""
     decoded = convert(args, plugin.Args)
     _law(plugin, convert(msgspec.to_builtins(decoded), plugin.Args) == decoded, "its arguments survive a round trip")
     _law(plugin, bool(plugin.Args.__struct_config__.frozen), "its arguments are frozen")
@@ -109,7 +111,7 @@ def _check_args(plugin: type[Plugin], args: dict[str, Any]) -> None:
 
 
 def _policy(plugin: type[Plugin], args: dict[str, Any], missing: Any) -> Profile:
-    """The plugin alone, in the sum where it scores, and among the tie-breakers too."""
+    """Return a profile of the plugin alone, in the sum if it scores, and as a tie-breaker too."""
     scoring = {"weight": 10, "on_error": "fail"} if plugin.scores() else {}
     entry = {"args": args, "on_missing": missing, **scoring}
     idle = [("tie-breaker", plugin.name, {**entry, "weight": 0})] if scoring else []
@@ -120,23 +122,23 @@ def _policy(plugin: type[Plugin], args: dict[str, Any], missing: Any) -> Profile
 def _check_decisions(
     plugin: type[Plugin], policy: Profile, known: World, asked: Mapping[str, Any], service: _Service | None
 ) -> None:
-    """One question in every way in which it can be put."""
+    """Check the laws on one request, decided repeatedly and for other selections of IDCs."""
     decide = partial(_decide, plugin, policy, service)
-    picture, kept = snapshot(known), _kept(policy)
+    picture, attributes = snapshot(known), _attributes(policy)
     columns = _columns(picture)
     codes = [idc.code for idc in known.idcs]
-    outcome, heard = decide(picture, asked)
+    outcome, queries = decide(picture, asked)
     _check_reasons(plugin, outcome.decision)
     _law(plugin, not outcome.answer.plugin_errors, f"it never fails: {outcome.answer.plugin_errors}")
-    again, heard_again = decide(picture, asked)
-    _law(plugin, heard_again == heard, "asked twice, it asks the same")
-    _law(plugin, _told(again.answer) == _told(outcome.answer), "asked twice, it answers the same")
+    again, queries_again = decide(picture, asked)
+    _law(plugin, queries_again == queries, "asked twice, it asks the same")
+    _law(plugin, _json(again.answer) == _json(outcome.answer), "asked twice, it answers the same")
     by_name, _ = decide(snapshot(known), {**asked, "only": codes, "exclude": asked.get("exclude", [])})
-    _law(plugin, _told(by_name.answer) == _told(outcome.answer), "its answer is the same wherever its rows come from")
+    _law(plugin, _json(by_name.answer) == _json(outcome.answer), "its answer is the same wherever its rows come from")
     for few in ({"only": codes[:1]}, {"exclude": codes}):
         decide(picture, {**asked, **few})
     _law(plugin, _columns(picture) == columns, "it changes nothing of the snapshot")
-    _law(plugin, _kept(policy) == kept, "it keeps nothing but its arguments")
+    _law(plugin, _attributes(policy) == attributes, "it keeps nothing but its arguments")
 
 
 def _check_memory(
@@ -146,17 +148,17 @@ def _check_memory(
     requests: Iterable[Mapping[str, Any]],
     service: _Service | None,
 ) -> None:
-    """What was asked before, a moment ago or before an order, makes no difference."""
+    """Check that decisions made before on the same snapshot make no difference, nor do those before an order."""
     used = snapshot(known)
-    for taken, asked, later in product(((), _order(known)), requests, (0.0, _A_LITTLE, 2 * _A_LITTLE)):
-        question = {**asked, "now": asked.get("now", NOW) + later}
+    for taken, asked, delay in product(((), _order(known)), requests, (0.0, _DELAY, 2 * _DELAY)):
+        question = {**asked, "now": asked.get("now", NOW) + delay}
         again, _ = _decide(plugin, policy, service, laid_over(used, taken), question)
         fresh, _ = _decide(plugin, policy, service, laid_over(snapshot(known), taken), question)
-        _law(plugin, _told(again.answer) == _told(fresh.answer), f"what it keeps stays true, asked {dict(question)}")
+        _law(plugin, _json(again.answer) == _json(fresh.answer), f"what it keeps stays true, asked {dict(question)}")
 
 
 def _order(known: World) -> tuple[Tenancy, ...]:
-    """An order that takes of the first line, and of the stock."""
+    """Return an order that takes of the first line and of the stock."""
     claims = [Claim(resource="cpu", amount=1.0)]
     claims += [Claim(resource=BANDWIDTH, amount=10.0, line=line.code) for line in known.lines[:1]]
     idc = known.lines[0].idc if known.lines else known.idcs[0].code
@@ -166,20 +168,20 @@ def _order(known: World) -> tuple[Tenancy, ...]:
 def _decide(
     plugin: type[Plugin], policy: Profile, service: _Service | None, picture: Snapshot, asked: Mapping[str, Any]
 ) -> tuple[Outcome, list[bytes]]:
-    """The decision, and what was asked of the outside for it."""
-    before = len(service.heard) if service else 0
+    """Decide; return the outcome, and the queries that were sent for it."""
+    sent_before = len(service.received) if service else 0
     try:
         outcome = decide_for(picture, policy, outside=service, **asked)
     except PluginFailed as failure:
         raise AssertionError(f"{plugin.name}: it never fails: {failure}") from failure
-    return outcome, service.heard[before:] if service else []
+    return outcome, service.received[sent_before:] if service else []
 
 
-def _kept(policy: Profile) -> list[dict[str, Any]]:
+def _attributes(policy: Profile) -> list[dict[str, Any]]:
     return [vars(entry.plugin).copy() for entry in policy.entries]
 
 
-def _told(answer: Answer) -> bytes:
+def _json(answer: Answer) -> bytes:
     return msgspec.json.encode(answer)
 
 
@@ -216,7 +218,7 @@ def _columns(picture: Snapshot) -> list[bytes]:
 
 
 def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
-    """Every array of a snapshot's columns, without what its parts remember."""
+    """Yield every array of a snapshot's columns, without the memories of its parts."""
     if isinstance(value, np.ndarray):
         yield value
     elif is_dataclass(value):
@@ -228,8 +230,8 @@ def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
             yield from _arrays(part_value)
 
 
-def _law(plugin: type[Plugin], kept: bool, law: str) -> None:
-    if not kept:
+def _law(plugin: type[Plugin], holds: bool, law: str) -> None:
+    if not holds:
         _broken(plugin, law)
 
 

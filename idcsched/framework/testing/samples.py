@@ -1,4 +1,4 @@
-"""A world with a bit of everything, and what may be asked of it: what the conformance laws are tried on."""
+"""A small world with all kinds of facts, and requests, on which the conformance laws are tried."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -114,12 +114,12 @@ SAMPLE_REQUESTS: tuple[Mapping[str, Any], ...] = (
     },
     {"partition": "own", "exclude": ["n2"], "machines": [{"count": 5000, "bandwidth_mbps": 900, "cpu": 900}]},
 )
-"""From nothing at all to more than fits anywhere."""
+"""Requests from one that names nothing to one that fits nowhere."""
 
 
 def sample_world() -> World:
-    """Six IDCs in a country of several regions, one of them empty: lines, stock, taints, affinities, and values
-    that are fresh, stale or missing."""
+    """Return six IDCs in several regions (one region is empty), with lines, stock, taints, affinities, and metrics that
+    are fresh, stale or missing."""
     return world(
         _IDCS,
         regions=_REGIONS,
@@ -137,6 +137,6 @@ def sample_world() -> World:
 
 
 def bare_world() -> World:
-    """The same IDCs, of which nothing else is known."""
+    """Return the same IDCs without lines, taints, affinities, metrics and headcounts."""
     known = sample_world()
     return replace(known, lines=(), taints=(), affinities=(), samples=(), headcounts=(), hourly=None)
