@@ -1,8 +1,9 @@
-"""`affinity` (Filter, Score): what draws requests to an IDC, or keeps them off.
+"""`affinity` (Filter, Score): operators' affinities and the request's preferences draw it to IDCs or keep it off.
 
-Operators' rows: `require` (such requests may go only to IDCs that some such row names), `forbid` (they may not
-go there), `prefer` (adds its weight). The request's own `prefer` terms add theirs. Raw value: Σ weights, more is
-better, fixed on −100..100. No arguments, no metric.
+An operator's affinity applies to all requests or to those with certain labels. `require`: these requests may only go
+to IDCs that one of the `require` affinities names; `forbid`: they may not go to its IDCs; `prefer`: adds its weight to
+its IDCs. The request's own `prefer` terms add their weights. Raw value: Σ weights, more is better, fixed on −100..100.
+No arguments, no metric.
 """
 
 from typing import Any
@@ -32,20 +33,20 @@ FORBIDDEN = Reason(
 
 
 class Affinity(Plugin):
-    """Hard rows filter, soft rows score; also the first tie-breaker, with its raw sum."""
+    """`require` and `forbid` filter, `prefer` scores. The raw sum is also the first of the default tie-breakers."""
 
     name = "affinity"
     scale = Scale(kind="fixed", low=-100.0, high=100.0)
 
     def filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
         verdicts, rows = [], ctx.row_numbers
-        if required := self._rows(ctx, "require"):
+        if required := self._with_idcs(ctx, "require"):
             keep = ctx.take(np.logical_or.reduce([named for _, named in required]))
-            verdicts.append(Verdict(keep, NOT_REQUIRED, lambda _: _told([fact for fact, _ in required])))
-        if forbidden := self._rows(ctx, "forbid"):
+            verdicts.append(Verdict(keep, NOT_REQUIRED, lambda _: _detail([fact for fact, _ in required])))
+        if forbidden := self._with_idcs(ctx, "forbid"):
             keep = ctx.take(~np.logical_or.reduce([named for _, named in forbidden]))
             verdicts.append(
-                Verdict(keep, FORBIDDEN, lambda i: _told([fact for fact, named in forbidden if named[rows[i]]]))
+                Verdict(keep, FORBIDDEN, lambda i: _detail([fact for fact, named in forbidden if named[rows[i]]]))
             )
         return tuple(verdicts)
 
@@ -60,13 +61,13 @@ class Affinity(Plugin):
             total += ctx.snapshot.matching((preference,)) * float(preference.weight)
         return ctx.take(total)
 
-    def _rows(self, ctx: Cycle, kind: str) -> list[tuple[AffinityFact, Mask]]:
-        """The rows of one kind that are about this request, each with the IDCs that it names."""
+    def _with_idcs(self, ctx: Cycle, kind: str) -> list[tuple[AffinityFact, Mask]]:
+        """Return the affinities of one kind that apply to this request, each with the IDCs that it names."""
         return [(fact, self._named(ctx, fact)) for fact in self._about(ctx, kind)]
 
     @staticmethod
     def _about(ctx: Cycle, kind: str) -> list[AffinityFact]:
-        """The rows of one kind that are in force and about this request."""
+        """Return the affinities of one kind that are in force and apply to this request."""
         return [
             fact
             for fact in ctx.snapshot.affinities
@@ -77,7 +78,7 @@ class Affinity(Plugin):
 
     @staticmethod
     def _named(ctx: Cycle, fact: AffinityFact) -> Mask:
-        """The IDCs that a row names; one that this snapshot knows nothing of is none of them."""
+        """Return the IDCs that an affinity names; an IDC that is not in the snapshot is left out."""
         if fact.terms is not None:
             return ctx.snapshot.matching(fact.terms)
         named = np.zeros(ctx.snapshot.size, dtype=np.bool_)
@@ -86,6 +87,6 @@ class Affinity(Plugin):
         return named
 
 
-def _told(facts: list[AffinityFact]) -> dict[str, list[Any]]:
-    """Which rows it was, and why they are there."""
+def _detail(facts: list[AffinityFact]) -> dict[str, list[Any]]:
+    """Return the ids of the affinities that rejected, and the operators' reasons for them."""
     return {"affinities": [fact.id for fact in facts], "reasons": [fact.reason for fact in facts if fact.reason]}

@@ -21,13 +21,13 @@ class Available(Plugin):
     def pre_filter(self, ctx: Cycle) -> tuple[Verdict, ...]:
         idcs, rows = ctx.snapshot.idcs, ctx.row_numbers
 
-        def others() -> dict[str, Mask]:
-            there = [status for status in BY_STATUS if status in idcs.statuses]
-            return {status: np.array([each != status for each in idcs.statuses], dtype=np.bool_) for status in there}
+        def without_status() -> dict[str, Mask]:
+            present = [status for status in BY_STATUS if status in idcs.statuses]
+            return {status: np.array([own != status for own in idcs.statuses], dtype=np.bool_) for status in present}
 
         return tuple(
             [
                 Verdict(ctx.take(keep), BY_STATUS[status], lambda i: {"status": idcs.statuses[rows[i]]})
-                for status, keep in idcs.memory.once("available", others).items()
+                for status, keep in idcs.memory.once("available", without_status).items()
             ]
         )

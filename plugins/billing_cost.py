@@ -1,12 +1,12 @@
 """`billing_cost` (Score): what this request would add to the bill of the chosen lines, per Mbps and month.
 
-Reads line prices and commits, the ledger, and the line metric `bandwidth_mbps` with its hourly profile. Only what
-flows in a line's busiest hours is billed under a percentile; what lies under the commit is already paid, but using
-it up is not free; the last room is dear. Arguments: `free` (0.25), the price of using up the commit; `scarcity` (0.5),
-that of the last room; `dearest`, the price per Mbps and month at which an IDC gets 0 points, by default the
-installation's (`DEAREST_PRICE`, 60). Less is better, fixed on 0..`dearest`; what bills more is clipped, and the note
-says so. Missing data: neutral. Where the request needs no bandwidth, or no survivor has a price, the scorer leaves the
-sum.
+Reads line prices and commits, the ledger, and the line metric `bandwidth_mbps` with its hourly profile. Under a
+percentile only the traffic in a line's busiest hours is billed. Traffic under the commit is already paid for, but using
+up the commit has a price here, and so has using up a line's last room. Arguments: `free` (0.25), the price of using up
+the commit; `scarcity` (0.5), that of the last room, both as factors of the line's price; `dearest`, the price per Mbps
+and month at which an IDC gets 0 points, by default the installation's (`DEAREST_PRICE`, 60). Less is better, fixed on
+0..`dearest`; a higher price is clipped, and the note says so. Missing data: neutral. Where the request needs no
+bandwidth, or no survivor has a price, the scorer leaves the sum.
 """
 
 from math import isnan
@@ -25,7 +25,7 @@ from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading
 
 SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
-_SOME = 1e-9  # Mbps: to divide by where there is no commit
+_SOME = 1e-9  # Mbps: the least divisor, where there is no commit
 
 UNDER_COMMIT = _(
     # the "% of" here is no field: xgettext: no-python-format
@@ -48,7 +48,7 @@ Factor = Annotated[float, msgspec.Meta(ge=0, le=100)]
 
 
 class BillingCostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How dear it is to use up what is already paid, and what is nearly gone."""
+    """The prices of using up the commit and the last room of a line, and the price that gives 0 points."""
 
     free: Factor = 0.25
     scarcity: Factor = 0.5
@@ -56,7 +56,7 @@ class BillingCostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class Bill(msgspec.Struct, frozen=True):
-    """What the request would bill on one line of each row, per Mbps and month, and what that is made of."""
+    """The price of the request on one line of each row, per Mbps and month, and the parts of that price."""
 
     raw: Floats
     busy: Floats
@@ -66,7 +66,7 @@ class Bill(msgspec.Struct, frozen=True):
 
 
 class BillingCost(Plugin):
-    """An order is priced as if it stayed and the month were steady."""
+    """The price assumes that the order stays and that the traffic keeps its pattern all month."""
 
     name = "billing_cost"
     Args = BillingCostArgs
@@ -89,8 +89,8 @@ class BillingCost(Plugin):
         ctx.state[self] = bills[0]
         total = bills[0].raw
         if len(bills) > 1:
-            of_each = [np.where(group == NO_LINE, 0.0, bill.raw) for bill, group in zip(bills, groups, strict=True)]
-            total = np.where(choice.has_line, np.sum(of_each, axis=0), np.nan)
+            line_prices = [np.where(group == NO_LINE, 0.0, bill.raw) for bill, group in zip(bills, groups, strict=True)]
+            total = np.where(choice.has_line, np.sum(line_prices, axis=0), np.nan)
         return Reading(
             metric=BANDWIDTH,
             values=rounded(total),
@@ -100,7 +100,7 @@ class BillingCost(Plugin):
         )
 
     def _bill(self, ctx: Cycle, group: Rows, price: Floats) -> Bill:
-        """The formula of the scheduling rules, on the line that each row has in `group`, at its price."""
+        """Return the price of the request on each row's line in `group`, whose list price is `price`."""
         lines, need = ctx.snapshot.lines, ctx.need
         load, commit = lines.load[group] + need, lines.paid[group]
         over = ((load - commit) / need).clip(0.0, 1.0)
@@ -135,25 +135,25 @@ class BillingCost(Plugin):
 
 
 def distinct_groups(choice: LineChoice) -> list[Rows]:
-    """The chosen lines, a line that serves several ISPs only once."""
+    """Return the chosen lines, with a line that serves several ISPs only once."""
     if len(choice.groups) == 1:
         return list(choice.groups)
     groups: list[Rows] = []
     for group in choice.groups:
-        again = np.logical_or.reduce([group == other for other in groups]) if groups else np.zeros(group.size, np.bool_)
-        groups.append(np.where(again, NO_LINE, group))
+        seen = np.logical_or.reduce([group == other for other in groups]) if groups else np.zeros(group.size, np.bool_)
+        groups.append(np.where(seen, NO_LINE, group))
     return groups
 
 
 def hour_of_week_shape(shape: tuple[float, ...] | None) -> Floats | None:
-    """The request's shape over the 168 hours of a week; None: flat."""
+    """Return the request's shape over the 168 hours of a week; None: flat."""
     if shape is None:
         return None
     return np.tile(np.array(shape), HOURS_A_WEEK // len(shape))
 
 
 def busy_share(lines: Lines, group: Rows, shape: Floats | None) -> Floats:
-    """φ: which part of the request flows in the line's busiest hours; no history of the line: all of it."""
+    """Return φ, the part of the request that flows in the line's busiest hours; 1 for a line without history."""
     if shape is None:
         return np.ones(group.size)
     busiest = lines.busiest_of(group)

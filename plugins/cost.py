@@ -13,7 +13,7 @@ COST_INDEX = "cost_index"
 
 
 class Cost(Plugin):
-    """For installations that know an index but no line prices; `billing_cost` knows what a request really adds."""
+    """For installations without line prices; where these are known, `billing_cost` scores what a request adds."""
 
     name = "cost"
     scale = Scale(kind="max_ratio", better="less")

@@ -1,10 +1,10 @@
 """`extender` (Gather, Filter, Score): asks an HTTP service about all survivors of the other filters, in one call.
 
 Arguments: `url` (the service), `timeout_seconds` (for the whole call, retries and all), `retries` (after a broken
-connection or an answer that it can't just now), `attributes` (what to tell of each IDC beside its code: `idc/name`,
+connection or a status of 429, 500 or above), `attributes` (what to send about each IDC besides its code: `idc/name`,
 `idc/region`, `idc/tier`, `idc/status`, `idc/partition`, `idc/provider`, `idc/isp`, `idc/latitude`, `idc/longitude`,
 `label/‹key›`, `metric/‹code›`), `filter` and `score` (whether it may reject, and whether it scores), `low` and `high`
-(the range of its scores, on which they are normalised; more is better). Weightless unless the profile gives a weight.
+(the range of its scores, on which they are normalised; more is better). No weight unless the profile gives one.
 
 The service gets `{"request": {…}, "candidates": [{"code": …, …}]}` and answers
 `{"rejected": {code: reason}, "scores": {code: number}}`, either of which may be absent
@@ -12,8 +12,8 @@ The service gets `{"request": {…}, "candidates": [{"code": …, …}]}` and an
 
 Missing data: an attribute that is unknown or stale is sent as null; an IDC that is not rejected stays; one without a
 score is neutral. A service that is down, slow or not allowed (`OUTBOUND_HOSTS`), and an answer of which any part is
-wrong (another shape, a code that it was not asked about, a score out of range) is a failure, with which the entry's
-`on_error` deals: by default it fails the decision if it filters, and leaves the sum if it only scores.
+wrong (another shape, a code that was not sent, a score out of range) is a failure, which the entry's `on_error`
+decides on: by default the decision fails if the entry filters, and the entry leaves the sum if it only scores.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -50,7 +50,7 @@ ASKED = (
     "client",
     "shape",
 )
-"""What a service learns of the request: what must fit where, and nothing that is between the client and us."""
+"""The fields of the request that the service gets: those about what must fit where."""
 FOR_THE_PROVIDER = "params"
 LONGEST_REASON = 500
 LONGEST_CODE = 100
@@ -70,7 +70,7 @@ KINDS = ("idc", "label", "metric")
 
 
 class ExtenderArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whom to ask, what to say, and what may be answered."""
+    """The service, what is sent to it, and what it may answer."""
 
     url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000, examples=["https://judge.example.com/idcs"])]
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0, le=10)] = 0.5
@@ -100,7 +100,7 @@ class ExtenderArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a service may say. Scores of whole numbers are as good as any."""
+    """A service's answer. Scores may be whole numbers."""
 
     rejected: dict[str, str] = {}
     scores: dict[str, float] = {}
@@ -108,14 +108,14 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A checked answer, by row of the snapshot. NaN: no score."""
+    """A checked answer: reasons and scores by row of the snapshot; NaN: no score."""
 
     reasons: Mapping[int, str]
     scores: Floats
 
 
 class Extender(Plugin):
-    """For rules that live elsewhere. Nothing of its answer is taken on trust."""
+    """For rules that another service holds. Every part of its answer is checked."""
 
     name = "extender"
     Args = ExtenderArgs
@@ -136,10 +136,10 @@ class Extender(Plugin):
     def filter(self, ctx: Cycle) -> Verdict | None:
         inside = np.zeros(ctx.snapshot.size, dtype=np.bool_)
         inside[ctx.rows] = True
-        ctx.state[self.name] = inside  # what the request is about, also where `score` sees only some of it
+        ctx.state[self.name] = inside  # all rows of the request, for `score`, which sees the survivors alone
         if not self.args.filter or ctx.reply is None:
             return None
-        reasons, rows, extender = self._said(ctx).reasons, ctx.row_numbers, ctx.entry
+        reasons, rows, extender = self._checked_answer(ctx).reasons, ctx.row_numbers, ctx.entry
         keep = np.ones(ctx.snapshot.size, dtype=np.bool_)
         keep[list(reasons)] = False
         return Verdict(
@@ -149,18 +149,18 @@ class Extender(Plugin):
     def score(self, ctx: Cycle) -> Reading | None:
         if not self.args.score:
             return None
-        scores = ctx.take(self._said(ctx).scores)
+        scores = ctx.take(self._checked_answer(ctx).scores)
         return Reading(metric=ctx.entry, values=scores, known=~np.isnan(scores))
 
-    def _said(self, ctx: Cycle) -> Said:
-        """The reply, checked once in a decision; raises Unavailable where none came, ValueError where it is wrong."""
+    def _checked_answer(self, ctx: Cycle) -> Said:
+        """Return the reply, checked once in a decision; raises Unavailable for none, ValueError for a wrong one."""
         key = (self.name, ctx.entry)
         if key not in ctx.state:
-            ctx.state[key] = self._checked(ctx)
-        said: Said = ctx.state[key]
-        return said
+            ctx.state[key] = self._check_reply(ctx)
+        answer: Said = ctx.state[key]
+        return answer
 
-    def _checked(self, ctx: Cycle) -> Said:
+    def _check_reply(self, ctx: Cycle) -> Said:
         reply = ctx.reply
         if reply is None or reply.error is not None:
             raise Unavailable("no_answer", _("{error}"), error="it was not asked" if reply is None else reply.error)
@@ -172,15 +172,15 @@ class Extender(Plugin):
         return Said(reasons=dict(zip(rejected.tolist(), reasons, strict=True)), scores=scores)
 
     def _within_range(self, scores: Mapping[str, float]) -> Floats:
-        """The scores in their order; raises ValueError for one that is none."""
+        """Return the scores in their order; raises ValueError for one out of range."""
         for code, score in scores.items():
-            if not self.args.low <= score <= self.args.high:  # NaN is nowhere
+            if not self.args.low <= score <= self.args.high:  # also true for NaN
                 raise ValueError(f"scores {code} {score:g}, not within {self.args.low:g}..{self.args.high:g}")
         return np.fromiter(scores.values(), dtype=np.float64, count=len(scores))
 
 
 def _answer(document: Any) -> Answer:
-    """The document in its shape; raises ValueError for another, in a readable line whatever it holds."""
+    """Convert the document; raises ValueError, with a readable line, for one of another shape."""
     learned(Answer)
     try:
         return msgspec.convert(document, Answer)
@@ -189,32 +189,32 @@ def _answer(document: Any) -> Answer:
 
 
 def _rows(ctx: Cycle, codes: Iterable[str], inside: Mask) -> Rows:
-    """Where these IDCs stand in the snapshot; raises ValueError for one that the request is not about."""
-    row_of, found = ctx.snapshot.idcs.row_of, []
+    """Return these IDCs' rows in the snapshot; raises ValueError for one that the request is not about."""
+    row_of, rows = ctx.snapshot.idcs.row_of, []
     for code in codes:
         row = row_of.get(code)
         if row is None or not inside[row]:
             raise ValueError(f"answers about {code[:LONGEST_CODE]!r}, about which it was not asked")
-        found.append(row)
-    return np.array(found, dtype=np.intp)
+        rows.append(row)
+    return np.array(rows, dtype=np.intp)
 
 
 def _readable(reason: str) -> str:
-    """One line of bounded length, whatever was sent."""
+    """Return a service's text as one printable line of bounded length."""
     return "".join(letter if letter.isprintable() else " " for letter in reason[:LONGEST_REASON])
 
 
 def _request(ctx: Cycle) -> dict[str, Any]:
-    """What the service learns of the request, with the labels that the server knows (the tenant among them)."""
-    said: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(ctx.request))
-    told = {field: said[field] for field in ASKED if said.get(field) is not None}
-    for machine in told.get("machines", ()):
+    """Return the part of the request that the service gets, with all labels (the tenant among them)."""
+    request: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(ctx.request))
+    shared = {field: request[field] for field in ASKED if request.get(field) is not None}
+    for machine in shared.get("machines", ()):
         machine.pop(FOR_THE_PROVIDER, None)
-    return {**told, "labels": dict(ctx.labels)}
+    return {**shared, "labels": dict(ctx.labels)}
 
 
 def _candidates(ctx: Cycle, attributes: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Each IDC in question with its code and what was declared."""
+    """Return each IDC of `ctx` with its code and the declared attributes."""
     names = ("code", *attributes)
     columns = ([ctx.snapshot.idcs.codes[row] for row in ctx.row_numbers.tolist()], *_columns(ctx, attributes))
     return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
@@ -225,7 +225,7 @@ def _columns(ctx: Cycle, attributes: tuple[str, ...]) -> list[list[Any]]:
 
 
 def _column(ctx: Cycle, kind: str, name: str) -> list[Any]:
-    """One attribute of the rows in question; null where it is not known."""
+    """Return one attribute of the rows of `ctx`; null where it is unknown."""
     idcs, rows = ctx.snapshot.idcs, ctx.row_numbers.tolist()
     if kind == "metric":
         reading = ctx.metric(name)

@@ -12,7 +12,7 @@ NOTHING = "–"
 
 
 class Isp(Plugin):
-    """No arguments, no metric. Whether the line can carry the bandwidth is `network_flow`'s business."""
+    """No arguments, no metric. `network_flow` checks whether the line can carry the bandwidth."""
 
     name = "isp"
 

@@ -2,8 +2,8 @@
 
 Arguments: `by`: `distance` (default: great-circle km from the client to the IDC, fixed on 0..3000) or `rtt` (the
 IDC metric `metric`, by default `rtt_ms`, fixed on 0..100 ms). The client is where the request says: coordinates, or
-those of a region or, where it has none, of the nearest region above it. Missing data: neutral. A request that does not
-say where its client is is not scored by distance; nor is one whose region has no coordinates, which a note then says.
+those of a region or, where it has none, of the nearest region above it. Missing data: neutral. A request without the
+place of its client is not scored by distance; if it names a region without coordinates, a note says so.
 """
 
 from typing import Annotated, Literal
@@ -18,21 +18,21 @@ from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import Reading
 
 EARTH_RADIUS_KM = 6371.0088
-METRES = 3  # decimals of a kilometre: beyond them processors calculate differently
+METRES = 3  # decimals of a kilometre; further ones differ between processors
 KILOMETRES = Scale(kind="fixed", better="less", low=0.0, high=3000.0)
 MILLISECONDS = Scale(kind="fixed", better="less", low=0.0, high=100.0)
 NOWHERE = _("neither the client's region {region} nor a region above it has coordinates")
 
 
 class LocalityArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Measured latency or distance."""
+    """Distance, or latency by the metric that measures it."""
 
     by: Literal["distance", "rtt"] = "distance"
     metric: Annotated[str, msgspec.Meta(min_length=1, max_length=63)] = "rtt_ms"
 
 
 class Locality(Plugin):
-    """Distance needs nothing but coordinates; latency is better where somebody measures it."""
+    """Distance needs only coordinates; latency is the better choice where it is measured."""
 
     name = "locality"
     Args = LocalityArgs
@@ -73,7 +73,7 @@ def _unknown_place(ctx: Cycle) -> Reading:
 
 
 def client_place(ctx: Cycle) -> tuple[float, float] | None:
-    """Latitude and longitude of the client, or None where the request names neither them nor a region that has some."""
+    """Return the client's latitude and longitude; None where the request gives no place or no coordinates are known."""
     client = ctx.request.client
     if client is None:
         return None

@@ -1,8 +1,8 @@
-"""`metric` (Score, optional Filter): any named metric, as often as a profile likes; one about lines is
-read from the line that the request would use.
+"""`metric` (Score, optional Filter): any named metric, in as many entries as a profile needs; a metric of
+lines is read from the line that the request would use.
 
 Arguments: `metric` (its code), `better` (`more` or `less`; else the metric's own direction), `at_least` and
-`at_most` (limits: IDCs beyond them are taken out). Normalised on the metric's range where it has one, else by
+`at_most` (limits: IDCs beyond them are rejected). Normalised on the metric's range where it has one, else by
 min_max. Missing data: the filter passes, the score is neutral.
 """
 
@@ -25,7 +25,7 @@ UNKNOWN = Reason("metric_unknown", _("metric unknown"), _("the value of {metric}
 
 
 class MetricArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which metric, which way, and between which limits."""
+    """The metric, whether more or less of it is better, and its limits."""
 
     metric: Annotated[str, msgspec.Meta(min_length=1, max_length=63)]
     better: Literal["more", "less"] | None = None

@@ -1,10 +1,10 @@
 """`network_flow` (PreFilter, Score, Reserve): the chosen lines must carry the bandwidth; more room left is better.
 
-Reads the line metric `bandwidth_mbps`. Raw value: of the chosen lines the least share of the purchased
-bandwidth that is left after placing, fixed on 0..1. Missing data: the filter rejects (`pass` lets such lines
+Reads the line metric `bandwidth_mbps`. Raw value: the share of the purchased bandwidth that is left after
+placing, the least of all chosen lines, fixed on 0..1. Missing data: the filter rejects (`pass` lets such lines
 through after all known ones, `last` uses the stale value), the score is the worst. A request that needs no
-bandwidth is not filtered; an IDC without a line scores the worst. Reserve claims the need of each chosen line, up
-to what is not used of purchased × level.
+bandwidth is not filtered; an IDC without a line scores the worst. Reserve claims the needed bandwidth of each
+chosen line, within what is not used of purchased × level.
 """
 
 from math import isnan
@@ -87,7 +87,7 @@ class NetworkFlow(Plugin):
 
     @staticmethod
     def _unseen(ctx: Cycle) -> Rows:
-        """Of each row that has all its lines one whose unknown use keeps it out; NO_LINE: there is none such."""
+        """Return for each row that has all its lines one whose unknown use rejects the row; NO_LINE: there is none."""
         unseen, choice, rooms = np.full(ctx.size, NO_LINE, dtype=np.intp), ctx.lines, ctx.snapshot.lines.room
         if choice.known.all():
             return unseen
@@ -100,16 +100,16 @@ class NetworkFlow(Plugin):
 
     @staticmethod
     def _oldest(ctx: Cycle) -> Rows:
-        """Of each row's lines the one seen longest ago: its age is the score's."""
+        """Return each row's line with the oldest measurement, whose age is the score's."""
         oldest, *others = ctx.lines.groups
         for group in others:
-            at, than = (ctx.line_times(BANDWIDTH, lines) for lines in (group, oldest))
-            oldest = np.where(~(at >= than), group, oldest)
+            at, oldest_at = (ctx.line_times(BANDWIDTH, lines) for lines in (group, oldest))
+            oldest = np.where(~(at >= oldest_at), group, oldest)
         return oldest
 
     @classmethod
     def _room(cls, ctx: Cycle, i: int, need: float) -> dict[str, Any] | None:
-        """The tightest of the row's lines; `free` is null where its use is not known."""
+        """Return the figures of the row's line with the least room; `free` is null where its use is unknown."""
         if ctx.lines.known[i]:
             return cls._shortfall(ctx, i, need)
         first = next((ctx.snapshot.lines.codes[line] for line in ctx.lines.of(i)), None)
@@ -117,7 +117,7 @@ class NetworkFlow(Plugin):
 
     @staticmethod
     def _shortfall(ctx: Cycle, i: int, need: float) -> dict[str, Any]:
-        """How far the tightest of the row's lines is off."""
+        """Return need, room and shortfall of the row's line with the least room."""
         codes, left = ctx.snapshot.lines.codes, ctx.snapshot.lines.room.item
         room, line = min([(room, codes[line]) for line in ctx.lines.of(i) if not isnan(room := left(line))])
         return {"line": line, **shortfall(need, room)}

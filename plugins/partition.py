@@ -1,4 +1,4 @@
-"""`partition` (PreFilter): keeps IDCs of the operator's own partition that the request names."""
+"""`partition` (PreFilter): keeps IDCs of the partition (the operator's own grouping) that the request names."""
 
 from idcsched.framework.context import Cycle
 from idcsched.framework.messages import _

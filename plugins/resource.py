@@ -1,9 +1,9 @@
-"""`resource` (Filter, Score, Reserve): takes out overloaded IDCs and those whose stock is short; scores load.
+"""`resource` (Filter, Score, Reserve): rejects overloaded IDCs and those whose stock is short; scores load.
 
 Reads `cpu_load`, `memory_load` and `disk_load` (0..1). Arguments: `cpu`, `memory`, `disk` (limits, 0.9 each) and
 `strategy`: `least` loaded first (default), `most` (pack), or `balanced` (the loads of one IDC close together).
-Raw value: the highest load (`balanced`: the highest less the lowest), fixed on 0..1. A load that nobody
-in question reports plays no part. Missing data: the filter passes, the score is the worst. No stock given: unlimited.
+Raw value: the highest load (`balanced`: the highest less the lowest), fixed on 0..1. A load that no IDC in
+question reports is left out. Missing data: the filter passes, the score is the worst. No stock given: unlimited.
 Reserve claims what the machines need of the stock.
 """
 
@@ -36,7 +36,7 @@ Limit = Annotated[float, msgspec.Meta(gt=0, le=1)]
 
 
 class ResourceArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The limits of the loads, and which load is good."""
+    """The limits of the loads, and which load scores best."""
 
     cpu: Limit = 0.9
     memory: Limit = 0.9
@@ -45,7 +45,7 @@ class ResourceArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Resource(Plugin):
-    """One overload or one scarce resource is enough to be out."""
+    """One overload, or one resource in short supply, is enough to reject an IDC."""
 
     name = "resource"
     Args = ResourceArgs
@@ -83,9 +83,13 @@ class Resource(Plugin):
 
     @staticmethod
     def _readings(ctx: Cycle) -> dict[str, Reading]:
-        """The loads that anybody in question reports, by resource."""
+        """Return the loads that any IDC of `ctx` reports, by resource."""
         readings = {name: ctx.metric(metric) for name, metric in LOADS.items()}
-        return {n: reading for n, reading in readings.items() if reading.complete or not np.isnan(reading.values).all()}
+        return {
+            name: reading
+            for name, reading in readings.items()
+            if reading.complete or not np.isnan(reading.values).all()
+        }
 
     def _load_verdicts(self, ctx: Cycle) -> tuple[Verdict, ...]:
         verdicts: list[Verdict] = []
@@ -111,8 +115,8 @@ class Resource(Plugin):
         for name in STOCK_RESOURCES:
             if need := ctx.request.need(name):
                 left = ctx.take(ctx.snapshot.stock.left[name])
-                tell = _stock(name, left, need)
-                verdicts.append(Verdict(left >= need, NOT_ENOUGH, detail=tell, figures=tell))
+                figures = _stock(name, left, need)
+                verdicts.append(Verdict(left >= need, NOT_ENOUGH, detail=figures, figures=figures))
         return verdicts
 
 
@@ -126,7 +130,7 @@ def _overload(resource: str, loads: Floats, limit: float) -> Detail:
 
 
 def _load(resource: str, loads: Floats, limit: float) -> Figures:
-    """What an IDC was let pass by; `value` is null where its load is not known."""
+    """Return the figures of passing; `value` is null where the load is unknown."""
 
     def figures(i: int) -> dict[str, Any]:
         value: float = loads.item(i)
@@ -136,7 +140,7 @@ def _load(resource: str, loads: Floats, limit: float) -> Figures:
 
 
 def _stock(resource: str, left: Floats, need: float) -> Detail:
-    """`free` is null where the stock is unlimited."""
+    """Return need, stock left and shortfall; `free` is null where the stock is unlimited."""
 
     def figures(i: int) -> dict[str, Any]:
         free: float = left.item(i)

@@ -1,9 +1,9 @@
-"""`spread` (Score, optional Filter): a tenant's or a business's machines apart, or together.
+"""`spread` (Score, optional Filter): keeps a tenant's or a business's machines apart, or together.
 
 Reads the ledger. Arguments: `of`: `tenant` (default) or `business` (the request's label `business`); `strategy`:
-`disperse` (default, fewer machines there are better) or `concentrate` (more are); `at_most`: IDCs that would hold
-more than so many with this request are taken out. Raw value: machines there already, fixed on 0..10. A request
-that does not say whose it is is not judged.
+`disperse` (default: fewer of these machines in an IDC are better) or `concentrate` (more are); `at_most`: IDCs that
+would hold more than so many of them with this request are rejected. Raw value: the machines that an IDC holds already,
+fixed on 0..10. A request without that tenant or label is not judged.
 """
 
 from typing import Annotated, Any, Literal
@@ -26,7 +26,7 @@ TOO_MANY = Reason(
 
 
 class SpreadArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whose machines, and which way."""
+    """Whose machines are counted, whether fewer or more in one IDC are better, and how many it may hold."""
 
     of: Literal["tenant", "business"] = "tenant"
     strategy: Literal["disperse", "concentrate"] = "disperse"
@@ -34,7 +34,7 @@ class SpreadArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Spread(Plugin):
-    """Counts what stands, not what is merely recommended."""
+    """Counts the machines that the ledger has, not those that are merely recommended."""
 
     name = "spread"
     Args = SpreadArgs
@@ -48,12 +48,12 @@ class Spread(Plugin):
         limit, owner = self.args.at_most, self._owner(ctx)
         if limit is None or owner is None:
             return None
-        asked = sum(1 if machine.count is None else machine.count for machine in ctx.request.machines or ())
-        total = self._machines(ctx, owner) + asked
+        ordered = sum(1 if machine.count is None else machine.count for machine in ctx.request.machines or ())
+        total = self._machines(ctx, owner) + ordered
 
         def figures(i: int) -> dict[str, Any]:
-            there = float(total[i]) - asked
-            return {"owner": owner, "total": float(total[i]), "limit": limit, **shortfall(asked, limit - there)}
+            standing = float(total[i]) - ordered
+            return {"owner": owner, "total": float(total[i]), "limit": limit, **shortfall(ordered, limit - standing)}
 
         return Verdict(total <= limit, TOO_MANY, detail=figures, figures=figures)
 

@@ -1,4 +1,4 @@
-"""`taint` (Filter, Score): hard taints that the request does not tolerate keep it off; soft ones count against.
+"""`taint` (Filter, Score): rejects IDCs with a hard taint that the request does not tolerate; soft ones cost points.
 
 Raw value: the number of untolerated `PreferNoSchedule` taints in force, fewer is better, fixed on 0..3. A taint
 outside its window does not exist. No arguments, no metric.
@@ -27,22 +27,22 @@ class Taint(Plugin):
 
     def filter(self, ctx: Cycle) -> Verdict | None:
         taints = ctx.snapshot.taints
-        against, _ = self._untolerated(ctx)
-        if not against.any():
+        hard, _ = self._untolerated(ctx)
+        if not hard.any():
             return None
         keep = np.ones(ctx.snapshot.size, dtype=np.bool_)
-        keep[taints.idc[against]] = False
+        keep[taints.idc[hard]] = False
         rows = ctx.row_numbers
 
         def detail(i: int) -> dict[str, str]:
-            first = np.flatnonzero(against & (taints.idc == rows[i]))[0]
+            first = np.flatnonzero(hard & (taints.idc == rows[i]))[0]
             key, value, effect = taints.kinds[taints.kind[first]]
-            told = {"taint": f"{key}={value}:{effect}" if value else f"{key}:{effect}"}
+            shown = {"taint": f"{key}={value}:{effect}" if value else f"{key}:{effect}"}
             if taints.reasons and (reason := taints.reasons[first]):
-                told["reason"] = reason
+                shown["reason"] = reason
             if not isinf(ends := taints.ends.item(first)):
-                told["ends_at"] = datetime.fromtimestamp(ends, UTC).isoformat().replace("+00:00", "Z")
-            return told
+                shown["ends_at"] = datetime.fromtimestamp(ends, UTC).isoformat().replace("+00:00", "Z")
+            return shown
 
         return Verdict(ctx.take(keep), UNTOLERATED, detail)
 
@@ -52,13 +52,13 @@ class Taint(Plugin):
         return ctx.take(counts).astype(np.float64)
 
     def _untolerated(self, ctx: Cycle) -> tuple[Mask, Mask]:
-        """Which taints in force are hard, and which soft, found once a decision."""
+        """Return which untolerated taints in force are hard, and which soft; computed once a decision."""
         if self.name not in ctx.state:
             taints, tolerations = ctx.snapshot.taints, ctx.request.tolerations or ()
-            against = [not tolerated(tolerations, *kind) for kind in taints.kinds]
+            not_tolerated = [not tolerated(tolerations, *kind) for kind in taints.kinds]
             hard = [effect in HARD_EFFECTS for _, _, effect in taints.kinds]
-            untolerated = np.array(against, dtype=np.bool_)[taints.kind] & taints.in_force(ctx.now)
+            untolerated = np.array(not_tolerated, dtype=np.bool_)[taints.kind] & taints.in_force(ctx.now)
             are_hard = np.array(hard, dtype=np.bool_)[taints.kind]
             ctx.state[self.name] = untolerated & are_hard, untolerated & ~are_hard
-        found: tuple[Mask, Mask] = ctx.state[self.name]
-        return found
+        masks: tuple[Mask, Mask] = ctx.state[self.name]
+        return masks

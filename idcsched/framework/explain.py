@@ -380,7 +380,7 @@ def _fallback_group(decision: Decision) -> FallbackGroup | None:
 
 
 def stale_values(decision: Decision) -> Iterator[Stale]:
-    """Yield every value that was missing or stale, and how it was treated; none of IDCs rejected by an earlier filter."""
+    """Yield each missing or stale value and how it was treated, except for IDCs that an earlier filter rejected."""
     ctx, yielded = decision.cycle, dict[tuple[str, str], set[tuple[int, int]]]()
     if not ctx.notes:
         return
@@ -407,13 +407,13 @@ def stale_values(decision: Decision) -> Iterator[Stale]:
 
 
 def _filter_turns(profile: Profile) -> Mapping[str, int]:
-    """Return at which turn each filter of the profile judges, by its name."""
+    """Return the turn of each filter of the profile, by its name."""
     filters = (*profile.pre_filters, *profile.filters, *profile.filters_one)
     return {entry.name: turn for turn, entry in reversed([*enumerate(filters)])}
 
 
 def _rejected_in_turn(decision: Decision, turns: Mapping[str, int]) -> Rows:
-    """Return for each row of the snapshot the turn of the filter that rejected it first; later than all: none did."""
+    """Return the turn of the first filter that rejected each row of the snapshot; past the last turn: none did."""
     in_turn = np.full(decision.cycle.snapshot.size, len(turns) + 1, dtype=np.intp)
     first = first_rejections(decision)
     positions = np.flatnonzero(first >= 0)
