@@ -63,7 +63,8 @@ class Locality(Plugin):
 
 
 def client_region(ctx: Cycle) -> str | None:
-    return ctx.request.client and ctx.request.client.region
+    client = ctx.request.client
+    return client.region if client else None
 
 
 def _unknown_place(ctx: Cycle) -> Reading:
