@@ -1,10 +1,15 @@
 """The one base class of all scheduling plugins, and what its methods may return.
 
-A plugin is a class with a `name`, an optional `Args` struct, and whichever of the life cycle's methods it overrides.
-Every method takes one context object (`context.Cycle`) and works on all its rows at once. The context has the request
-(`ctx.request`, `ctx.labels`), the time in seconds since 1970 (`ctx.now`), metrics (`ctx.metric(code)`) and masks by
-label (`ctx.labelled(key, value)`, `ctx.matching(terms)`). A plugin holds its checked arguments and nothing else: the
-same instance serves all requests and threads.
+A plugin is a class with a `name`, an optional `Args` struct, and whichever of the life cycle's methods it overrides. An
+entry point makes it known (`registry.py`). It holds its checked arguments and nothing else: one instance serves all
+requests and threads.
+
+Every method takes one context object (`context.Cycle`) and works on all its rows, one for each IDC, at once:
+
+- `ctx.request`, the request's labels `ctx.labels` (a mapping), the time in seconds since 1970 `ctx.now`;
+- `ctx.metric(code)`, a Reading; `ctx.take(column)`, the rows' part of any column of `ctx.snapshot`;
+- masks, arrays of `ctx.size` bools, by the labels of the IDCs: `ctx.labelled(key, value)`, `ctx.matching(terms)`;
+- `ctx.row_numbers[i]`, the number of the i-th row in the snapshot; `ctx.state`, a dict for the plugin's own use.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -60,8 +65,8 @@ class Reason:
 
     `label` is the noun phrase that is counted ("2 not enough bandwidth"); `sentence` is about one IDC, with
     `{fields}` from the verdict's detail. Both are English, and translated when they are shown. `cures` names what must
-    change for an IDC to pass; a waiting order is tried again at such a change: `affinities`, `labels`, `ledger`,
-    `lines`, `metrics`, `profile`, `status`, `stock`, `taints`.
+    change for an IDC to pass; a waiting order is tried again at such a change: `affinities`, `labels` (of the IDCs),
+    `ledger`, `lines`, `metrics`, `outside`, `profile`, `status`, `stock`, `taints`. Without any, no change helps.
     """
 
     code: str
@@ -90,7 +95,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
     `detail(i)` gives the values that fill the reason's sentence for the i-th of `ctx`'s rows; with `need`, `free` and
     `short_by` among them, in one unit, a near miss shows how much was lacking. `figures(i)` gives the numbers by which
-    a row passed, None where there are none to show.
+    a row passed, such as `{"need": 4, "free": 12}`, for a full explanation; None where there are none to show.
     """
 
     keep: Mask
@@ -129,11 +134,16 @@ class Plugin:
     """The name that profiles use: lower case, unique among the registered plugins."""
     version: ClassVar[str] = "1"
     Args: ClassVar[type[msgspec.Struct]] = NoArgs
-    """The arguments that a profile may give; decoded strictly, `__post_init__` may raise Invalid."""
+    """The arguments of a profile's entry, decoded by msgspec. A field without a default must be given; `__post_init__`
+    may raise `errors.Invalid`.
+    """
     scale: ClassVar[Scale] = Scale(kind="min_max")
-    """How raw values become scores, unless the profile or `scale_for` says otherwise."""
+    """How raw values become scores (`normalize.py` lists the kinds), such as
+    `Scale(kind="fixed", better="less", low=0.0, high=9.0)`. The profile's normaliser comes first, then
+    `normalize` if it is overridden, then `scale_for`, then this.
+    """
     missing: ClassVar[Missing] = Missing()
-    """What missing data means unless the profile says otherwise: `Missing(filter=…, score=…)`."""
+    """What missing data means unless the profile says otherwise: `Missing(filter="pass", score="neutral")`."""
     narrows: ClassVar[bool] = False
     """Whether `pre_filter` returns a Universe; if so, the plugin runs before all others."""
     metrics: ClassVar[tuple[str, ...]] = ()
@@ -162,7 +172,9 @@ class Plugin:
         """Prepare in `ctx.state` what `score` needs, for all survivors at once."""
 
     def score(self, ctx: Cycle) -> Floats | Reading | None:
-        """Return a raw value per row: an array (all known) or a Reading; None leaves the sum for this request."""
+        """Return a raw value for each row: an array of finite floats, or a Reading, whose mask `known` says which
+        values count. None: the plugin does not score this request.
+        """
         raise NotImplementedError
 
     def filter_one(self, ctx: Cycle, idc: IdcView) -> Rejection | None:
@@ -175,10 +187,10 @@ class Plugin:
         """Return the raw value of one IDC instead of all at once; None: the value is unknown."""
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
-        """Return a sentence about one survivor's raw value, for the explanation; called only for those shown."""
+        """Return a sentence about the raw value of `ctx`'s row `position`; called only for IDCs that are shown."""
 
     def normalize(self, ctx: Cycle, values: Floats) -> Floats:
-        """Turn known raw values into 0..100 in the plugin's own way, unless the profile names a normaliser instead."""
+        """Return scores of 0..100 for `values`, the known raw values of the survivors, in the plugin's own way."""
         raise NotImplementedError
 
     def reserve(self, ctx: Cycle) -> Iterable[Claim] | None:
