@@ -1,1 +1,1 @@
-"""Numbers about IDCs and lines: what they mean, the latest of each, their history, and what is made of it."""
+"""Metrics of IDCs and lines: definitions, latest values, history, bandwidth figures, and the sources they come from."""

@@ -1,7 +1,7 @@
-"""The metrics that the built-in plugins read; they exist from the start.
+"""The metrics that the built-in plugins read.
 
-They are ensured after every migration rather than by one: so they are there again after a flush, too. What an
-operator has changed since (a name, a range, an age) stays.
+They are created after every `migrate` and not by a migration, so that a flush restores them, too. What an operator has
+changed about them (name, range, age) stays.
 """
 
 from typing import Any, Final
@@ -15,7 +15,7 @@ __all__ = ["BANDWIDTH", "ROLLUPS_MOVED", "builtin_metrics_ensure"]
 
 BANDWIDTH: Final = "bandwidth_mbps"
 ROLLUPS_MOVED: Final = f"{BANDWIDTH}/rollups"
-"""What the feed calls what bandwidth has come to, among the metrics: no metric has such a code."""
+"""The feed's key for recomputed bandwidth roll-ups, beside the codes of metrics; no metric can have this code."""
 
 QUARTER_HOUR: Final = 15 * 60
 HOUR: Final = 60 * 60
@@ -46,17 +46,17 @@ BUILTIN: Final[dict[str, dict[str, Any]]] = {
 
 
 def builtin_metrics_ensure(*, using: str, apps: Apps = installed, **kwargs: Any) -> None:
-    """Make those that are missing; a receiver of `post_migrate`.
+    """Create the built-in metrics that are missing; a receiver of `post_migrate`.
 
-    After a migration `apps` says what the tables look like now.
+    `apps` has the models as the migration left them.
     """
     try:
         metrics = apps.get_model("metrics_ingest", "Metric")._default_manager.using(using)
-    except LookupError:  # migrated back to nothing
+    except LookupError:  # all migrations were undone, so there is no table
         return
-    there = set(metrics.values_list("code", flat=True))
+    existing = set(metrics.values_list("code", flat=True))
     metrics.bulk_create(
         metrics.model(code=code, direction=Direction.LOWER, builtin=True, **fields)
         for code, fields in BUILTIN.items()
-        if code not in there
+        if code not in existing
     )

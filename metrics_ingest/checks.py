@@ -1,4 +1,4 @@
-"""`manage.py check` names collectors that cannot be loaded; they take nothing else down."""
+"""The system check that warns of collectors that cannot be loaded."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What sources, processes and queues tell Prometheus: read when it asks, so that every web process tells the same."""
+"""Prometheus figures of sources, processes and queues, read at each scrape, so that all web processes answer alike."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -23,27 +23,27 @@ SOURCES = (
 
 
 class BackgroundFigures(Collector):
-    """Sources, processes, queues. While the database is away it tells nothing."""
+    """The collector of the figures of sources, processes and queues; yields none while the database is away."""
 
     def collect(self) -> Iterator[Metric]:
         now = timezone.now()
         try:
             sources = list(Source.objects.all())
-            found = processes(now=now)
+            known_processes = processes(now=now)
         except Error:
             return
         yield from _counters(sources)
         yield from _gauges(sources, now)
-        alive = GaugeMetricFamily(
+        heartbeat_age = GaugeMetricFamily(
             "idcsched_process_heartbeat_age_seconds", "Since its last sign of life.", labels=["trade", "name"]
         )
-        for process in found:
-            alive.add_metric([process.trade.value, process.name], process.age_seconds)
+        for process in known_processes:
+            heartbeat_age.add_metric([process.trade.value, process.name], process.age_seconds)
         depth = GaugeMetricFamily("idcsched_queue_depth", "Messages that wait.", labels=["queue"])
         for queue, waiting in queue_depths().items():
             if waiting is not None:
                 depth.add_metric([queue], waiting)
-        yield alive
+        yield heartbeat_age
         yield depth
 
 

@@ -41,7 +41,7 @@ class Scope(models.TextChoices):
 
 
 class Metric(Recorded):
-    """What a number means: its unit, whether more of it is better, its range, and how long a sample stays fresh."""
+    """The meaning of a number: its unit, whether more of it is better, its range, and how long a sample stays fresh."""
 
     audit_kind = "metric"
     feed_topic = Topic.METRIC_DEFINITIONS
@@ -87,10 +87,11 @@ class Metric(Recorded):
 
 
 class Subject(models.Model):
-    """What a value is about: an IDC, or, for a metric of that scope, one of its lines.
+    """The subject of a value: an IDC, or, for a metric about lines, one of its lines.
 
-    Found by the unique constraints' indexes; each more would have to be kept with every value that comes in. Those of
-    lines leave out the IDCs: PostgreSQL else takes one for the other, and reads a metric's IDCs to find one of them.
+    Subjects are looked up by the unique constraints' indexes, since every further index would slow down each write.
+    The index about lines leaves out the rows about IDCs: PostgreSQL might otherwise choose it to look up one IDC, and
+    read all IDCs of the metric.
     """
 
     metric = models.ForeignKey(Metric, models.PROTECT, verbose_name=_("metric"), related_name="+", db_index=False)
@@ -104,7 +105,7 @@ class Subject(models.Model):
 
 
 class Latest(Subject):
-    """The newest value of a metric about one thing, with its time."""
+    """The newest value of a metric about one subject, with its time."""
 
     value = NumberField(_("value"))
     at = models.DateTimeField(_("at"))
@@ -124,10 +125,10 @@ class Latest(Subject):
 
 
 class SampleDay(Subject):
-    """One UTC day of a metric about one thing: 288 little-endian float32, one per five minutes, NaN where none came.
+    """One UTC day of a metric about one subject: 288 little-endian float32, one per five minutes, NaN for no sample.
 
-    A slot holds one of the samples taken in its five minutes: while it is the newest slot, the newest; what comes
-    in for it once it is over (a source that catches up) replaces what it held.
+    A slot holds one of the samples taken in its five minutes: while it is the newest slot, the newest of them. A
+    sample that arrives once the slot is over (from a source that catches up) replaces the stored one.
     """
 
     day = models.DateField(_("day"))
@@ -148,19 +149,19 @@ class SampleDay(Subject):
 
 
 class BandwidthRollup(models.Model):
-    """What the history of a line's bandwidth comes to, now.
+    """The present figures computed from the history of a line's bandwidth.
 
-    `p95_mbps` is that of the installation's window, which decisions use; the others are those of the last 24 hours, 7
-    days and 30 days. `covered_…` counts the five-minute values that each rests on: what is missing is a gap and not
-    zero. Of the last 30 billing days, today among them, there are also the figures that other charge types bill.
+    `p95_mbps` is the percentile of the installation's window, which decisions use; the others are of the last 24 hours,
+    7 days and 30 days. `covered_…` counts the five-minute values that each rests on: a missing value is a gap, not a
+    zero. The figures that other charge types bill are of the last 30 billing days, today included.
 
     `busy_profile` holds 168 little-endian float32: the mean Mbps of each hour of the week from Monday 00:00 in
     the billing zone. `hours` holds 168 more: the hourly means of the hours that end at `hours_until`, oldest
     first. NaN stands for hours of which nothing is known.
 
-    `trend_…` is the straight line through the last 28 whole days' own percentiles: its height today, its slope, and
-    how far days lie off it. `peak_…`, `fifth_…` and `mean_…` are slope and distance of the lines through these days'
-    other figures: forecasts of the charge types that bill by them need them.
+    `trend_…` is the trend line through the last 28 whole days' percentiles: its height today, its slope, and the spread
+    of days about it. `peak_…`, `fifth_…` and `mean_…` are slope and spread of the trend lines through these days' other
+    figures, for forecasts of the charge types that bill by those figures.
     """
 
     line = models.OneToOneField(Line, models.CASCADE, verbose_name=_("line"), related_name="bandwidth")
@@ -209,7 +210,7 @@ class BandwidthRollup(models.Model):
 
 
 class BandwidthDay(models.Model):
-    """A billing day of a line: the figures that months are billed by, kept for longer than the values themselves.
+    """The figures of a line's billing day by which months are billed; kept for longer than the samples.
 
     A day without a single value has no row.
     """
@@ -238,10 +239,10 @@ class BandwidthDay(models.Model):
 
 
 class BandwidthMonth(models.Model):
-    """A billing month of a line, as far as it has come; once its history is gone, what is here stays.
+    """The figures of a line's billing month so far; kept when its history is pruned.
 
-    `slots` is how many five-minute slots it has had so far, `covered_slots` of how many of them the value is known,
-    `days` on how many days there was one. A month without a single value has no row.
+    `slots` counts the five-minute slots that the month has had so far, `covered_slots` those with a value, `days` the
+    days with one. A month without a single value has no row.
     """
 
     line = models.ForeignKey(

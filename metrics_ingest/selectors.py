@@ -1,4 +1,4 @@
-"""Finding rows by the names that clients know."""
+"""Queries about metrics, sources and their counter readings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,22 +25,22 @@ __all__ = [
 ]
 
 FAILING_FROM: Final = 3
-"""A source that fails so many times in a row is said to be failing: in history, log, status and figures."""
+"""A source that fails so many times in a row counts as failing in history, log, status and figures."""
 LATE: Final = timedelta(minutes=2)
 UNANNOUNCED: Final = timedelta(seconds=10)
-"""So long a source may be due before the sweep takes it that no message has said so."""
+"""How long a source may be due before the sweep assumes that no message has announced it."""
 
 
 def metric_named(code: str, pointer: str = "") -> Metric:
-    """The metric of that code; raises Invalid `unknown_metric`."""
-    found = None if "\x00" in code else Metric.objects.filter(code=code).first()
-    if found is None:
+    """Return the metric of that code; raises Invalid `unknown_metric`."""
+    metric = None if "\x00" in code else Metric.objects.filter(code=code).first()
+    if metric is None:
         raise Invalid("unknown_metric", _("there is no metric {name}"), pointer, name=code)
-    return found
+    return metric
 
 
 def sources_overdue(*, now: datetime) -> list[int]:
-    """The sources that should be asked and are not being asked."""
+    """Return the enabled sources that are due, are not being asked, and that no message seems to have announced."""
     waiting = Source.objects.filter(enabled=True, claim__isnull=True)
     overdue = waiting.filter(due_at__lte=now - UNANNOUNCED) | waiting.filter(started_at__isnull=True, due_at__lte=now)
     return list(overdue.order_by("due_at").values_list("pk", flat=True))
@@ -48,7 +48,7 @@ def sources_overdue(*, now: datetime) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceHealth:
-    """How a source is doing. `late`: it has been due for longer than any sweep needs to notice."""
+    """The state of a source; it is `late` when it has been due for longer than a sweep needs to notice."""
 
     code: str
     kind: str
@@ -62,7 +62,7 @@ class SourceHealth:
 
 
 def sources_health(*, now: datetime) -> list[SourceHealth]:
-    """All of them, by code."""
+    """Return the health of all sources, by code."""
     return [
         SourceHealth(
             code=source.code,
@@ -86,7 +86,7 @@ def with_last_error(sources: QuerySet[Source]) -> QuerySet[Source]:
 
 
 def rates_found(*, source_id: int, readings: Sequence[Reading], rules: str, now: datetime) -> Counted:
-    """What the source's readings of counters come to, compared with those that were kept by the same rules."""
+    """Return the samples of the source's counter readings, compared with those stored under the same `rules`."""
     row = CounterReadings.objects.filter(source_id=source_id, rules=rules).first()
     before = [] if row is None else msgspec.msgpack.decode(row.held, type=list[Held])
     return rates(readings, {held.subject: held for held in before}, now=now)

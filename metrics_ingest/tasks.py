@@ -1,4 +1,4 @@
-"""Background work of this room. Each task calls a service and returns its counts."""
+"""Celery tasks of metrics and sources. Each task calls a service and returns its counts."""
 
 from datetime import timedelta
 
@@ -18,26 +18,26 @@ RUNS_KEPT = timedelta(days=14)
 
 @shared_task(ignore_result=True)
 def rollups_refresh() -> dict[str, int]:
-    """Compute anew what the history of bandwidth comes to."""
+    """Recompute the bandwidth roll-ups of all lines."""
     return {"lines": services.rollups_refresh(now=timezone.now())}
 
 
 @shared_task(ignore_result=True)
 def history_prune() -> dict[str, int]:
-    """Forget what is too old."""
+    """Delete samples and daily figures that are too old."""
     return {"pruned": services.history_prune(now=timezone.now())}
 
 
 @shared_task(ignore_result=True, soft_time_limit=180, time_limit=200)
 def source_run(source_id: int) -> dict[str, int]:
-    """Ask a source, if it is due."""
+    """Ask a source if it is due."""
     run = source_collect(source_id=source_id, clock=timezone.now)
     return {} if run is None else {"stored": run.stored, "refused": run.refused, "unmatched": run.unmatched}
 
 
 @shared_task(ignore_result=True)
 def sources_sweep() -> dict[str, int]:
-    """Give up runs whose workers are gone, and announce the sources that no message has announced."""
+    """Mark the runs of dead workers as lost, and announce due sources that no message has announced."""
     now = timezone.now()
     lost, overdue = services.runs_lose(now=now), sources_overdue(now=now)
     return {"lost": lost, "announced": sum(source_hint(source_id) for source_id in overdue)}
@@ -45,5 +45,5 @@ def sources_sweep() -> dict[str, int]:
 
 @shared_task(ignore_result=True)
 def runs_prune() -> dict[str, int]:
-    """Forget runs that nobody will ask about any more."""
+    """Delete runs that are over two weeks old."""
     return {"pruned": services.runs_prune(before=timezone.now() - RUNS_KEPT)}

@@ -1,12 +1,12 @@
-"""For authors of collectors: the laws that every collector keeps, tried on servers that answer well and badly.
+"""The conformance kit for authors of collectors: tries a collector on servers that answer well and badly.
 
     from metrics_ingest.testing import check_collector
 
     def test_it_keeps_the_laws():
         check_collector(LibreNms, config=lambda address: {"url": address}, good={"ports": [{"port_id": 7}]})
 
-Run it with Django set up (`DJANGO_SETTINGS_MODULE=idcsched.settings`). It needs no database and no network but this
-machine's own, and no test runner: what does not hold is an AssertionError.
+Run it with Django set up (`DJANGO_SETTINGS_MODULE=idcsched.settings`). It needs no database, no network beyond this
+machine and no test runner: a broken law raises AssertionError.
 """
 
 import threading
@@ -46,7 +46,7 @@ Configure = Callable[[str], Mapping[str, Any]]
 NOW: Final = datetime(2031, 5, 7, 12, 2, 30, tzinfo=UTC)
 TIMEOUT: Final = 0.5
 GRACE: Final = 5.0
-"""Above the timeout, for a machine that is busy with other things."""
+"""The seconds that a collector may take beyond its timeout, since the machine may be busy."""
 SECRET: Final = "s3cret"  # noqa: S105 - of servers that live as long as a test
 UNKNOWN: Final = "no_such_field"
 MISBEHAVING: Final[Mapping[str, Behaviour]] = {
@@ -70,17 +70,16 @@ NONSENSE: Final[Mapping[str, bytes]] = {
 
 
 def check_collector(collector: type[Collector], *, config: Configure, good: Any = None) -> None:
-    """Raises AssertionError, naming the collector and the law, unless it
+    """Try the collector; raises AssertionError, with the collector and the broken law, unless the collector
 
     - keeps the contract of its class, and takes its configuration strictly and unchanged;
     - makes records, mappings by text, of a good answer: asked twice the same, with a secret or without one;
-    - changes nothing of itself;
+    - does not change its own attributes;
     - raises this project's errors and no others, in time, where a server is away, silent, slow, broken or endless,
       and makes no record of such an answer, nor of nonsense.
 
-    `config` gives the configuration with which the server at `http://127.0.0.1:port` is asked. `good` is the document,
-    or the bytes, that a good server answers; one that doesn't ask over HTTP goes without, and without the laws on
-    answers.
+    `config` returns the configuration for the server at `http://127.0.0.1:port`. `good` is the document, or the bytes,
+    that a good server answers; without it, as for collectors that don't ask over HTTP, the laws on answers are skipped.
     """
     _check_class(collector)
     with override_settings(OUTBOUND_HOSTS=LOOPBACK), loopback_allowed(_Untouched()):
@@ -97,13 +96,13 @@ def check_collector(collector: type[Collector], *, config: Configure, good: Any 
 
 
 class _Untouched:
-    """Settings that are set already."""
+    """A stand-in that takes what `loopback_allowed` sets, since `override_settings` has set it already."""
 
     OUTBOUND_HOSTS: list[str]
 
 
 class _Outcome:
-    """What asking once has come to."""
+    """The records and the error of one call of `collect`."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []
@@ -120,13 +119,14 @@ def _check_class(collector: type[Collector]) -> None:
 
 
 def _check_config(collector: type[Collector], given: Mapping[str, Any]) -> None:
-    """Strict, frozen, and the same after a round trip."""
-    made = _config(collector, given)
-    _law(collector, convert(msgspec.to_builtins(made), collector.Config) == made, "its Config survives a round trip")
+    """Check that the Config is strict, frozen, and the same after a round trip."""
+    config = _config(collector, given)
+    copy = convert(msgspec.to_builtins(config), collector.Config)
+    _law(collector, copy == config, "its Config survives a round trip")
     _law(collector, bool(collector.Config.__struct_config__.frozen), "its Config is frozen")
-    wrong = list(collector(made).check())
-    _law(collector, all(isinstance(each, FieldError) for each in wrong), "`check` gives FieldErrors")
-    _law(collector, not wrong, f"`check` finds nothing wrong with a good configuration: {wrong}")
+    errors = list(collector(config).check())
+    _law(collector, all(isinstance(error, FieldError) for error in errors), "`check` gives FieldErrors")
+    _law(collector, not errors, f"`check` finds nothing wrong with a good configuration: {errors}")
     try:
         convert({**given, UNKNOWN: 1}, collector.Config)
     except Invalid:
@@ -136,10 +136,10 @@ def _check_config(collector: type[Collector], given: Mapping[str, Any]) -> None:
 
 def _check_good(collector: type[Collector], config: Configure, behave: Behaviour) -> None:
     with peer(behave) as server:
-        made = collector(_config(collector, config(_address(server)), timeout=GRACE))
-        kept = dict(vars(made))
-        outcomes = [_asked(made, secret) for secret in (SECRET, SECRET, None)]
-        _law(collector, vars(made) == kept, "it changes nothing of itself")
+        instance = collector(_config(collector, config(_address(server)), timeout=GRACE))
+        attributes = dict(vars(instance))
+        outcomes = [_collected(instance, secret) for secret in (SECRET, SECRET, None)]
+        _law(collector, vars(instance) == attributes, "it changes nothing of itself")
     for outcome in outcomes[:2]:
         _law(collector, outcome.error is None, f"it reads a good answer: {outcome.error!r}")
     records = outcomes[0].records
@@ -149,39 +149,39 @@ def _check_good(collector: type[Collector], config: Configure, behave: Behaviour
     _check_error(collector, outcomes[2], "a secret that is not there")
 
 
-def _check_failure(collector: type[Collector], config: Configure, address: str, what: str) -> None:
-    outcome = _asked(collector(_config(collector, config(address))), SECRET)
-    _law(collector, outcome.error is not None, f"it raises on {what}")
-    _check_error(collector, outcome, what)
-    _law(collector, not outcome.records, f"it makes no record of {what}")
+def _check_failure(collector: type[Collector], config: Configure, address: str, situation: str) -> None:
+    outcome = _collected(collector(_config(collector, config(address))), SECRET)
+    _law(collector, outcome.error is not None, f"it raises on {situation}")
+    _check_error(collector, outcome, situation)
+    _law(collector, not outcome.records, f"it makes no record of {situation}")
 
 
-def _check_nonsense(collector: type[Collector], config: Configure, address: str, what: str) -> None:
-    outcome = _asked(collector(_config(collector, config(address))), SECRET)
-    _check_error(collector, outcome, what)
-    _law(collector, not outcome.records, f"it makes no record of {what}")
+def _check_nonsense(collector: type[Collector], config: Configure, address: str, situation: str) -> None:
+    outcome = _collected(collector(_config(collector, config(address))), SECRET)
+    _check_error(collector, outcome, situation)
+    _law(collector, not outcome.records, f"it makes no record of {situation}")
 
 
-def _check_error(collector: type[Collector], outcome: _Outcome, what: str) -> None:
+def _check_error(collector: type[Collector], outcome: _Outcome, situation: str) -> None:
     error = outcome.error
-    fine = error is None or isinstance(error, IdcschedError)
-    _law(collector, fine, f"on {what} it raises one of this project's errors, not {error!r}")
+    allowed = error is None or isinstance(error, IdcschedError)
+    _law(collector, allowed, f"on {situation} it raises one of this project's errors, not {error!r}")
 
 
-def _asked(made: Collector, secret: str | None) -> _Outcome:
-    """Ask once, and wait no longer than for the time that it has."""
-    outcome, timeout = _Outcome(), made.config.timeout_seconds
+def _collected(instance: Collector, secret: str | None) -> _Outcome:
+    """Call `collect` in a thread; breaks a law if the call takes longer than its timeout and GRACE."""
+    outcome, timeout = _Outcome(), instance.config.timeout_seconds
 
     def ask() -> None:
         try:
-            outcome.records.extend(made.collect(Ask(now=NOW, timeout=timeout, secret=secret)))
-        except Exception as error:  # noqa: BLE001 - which ones may be raised is what is tried
+            outcome.records.extend(instance.collect(Ask(now=NOW, timeout=timeout, secret=secret)))
+        except Exception as error:  # noqa: BLE001 - _check_error judges which exceptions are allowed
             outcome.error = error
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(timeout + GRACE)
-    _law(type(made), not thread.is_alive(), "it ends when its time is over")
+    _law(type(instance), not thread.is_alive(), "it ends when its time is over")
     return outcome
 
 
@@ -197,6 +197,6 @@ def _address(server: Any) -> str:
     return f"http://127.0.0.1:{server.server_address[1]}"
 
 
-def _law(collector: type[Collector], kept: bool, law: str) -> None:
-    if not kept:
+def _law(collector: type[Collector], holds: bool, law: str) -> None:
+    if not holds:
         raise AssertionError(f"{collector.kind}: {law}")

@@ -1,1 +1,1 @@
-"""What stretches of bandwidth come to, and what of it is billed."""
+"""Bandwidth figures computed from history, and the bills and forecasts that follow from them."""

@@ -1,7 +1,7 @@
-"""Days, weeks and months as ISPs cut them, over a stretch of five-minute slots.
+"""Billing days, hours of the week and billing months over a stretch of five-minute slots.
 
-The stretch is counted in UTC; the cuts are midnights in the billing zone. Where clocks are set forward or back a day
-has 276 or 300 slots, and the hours of the week are those that the clock shows.
+Slots are counted in UTC; days begin at midnight in the billing zone. A day on which clocks are set forward or back has
+276 or 300 slots, and hours of the week follow the local clock.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from metrics_ingest.samples.slots import SLOT, slot_floor, slots_between
 __all__ = ["Calendar", "Month", "midnight", "month_start", "next_month"]
 
 DAY = timedelta(days=1)
-NOWHERE = -1
+NO_SLOT = -1
 
 
 def midnight(day: date, zone: ZoneInfo) -> datetime:
-    """When the day begins there, in UTC; where clocks skip midnight, the moment at which they do."""
+    """Return the time in UTC at which the day begins in the zone; where clocks skip midnight, the time of the skip."""
     return datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(UTC)
 
 
@@ -37,7 +37,7 @@ def next_month(day: date) -> date:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """A billing month in a stretch: `slots` and `days` are where it lies there, as far as it has come."""
+    """A billing month within a stretch; `slots` and `days` are its part of the stretch, up to the stretch's end."""
 
     first: date
     slots: slice
@@ -46,9 +46,9 @@ class Month:
 
 @dataclass(frozen=True, kw_only=True)
 class Calendar:
-    """The whole billing days of a stretch; the last one is the one that runs.
+    """The billing days of a stretch, from the first whole one to the running one.
 
-    `bounds` has each day's first slot, and at last the slot at which the stretch ends.
+    `bounds` has each day's first slot, followed by the slot at which the stretch ends.
     """
 
     start: datetime
@@ -58,14 +58,14 @@ class Calendar:
 
     @classmethod
     def of(cls, *, start: datetime, end: datetime, zone: ZoneInfo) -> Self:
-        """From `start` up to, not including, `end`, both at a slot's beginning."""
+        """Cut the time from `start` up to, not including, `end` into days; both must be beginnings of slots."""
         today = (end - SLOT).astimezone(zone).date()
         day = start.astimezone(zone).date()
         if midnight(day, zone) < start:
             day += DAY
         days = tuple(day + count * DAY for count in range((today - day).days + 1))
-        places = [slots_between(start, slot_floor(midnight(one, zone))) for one in days]
-        return cls(start=start, zone=zone, days=days, bounds=np.array([*places, slots_between(start, end)]))
+        first_slots = [slots_between(start, slot_floor(midnight(day, zone))) for day in days]
+        return cls(start=start, zone=zone, days=days, bounds=np.array([*first_slots, slots_between(start, end)]))
 
     @cached_property
     def end(self) -> int:
@@ -73,26 +73,22 @@ class Calendar:
 
     @cached_property
     def day_slots(self) -> Integers:
-        """One row a day: the numbers of its slots, filled up with −1."""
+        """The numbers of each day's slots, one row per day, padded with −1 to the length of the longest day."""
         lengths = np.diff(self.bounds)
-        found = self.bounds[:-1, None] + np.arange(lengths.max(initial=0))
-        found[np.arange(found.shape[1]) >= lengths[:, None]] = NOWHERE
-        return found
+        numbers = self.bounds[:-1, None] + np.arange(lengths.max(initial=0))
+        numbers[np.arange(numbers.shape[1]) >= lengths[:, None]] = NO_SLOT
+        return numbers
 
     def months(self) -> Iterator[Month]:
-        """The months that begin in the stretch, the running one last."""
-        for place, day in enumerate(self.days):
+        """Yield the months that begin in the stretch, the running one last."""
+        for index, day in enumerate(self.days):
             if day.day == 1:
-                after = next_month(day)
-                until = self.days.index(after) if after in self.days else len(self.days)
-                slots = slice(int(self.bounds[place]), int(self.bounds[until]))
-                yield Month(first=day, slots=slots, days=slice(place, until))
+                following = next_month(day)
+                until = self.days.index(following) if following in self.days else len(self.days)
+                slots = slice(int(self.bounds[index]), int(self.bounds[until]))
+                yield Month(first=day, slots=slots, days=slice(index, until))
 
     def hours_of_week(self, slots: slice) -> Integers:
-        """For each of the slots its hour of the week in the zone, from Monday 00:00."""
-        moments = (self.start + place * SLOT for place in range(slots.start, slots.stop))
-        return np.array([_hour_of_week(at.astimezone(self.zone)) for at in moments], dtype=np.int64)
-
-
-def _hour_of_week(local: datetime) -> int:
-    return local.weekday() * 24 + local.hour
+        """Return the hour of the week of each slot in the billing zone, counted from Monday 00:00."""
+        times = ((self.start + slot * SLOT).astimezone(self.zone) for slot in range(slots.start, slots.stop))
+        return np.array([at.weekday() * 24 + at.hour for at in times], dtype=np.int64)

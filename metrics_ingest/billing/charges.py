@@ -1,7 +1,7 @@
-"""What a line's charge type bills: pure functions of a month's figures.
+"""A line's bill for a month by its charge type: pure functions of the month's figures.
 
-A month that still runs is billed as if it ended now. Prices of the monthly types are per Mbps and month, those of the
-daily types per Mbps and day, that of volume per GB (10⁹ bytes). What is committed is billed in any case.
+The running month is billed as if it ended now. Prices of the monthly types are per Mbps and month, those of the daily
+types per Mbps and day, that of volume per GB (10⁹ bytes). The commit is billed in any case.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ MBIT_PER_GB: Final = 8000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What the bandwidth of some time came to, in Mbps."""
+    """Bandwidth figures of a period, in Mbps."""
 
     p95: float
     fourth_peak: float
@@ -28,7 +28,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tariff:
-    """What is known of a line's contract."""
+    """The terms of a line's contract that its bill depends on."""
 
     charge_type: str
     purchased_mbps: float
@@ -39,7 +39,7 @@ class Tariff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """How much of what is billed, and for how much money; None where the price is not known."""
+    """A billed quantity with its unit, and the amount of money; `amount` is None where the price is not known."""
 
     quantity: float
     unit: Literal["mbps", "mbps_days", "gb"]
@@ -47,14 +47,14 @@ class Bill:
 
 
 def billable_mbps(tariff: Tariff, figures: Figures) -> float:
-    """The Mbps that the charge type looks at, the commit at least: what one month is compared with another by."""
+    """Return the Mbps that the charge type bills by, at least the commit; comparable from month to month."""
     if tariff.charge_type == ChargeType.FIXED:
         return tariff.purchased_mbps
     return max(measured_mbps(tariff.charge_type, figures), tariff.commit_mbps or 0.0)
 
 
 def measured_mbps(charge_type: str, figures: Figures) -> float:
-    """The figure that a charge type looks at; `fixed` looks at none."""
+    """Return the measured figure that a charge type bills by; raises KeyError for `fixed`, which has none."""
     return {
         ChargeType.P95_MONTH: figures.p95,
         ChargeType.FOURTH_PEAK_MONTH: figures.fourth_peak,
@@ -66,23 +66,23 @@ def measured_mbps(charge_type: str, figures: Figures) -> float:
 
 
 def bill(tariff: Tariff, figures: Figures, *, daily_peaks: Sequence[float], days: int, seconds: float) -> Bill:
-    """Of a month with that many days and seconds, so far; `daily_peaks` are those of the days with values.
+    """Bill a month that has had `days` days and `seconds` seconds so far; only days with values have `daily_peaks`.
 
-    A day without values is billed its commit under `daily_peak`, and as the mean of the others under
-    `daily_peak_average`; the volume of a gap is taken to be that of the mean.
+    A day without values is billed the commit under `daily_peak`, and the mean of the other days under
+    `daily_peak_average`. The volume of a gap is taken to be that of the mean.
     """
     commit = tariff.commit_mbps or 0.0
     if tariff.charge_type == ChargeType.VOLUME:
         gigabytes = billable_mbps(tariff, figures) * seconds / MBIT_PER_GB
-        return Bill(quantity=gigabytes, unit="gb", amount=_times(gigabytes, tariff.price_per_gb))
+        return Bill(quantity=gigabytes, unit="gb", amount=_amount(gigabytes, tariff.price_per_gb))
     if tariff.charge_type == ChargeType.DAILY_PEAK:
         mbps_days = sum(max(peak, commit) for peak in daily_peaks) + commit * (days - len(daily_peaks))
-        return Bill(quantity=mbps_days, unit="mbps_days", amount=_times(mbps_days, tariff.price_per_mbps))
+        return Bill(quantity=mbps_days, unit="mbps_days", amount=_amount(mbps_days, tariff.price_per_mbps))
     billed = billable_mbps(tariff, figures)
     if tariff.charge_type == ChargeType.DAILY_PEAK_AVERAGE:
-        return Bill(quantity=billed * days, unit="mbps_days", amount=_times(billed * days, tariff.price_per_mbps))
-    return Bill(quantity=billed, unit="mbps", amount=_times(billed, tariff.price_per_mbps))
+        return Bill(quantity=billed * days, unit="mbps_days", amount=_amount(billed * days, tariff.price_per_mbps))
+    return Bill(quantity=billed, unit="mbps", amount=_amount(billed, tariff.price_per_mbps))
 
 
-def _times(quantity: float, price: float | None) -> float | None:
+def _amount(quantity: float, price: float | None) -> float | None:
     return None if price is None else quantity * price

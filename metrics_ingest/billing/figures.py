@@ -1,7 +1,7 @@
-"""What stretches of bandwidth come to: pure functions over one row a line, one column a slot, NaN where there is a gap.
+"""Bandwidth figures: pure functions over arrays with one row per line and one column per slot, NaN for a gap.
 
-A gap is no value: it is counted nowhere, least of all as zero, and each figure comes with the number of values that it
-rests on. What rests on none is NaN.
+Gaps are left out, never counted as zero. Each figure comes with the number of values that it rests on, and is NaN where
+that number is zero.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,10 @@ ENHANCED: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayFigures:
-    """One row a line, one column a billing day; `fifth` is the day's 5th-highest value, of fewer the lowest."""
+    """Figures of billing days: one row per line, one column per day.
+
+    `fifth` is the day's 5th-highest value, or the lowest of fewer values.
+    """
 
     peak: Floats
     fifth: Floats
@@ -45,7 +48,7 @@ class DayFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeakFigures:
-    """What days' peaks come to, for each line. Of fewer days than a rank needs, the lowest counts."""
+    """Each line's figures computed from its days' peaks; of fewer days than a rank needs, the lowest counts."""
 
     fourth_peak: Floats
     enhanced_95: Floats
@@ -55,7 +58,7 @@ class PeakFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend:
-    """For each row a robust straight line: its slope, and its height at the place after the last column."""
+    """A Theil–Sen line per row: its height one column after the last, its slope per column, the spread about it."""
 
     level: Floats
     slope: Floats
@@ -63,9 +66,9 @@ class Trend:
 
 
 def day_figures(slots: Values, calendar: Calendar) -> DayFigures:
-    """Each billing day's figures."""
+    """Compute the figures of each billing day."""
     padded = np.concatenate([slots, np.full((len(slots), 1), np.nan, dtype=np.float32)], axis=1)
-    days = padded[:, calendar.day_slots]  # −1 takes the NaN at the end
+    days = padded[:, calendar.day_slots]  # index −1, which stands for no slot, picks the NaN column at the end
     covered = np.count_nonzero(~np.isnan(days), axis=-1)
     upwards = np.sort(days, axis=-1)
     return DayFigures(
@@ -78,10 +81,10 @@ def day_figures(slots: Values, calendar: Calendar) -> DayFigures:
 
 
 def peak_figures(days: DayFigures, chosen: slice) -> PeakFigures:
-    """Over the days chosen."""
+    """Compute the figures of the chosen days' peaks."""
     peaks, fifths = np.sort(days.peak[:, chosen], axis=-1), np.sort(days.fifth[:, chosen], axis=-1)
     known = np.count_nonzero(~np.isnan(peaks), axis=-1)
-    rank = known[:, None] - np.arange(peaks.shape[1])  # of the highest 1, of the next 2
+    rank = known[:, None] - np.arange(peaks.shape[1])  # the highest peak has rank 1
     return PeakFigures(
         fourth_peak=_ranked(peaks, known, FOURTH),
         enhanced_95=means(np.where(rank <= ENHANCED, fifths, np.nan)),
@@ -91,56 +94,56 @@ def peak_figures(days: DayFigures, chosen: slice) -> PeakFigures:
 
 
 def hour_means(slots: Values) -> Values:
-    """The mean of each hour; the slots are whole hours."""
+    """Return the mean of each hour; the slots must make up whole hours."""
     return means(slots.reshape(len(slots), -1, SLOTS_AN_HOUR)).astype(np.float32)
 
 
 def week_profile(slots: Values, hours_of_week: Integers) -> Values:
-    """Each row's mean by hour of the week."""
-    place = np.zeros((len(hours_of_week), HOURS_A_WEEK), dtype=np.float32)
-    place[np.arange(len(hours_of_week)), hours_of_week] = 1.0
+    """Return each row's mean by hour of the week."""
+    one_hot = np.zeros((len(hours_of_week), HOURS_A_WEEK), dtype=np.float32)
+    one_hot[np.arange(len(hours_of_week)), hours_of_week] = 1.0
     known = ~np.isnan(slots)
-    sums, counts = np.where(known, slots, 0.0) @ place, known.astype(np.float32) @ place
+    sums, counts = np.where(known, slots, 0.0) @ one_hot, known.astype(np.float32) @ one_hot
     return _quotient(sums, counts).astype(np.float32)
 
 
 def means(values: npt.NDArray[np.floating[Any]]) -> Floats:
-    """The mean over the last axis."""
+    """Return the mean of the known values over the last axis."""
     known = ~np.isnan(values)
     sums = np.where(known, values, 0.0).sum(axis=-1, dtype=np.float64)
     return _quotient(sums, np.count_nonzero(known, axis=-1))
 
 
 def theil_sen(days: Floats, *, least: int) -> Trend:
-    """The median of the slopes between any two days, and the line of that slope with as many days above as below.
+    """Fit a Theil–Sen line to each row: the median slope between any two days, as many days above it as below.
 
-    One day gone wild, or ten of thirty, do not bend it. `spread` is how far days lie off the line: 1.4826 times the
-    median distance, which for normal noise is its standard deviation. NaN where fewer than `least` days are known.
+    Outliers, even ten of thirty days, hardly move the line. `spread` is 1.4826 times the median distance of days from
+    the line, which for normal noise is the standard deviation. NaN where fewer than `least` days are known.
     """
-    enough = np.where(np.count_nonzero(~np.isnan(days), axis=-1) >= least, 0.0, np.nan)
+    nan_if_few = np.where(np.count_nonzero(~np.isnan(days), axis=-1) >= least, 0.0, np.nan)
     earlier, later = np.triu_indices(days.shape[1], k=1)
-    slope = _median((days[:, later] - days[:, earlier]) / (later - earlier)) + enough
-    at = np.arange(days.shape[1]) - days.shape[1]
-    level = _median(days - slope[:, None] * at)
-    off = days - level[:, None] - slope[:, None] * at
-    return Trend(level=level, slope=slope, spread=1.4826 * _median(np.abs(off)))
+    slope = _median((days[:, later] - days[:, earlier]) / (later - earlier)) + nan_if_few
+    offsets = np.arange(days.shape[1]) - days.shape[1]
+    level = _median(days - slope[:, None] * offsets)
+    residuals = days - level[:, None] - slope[:, None] * offsets
+    return Trend(level=level, slope=slope, spread=1.4826 * _median(np.abs(residuals)))
 
 
 def _median(values: Floats) -> Floats:
     known = np.count_nonzero(~np.isnan(values), axis=-1)
     upwards = np.sort(values, axis=-1)
-    places = np.stack([np.maximum(known - 1, 0) // 2, np.minimum(known // 2, values.shape[-1] - 1)], axis=-1)
-    found: Floats = np.take_along_axis(upwards, places, axis=-1).mean(axis=-1)
-    return found
+    middle = np.stack([np.maximum(known - 1, 0) // 2, np.minimum(known // 2, values.shape[-1] - 1)], axis=-1)
+    medians: Floats = np.take_along_axis(upwards, middle, axis=-1).mean(axis=-1)
+    return medians
 
 
 def _ranked(upwards: npt.NDArray[Any], known: Integers, rank: int) -> Floats:
-    """The value of that rank from above, or the lowest where there are fewer; gaps stand last."""
+    """Return the value of that rank, counted from the highest, or the lowest of fewer values; gaps are sorted last."""
     place = np.maximum(known - rank, 0)
     return np.take_along_axis(upwards, place[..., None], axis=-1)[..., 0].astype(np.float64)
 
 
 def _quotient(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> Floats:
-    found = np.full(sums.shape, np.nan)
-    np.divide(sums, counts, out=found, where=counts > 0)
-    return found
+    quotients = np.full(sums.shape, np.nan)
+    np.divide(sums, counts, out=quotients, where=counts > 0)
+    return quotients

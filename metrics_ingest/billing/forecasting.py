@@ -1,24 +1,25 @@
-"""What the running month will be billed by, and when a line will be full: pure functions.
+"""Forecasts of the figure that bills the running month, and of the day on which a line is full: pure functions.
 
-**The month.** Let w be the share of the month that has passed, M the figure that the line's charge type looks at of the
-month so far, and R that of the last 30 days. The forecast is
+**The month.** Let w be the share of the month that has passed, M the figure that the line's charge type bills by, of
+the month so far, and R the same figure of the last 30 days. The forecast is
 
     w · M + (1 − w) · max(M, R)
 
-On the second of a month M is one day's luck, and R counts; a month that began higher than the last ones is not talked
-down; at the end only M is left. The interval is meant to hold four months in five. It is
+Early in a month M rests on a day or two, so R counts; a month that began higher than the last 30 days keeps M; at the
+end only M is left. The interval is meant to hold the month's figure four times in five. It is
 
     forecast ± 1.28 · s · √(1 − w), and beyond it (1 − w) · g · d on the side to which the trend leads
 
-where s is how far single days lie off the trend, g the trend a day, d the days that are left, all of the days' own
-figures of that kind: percentiles, peaks, fifth-highest values or means. A month's figure sways less than a day's, so
-this is rather wide than narrow. Where a month's highest days are billed, the interval reaches further up: by 1.92 · s
-instead, and by g · d, for a line that grows has its highest days last. None of the three lies below the commit, and a
-fixed line bills what was purchased.
+where d is the days that are left, and s and g are the spread and the daily slope of the trend through the days' figures
+of the same kind: percentiles, peaks, fifth-highest values or means. A month's figure varies less than a day's, so the
+interval is rather too wide than too narrow. Where a month's highest days are billed, the interval reaches further up:
+by 1.92 · s instead of 1.28 · s, and by all of g · d, since a growing line has its highest days last. Neither forecast
+nor interval lies below the commit, and a fixed line bills what was purchased.
 
 **Full.** The trend is a Theil–Sen line through the percentiles of the last 28 whole days: the median of the slopes
-between any two days. Days until the high-water mark are what is left up to it, by the trend's height today, over its
-slope. A line that does not grow has none, nor has one that would take over a year: that far a month says nothing.
+between any two days. The days until the high-water mark are the distance from the trend's height today up to the mark,
+divided by the slope. A line that does not grow has none, nor has one that would take over a year: 28 days say nothing
+about that.
 """
 
 from dataclasses import dataclass
@@ -28,15 +29,15 @@ from typing import Final
 __all__ = ["FARTHEST_DAYS", "Forecast", "Sway", "Trend", "days_until", "forecast"]
 
 FOUR_IN_FIVE: Final = 1.28
-"""Of a normal distribution four fifths lie within so many standard deviations."""
+"""Four fifths of a normal distribution lie within so many standard deviations."""
 HIGHER: Final = 1.5
-"""So many times as far up reaches the interval of what rests on the highest days: of many days some lie high."""
+"""The factor by which the interval reaches further up where a month's highest days are billed."""
 FARTHEST_DAYS: Final = 365
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sway:
-    """Of a line through the days' figures of one kind: its slope a day, how far days lie off it."""
+    """The slope per day and the spread of the trend line through the days' figures of one kind."""
 
     slope: float
     spread: float
@@ -44,7 +45,7 @@ class Sway:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend(Sway):
-    """The line through the days' percentiles, with its height today."""
+    """The trend line through the days' percentiles; `level` is its height today."""
 
     level: float
 
@@ -68,9 +69,10 @@ def forecast(
     commit: float = 0.0,
     highest: bool = False,
 ) -> Forecast:
-    """`month` is what it has come to so far, None: nothing yet; `passed` the share of it that is over, 0..1.
+    """Forecast the running month from its figure so far, `month` (None: no value yet), and that of the last 30 days.
 
-    `highest`: the month's figure is one of its highest days'.
+    `passed` is the share of the month that is over, 0..1; `highest` says that the charge type bills a month's highest
+    days.
     """
     so_far = rolling if month is None else month
     left = 1.0 if month is None else 1.0 - passed
@@ -85,7 +87,7 @@ def forecast(
 
 
 def days_until(mark: float, trend: Trend) -> float | None:
-    """How long until the trend reaches the mark: 0 where it is there already, None where it is not in sight."""
+    """Return the days until the trend reaches the mark: 0 if it has, None if it takes over a year or never does."""
     if trend.level >= mark:
         return 0.0
     if trend.slope <= 0 or mark - trend.level > FARTHEST_DAYS * trend.slope:

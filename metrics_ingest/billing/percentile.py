@@ -1,4 +1,4 @@
-"""The 95th percentile as ISPs bill it, and by the other conventions there are."""
+"""The 95th percentile, as ISPs bill it and by NumPy's other conventions."""
 
 from collections.abc import Callable
 from types import MappingProxyType
@@ -21,21 +21,22 @@ KEPT: Final = DROPPED - 1
 
 
 def percentile_95(values: Values, *, convention: str | None = None) -> tuple[Floats, Integers]:
-    """For each row the percentile of its values, and how many there are; NaN is a gap and no value.
+    """Return each row's percentile, and the number of its values; NaN is a gap.
 
-    The convention (None: the installation's) says which rank it is, or between which. By `nearest_rank` and n values
-    sorted downwards it is the one at index n // 20: of 30 days, 8,640 values, 432 are dropped. A row of gaps has NaN.
+    The convention (None: the installation's) says which rank the percentile is, or between which two it lies. By
+    `nearest_rank` it is the value at index n // 20 of n values in descending order: of 30 days, 8,640 values, the
+    highest 432 are dropped. A row of gaps has NaN.
     """
     known = np.count_nonzero(~np.isnan(values), axis=-1)
     return percentile_95_sorted(np.sort(values, axis=-1), known, convention=convention), known
 
 
 def percentile_95_sorted(upwards: Values, known: Integers, *, convention: str | None = None) -> Floats:
-    """The same of rows that are sorted already, lowest first, gaps last; `known` counts their values."""
+    """Return the percentile of rows that are sorted already, lowest first, gaps last; `known` counts their values."""
     floor, share = CONVENTIONS[convention or settings.PERCENTILE_CONVENTION](known)
     lower, upper = (_at(upwards, np.clip(place, 0, np.maximum(known - 1, 0))) for place in (floor, floor + 1))
-    found: Floats = lower + np.where(share > 0, (upper - lower) * share, 0.0)
-    return found
+    percentiles: Floats = lower + np.where(share > 0, (upper - lower) * share, 0.0)
+    return percentiles
 
 
 def _at(upwards: Values, place: Integers) -> Floats:
@@ -43,7 +44,7 @@ def _at(upwards: Values, place: Integers) -> Floats:
 
 
 Rank = Callable[[Integers], tuple[Integers, Floats]]
-"""How many values → the place in ascending order, from 0, and how far to go from there to the next one."""
+"""From the number of values to the percentile's place in ascending order, and the share of the way to the next one."""
 
 
 def _exactly(place: Integers) -> tuple[Integers, Floats]:
@@ -56,7 +57,7 @@ def _in_twentieths(twentieths: Integers) -> tuple[Integers, Floats]:
 
 
 def _plotting(alpha: float, beta: float) -> Rank:
-    """Hyndman and Fan's continuous ones: n q + α + q (1 − α − β) counted from 1."""
+    """Return the rank of one of Hyndman and Fan's continuous definitions: n q + α + q (1 − α − β), counted from 1."""
     shift = alpha + KEPT / DROPPED * (1 - alpha - beta) - 1
 
     def rank(known: Integers) -> tuple[Integers, Floats]:
@@ -76,7 +77,7 @@ def _averaged(known: Integers) -> tuple[Integers, Floats]:
 
 
 def _closest(known: Integers) -> tuple[Integers, Floats]:
-    """The observation whose number, counted from 1, is nearest to n q; of two, the even one."""
+    """Return the place whose number, counted from 1, is nearest to n q; of two, the even number."""
     whole, rest = np.divmod(known * KEPT - DROPPED // 2, DROPPED)
     return _exactly(whole - ((rest == 0) & (whole % 2 == 0)))
 
@@ -86,7 +87,7 @@ def _linear(known: Integers) -> tuple[Integers, Floats]:
 
 
 def _nearest(known: Integers) -> tuple[Integers, Floats]:
-    """Of two that are equally near, the even place."""
+    """Return the place, counted from 0, that is nearest to (n − 1) q; of two, the even place."""
     whole, rest = np.divmod((known - 1) * KEPT, DROPPED)
     up = (rest * 2 > DROPPED) | ((rest * 2 == DROPPED) & (whole % 2 == 1))
     return _exactly(whole + up)

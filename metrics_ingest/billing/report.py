@@ -1,4 +1,4 @@
-"""What is known of a line's bandwidth, for people who answer for capacity and cost: read from the roll-ups."""
+"""Bandwidth reports of lines for people who answer for capacity and cost, read from the roll-ups."""
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
@@ -20,7 +20,7 @@ from metrics_ingest.samples.slots import SLOT, slots_between
 
 __all__ = ["BandwidthReport", "DayReport", "MonthReport", "month_reports", "rollups_reported"]
 
-SWAYS_BY = {
+TRENDS = {
     ChargeType.P95_MONTH: "trend",
     ChargeType.FOURTH_PEAK_MONTH: "peak",
     ChargeType.DAILY_PEAK: "peak",
@@ -28,9 +28,9 @@ SWAYS_BY = {
     ChargeType.ENHANCED_95: "fifth",
     ChargeType.VOLUME: "mean",
 }
-"""The days' figures by which the figure of a month sways, as the roll-up's columns begin."""
+"""The daily figure whose trend the forecast of a charge type uses, as the prefix of the roll-up's columns."""
 HIGHEST_DAYS = frozenset({ChargeType.FOURTH_PEAK_MONTH, ChargeType.ENHANCED_95})
-"""They bill by the highest days of a month."""
+"""The charge types that bill by a month's highest days."""
 WINDOW_SLOTS = {"24h": 288, "7d": 7 * 288, "30d": 30 * 288}
 MONTHS, DAYS = "running_months", "running_days"
 
@@ -124,7 +124,7 @@ class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, row: Any, now: datetime) -> Self:
-        """Of a row as `rollups_reported` gives it for the same time."""
+        """Report on a row of `rollups_reported`, which must be read for the same `now`."""
         line: Line = row.line
         running = next(iter(getattr(line, MONTHS)), None)
         return cls(
@@ -153,7 +153,7 @@ class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rollups_reported(now: datetime) -> QuerySet[BandwidthRollup]:
-    """Roll-ups with their lines, the running month, and how long until each line is full; three queries."""
+    """Return the roll-ups with their lines, running months and days until each line is full; three queries."""
     first = month_start(now.astimezone(_zone()).date())
     months = BandwidthMonth.objects.filter(month=first)
     days = BandwidthDay.objects.filter(day__gte=first, line__charge_type=ChargeType.DAILY_PEAK).order_by("day")
@@ -181,7 +181,7 @@ def rollups_reported(now: datetime) -> QuerySet[BandwidthRollup]:
 
 
 def month_reports(line: Line, months: Sequence[BandwidthMonth]) -> list[MonthReport]:
-    """The line's months with what its present contract bills for them; at most one query."""
+    """Report on the line's months, billed by its present contract; at most one query."""
     peaks: dict[date, list[float]] = {}
     if months and line.charge_type == ChargeType.DAILY_PEAK:
         first, last = min(row.month for row in months), next_month(max(row.month for row in months))
@@ -192,11 +192,11 @@ def month_reports(line: Line, months: Sequence[BandwidthMonth]) -> list[MonthRep
 
 
 def _month_report(line: Line, row: BandwidthMonth, peaks: Sequence[float]) -> MonthReport:
-    """`peaks` are the days' highest values; only the daily peak is billed by them."""
+    """Report on a month; `peaks` are its days' highest values, by which `daily_peak` alone bills."""
     start, end = midnight(row.month, _zone()), midnight(next_month(row.month), _zone())
     last = (start + (row.slots - 1) * SLOT).astimezone(_zone()).date()
     tariff, figures = _tariff(line), _month_figures(row)
-    found = bill(tariff, figures, daily_peaks=peaks, days=last.day, seconds=row.slots * SLOT.total_seconds())
+    billed = bill(tariff, figures, daily_peaks=peaks, days=last.day, seconds=row.slots * SLOT.total_seconds())
     return MonthReport(
         month=f"{row.month:%Y-%m}",
         complete=row.slots == slots_between(start, end),
@@ -207,16 +207,16 @@ def _month_report(line: Line, row: BandwidthMonth, peaks: Sequence[float]) -> Mo
         enhanced_95_mbps=row.enhanced_95_mbps,
         daily_peak_average_mbps=row.daily_peak_average_mbps,
         mean_mbps=row.mean_mbps,
-        bill=_bill_report(found, billable_mbps(tariff, figures)),
+        bill=_bill_report(billed, billable_mbps(tariff, figures)),
     )
 
 
-def _bill_report(found: Bill, mbps: float) -> BillReport:
+def _bill_report(billed: Bill, mbps: float) -> BillReport:
     return BillReport(
         billable_mbps=mbps,
-        quantity=found.quantity,
-        unit=found.unit,
-        amount=found.amount,
+        quantity=billed.quantity,
+        unit=billed.unit,
+        amount=billed.amount,
         currency=settings.CURRENCY,
     )
 
@@ -225,21 +225,23 @@ def _forecast(row: BandwidthRollup, running: BandwidthMonth | None, now: datetim
     line: Line = row.line
     first = month_start(now.astimezone(_zone()).date())
     if line.charge_type == ChargeType.FIXED:
-        found = Forecast(mbps=line.purchased_mbps, low=line.purchased_mbps, high=line.purchased_mbps)
+        expected = Forecast(mbps=line.purchased_mbps, low=line.purchased_mbps, high=line.purchased_mbps)
     elif row.p95_30d_mbps is None:
         return None
     else:
         start, end = midnight(first, _zone()), midnight(next_month(first), _zone())
-        found = forecast(
+        expected = forecast(
             month=None if running is None else measured_mbps(line.charge_type, _month_figures(running)),
             rolling=measured_mbps(line.charge_type, _rolling_figures(row)),
             passed=(now - start) / (end - start),
             days_left=(end - now) / timedelta(days=1),
-            sway=_sway(row, SWAYS_BY[ChargeType(line.charge_type)]),
+            sway=_sway(row, TRENDS[ChargeType(line.charge_type)]),
             commit=line.commit_mbps or 0.0,
             highest=line.charge_type in HIGHEST_DAYS,
         )
-    return ForecastReport(month=f"{first:%Y-%m}", billable_mbps=found.mbps, low_mbps=found.low, high_mbps=found.high)
+    return ForecastReport(
+        month=f"{first:%Y-%m}", billable_mbps=expected.mbps, low_mbps=expected.low, high_mbps=expected.high
+    )
 
 
 def _sway(row: BandwidthRollup, figure: str) -> Sway | None:
@@ -273,7 +275,7 @@ def _month_figures(row: BandwidthMonth) -> Figures:
 
 
 def _rolling_figures(row: BandwidthRollup) -> Figures:
-    """Where the last thirty days have a percentile, they have the other figures, too."""
+    """Return the figures of the last 30 days; where the percentile is known, all of them are."""
     return Figures(
         p95=row.p95_30d_mbps or 0.0,
         fourth_peak=row.fourth_peak_30d_mbps or 0.0,

@@ -1,4 +1,4 @@
-"""Reading a stretch of history, condensed to steps."""
+"""Reads a stretch of a metric's history, condensed to steps."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ class Series:
     values: Floats
 
     def points(self) -> Iterator[tuple[datetime, float | None]]:
-        """Each step's start and value."""
+        """Yield each step's start and value."""
         for place, value in enumerate(self.values.tolist()):
             yield self.start + place * self.step, None if math.isnan(value) else value
 
@@ -58,7 +58,7 @@ AGGREGATES: Final = MappingProxyType[str, Callable[[Floats], Floats]](
         "p95": lambda steps: percentile_95(steps.astype(np.float32))[0],
     }
 )
-"""What many values come to; each is only given steps that hold one at least."""
+"""Functions that reduce each step's values to one; every step that they are given has at least one value."""
 
 
 def series_read(
@@ -71,7 +71,7 @@ def series_read(
     step: timedelta = SLOT,
     agg: str = "mean",
 ) -> Series:
-    """The values from the slot of `start` up to `end`, condensed to steps by `agg`; one query. Raises Invalid."""
+    """Read the values from the slot of `start` up to `end`, condensed to steps by `agg`; one query. Raises Invalid."""
     if agg not in AGGREGATES:
         raise Invalid("invalid_choice", _("one of {choices}"), "/agg", choices=", ".join(AGGREGATES))
     if step < SLOT or step % SLOT:
@@ -91,14 +91,14 @@ def series_read(
 def _slots(metric: Metric, idc: Idc, line: Line | None, start: datetime, end: datetime) -> Values:
     first, last = start.date(), slot_floor(end - timedelta(microseconds=1)).date()
     days = SampleDay.objects.filter(metric=metric, idc=idc, line=line, day__range=(first, last))
-    found = stretch(days.order_by().values_list("day", "values"), first, (last - first).days + 1)
+    values = stretch(days.order_by().values_list("day", "values"), first, (last - first).days + 1)
     offset = slots_between(utc_midnight(first), start)
-    return found[offset : offset + math.ceil((end - start) / SLOT)]
+    return values[offset : offset + math.ceil((end - start) / SLOT)]
 
 
 def _condensed(steps: Floats, aggregate: Callable[[Floats], Floats]) -> Floats:
-    found = np.full(len(steps), np.nan)
-    some = np.flatnonzero(~np.isnan(steps).all(axis=-1))
-    if some.size:
-        found[some] = aggregate(steps[some])
-    return found
+    condensed = np.full(len(steps), np.nan)
+    known = np.flatnonzero(~np.isnan(steps).all(axis=-1))
+    if known.size:
+        condensed[known] = aggregate(steps[known])
+    return condensed

@@ -1,6 +1,6 @@
 """`csv`: a table, from an address or from a file of the source folder: cost sheets, contracts, readings.
 
-A record is one row, by the headings of its columns; what stands in no column is left out.
+A record is one row: its values by the headings of their columns. Empty cells and cells without a heading are left out.
 """
 
 import csv
@@ -76,7 +76,7 @@ class Csv(Collector):
 
 
 def _read(name: str) -> bytes:
-    """A file of the source folder, wherever links lead; raises Unavailable."""
+    """Read a file of the source folder; raises Unavailable, also for one that links lead outside of the folder."""
     folder = Path(settings.SOURCE_FOLDER).resolve()
     file = (folder / name).resolve()
     if not file.is_relative_to(folder):

@@ -44,23 +44,23 @@ class HttpJson(Collector):
             yield from error.errors
 
     def collect(self, ask: Ask) -> Iterator[Record]:
-        sent = b"" if self.config.body is None else msgspec.json.encode(self.config.body)
+        body = b"" if self.config.body is None else msgspec.json.encode(self.config.body)
         reply = web_fetch(
             ask,
             self.config,
             self.config.url,
             method=self.config.method,
             accept=JSON,
-            content=sent,
-            content_type=JSON if sent else "",
+            content=body,
+            content_type=JSON if body else "",
         )
-        found = expression(self.config.items, "/items")(self._document(reply.content))
-        if isinstance(found, dict):
-            found = [found]
-        if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+        items = expression(self.config.items, "/items")(self._document(reply.content))
+        if isinstance(items, dict):
+            items = [items]
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             detail = _("{items} leads to no list of objects in what {origin} sent")
             raise Unavailable("no_items", detail, items=self.config.items, origin=origin_of(self.config.url))
-        yield from found
+        yield from items
 
     def _document(self, content: bytes) -> Any:
         try:

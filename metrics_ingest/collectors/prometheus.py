@@ -1,4 +1,4 @@
-"""`prometheus`: a PromQL query to a Prometheus, or to what speaks its HTTP API (VictoriaMetrics, Thanos, Mimir).
+"""`prometheus`: a PromQL query to a Prometheus or another server with its HTTP API (VictoriaMetrics, Thanos, Mimir).
 
 A record is one value of one series: `{"labels": {...}, "value": 1.5, "at": 1700000000.0}`.
 """
@@ -20,9 +20,9 @@ from metrics_ingest.collectors.web import WebConfig, web_check, web_fetch
 __all__ = ["Prometheus", "PrometheusConfig", "Span"]
 
 REFUSED = (400, 422)
-"""What a server says of a query that it can't execute, with the reason in the body."""
+"""The statuses with which a server refuses a query; the body has the reason."""
 MOST_POINTS = 11_000
-"""Of one series in one answer: Prometheus itself gives no more."""
+"""The limit of Prometheus itself for the points of one series in one answer."""
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -76,13 +76,13 @@ class Prometheus(Collector):
     def collect(self, ask: Ask) -> Iterator[Record]:
         base, span = self.config.url.rstrip("/"), self.config.range
         now = ask.now.timestamp()
-        asked: dict[str, Any] = {"query": self.config.query, "timeout": f"{max(ask.seconds_left, 1):.0f}s"}
+        parameters: dict[str, Any] = {"query": self.config.query, "timeout": f"{max(ask.seconds_left, 1):.0f}s"}
         if span is None:
-            address = f"{base}/api/v1/query?{urlencode({**asked, 'time': now})}"
+            address = f"{base}/api/v1/query?{urlencode({**parameters, 'time': now})}"
         else:
             aligned = now - now % span.step_seconds  # so that each run asks for the same points
             times = {"start": aligned - span.seconds, "end": aligned, "step": span.step_seconds}
-            address = f"{base}/api/v1/query_range?{urlencode({**asked, **times})}"
+            address = f"{base}/api/v1/query_range?{urlencode({**parameters, **times})}"
         reply = web_fetch(ask, self.config, address, accept="application/json", also=REFUSED)
         yield from self._records(reply.content)
 

@@ -1,7 +1,8 @@
 """`sql`: one read-only query to a PostgreSQL.
 
-A record is one row, by the names of its columns. The query runs in a read-only transaction under a statement timeout,
-and is read through a cursor: more rows than a run may bring are never sent. What the role may read, the role decides.
+A record is one row, by the names of its columns. The query runs in a read-only transaction under a statement timeout
+and is read through a cursor, so that the server never sends more rows than a run may bring. The role's privileges
+decide what it may read.
 """
 
 import select
@@ -22,7 +23,7 @@ from metrics_ingest.sources.mapping import MAX_VALUES
 
 __all__ = ["Sql", "SqlConfig"]
 
-AT_ONCE = 1000
+FETCH_SIZE = 1000
 QUERY_CANCELED = "57014"
 
 
@@ -45,7 +46,7 @@ class Sql(Collector):
     config: SqlConfig
 
     def check(self) -> Iterable[FieldError]:
-        """One statement: the driver would send several at once, and the second could undo what guards the first."""
+        """Refuse several statements: the driver would send them at once, and the second could end the transaction."""
         if ";" in self.config.query.strip().removesuffix(";"):
             yield FieldError("/query", "one_statement", _("one statement only; a semicolon in a text is chr(59)"))
         if "\x00" in self.config.query:
@@ -62,14 +63,14 @@ class Sql(Collector):
 
 
 class _Session:
-    """A connection that never waits beyond the time that is left, whatever the other side does or does not do."""
+    """A connection of which no operation waits beyond the run's time limit."""
 
     def __init__(self, config: SqlConfig, ask: Ask) -> None:
         self._ask = ask
         self.where = f"{config.host}:{config.port}"
         address = admitted_address(config.host, config.port, within=ask.seconds_left)
         self._connection: Any = psycopg2.connect(
-            host=config.host,  # for the certificate; what is dialled is hostaddr
+            host=config.host,  # the certificate is checked against it; the connection goes to hostaddr
             hostaddr=address,
             port=config.port,
             dbname=config.database,
@@ -89,12 +90,12 @@ class _Session:
         self._run(cursor, f"SET LOCAL statement_timeout = {milliseconds}")
         self._run(cursor, "SET LOCAL search_path = pg_catalog, public")
         self._run(cursor, f"DECLARE found NO SCROLL CURSOR FOR {query}")
-        for _fetched in range(0, MAX_VALUES + AT_ONCE, AT_ONCE):
-            self._run(cursor, f"FETCH {AT_ONCE} FROM found")
+        for _fetched in range(0, MAX_VALUES + FETCH_SIZE, FETCH_SIZE):
+            self._run(cursor, f"FETCH {FETCH_SIZE} FROM found")
             names = [column.name for column in cursor.description or ()]
             batch = cursor.fetchall()
             yield from (dict(zip(names, map(_plain, row), strict=True)) for row in batch)
-            if len(batch) < AT_ONCE:
+            if len(batch) < FETCH_SIZE:
                 return
         raise Unavailable("too_many", _("at most {limit} samples at once"), limit=MAX_VALUES)
 
@@ -120,7 +121,7 @@ def _plain(value: Any) -> Any:
 
 
 def _refusal(error: psycopg2.Error, where: str) -> Unavailable:
-    """What PostgreSQL said, in one line."""
+    """Return PostgreSQL's error as an Unavailable with a one-line reason."""
     reason = (getattr(error.diag, "message_primary", None) or str(error)).strip().splitlines()
     text = reason[0][:300] if reason else type(error).__name__
     if error.pgcode is None:

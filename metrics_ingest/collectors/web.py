@@ -1,4 +1,4 @@
-"""What the kinds that ask over HTTP have in common: an address, headers, and how the secret is shown."""
+"""What the kinds that ask over HTTP share: address, headers, and the way in which the secret is sent."""
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ __all__ = ["Auth", "WebConfig", "web_check", "web_fetch"]
 NAME = r"^[A-Za-z0-9-]+$"
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token"})
 SECRET_PARAMETERS = frozenset({"password", "passwd", "secret", "token", "access_token", "api_key", "apikey"})
-OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
+RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
 
 HeaderName = Annotated[str, msgspec.Meta(pattern=NAME, max_length=100)]
 HeaderValue = Annotated[str, msgspec.Meta(pattern=r"^[ -~]*$", max_length=1000)]
@@ -40,7 +40,7 @@ class WebConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def web_check(config: WebConfig) -> Iterator[FieldError]:
-    """An address that can be called, and no secret where everybody sees it."""
+    """Yield the errors of the address, the headers and the authentication, among them secrets in plain sight."""
     try:
         origin_of(config.url)
     except IdcschedError as error:
@@ -50,7 +50,7 @@ def web_check(config: WebConfig) -> Iterator[FieldError]:
     for header in config.headers:
         if header.lower() in SECRET_HEADERS:
             yield FieldError(f"/headers/{header}", "secret_in_config", _("a secret belongs into `secret_ref`"))
-        elif header.lower() in OURS:
+        elif header.lower() in RESERVED_HEADERS:
             yield FieldError(f"/headers/{header}", "not_settable", _("this header can't be set"))
     yield from _auth_errors(config.auth)
 
@@ -66,12 +66,12 @@ def web_fetch(
     content_type: str = "",
     also: tuple[int, ...] = (),
 ) -> Fetched:
-    """Ask for `url` with the source's headers and its secret; raises an OutboundError."""
+    """Fetch `url` with the source's headers and secret; raises an OutboundError."""
     headers = {"Accept": accept, **config.headers}
     if content_type:
         headers["Content-Type"] = content_type
     if ask.secret is not None:
-        headers, url = _shown(ask.secret, config.auth, headers, url)
+        headers, url = _with_secret(ask.secret, config.auth, headers, url)
     return ask.fetch(url, method=method, headers=headers, content=content, also=also)
 
 
@@ -87,8 +87,8 @@ def _auth_errors(auth: Auth) -> Iterator[FieldError]:
         yield FieldError("/auth/name", "required", _("this is required"))
 
 
-def _shown(secret: str, auth: Auth, headers: Mapping[str, str], url: str) -> tuple[dict[str, str], str]:
-    """Headers and address with the secret in its place."""
+def _with_secret(secret: str, auth: Auth, headers: Mapping[str, str], url: str) -> tuple[dict[str, str], str]:
+    """Return the headers and the address with the secret where `auth` says."""
     if not secret.isprintable() or not secret.isascii():
         raise Unavailable("secret_unusable", _("the secret holds characters that can't be sent"))
     if auth.kind == "parameter":
@@ -96,8 +96,8 @@ def _shown(secret: str, auth: Auth, headers: Mapping[str, str], url: str) -> tup
         query = urlencode([*parse_qsl(parts.query, keep_blank_values=True), (str(auth.name), secret)])
         return dict(headers), urlunsplit(parts._replace(query=query))
     if auth.kind == "basic":
-        coded = b64encode(f"{auth.username}:{secret}".encode()).decode("ascii")
-        return {**headers, "Authorization": f"Basic {coded}"}, url
+        encoded = b64encode(f"{auth.username}:{secret}".encode()).decode("ascii")
+        return {**headers, "Authorization": f"Basic {encoded}"}, url
     if auth.kind == "header":
         return {**headers, str(auth.name): secret}, url
     return {**headers, "Authorization": f"Bearer {secret}"}, url

@@ -1,1 +1,1 @@
-"""Samples on their way into the tables: checked, put into columns, written in bulk."""
+"""Storage of samples: they are checked, arranged as columns, and written in bulk."""

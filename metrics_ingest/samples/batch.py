@@ -1,7 +1,7 @@
-"""Many values as columns: sorted, and cut into what the tables hold.
+"""A batch of values as sorted columns, and its runs of consecutive slots.
 
-A subject is what a value is about: metric and line, or, where the metric is about IDCs, metric and IDC; by primary
-keys, line 0 standing for the IDC as a whole. Times are whole microseconds since 1970, UTC.
+The subject of a value is its metric together with a line, or, where the metric is about IDCs, with an IDC; all are
+primary keys, and line 0 stands for the IDC as a whole. Times are whole microseconds since 1970, UTC.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Days = tuple[Integers, Integers, npt.NDArray[np.float32]]
-"""Of each row: the line, the day counted from 1970, its 288 values."""
+"""The line, the day counted from 1970, and the 288 values of each row."""
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -47,16 +47,16 @@ def moment(at: int) -> datetime:
 
 
 def slots_since_1970(at: Integers) -> Integers:
-    found: Integers = at // SLOT_MICROSECONDS
-    return found
+    slots: Integers = at // SLOT_MICROSECONDS
+    return slots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
-    """Values of slots that follow each other, of one subject and one UTC day; a row each.
+    """Runs of values in consecutive slots of one subject's UTC day, one row each.
 
     `day` counts from 1970. The values of row r are `values[start[r] : start[r] + length[r]]`, as they are stored.
-    `turn` tells the runs of one subject's day apart: 0 for its first, 1 for its second, and so on.
+    `turn` numbers the runs of one subject's day from 0.
     """
 
     metric: Integers
@@ -76,7 +76,7 @@ class Runs:
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Values in the order in which all writers write: by subject; and those of one subject, oldest first."""
+    """Values in the order in which all writers write: by subject, and for each subject oldest first."""
 
     metric: Integers
     idc: Integers
@@ -86,7 +86,7 @@ class Batch:
 
     @classmethod
     def of(cls, *, metric: Integers, idc: Integers, line: Integers, at: Integers, value: Floats) -> Self:
-        """Of values of the same subject and time the one that came last stays last."""
+        """Sort the columns; of values of the same subject and time, the one given last stays last."""
         order = np.lexsort((at, line, idc, metric))
         return cls(metric=metric[order], idc=idc[order], line=line[order], at=at[order], value=value[order])
 
@@ -95,16 +95,16 @@ class Batch:
 
     @cached_property
     def slot(self) -> Integers:
-        """The five minutes in which each was taken, counted from 1970."""
+        """The slot of each value, counted from 1970."""
         return slots_since_1970(self.at)
 
     @cached_property
     def subject(self) -> Integers:
-        """Numbers the subjects, from 0 on."""
-        moved = np.zeros(len(self), dtype=bool)
+        """The subject of each value, as a number that counts the subjects from 0."""
+        changes = np.zeros(len(self), dtype=bool)
         for column in (self.metric, self.idc, self.line):
-            moved[1:] |= column[1:] != column[:-1]
-        return np.cumsum(moved)
+            changes[1:] |= column[1:] != column[:-1]
+        return np.cumsum(changes)
 
     def taken(self, rows: Any) -> "Batch":
         return Batch(
@@ -116,11 +116,11 @@ class Batch:
         )
 
     def newest(self) -> "Batch":
-        """The last value of each subject."""
+        """Return the last value of each subject."""
         return self.taken(_ends(self.subject))
 
     def runs(self) -> Runs:
-        """What each day's slots hold: of several values of a slot the last one."""
+        """Return the runs that the values form; of several values in a slot, the last one counts."""
         last = self.taken(_ends(self.subject, self.slot))
         day, place = np.divmod(last.slot, SLOTS_A_DAY)
         begins = np.ones(len(last), dtype=bool)
@@ -140,16 +140,16 @@ class Batch:
 
 
 def _ends(*columns: Integers) -> Integers:
-    """The rows after which one of the columns moves, and the last one."""
+    """Return the rows after which the value of any column changes, and the last row."""
     ends = np.ones(len(columns[0]), dtype=bool)
     ends[:-1] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     return np.flatnonzero(ends)
 
 
 def _turns(subject: Integers, day: Integers) -> Integers:
-    """Counts the rows of each subject's day."""
+    """Number the rows of each subject's day from 0."""
     rows = np.arange(len(subject))
     first = np.ones(len(subject), dtype=bool)
     first[1:] = (np.diff(subject) != 0) | (np.diff(day) != 0)
-    found: Integers = rows - np.maximum.accumulate(np.where(first, rows, 0))
-    return found
+    turns: Integers = rows - np.maximum.accumulate(np.where(first, rows, 0))
+    return turns

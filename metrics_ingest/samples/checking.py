@@ -1,4 +1,4 @@
-"""Which samples are sound: what their codes stand for, and what is wrong with those that are not."""
+"""Checks of samples: resolves their codes to primary keys, and finds the faults of those that can't be stored."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,18 +19,18 @@ from metrics_ingest.samples.batch import Batch, Flags, Floats, Integers, microse
 __all__ = ["KEPT", "MAX_AHEAD", "Checked", "Sample", "samples_check"]
 
 MAX_AHEAD: Final = timedelta(minutes=1)
-"""So far clocks may differ: what lies ahead by more is refused, what lies ahead by less counts as taken on arrival."""
+"""How far clocks may differ: a sample further ahead is refused, a nearer one counts as taken on arrival."""
 KEPT: Final = timedelta(days=40)
 UNKNOWN: Final = -1
 WHOLE_IDC: Final = 0
 MANY: Final = 0.2
-"""From this share of all IDCs on, reading them all is quicker than naming those wanted."""
+"""The share of all IDCs above which reading all of them is quicker than naming those that the samples name."""
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One value as it is handed in, by the codes of what it is about.
+    """One value as clients and sources hand it in, with the codes of its subject.
 
-    A light struct: there are ten thousands of them at once, and nothing in them can hold a cycle.
+    Left out of garbage collection: tens of thousands exist at once, and none can be part of a cycle.
     """
 
     idc: str
@@ -42,14 +42,14 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """The sound samples, and by its place what is wrong with each of the others."""
+    """The sound samples as a batch, and the faults of each of the others by its place in the list."""
 
     sound: Batch
     faults: Mapping[int, Sequence[FieldError]]
 
 
 def samples_check(samples: Sequence[Sample], now: datetime, within: Collection[int] | None = None) -> Checked:
-    """Look the codes up, in four queries at most, and the values over; `within` are the IDCs that may be written."""
+    """Check the samples, with four queries at most; `within` are the IDCs of which samples may be stored."""
     known = _Known.read(samples)
     columns = _Columns.of(samples, known)
     faults: dict[int, list[FieldError]] = {}
@@ -62,7 +62,7 @@ def samples_check(samples: Sequence[Sample], now: datetime, within: Collection[i
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the samples' codes stand for; of metrics the places in the columns below."""
+    """The primary keys of the samples' codes; of a metric, its place in the columns below."""
 
     metrics: Mapping[str, int]
     idcs: Mapping[str, int]
@@ -88,7 +88,7 @@ class _Known:
 
 
 def _rows(samples: Sequence[Sample]) -> tuple[QuerySet[Idc], QuerySet[Line]]:
-    """The IDCs named, and the lines of those of which lines are named; all, where naming so many would take longer."""
+    """Return the IDCs that samples name, and the lines of those whose lines are named; all rows if that is quicker."""
     idcs, lines = Idc.objects.order_by(), Line.objects.order_by()
     codes = {sample.idc for sample in samples}
     with_lines = {sample.idc for sample in samples if sample.line is not None}
@@ -101,7 +101,7 @@ def _rows(samples: Sequence[Sample]) -> tuple[QuerySet[Idc], QuerySet[Line]]:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The samples by column: primary keys and places, UNKNOWN where there is none; times as a batch has them."""
+    """The samples as columns: primary keys and metrics' places, UNKNOWN for unknown codes; times as in a batch."""
 
     metric: Integers
     idc: Integers
@@ -138,18 +138,19 @@ class _Columns:
             at=self.at[sound],
             value=self.value[sound],
         )
-        return replace(batch, at=np.minimum(batch.at, microseconds(now)))  # sorted before: of those ahead the last wins
+        return replace(batch, at=np.minimum(batch.at, microseconds(now)))  # after sorting, so that the latest one wins
 
 
 def _times(samples: Sequence[Sample], zoned: Sequence[bool]) -> Integers:
-    """Each distinct time is looked at once: a push has few."""
-    found = {at: microseconds(at) for at in {sample.at for sample, fine in zip(samples, zoned, strict=True) if fine}}
-    return np.array([found.get(sample.at, 0) for sample in samples], dtype=np.int64)
+    """Convert each distinct time once, since a push has few; times without a zone become 0."""
+    distinct = {sample.at for sample, has_zone in zip(samples, zoned, strict=True) if has_zone}
+    converted = {at: microseconds(at) for at in distinct}
+    return np.array([converted.get(sample.at, 0) for sample in samples], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
-    """`broken` says which samples break it; `params` fills the fields of `detail` for one of them."""
+    """One rule: `broken` flags the samples that break it, `params` fills the fields of `detail` for one of them."""
 
     broken: Flags
     pointer: str
@@ -161,7 +162,7 @@ class _Rule:
 def _rules(
     samples: Sequence[Sample], columns: _Columns, known: _Known, now: datetime, within: Collection[int] | None
 ) -> Iterator[_Rule]:
-    """In the order in which a sample's faults are told."""
+    """Yield the rules, in the order in which a sample's faults are listed."""
     yield _Rule(
         broken=columns.idc == UNKNOWN,
         pointer="/idc",

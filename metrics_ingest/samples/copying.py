@@ -1,8 +1,8 @@
-"""Writing a batch on PostgreSQL: binary COPY into temporary tables, then one statement for each table.
+"""Writes a batch on PostgreSQL: binary COPY into temporary tables, then one statement for each table.
 
-The temporary tables live as long as the session and are empty between transactions. What is held already is looked
-up row by row, each by its whole key, in a way that leaves the planner no choice: it may believe whatever it likes of a
-table that it counted while it was nearly empty.
+The temporary tables live as long as the session and are empty between transactions. Stored rows are looked up one by
+one, each by its whole key, in queries that leave the planner a single plan: its statistics may date from when the table
+was nearly empty.
 """
 
 import struct
@@ -44,7 +44,7 @@ DAY_ROW: Final = np.dtype(
 
 
 class Scope(NamedTuple):
-    """How subjects of one kind are found: `lines` says whether they are lines or whole IDCs."""
+    """The SQL by which subjects of one kind are found: lines, or, where `lines` is false, whole IDCs."""
 
     lines: bool
     key: str
@@ -56,12 +56,14 @@ SCOPES: Final = (
     Scope(lines=False, key="idc_id", where="WHERE line_id IS NULL"),
 )
 
-BY_KEY: Final = "SET LOCAL enable_sort = off; SET LOCAL enable_incremental_sort = off; SET LOCAL jit = off;"
-"""Before a look-up, which asks for an order that the unique index alone has: any other way would have to sort.
+USE_INDEX: Final = "SET LOCAL enable_sort = off; SET LOCAL enable_incremental_sort = off; SET LOCAL jit = off;"
+"""Goes before a look-up ordered by the columns of the unique index, since any plan without that index has to sort.
 
-It says BETWEEN where it means "the same as": what is equal needs no order.
+Look-ups write BETWEEN for equality: with `=` the planner would see that there is nothing to order.
 """
-AS_EVER: Final = "SET LOCAL enable_sort = DEFAULT; SET LOCAL enable_incremental_sort = DEFAULT; SET LOCAL jit = DEFAULT"
+RESET_PLANNER: Final = (
+    "SET LOCAL enable_sort = DEFAULT; SET LOCAL enable_incremental_sort = DEFAULT; SET LOCAL jit = DEFAULT"
+)
 
 STAGED: Final = {
     "staged_latest": "place, metric_id, idc_id, value, at",
@@ -90,7 +92,7 @@ NEWER_SQL: Final = """
             AND held.{key} BETWEEN staged.{key} AND staged.{key}
             ORDER BY held.metric_id, held.{key} LIMIT 1
         ) AS there
-        FROM staged_latest AS staged OFFSET 0 -- else it looks twice
+        FROM staged_latest AS staged OFFSET 0 -- so that the subquery is run once per row
     ) AS compared
     WHERE there > at
 """
@@ -112,7 +114,7 @@ DAYS_SQL: Final = """
 
 
 def latest_write(batch: Batch) -> Integers:
-    """Keep each value, one a subject, unless a newer one is there. Says, for each, the time of the newest."""
+    """Store each value, one per subject, unless a newer one is stored; return for each the time of the newest."""
     newest = batch.at.copy()
     with connection.cursor() as cursor:
         cursor.execute(STAGES_SQL)
@@ -120,28 +122,28 @@ def latest_write(batch: Batch) -> Integers:
             rows = np.flatnonzero((batch.line != 0) == scope.lines)
             if rows.size:
                 _copy(cursor, "staged_latest", [_latest_rows(batch, rows, scope)], scope)
-                cursor.execute(_said(LATEST_SQL, Latest, scope))
-                if cursor.rowcount < rows.size:  # some were not written: perhaps there are newer ones
-                    cursor.execute(BY_KEY + _said(NEWER_SQL, Latest, scope))
+                cursor.execute(_sql(LATEST_SQL, Latest, scope))
+                if cursor.rowcount < rows.size:  # some rows were not written, perhaps because newer ones are stored
+                    cursor.execute(USE_INDEX + _sql(NEWER_SQL, Latest, scope))
                     for place, at in cursor.fetchall():
                         newest[place] = at
-                    cursor.execute(AS_EVER)
+                    cursor.execute(RESET_PLANNER)
     return newest
 
 
 def days_write(runs: Runs) -> None:
-    """Put the runs in the place of what the days hold. Whoever calls this holds the lock on the latest values."""
+    """Overwrite the runs' slots in the stored days; the caller must hold the locks on the latest values."""
     with connection.cursor() as cursor:
         for scope in SCOPES:
-            mine = (runs.line != 0) == scope.lines
-            for turn in range(int(runs.turn[mine].max(initial=-1)) + 1):
-                rows = np.flatnonzero(mine & (runs.turn == turn))
+            in_scope = (runs.line != 0) == scope.lines
+            for turn in range(int(runs.turn[in_scope].max(initial=-1)) + 1):
+                rows = np.flatnonzero(in_scope & (runs.turn == turn))
                 _copy(cursor, "staged_runs", _run_rows(runs, rows, scope), scope)
-                cursor.execute(f"{BY_KEY}{_said(DAYS_SQL, SampleDay, scope)};{AS_EVER}", [EMPTY_DAY])
+                cursor.execute(f"{USE_INDEX}{_sql(DAYS_SQL, SampleDay, scope)};{RESET_PLANNER}", [EMPTY_DAY])
 
 
 def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
-    """The lines' days from `first` up to, not including, `until`, counted from 1970; in no order."""
+    """Read the lines' days from `first` up to, not including, `until`, counted from 1970; in no order."""
     query = f"""
         SELECT line_id, day, "values" FROM {connection.ops.quote_name(SampleDay._meta.db_table)}
         WHERE metric_id = {metric:d} AND line_id = ANY ('{{{",".join(map(str, lines.tolist()))}}}')
@@ -166,20 +168,20 @@ def _latest_rows(batch: Batch, rows: Integers, scope: Scope) -> bytes:
 
 
 def _run_rows(runs: Runs, rows: Integers, scope: Scope) -> list[bytes]:
-    """Rows of one length have one layout."""
-    found = []
+    """Encode the runs for COPY, those of one length together, since they share one layout."""
+    encoded = []
     for length in np.unique(runs.length[rows]):
-        alike = rows[runs.length[rows] == length]
-        values = runs.values[runs.start[alike][:, None] + np.arange(length)]
-        columns: list[Column] = [runs.metric[alike], runs.idc[alike], (runs.day[alike] - DAYS_TO_2000).astype(np.int32)]
-        columns.append((runs.slot[alike] * VALUE_SIZE + 1).astype(np.int32))
+        group = rows[runs.length[rows] == length]
+        values = runs.values[runs.start[group][:, None] + np.arange(length)]
+        columns: list[Column] = [runs.metric[group], runs.idc[group], (runs.day[group] - DAYS_TO_2000).astype(np.int32)]
+        columns.append((runs.slot[group] * VALUE_SIZE + 1).astype(np.int32))
         columns.append(values.view(f"V{length * VALUE_SIZE}")[:, 0])
-        found.append(_binary([*columns, runs.line[alike]] if scope.lines else columns))
-    return found
+        encoded.append(_binary([*columns, runs.line[group]] if scope.lines else columns))
+    return encoded
 
 
 def _binary(columns: Sequence[Column]) -> bytes:
-    """The columns' rows as COPY reads them: how many fields, then for each its size and its bytes, big end first."""
+    """Encode the columns' rows for COPY: the number of fields, then the size and big-endian bytes of each field."""
     layout: list[tuple[str, Any]] = [("fields", ">i2")]
     for place, column in enumerate(columns):
         layout += [(f"size{place}", ">i4"), (f"value{place}", column.dtype.newbyteorder(">"))]
@@ -192,14 +194,14 @@ def _binary(columns: Sequence[Column]) -> bytes:
 
 
 def _copy(cursor: Any, table: str, rows: Sequence[bytes], scope: Scope) -> None:
-    """Fill the table with these rows alone; what a call before left there in this transaction goes."""
+    """Fill the temporary table with these rows, in place of those of an earlier call in this transaction."""
     columns = STAGED[table] + (", line_id" if scope.lines else "")
-    cursor.execute(f"DELETE FROM {table}")  # noqa: S608  # one of the two above
+    cursor.execute(f"DELETE FROM {table}")  # noqa: S608  # `table` is a key of STAGED
     cursor.copy_expert(
         f"COPY {table} ({columns}) FROM STDIN (FORMAT binary)", BytesIO(b"".join((COPY_HEADER, *rows, COPY_TRAILER)))
     )
 
 
-def _said(sql: str, model: type[Model], scope: Scope) -> str:
+def _sql(sql: str, model: type[Model], scope: Scope) -> str:
     table = connection.ops.quote_name(model._meta.db_table)
     return sql.format(table=table, key=scope.key, where=scope.where)

@@ -1,4 +1,4 @@
-"""The names that samples can be about, in the words of the sources: codes, and the names that people know ISPs by."""
+"""The names by which sources may refer to IDCs and lines: codes, and for lines also the aliases of their ISPs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ __all__ = ["Names"]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Read once for a run."""
+    """The known names, read once for a run."""
 
     lines: Mapping[str, frozenset[str]]
     """The codes of each IDC's lines, by its code."""
@@ -31,7 +31,7 @@ class Names:
         )
 
     def match(self, idc: str, line: str | None, metric: str) -> tuple[str, str | None] | None:
-        """The codes of what a value is about: no line where the metric is about IDCs. None where there is no such."""
+        """Return the codes of a value's IDC and line (None for a metric about IDCs); None where a name is unknown."""
         if idc not in self.lines:
             return None
         if metric not in self.about_lines:

@@ -1,4 +1,4 @@
-"""Writing a batch on SQLite: statements of many rows, days read, changed and written back."""
+"""Writes a batch on SQLite, by multi-row statements; days are read, changed and written back."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date
@@ -39,11 +39,11 @@ DayKey = tuple[int, int, int | None, date]
 
 
 def latest_write(batch: Batch) -> Integers:
-    """Keep each value, one a subject, unless a newer one is there. Says, for each, the time of the newest."""
-    adapted = connection.ops.adapt_datetimefield_value
+    """Store each value, one per subject, unless a newer one is stored; return for each the time of the newest."""
+    adapt = connection.ops.adapt_datetimefield_value
     columns = (batch.metric, batch.idc, batch.line, batch.value, batch.at)
     rows = [
-        (metric, idc, line or None, value, adapted(moment(at)))
+        (metric, idc, line or None, value, adapt(moment(at)))
         for metric, idc, line, value, at in zip(*(column.tolist() for column in columns), strict=True)
     ]
     _upsert(Latest, LATEST_SQL, LATEST_TARGETS, rows, LATEST_BATCH)
@@ -52,39 +52,39 @@ def latest_write(batch: Batch) -> Integers:
 
 
 def _latest_times(batch: Batch) -> dict[tuple[int, int, int | None], int]:
-    """When the latest values were taken, of these subjects at least."""
-    found: dict[tuple[int, int, int | None], int] = {}
+    """Return the times of the latest values of the batch's subjects, and perhaps of others."""
+    times: dict[tuple[int, int, int | None], int] = {}
     rows = Latest.objects.order_by().filter(metric_id__in=np.unique(batch.metric).tolist())
     idcs = np.unique(batch.idc).tolist()
     for chunk in _chunks(idcs, LATEST_BATCH):
         held = rows.filter(idc_id__in=chunk).values_list("metric_id", "idc_id", "line_id", "at")
-        found |= {(metric, idc, line): microseconds(at.astimezone(UTC)) for metric, idc, line, at in held}
-    return found
+        times |= {(metric, idc, line): microseconds(at.astimezone(UTC)) for metric, idc, line, at in held}
+    return times
 
 
 def days_write(runs: Runs) -> None:
-    """Put the runs in the place of what the days hold."""
-    news: dict[DayKey, list[int]] = {}
+    """Overwrite the runs' slots in the stored days."""
+    rows_by_day: dict[DayKey, list[int]] = {}
     for row, (metric, idc, line) in enumerate(
         zip(runs.metric.tolist(), runs.idc.tolist(), runs.line.tolist(), strict=True)
     ):
-        news.setdefault((metric, idc, line or None, day_date(int(runs.day[row]))), []).append(row)
-    for keys in _chunks(list(news), DAY_BATCH):
-        held = _held(keys)
-        rows = [(*key, _merged(held.get(key, EMPTY_DAY), runs, news[key])) for key in keys]
+        rows_by_day.setdefault((metric, idc, line or None, day_date(int(runs.day[row]))), []).append(row)
+    for keys in _chunks(list(rows_by_day), DAY_BATCH):
+        held = _stored_days(keys)
+        rows = [(*key, _merged(held.get(key, EMPTY_DAY), runs, rows_by_day[key])) for key in keys]
         _upsert(SampleDay, DAY_SQL, DAY_TARGETS, rows, DAY_BATCH)
 
 
 def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
-    """The lines' days from `first` up to, not including, `until`, counted from 1970; in no order."""
+    """Read the lines' days from `first` up to, not including, `until`, counted from 1970; in no order."""
     rows = SampleDay.objects.order_by().filter(
         metric_id=metric, line_id__in=lines.tolist(), day__gte=day_date(first), day__lt=day_date(until)
     )
-    found = list(rows.values_list("line_id", "day", "values"))
+    days = list(rows.values_list("line_id", "day", "values"))
     return (
-        np.array([line for line, _, _ in found], dtype=np.int64),
-        np.array([day_number(day) for _, day, _ in found], dtype=np.int64),
-        np.array([unpacked(values) for _, _, values in found], dtype=STORED).reshape(-1, SLOTS_A_DAY),
+        np.array([line for line, _, _ in days], dtype=np.int64),
+        np.array([day_number(day) for _, day, _ in days], dtype=np.int64),
+        np.array([unpacked(values) for _, _, values in days], dtype=STORED).reshape(-1, SLOTS_A_DAY),
     )
 
 
@@ -96,7 +96,7 @@ def _merged(held: bytes | memoryview, runs: Runs, rows: Sequence[int]) -> bytes:
     return stored(values)
 
 
-def _held(keys: Sequence[DayKey]) -> dict[DayKey, bytes | memoryview]:
+def _stored_days(keys: Sequence[DayKey]) -> dict[DayKey, bytes | memoryview]:
     rows = SampleDay.objects.order_by().filter(
         metric_id__in={metric for metric, _, _, _ in keys},
         idc_id__in={idc for _, idc, _, _ in keys},
@@ -118,9 +118,9 @@ def _upsert(
     with connection.cursor() as cursor:
         for target, chosen in zip(targets, (of_lines, of_idcs), strict=True):
             for chunk in _chunks(chosen, batch):
-                places = ", ".join(["(" + ", ".join(["%s"] * len(chunk[0])) + ")"] * len(chunk))
+                placeholders = ", ".join(["(" + ", ".join(["%s"] * len(chunk[0])) + ")"] * len(chunk))
                 params = [value for row in chunk for value in row]
-                cursor.execute(sql.format(table=table, rows=places, target=target), params)
+                cursor.execute(sql.format(table=table, rows=placeholders, target=target), params)
 
 
 def _chunks(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:

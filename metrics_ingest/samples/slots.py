@@ -42,7 +42,7 @@ def utc_midnight(day: date) -> datetime:
 
 
 def day_number(day: date) -> int:
-    """The day, counted from 1970."""
+    """Return the number of the day, counted from 1970."""
     return day.toordinal() - FIRST_DAY
 
 
@@ -51,46 +51,46 @@ def day_date(number: int) -> date:
 
 
 def slot_floor(at: datetime) -> datetime:
-    """The start of the slot in which the moment lies, in UTC."""
+    """Return the start of the slot in which the moment lies, in UTC."""
     at = at.astimezone(UTC)
     return at.replace(minute=at.minute - at.minute % 5, second=0, microsecond=0)
 
 
 def slot_of_day(at: datetime) -> tuple[date, int]:
-    """The UTC day of a moment, and its slot there."""
+    """Return the UTC day of a moment, and the number of its slot within the day."""
     at = at.astimezone(UTC)
     return at.date(), at.hour * SLOTS_AN_HOUR + at.minute // 5
 
 
 def slots_between(start: datetime, end: datetime) -> int:
-    """How many whole slots lie between two moments."""
+    """Return how many whole slots lie between two moments."""
     return (end - start) // SLOT
 
 
 def stored(values: Values) -> bytes:
-    """Values as the columns hold them."""
+    """Return the bytes that the database column holds for the values."""
     return values.astype(STORED, copy=False).tobytes()
 
 
 def unpacked(column: bytes | memoryview) -> Values:
-    """A column's values; not to be written to."""
+    """Return the values of a database column, as a read-only array."""
     return np.frombuffer(column, dtype=STORED)
 
 
 def as_measured(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """What float32 holds as the shortest decimal that it stands for: 786.721 and not 786.7210083007812.
+    """Return float32 values as the shortest decimals that they stand for: 786.721, not 786.7210083007812.
 
-    Other values, such as means, stay as they are.
+    Values that float32 can't hold exactly, such as means, stay as they are.
     """
     single = values.astype(np.float32)
     return np.where(single == values, single.astype(str).astype(np.float64), values.astype(np.float64))
 
 
 def stretch(days: Iterable[tuple[date, bytes | memoryview]], first: date, count: int) -> Values:
-    """Days of samples as one array of `count` days from `first` on; NaN where there are none."""
-    found = np.full((count, SLOTS_A_DAY), np.nan, dtype=np.float32)
+    """Return days of samples as one array of `count` days from `first` on; NaN where there are none."""
+    values = np.full((count, SLOTS_A_DAY), np.nan, dtype=np.float32)
     for day, column in days:
-        place = (day - first).days
-        if 0 <= place < count:
-            found[place] = unpacked(column)
-    return found.reshape(-1)
+        index = (day - first).days
+        if 0 <= index < count:
+            values[index] = unpacked(column)
+    return values.reshape(-1)

@@ -1,8 +1,7 @@
-"""Latest values and days of samples, written in bulk.
+"""Bulk storage of latest values and of days of samples.
 
-Whoever writes a subject's days has written its latest value before, in the same transaction: the lock on that row
-keeps two writers of one subject apart. All write in the same order, so that they don't wait for each other in a
-ring.
+A writer of a subject's days writes its latest value first, in the same transaction: the lock on that row keeps two
+writers of one subject apart. All writers write in the same order, so that they can't deadlock.
 """
 
 from datetime import date
@@ -19,10 +18,10 @@ __all__ = ["batch_store", "history_read"]
 
 
 def batch_store(batch: Batch) -> None:
-    """Store the values, latest and history, in one transaction of the caller's.
+    """Store the values, latest and history, in the caller's transaction.
 
-    An older value never takes the place of a newer latest one. A slot holds, while it is the newest, the newest of
-    its values; what comes in for it once it is over replaces what it held.
+    An older value never replaces a newer latest one. A slot holds, while it is the newest, the newest of its values; a
+    value that arrives once the slot is over replaces the stored one.
     """
     if not len(batch):
         return
@@ -34,12 +33,12 @@ def batch_store(batch: Batch) -> None:
 
 
 def history_read(metric: int, lines: Integers, first: date, days: int) -> Values:
-    """One row for each of the lines, whose numbers ascend, one column for each slot of the UTC days; NaN in gaps."""
+    """Read a row for each of the lines, whose keys must ascend, a column for each slot of the UTC days; NaN in gaps."""
     start = day_number(first)
-    whose, day, values = _by_database().days_read(metric, lines, start, start + days)
-    found = np.full((len(lines), days, SLOTS_A_DAY), np.nan, dtype=np.float32)
-    found[np.searchsorted(lines, whose), day - start] = values
-    return found.reshape(len(lines), days * SLOTS_A_DAY)
+    line, day, values = _by_database().days_read(metric, lines, start, start + days)
+    history = np.full((len(lines), days, SLOTS_A_DAY), np.nan, dtype=np.float32)
+    history[np.searchsorted(lines, line), day - start] = values
+    return history.reshape(len(lines), days * SLOTS_A_DAY)
 
 
 def _by_database() -> ModuleType:

@@ -1,4 +1,4 @@
-"""Every write of this room."""
+"""The services: every write of metrics, samples, roll-ups, sources and runs."""
 
 from .history import history_store
 from .metric import metric_create, metric_delete, metric_update

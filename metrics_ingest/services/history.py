@@ -22,27 +22,27 @@ __all__ = ["history_store"]
 def history_store(
     *, metric: Metric, idc: Idc, line: Line | None = None, start: datetime, values: npt.NDArray[np.floating[Any]]
 ) -> int:
-    """Store one value for each five minutes from `start` on, NaN for a gap; says how many there were.
+    """Store one value for each five minutes from `start` on, NaN for a gap; return how many values there were.
 
-    For loaders of past times: ranges and ages are not looked at. The last value becomes the latest one, unless
-    a newer one is there. Raises Invalid.
+    For loaders of past times: neither range nor age is checked. The last value becomes the latest one unless a newer
+    one is stored. Raises Invalid.
     """
     if (line is None) == (metric.scope == Scope.LINE) or (line is not None and line.idc_id != idc.pk):
         raise Invalid("line_mismatch", _("a line of the IDC is needed where the metric is about lines, and only there"))
     if slot_floor(start) != start:
         raise Invalid("not_a_slot", _("history starts at a multiple of five minutes"), "/start")
-    found = np.flatnonzero(np.isfinite(values))
-    if not found.size:
+    known = np.flatnonzero(np.isfinite(values))
+    if not known.size:
         return 0
-    same = np.zeros(found.size, dtype=np.int64)
+    zeros = np.zeros(known.size, dtype=np.int64)
     batch_store(
         Batch.of(
-            metric=same + metric.pk,
-            idc=same + idc.pk,
-            line=same + (0 if line is None else line.pk),
-            at=microseconds(start) + found * SLOT_MICROSECONDS,
-            value=values[found].astype(np.float64),
+            metric=zeros + metric.pk,
+            idc=zeros + idc.pk,
+            line=zeros + (0 if line is None else line.pk),
+            at=microseconds(start) + known * SLOT_MICROSECONDS,
+            value=values[known].astype(np.float64),
         )
     )
     feed_extend(topic=Topic.METRICS, keys=[metric.code], idcs=[idc.pk])
-    return int(found.size)
+    return int(known.size)

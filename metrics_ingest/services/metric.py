@@ -24,7 +24,7 @@ def metric_create(
     low: float | None = None,
     high: float | None = None,
 ) -> Metric:
-    """A new metric; without `max_age_seconds` it never goes stale. Raises Invalid, Conflict."""
+    """Create a metric; without `max_age_seconds` its samples never go stale. Raises Invalid, Conflict."""
     return row_create(
         Metric(
             code=code,
@@ -41,28 +41,28 @@ def metric_create(
 
 @write()
 def metric_update(*, metric: Metric, changes: Mapping[str, Any]) -> Metric:
-    """Set those fields; raises Invalid, NotFound, Conflict.
+    """Change a metric's fields; raises Invalid, NotFound, Conflict.
 
-    What a built-in metric is called and means stays, and so does what a metric is about once it has values.
+    Code, direction and scope of a built-in metric can't be changed, nor the scope of a metric with values.
     """
-    there = locked(metric)
-    turned = [name for name in FIXED if name in changes and changes[name] != getattr(there, name)]
-    if there.builtin and turned:
-        raise Conflict("builtin_metric", _("{name} of a built-in metric can't be changed"), name=turned[0])
-    if "scope" in turned and _has_values(there):
+    stored = locked(metric)
+    fixed = [name for name in FIXED if name in changes and changes[name] != getattr(stored, name)]
+    if stored.builtin and fixed:
+        raise Conflict("builtin_metric", _("{name} of a built-in metric can't be changed"), name=fixed[0])
+    if "scope" in fixed and _has_values(stored):
         raise Conflict("in_use", _("there are values already; what they are about can't be changed"))
-    return row_update(there, changes, allowed=FIELDS)
+    return row_update(stored, changes, allowed=FIELDS)
 
 
 @write()
 def metric_delete(*, metric: Metric) -> None:
     """Remove a metric without values; raises NotFound, Conflict."""
-    there = locked(metric)
-    if there.builtin:
+    stored = locked(metric)
+    if stored.builtin:
         raise Conflict("builtin_metric", _("a built-in metric can't be deleted"))
-    if _has_values(there):
+    if _has_values(stored):
         raise Conflict("in_use", _("there are values of this metric"))
-    row_delete(there)
+    row_delete(stored)
 
 
 def _has_values(metric: Metric) -> bool:

@@ -13,24 +13,24 @@ __all__ = ["history_prune"]
 STEP: Final = 2000
 STEPS: Final = 500
 DAYS_KEPT: Final = timedelta(days=400)
-"""Figures of days: thirteen months, so that a month can be held against the same one of the year before."""
+"""How long daily figures are kept: thirteen months, so that a month can be compared with that of the year before."""
 
 
 def history_prune(*, now: datetime) -> int:
-    """Remove days of samples that are over forty days old, and figures of days over four hundred; says how many.
+    """Delete days of samples over 40 days old and daily figures over 400 days old; return how many.
 
-    In small steps, each a transaction: whoever writes or reads meanwhile waits for a few rows at most. What a call
-    leaves, for it takes a million rows and no more, the next one removes.
+    Each chunk is a transaction, so that other readers and writers wait for a few rows at most. A call deletes at most
+    a million rows of each kind; the next call deletes the others.
     """
     samples = SampleDay.objects.filter(day__lt=(now - KEPT).date()).order_by("day")
     days = BandwidthDay.objects.filter(day__lt=(now - DAYS_KEPT).date()).order_by("day")
-    return _prune(lambda: _step(samples)) + _prune(lambda: _step(days))
+    return _delete_in_chunks(lambda: _delete_chunk(samples)) + _delete_in_chunks(lambda: _delete_chunk(days))
 
 
-def _prune(step: Callable[[], int]) -> int:
+def _delete_in_chunks(delete_chunk: Callable[[], int]) -> int:
     total = 0
     for _ in range(STEPS):
-        removed = step()
+        removed = delete_chunk()
         total += removed
         if removed < STEP:
             break
@@ -38,6 +38,6 @@ def _prune(step: Callable[[], int]) -> int:
 
 
 @write()
-def _step(rows: QuerySet[SampleDay] | QuerySet[BandwidthDay]) -> int:
+def _delete_chunk(rows: QuerySet[SampleDay] | QuerySet[BandwidthDay]) -> int:
     ids = list(rows.values_list("pk", flat=True)[:STEP])
     return rows.model._default_manager.filter(pk__in=ids).delete()[0]

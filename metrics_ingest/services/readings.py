@@ -12,9 +12,9 @@ __all__ = ["readings_take"]
 
 @write()
 def readings_take(*, source_id: int, mapped: Mapped, rules: str, now: datetime) -> Mapped:
-    """Make samples of the readings of counters that a run has brought, and keep them for the next one.
+    """Turn the counter readings that a run has brought into samples, and store the readings for the next run.
 
-    Whoever calls this holds the source: of two at once, one would miss what the other has read.
+    The caller must hold the lock on the source's row: of two calls at once, one would miss the other's readings.
     """
     if not mapped.readings:
         return mapped

@@ -45,22 +45,22 @@ from metrics_ingest.samples.storage import history_read
 __all__ = ["rollups_refresh"]
 
 BATCH: Final = 250
-"""Lines looked at together: some 12 MB of values, and one short transaction."""
+"""The lines computed together: some 12 MB of values, and one short transaction."""
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
 PROFILE: Final = 28 * DAY
-"""How far back the profile of the week looks: four weeks, so that each hour of it is a mean of four."""
+"""The time that the profile of the week covers: four weeks, so that each of its hours is a mean of four."""
 WINDOWS: Final = {"24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY}
 MONTH_DAYS: Final = 30
 TREND_DAYS: Final = 28
-"""Whole weeks, so that a weekend at one end is no trend."""
+"""Whole weeks, so that a weekend at one end does not look like a trend."""
 TREND_LEAST: Final = 7
 LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """Where in a stretch of whole UTC days, which is all the history there is, the figures are to be found."""
+    """The stretch of whole UTC days that the history covers, and the parts of it that figures are computed from."""
 
     now: datetime
     metric: int
@@ -74,7 +74,7 @@ class _Plan:
     @classmethod
     def at(cls, now: datetime) -> "_Plan":
         zone = ZoneInfo(settings.BILLING_ZONE)
-        end = slot_floor(now) + SLOT  # the slot that is being filled counts
+        end = slot_floor(now) + SLOT  # includes the slot that is still being filled
         start = utc_midnight((slot_floor(now) - KEPT).date())
         return cls(
             now=now,
@@ -88,7 +88,7 @@ class _Plan:
         )
 
     def window(self, length: timedelta) -> slice:
-        """The slots of the time that ends now."""
+        """Return the slots of the period of that length that ends now."""
         return slice(self.end - length // SLOT, self.end)
 
     @property
@@ -99,14 +99,14 @@ class _Plan:
 
 
 def rollups_refresh(*, lines: Sequence[Line] | None = None, now: datetime) -> int:
-    """Compute anew what the bandwidth of these lines comes to (None: of all ever measured); says how many.
+    """Recompute the bandwidth figures of these lines (None: of all ever measured); return how many lines there are.
 
-    Everything follows from the history alone, and so holds whatever came late. A few lines are one transaction; what
-    somebody else has computed for a later time stays, so two may do this at once. Days and months are written only
-    where they differ from what is there.
+    Everything is computed from the history alone, so late samples are taken in. A batch of lines is one transaction.
+    Figures computed for a later time are left as they are, so two calls may run at once. Days and months are written
+    only where they differ from the stored ones.
     """
     plan = _Plan.at(now)
-    ids = _measured(plan) if lines is None else np.array(sorted(line.pk for line in lines), dtype=np.int64)
+    ids = _lines_measured(plan) if lines is None else np.array(sorted(line.pk for line in lines), dtype=np.int64)
     if not ids.size:
         return 0
     hours_of_week = plan.calendar.hours_of_week(plan.window(PROFILE))
@@ -117,7 +117,7 @@ def rollups_refresh(*, lines: Sequence[Line] | None = None, now: datetime) -> in
     return int(ids.size)
 
 
-def _measured(plan: _Plan) -> Integers:
+def _lines_measured(plan: _Plan) -> Integers:
     rows = Latest.objects.filter(metric_id=plan.metric, line__isnull=False).order_by("line_id")
     return np.fromiter(rows.values_list("line_id", flat=True), dtype=np.int64)
 
@@ -127,20 +127,20 @@ def _refresh(ids: Integers, plan: _Plan, hours_of_week: Integers) -> None:
     days = day_figures(slots, plan.calendar)
     columns = _columns(slots, days, plan, hours_of_week)
     with write():
-        mine = ~np.isin(ids, _computed_later(ids, plan.now))
-        _save_rollups(ids, columns, mine, plan)
-        _save_days(ids, days, mine, plan)
+        writable = ~np.isin(ids, _computed_later(ids, plan.now))
+        _save_rollups(ids, columns, writable, plan)
+        _save_days(ids, days, writable, plan)
         for month in plan.calendar.months():
-            _save_month(ids, slots, days, month, mine, plan)
+            _save_month(ids, slots, days, month, writable, plan)
 
 
 def _computed_later(ids: Integers, now: datetime) -> list[int]:
-    """The lines that somebody has looked at for a later time. Locks all, so that whoever does the same comes after."""
-    held = _locked(ids)
-    if missing := [line for line in ids.tolist() if line not in held]:
-        BandwidthRollup.objects.bulk_create(map(_nothing_yet, missing), ignore_conflicts=True)
-        held = _locked(ids)
-    return [line for line, at in held.items() if at > now]
+    """Lock the roll-ups of the lines, creating those that are missing; return the lines computed for a later time."""
+    computed_at = _locked(ids)
+    if missing := [line for line in ids.tolist() if line not in computed_at]:
+        BandwidthRollup.objects.bulk_create(map(_empty_rollup, missing), ignore_conflicts=True)
+        computed_at = _locked(ids)
+    return [line for line, at in computed_at.items() if at > now]
 
 
 def _locked(ids: Integers) -> dict[int, datetime]:
@@ -148,7 +148,7 @@ def _locked(ids: Integers) -> dict[int, datetime]:
     return dict(rows.values_list("line_id", "computed_at"))
 
 
-def _nothing_yet(line: int) -> BandwidthRollup:
+def _empty_rollup(line: int) -> BandwidthRollup:
     hours = np.full(HOURS_A_WEEK, np.nan, dtype=np.float32)
     return BandwidthRollup(
         line_id=line,
@@ -162,18 +162,18 @@ def _nothing_yet(line: int) -> BandwidthRollup:
 
 
 def _columns(slots: Values, days: DayFigures, plan: _Plan, hours_of_week: Integers) -> dict[str, npt.NDArray[Any]]:
-    """The roll-up's figures, one a line."""
-    found: dict[str, npt.NDArray[Any]] = {}
-    found["p95_mbps"], found["covered_slots"] = percentile_95(slots[:, plan.window(settings.BANDWIDTH_WINDOW)])
+    """Compute the roll-ups' figures: by column, an array with one value per line."""
+    columns: dict[str, npt.NDArray[Any]] = {}
+    columns["p95_mbps"], columns["covered_slots"] = percentile_95(slots[:, plan.window(settings.BANDWIDTH_WINDOW)])
     for name, length in WINDOWS.items():
-        found[f"p95_{name}_mbps"], found[f"covered_{name}"] = percentile_95(slots[:, plan.window(length)])
+        columns[f"p95_{name}_mbps"], columns[f"covered_{name}"] = percentile_95(slots[:, plan.window(length)])
     peaks = peak_figures(days, slice(-MONTH_DAYS, None))
-    whole = slice(-TREND_DAYS - 1, -1)  # today is not over yet
-    trend = theil_sen(days.p95[:, whole], least=TREND_LEAST)
+    whole_days = slice(-TREND_DAYS - 1, -1)  # today is not over yet
+    trend = theil_sen(days.p95[:, whole_days], least=TREND_LEAST)
     for name in ("peak", "fifth", "mean"):
-        sway = theil_sen(getattr(days, name)[:, whole], least=TREND_LEAST)
-        found[f"{name}_mbps_per_day"], found[f"{name}_spread_mbps"] = sway.slope, sway.spread
-    return found | {
+        line = theil_sen(getattr(days, name)[:, whole_days], least=TREND_LEAST)
+        columns[f"{name}_mbps_per_day"], columns[f"{name}_spread_mbps"] = line.slope, line.spread
+    return columns | {
         "mean_30d_mbps": means(slots[:, plan.window(WINDOWS["30d"])]),
         **_peak_columns(peaks, suffix="_30d"),
         "trend_level_mbps": trend.level,
@@ -184,26 +184,26 @@ def _columns(slots: Values, days: DayFigures, plan: _Plan, hours_of_week: Intege
     }
 
 
-def _save_rollups(ids: Integers, columns: Mapping[str, npt.NDArray[Any]], mine: Flags, plan: _Plan) -> None:
+def _save_rollups(ids: Integers, columns: Mapping[str, npt.NDArray[Any]], writable: Flags, plan: _Plan) -> None:
     common = {
         "window_seconds": int(settings.BANDWIDTH_WINDOW.total_seconds()),
         "hours_until": plan.hours_until,
         "computed_at": plan.now,
     }
     BandwidthRollup.objects.bulk_create(
-        [BandwidthRollup(line_id=line, **common, **figures) for line, figures in _by_line(ids, columns, mine)],
+        [BandwidthRollup(line_id=line, **common, **figures) for line, figures in _by_line(ids, columns, writable)],
         update_conflicts=True,
         unique_fields=["line"],
         update_fields=[*common, *columns],
     )
 
 
-def _save_days(ids: Integers, days: DayFigures, mine: Flags, plan: _Plan) -> None:
-    """Write the days that differ from what is there: today, and what came late."""
-    there = _held_days(ids, plan)
-    peak, fifth, p95, mean = (as_measured(each) for each in (days.peak, days.fifth, days.p95, days.mean))
+def _save_days(ids: Integers, days: DayFigures, writable: Flags, plan: _Plan) -> None:
+    """Write the days that differ from the stored ones: today, and days of which samples came late."""
+    previous = _stored_days(ids, plan)
+    peak, fifth, p95, mean = map(as_measured, (days.peak, days.fifth, days.p95, days.mean))
     figures = np.stack([mean, p95, days.covered], axis=-1)
-    changed = (days.covered > 0) & mine[:, None] & (there != figures).any(axis=-1)
+    changed = (days.covered > 0) & writable[:, None] & (previous != figures).any(axis=-1)
     rows = [
         BandwidthDay(
             line_id=int(ids[place]),
@@ -219,20 +219,20 @@ def _save_days(ids: Integers, days: DayFigures, mine: Flags, plan: _Plan) -> Non
     _upsert(BandwidthDay, rows, "day")
 
 
-def _held_days(ids: Integers, plan: _Plan) -> Floats:
-    """Mean, percentile and count of the days that are there, by line and day; NaN where there is none."""
+def _stored_days(ids: Integers, plan: _Plan) -> Floats:
+    """Return mean, percentile and count of the stored days, by line and day; NaN where there is none."""
     first = plan.calendar.days[0]
-    found = np.full((len(ids), len(plan.calendar.days), 3), np.nan)
+    result = np.full((len(ids), len(plan.calendar.days), 3), np.nan)
     rows = BandwidthDay.objects.order_by().filter(line_id__in=ids.tolist(), day__range=(first, plan.calendar.days[-1]))
     held = list(rows.values_list("line_id", "day", "mean_mbps", "p95_mbps", "covered_slots"))
     if held:
         lines, days, *figures = zip(*held, strict=True)
-        found[np.searchsorted(ids, lines), [(day - first).days for day in days]] = np.transpose(figures)
-    return found
+        result[np.searchsorted(ids, lines), [(day - first).days for day in days]] = np.transpose(figures)
+    return result
 
 
-def _save_month(ids: Integers, slots: Values, days: DayFigures, month: Month, mine: Flags, plan: _Plan) -> None:
-    """Write the month where it differs from what is there."""
+def _save_month(ids: Integers, slots: Values, days: DayFigures, month: Month, writable: Flags, plan: _Plan) -> None:
+    """Write the month's figures where they differ from the stored ones."""
     inside = slots[:, month.slots]
     p95, covered = percentile_95(inside)
     peaks = peak_figures(days, month.days)
@@ -245,13 +245,13 @@ def _save_month(ids: Integers, slots: Values, days: DayFigures, month: Month, mi
         "covered_slots": covered,
     }
     rows = BandwidthMonth.objects.filter(line_id__in=ids.tolist(), month=month.first).order_by()
-    there = {line: tuple(figures) for line, *figures in rows.values_list("line_id", *columns)}
-    fresh = [
+    previous = {line: tuple(figures) for line, *figures in rows.values_list("line_id", *columns)}
+    changed = [
         BandwidthMonth(line_id=line, month=month.first, computed_at=plan.now, **figures)
-        for line, figures in _by_line(ids, columns, mine & (covered > 0))
-        if there.get(line) != tuple(figures.values())
+        for line, figures in _by_line(ids, columns, writable & (covered > 0))
+        if previous.get(line) != tuple(figures.values())
     ]
-    _upsert(BandwidthMonth, fresh, "month")
+    _upsert(BandwidthMonth, changed, "month")
 
 
 def _peak_columns(peaks: PeakFigures, *, suffix: str) -> dict[str, npt.NDArray[Any]]:
@@ -279,7 +279,7 @@ def _upsert(model: type[Model], rows: Sequence[Any], key: str) -> None:
 
 
 def _value(value: Any) -> Any:
-    """A figure as its column holds it."""
+    """Return a figure as its database column takes it."""
     if isinstance(value, np.ndarray):
         return stored(value)
     return None if math.isnan(value) else value.item()

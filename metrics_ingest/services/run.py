@@ -27,11 +27,11 @@ __all__ = ["RunOver", "run_begin", "run_fail", "run_store", "runs_lose", "runs_p
 logger = logging.getLogger(__name__)
 
 STORING: Final = timedelta(seconds=30)
-"""What a run may take beyond the time in which it asks. Once that is over, another run may begin."""
+"""The time that a run has for storing, on top of its timeout for asking. Afterwards another run may begin."""
 
 
 class RunOver(Unavailable):
-    """The run has taken too long, and has been given up for lost meanwhile: what it found must not be stored."""
+    """The refusal to store the values of a run that took too long and was given up as lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +54,9 @@ class _Outcome:
 
 @write()
 def run_begin(*, source_id: int, now: datetime, lasting: timedelta) -> Run | None:
-    """Claim the source for one run that asks for so long; None unless it is due, switched on, and nobody asks it.
+    """Claim the source for a run that asks for `lasting` at most; None unless the source is due, enabled and unclaimed.
 
-    One statement decides, so that of two workers with the same message, or with two, one gets None.
+    A single UPDATE makes the claim, so that only one of several workers with messages about the source gets a run.
     """
     source = Source.objects.filter(pk=source_id).first()
     if source is None:
@@ -78,10 +78,10 @@ def run_begin(*, source_id: int, now: datetime, lasting: timedelta) -> Run | Non
 
 @write()
 def run_store(*, run: Run, mapped: Mapped, now: datetime, allow_empty: bool = False, rules: str = "") -> Run:
-    """Store what the run has found and end it, both or neither; raises RunOver.
+    """Store what the run has found and end the run, both or neither; raises RunOver.
 
-    A run of which nothing could be stored has failed, unless it was the first to read a counter. `rules` says by which
-    configuration and mapping counters were read.
+    A run of which nothing could be stored has failed, unless it was the first to read a counter. `rules` identifies
+    the configuration and mapping by which counters were read.
     """
     _release(run, now)
     mapped = readings_take(source_id=run.source_id, mapped=mapped, rules=rules, now=now)
@@ -92,23 +92,23 @@ def run_store(*, run: Run, mapped: Mapped, now: datetime, allow_empty: bool = Fa
 
 @write()
 def run_fail(*, run: Run, error: IdcschedError, now: datetime) -> Run:
-    """End a run that found nothing to store: what is stored stays as it is. Raises RunOver."""
+    """End a run that failed to ask its source; stored values stay as they are. Raises RunOver."""
     _release(run, now)
     return _end(run, _Outcome(state=RunState.FAILED, error=error_note(error)), now)
 
 
 @write()
 def runs_lose(*, now: datetime) -> int:
-    """Give up the runs whose time is over, and have their sources asked again; says how many.
+    """Mark the runs whose time is over as lost, and make their sources due again; return how many.
 
-    Their workers were killed, or have lost the database: nobody else will end them.
+    The workers of these runs were killed or have lost the database, and will not end them.
     """
     lost = 0
     expired = Source.objects.filter(claim__isnull=False, claimed_until__lt=now).order_by("pk")
     for run in Run.objects.filter(claim__in=expired.values("claim")).order_by("source_id"):
-        taken = Source.objects.filter(pk=run.source_id, claim=run.claim)
-        if not taken.update(claim=None, claimed_until=None, due_at=now):
-            continue  # it has just ended after all
+        claimed = Source.objects.filter(pk=run.source_id, claim=run.claim)
+        if not claimed.update(claim=None, claimed_until=None, due_at=now):
+            continue  # the run has ended in the meantime
         error = Unavailable("run_lost", _("the worker ended before the run did"))
         _end(run, _Outcome(state=RunState.LOST, error=error_note(error)), now)
         lost += 1
@@ -117,18 +117,18 @@ def runs_lose(*, now: datetime) -> int:
 
 @write()
 def runs_prune(*, before: datetime) -> int:
-    """Forget runs that began before then; says how many."""
+    """Delete ended runs that began before that time; return how many."""
     return Run.objects.filter(started_at__lt=before).exclude(state=RunState.RUNNING).delete()[0]
 
 
 def _outcome(mapped: Mapped, collected: Collected, *, allow_empty: bool) -> _Outcome:
     error = None
-    counts = Counter(each.reason.code for each in mapped.refused) + Counter(collected.refused)
+    counts = Counter(refusal.reason.code for refusal in mapped.refused) + Counter(collected.refused)
     if not mapped.fetched and not allow_empty:
         error = error_note(Unavailable("nothing_found", _("the source has answered, with nothing in it")))
     elif mapped.fetched and not collected.stored and FIRST_READING not in counts:
         error = error_note(Unavailable("nothing_stored", _("nothing of what was found can be stored")))
-    refused = [*mapped.refused, *(Refused.of(each.sample, each.reason) for each in collected.examples)]
+    refused = [*mapped.refused, *(Refused.of(example.sample, example.reason) for example in collected.examples)]
     return _Outcome(
         state=RunState.SUCCEEDED if error is None else RunState.FAILED,
         error=error,
@@ -141,9 +141,9 @@ def _outcome(mapped: Mapped, collected: Collected, *, allow_empty: bool) -> _Out
 
 
 def _release(run: Run, now: datetime) -> None:
-    """Give the claim back, if it is still this run's."""
-    kept = Source.objects.filter(pk=run.source_id, claim=run.claim).update(claim=None, claimed_until=None)
-    if not kept:
+    """Release the run's claim on its source; raises RunOver where the run has lost it."""
+    released = Source.objects.filter(pk=run.source_id, claim=run.claim).update(claim=None, claimed_until=None)
+    if not released:
         raise RunOver("run_over", _("the run has taken too long and was given up"))
 
 
@@ -153,12 +153,12 @@ def _end(run: Run, outcome: _Outcome, now: datetime) -> Run:
     run.state, run.error, run.finished_at = outcome.state, outcome.error, now
     run.refusals, run.unmatched_names = list(outcome.refusals), list(outcome.unmatched_names)
     run.save()
-    _tell(run, succeeded=outcome.state == RunState.SUCCEEDED, now=now)
+    _count(run, succeeded=outcome.state == RunState.SUCCEEDED, now=now)
     return run
 
 
-def _tell(run: Run, *, succeeded: bool, now: datetime) -> None:
-    """Count the run on its source's row, and say so where the source begins to fail, or ceases to."""
+def _count(run: Run, *, succeeded: bool, now: datetime) -> None:
+    """Count the run on its source's row; record and log it where the source begins or ceases to fail."""
     source = Source.objects.select_for_update().get(pk=run.source_id)
     failing = source.failures >= FAILING_FROM
     source.failures = 0 if succeeded else source.failures + 1
@@ -169,7 +169,7 @@ def _tell(run: Run, *, succeeded: bool, now: datetime) -> None:
     source.save(update_fields=["failures", "succeeded_at", "runs_failed", "samples_stored", "samples_refused"])
     fails = source.failures >= FAILING_FROM
     if fails != failing:
-        words = {False: "answering", True: "failing"}
-        change_record(kind="source", key=source.code, before={"state": words[failing]}, after={"state": words[fails]})
-        said = run.error["code"] if run.error else "ok"
-        logger.log(logging.WARNING if fails else logging.INFO, "source %s is %s: %s", source.code, words[fails], said)
+        states = {False: "answering", True: "failing"}
+        change_record(kind="source", key=source.code, before={"state": states[failing]}, after={"state": states[fails]})
+        code = run.error["code"] if run.error else "ok"
+        logger.log(logging.WARNING if fails else logging.INFO, "source %s is %s: %s", source.code, states[fails], code)

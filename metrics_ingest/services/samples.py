@@ -35,9 +35,9 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """What became of samples: how many are stored, how many were refused by code, and a few of each of these.
+    """The result of storing samples: how many are stored, how many were refused by code, and a few examples of each.
 
-    A sample counts once, for the first thing that is wrong with it.
+    A refused sample counts once, by its first fault.
     """
 
     stored: int
@@ -47,11 +47,11 @@ class Collected:
 
 @write()
 def samples_store(*, samples: Sequence[Sample], now: datetime, principal: Principal | None = None) -> int:
-    """Store the samples, latest values and history, all or none; says how many came in.
+    """Store the samples, latest values and history, all or none; return how many were given.
 
-    Idempotent, and in any order: an older sample never takes the place of a newer latest value, nor of the newer
-    ones in the same call. With a principal, only within its regions. Raises Invalid, with every bad sample named
-    by its index, and Forbidden.
+    Idempotent and independent of order: an older sample never replaces a newer latest value, stored or in the same
+    call. With a principal, only within its regions. Raises Invalid, with every bad sample named by its index, and
+    Forbidden.
     """
     _refuse_too_many(samples, MAX_SAMPLES)
     checked = samples_check(samples, now)
@@ -70,10 +70,10 @@ def samples_store(*, samples: Sequence[Sample], now: datetime, principal: Princi
 
 @write()
 def samples_collect(*, samples: Sequence[Sample], now: datetime, regions: Sequence[str] | None = None) -> Collected:
-    """Store the samples that are sound, and say what is wrong with the others: for collectors.
+    """Store the sound samples, and return what is wrong with the others: for collectors.
 
-    Samples of IDCs outside of the regions, where some are given, are refused. Otherwise as `samples_store`: idempotent,
-    in any order, one transaction. Raises Invalid `too_many`.
+    Samples of IDCs outside of the regions, where some are given, are refused. Idempotent and independent of order, in
+    one transaction, as `samples_store` is. Raises Invalid `too_many`.
     """
     _refuse_too_many(samples, MAX_COLLECTED)
     checked = samples_check(samples, now, None if regions is None else idcs_within(regions))
@@ -83,7 +83,7 @@ def samples_collect(*, samples: Sequence[Sample], now: datetime, regions: Sequen
 
 
 def _scope_check(principal: Principal, samples: Sequence[Sample]) -> None:
-    """Raises Forbidden, about the first sample of an IDC outside."""
+    """Raise Forbidden at the first sample of an IDC outside of the principal's regions."""
     first: dict[str, int] = {}
     for place, sample in enumerate(samples):
         first.setdefault(sample.idc, place)
@@ -97,7 +97,7 @@ def _refuse_too_many(samples: Sequence[Sample], limit: int) -> None:
 
 
 def _announce(samples: Sequence[Sample], checked: Checked) -> None:
-    """Of which metrics and IDCs there is something new."""
+    """Append to the feed the metrics and IDCs of which new samples are stored."""
     metrics = {sample.metric for place, sample in enumerate(samples) if place not in checked.faults}
     if metrics:
         feed_extend(topic=Topic.METRICS, keys=sorted(metrics), idcs=np.unique(checked.sound.idc).tolist())

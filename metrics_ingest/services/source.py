@@ -15,7 +15,7 @@ __all__ = ["source_ask", "source_create", "source_delete", "source_update"]
 
 FIELDS = frozenset({"code", "kind", "schedule", "config", "mapping", "secret_ref", "regions", "enabled"})
 RESTARTING = ("kind", "schedule", "config", "mapping", "secret_ref", "enabled")
-"""What is changed about a source to see it work: it is asked at once, not at the next turn."""
+"""The fields whose change makes a source due at once, so that an operator sees the effect."""
 
 
 @write()
@@ -30,7 +30,7 @@ def source_create(
     regions: Sequence[str] | None = None,
     enabled: bool = True,
 ) -> Source:
-    """A new source, due at once, which writes in those regions, or everywhere.
+    """Create a source, due at once, that writes samples of IDCs in these regions, or everywhere.
 
     Raises Invalid with everything that is wrong, Conflict.
     """
@@ -51,14 +51,14 @@ def source_create(
 
 @write()
 def source_update(*, source: Source, changes: Mapping[str, Any]) -> Source:
-    """Set those fields; raises Invalid, NotFound, Conflict. A run that is going on ends as it began."""
-    former = source.code
+    """Change a source's fields; raises Invalid, NotFound, Conflict. A run under way keeps its former fields."""
+    former_code = source.code
     changed = row_update(source, changes, allowed=FIELDS)
     source_check(changed)
     if any(name in changes and changes[name] != getattr(source, name) for name in RESTARTING):
         Source.objects.filter(pk=changed.pk).update(due_at=timezone.now(), failures=0)
-    if former != changed.code:
-        schedule_drop(former)
+    if former_code != changed.code:
+        schedule_drop(former_code)
     schedule_follow(changed)
     changed.refresh_from_db()
     return changed
@@ -66,19 +66,19 @@ def source_update(*, source: Source, changes: Mapping[str, Any]) -> Source:
 
 @write()
 def source_delete(*, source: Source) -> None:
-    """Remove a source with its runs; what it has brought stays. Raises NotFound."""
+    """Remove a source with its runs; its samples stay. Raises NotFound."""
     row_delete(source)
     schedule_drop(source.code)
 
 
 @write()
 def source_ask(*, source: Source, now: datetime) -> Source:
-    """Have it asked as soon as a worker is free; raises Conflict while it is switched off or being asked."""
-    there = Source.objects.select_for_update().get(pk=source.pk)
-    if not there.enabled:
+    """Make a source due now; raises Conflict while the source is switched off or being asked."""
+    stored = Source.objects.select_for_update().get(pk=source.pk)
+    if not stored.enabled:
         raise Conflict("source_disabled", _("the source is switched off"))
-    if there.claimed_until is not None and there.claimed_until > now:
+    if stored.claimed_until is not None and stored.claimed_until > now:
         raise Conflict("already_running", _("the source is being asked just now"))
-    there.due_at = now
-    there.save(update_fields=["due_at"])
-    return there
+    stored.due_at = now
+    stored.save(update_fields=["due_at"])
+    return stored

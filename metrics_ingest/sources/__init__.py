@@ -1,1 +1,1 @@
-"""Who is asked for numbers, when, and how samples are made of the answers."""
+"""Sources of samples: what is asked, on which schedule, and how answers are mapped to samples."""

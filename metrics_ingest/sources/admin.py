@@ -46,7 +46,7 @@ RUN_LABELS = {
     RunState.LOST: "danger",
 }
 
-# Beat's tables follow the sources and the settings: who edited them here would be overruled, or run any task at all.
+# Beat's tables are written from the sources and the settings: an edit here would be overwritten, or could run any task.
 for model in (
     beat.PeriodicTask,
     beat.IntervalSchedule,
@@ -58,7 +58,7 @@ for model in (
 
 
 class SourceForm(forms.ModelForm):
-    """Regions are chosen from those that there are."""
+    """The form of a source, with a choice of the existing regions."""
 
     regions = forms.MultipleChoiceField(
         label=_("regions"),
@@ -79,7 +79,7 @@ class SourceForm(forms.ModelForm):
             self.fields["regions"].choices = [*known, *((code, code) for code in sorted(gone))]  # type: ignore[attr-defined]
 
     def clean_regions(self) -> list[str] | None:
-        """None chosen: everywhere."""
+        """Return None, which stands for everywhere, where no region is chosen."""
         return self.cleaned_data["regions"] or None
 
 
@@ -130,13 +130,13 @@ class SourceAdmin(ServiceAdmin):
         return super().has_delete_permission(request, obj) and _writes_within(request, obj)
 
     def check_scope(self, request: HttpRequest, row: Source) -> None:
-        """Of the source as it is stored and as the form has it."""
+        """Check the source's regions both as stored and as in the form; raises Forbidden."""
         if (principal := principal_in(request)) is not None:
-            for each in (row, *Source.objects.filter(pk=row.pk)):
-                regions_check(principal, each.regions)
+            for source in (row, *Source.objects.filter(pk=row.pk)):
+                regions_check(principal, source.regions)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """The source of an operator of some regions writes there, unless fewer are chosen."""
+        """Give the source the regions of the operator, if the operator is bound to regions and has chosen none."""
         principal = principal_in(request)
         if principal is not None and principal.regions is not None and obj.regions is None:
             obj.regions = form.cleaned_data["regions"] = list(principal.regions)
@@ -153,11 +153,11 @@ class SourceAdmin(ServiceAdmin):
         runs = [] if source is None else list(source.runs.all()[:RUNS_SHOWN])
         for run in runs:
             run.said = note_said(run.error) if run.error else ""
-        shown = {"runs": runs, "may_try": self.has_change_permission(request, source)}
-        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+        context = {"runs": runs, "may_try": self.has_change_permission(request, source)}
+        return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
     def try_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Ask the source as it is saved, so that the history knows of whatever is asked, and show what was found."""
+        """Ask the saved source, never an unsaved form, so that the history has all that is asked; show the answer."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         source = get_object_or_404(Source, pk=pk)
@@ -165,7 +165,7 @@ class SourceAdmin(ServiceAdmin):
             raise PermissionDenied
         context = {
             **self.admin_site.each_context(request),
-            **_tried(source_try(source=source, now=timezone.now())),
+            **_trial_context(source_try(source=source, now=timezone.now())),
             "opts": self.opts,
             "object": source,
             "title": _("What {source} says now").format(source=source),
@@ -175,7 +175,7 @@ class SourceAdmin(ServiceAdmin):
 
     @admin.action(description=_("Ask now"), permissions=["change"])
     def ask(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
-        """Have them asked as soon as a worker is free."""
+        """Make the chosen sources due now."""
         with admin_origin(request):
             for source in queryset:
                 try:
@@ -199,18 +199,18 @@ def _writes_within(request: HttpRequest, source: Source | None) -> bool:
     return True
 
 
-def _tried(trial: Trial) -> dict[str, Any]:
-    """A trial in words."""
+def _trial_context(trial: Trial) -> dict[str, Any]:
+    """Return a trial as the context of its template."""
     return {
         "trial": trial,
         "error": explained(trial.error) if trial.error else "",
-        "refused": [_refused(each) for each in trial.refused],
+        "refused": [_refusal_row(refused) for refused in trial.refused],
         "more_samples": trial.storable - len(trial.samples),
         "more_refused": trial.refused_count - len(trial.refused),
     }
 
 
-def _refused(refused: Refused) -> dict[str, str]:
+def _refusal_row(refused: Refused) -> dict[str, str]:
     names = " ".join(filter(None, (refused.idc, refused.line, refused.metric)))
     value = "" if refused.value is None else str(refused.value)
     return {"names": names, "value": value, "reason": explained(refused.reason)}
@@ -218,7 +218,7 @@ def _refused(refused: Refused) -> dict[str, str]:
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
-    """How asking the sources went."""
+    """The runs of sources, with their counts, errors and refusals."""
 
     list_display = ["source", "started_at", "ended", "fetched", "stored", "refused", "unmatched", "reason"]
     list_filter = [
@@ -242,12 +242,12 @@ class RunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("refusals"))
     def refused_examples(self, run: Run) -> str:
-        examples = [each for refusal in run.refusals for each in refusal["examples"]]
-        return format_html_join("", "<div>{}: {} ({})</div>", (_example(each) for each in examples))
+        examples = (_example(example) for refusal in run.refusals for example in refusal["examples"])
+        return format_html_join("", "<div>{}: {} ({})</div>", examples)
 
     @admin.display(description=_("names that match nothing"))
     def unknown_names(self, run: Run) -> str:
-        names = ((each["idc"], each["line"] or "", each["count"]) for each in run.unmatched_names)
+        names = ((name["idc"], name["line"] or "", name["count"]) for name in run.unmatched_names)
         return format_html_join("", "<div>{} {}: {}</div>", names)
 
 

@@ -1,4 +1,4 @@
-"""One run, from the claim to the record: what a worker does when it is told that a source may be due."""
+"""One run of a source in a worker: claim, ask, map, store, record."""
 
 import logging
 from collections.abc import Callable
@@ -23,14 +23,14 @@ logger = logging.getLogger(__name__)
 
 Clock = Callable[[], datetime]
 UNUSABLE = timedelta(seconds=1)
-"""A source whose row can't be used is not asked: its run ends at once."""
+"""The duration of a run whose source's row can't be used: it asks nothing and ends at once."""
 HIDDEN = "***"
 
 
 def source_collect(*, source_id: int, clock: Clock) -> Run | None:
-    """Ask the source, if it is due, and store what it says; None if there was nothing to do.
+    """Ask the source, if it is due, and store its samples; None if it is not due.
 
-    Whatever goes wrong becomes the run's error. Safe to call twice at once, and at any time.
+    Any failure becomes the run's error. Safe to call twice at once, and at any time.
     """
     source = Source.objects.filter(pk=source_id).first()
     if source is None:
@@ -44,16 +44,16 @@ def source_collect(*, source_id: int, clock: Clock) -> Run | None:
         return None
     try:
         with origin_set(actor="system", via="task"):
-            return _done(run, source, prepared, clock)
+            return _asked_and_stored(run, source, prepared, clock)
     except RunOver as over:
         logger.warning("source %s: %s", source.code, over)
         return None
 
 
 def gather(source: Source, prepared: Prepared, *, now: datetime, trial: bool = False) -> Mapped:
-    """What the source says now, mapped; stores nothing. Raises an IdcschedError that holds no secret.
+    """Ask the source and map its records; stores nothing. Raises an IdcschedError that does not contain the secret.
 
-    A `trial` is sent also where the host is left to rest.
+    A `trial` is sent even to a host whose circuit breaker is open.
     """
     collector, ref = prepared.collector, source.secret_ref
     secret = secret_resolve(ref, collector.hosts(), setting=SOURCE_SECRETS) if ref else None
@@ -66,15 +66,15 @@ def gather(source: Source, prepared: Prepared, *, now: datetime, trial: bool = F
     except SoftTimeLimitExceeded:
         raise Unavailable("too_slow", _("the run was cut off: it took too long")) from None
     except IdcschedError as error:
-        raise _without(error, secret) from None
+        raise _without_secret(error, secret) from None
     except Exception as error:
         if secret is None:
             logger.exception("collector %s failed", source.kind)
         else:
-            logger.error("collector %s failed: %s", source.kind, type(error).__name__)  # noqa: TRY400 - a trace may tell the secret
+            logger.error("collector %s failed: %s", source.kind, type(error).__name__)  # noqa: TRY400 - a traceback may have the secret
         detail = _("the collector failed: {error}")
         failed = Unavailable("collector_failed", detail, error=f"{type(error).__name__}: {error}"[:500])
-        raise _without(failed, secret) from None
+        raise _without_secret(failed, secret) from None
 
 
 def _prepared(source: Source) -> Prepared | IdcschedError:
@@ -84,7 +84,7 @@ def _prepared(source: Source) -> Prepared | IdcschedError:
         return error
 
 
-def _done(run: Run, source: Source, prepared: Prepared | IdcschedError, clock: Clock) -> Run:
+def _asked_and_stored(run: Run, source: Source, prepared: Prepared | IdcschedError, clock: Clock) -> Run:
     if isinstance(prepared, IdcschedError):
         return run_fail(run=run, error=prepared, now=clock())
     try:
@@ -97,8 +97,8 @@ def _done(run: Run, source: Source, prepared: Prepared | IdcschedError, clock: C
         return run_fail(run=run, error=error, now=clock())
 
 
-def _without(error: IdcschedError, secret: str | None) -> IdcschedError:
-    """The same, in which the secret is nowhere to be read: servers like to repeat what they were sent."""
+def _without_secret(error: IdcschedError, secret: str | None) -> IdcschedError:
+    """Return the error with the secret masked, since servers may repeat what they were sent."""
     if not secret:
         return error
     params = {

@@ -1,8 +1,8 @@
-"""Counters → rates: how much a counter has grown a second since the reading before.
+"""Rates of counters: how much a counter has grown per second since the previous reading.
 
-What is not known is not guessed. Of a first reading nothing follows; nor of one that is lower than the one before (the
-device was restarted, or its counter ran over), nor of one that comes after a long silence. Each such reading is refused
-with its reason, and the next one is compared with it.
+No rate follows from a first reading, from one that is lower than the previous one (the device was restarted, or its
+counter wrapped around), or from one after too long a gap. Such a reading is refused with its reason, and the next one
+is compared with it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,13 +24,13 @@ Subject = tuple[str, str | None, str]
 
 FIRST_READING: Final = "first_reading"
 CLOSEST: Final = timedelta(seconds=1)
-"""Of two readings that are closer together the times are not exact enough to divide by."""
+"""Two readings that are closer together give no rate: their times are not exact enough to divide by."""
 FORGOTTEN: Final = timedelta(seconds=LONGEST_GAP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What the counters of one thing said at one time; what is stored is the fastest one's rate × scale + offset."""
+    """The counters of one subject at one time; the fastest one's rate × scale + offset is stored."""
 
     idc: str
     line: str | None
@@ -51,7 +51,7 @@ class Reading:
 
 
 class Held(msgspec.Struct, frozen=True, array_like=True):
-    """The last reading of a subject, and the rate that followed from it: so that the same one can come again."""
+    """The last reading of a subject, and the rate that followed from it, for when the same reading comes again."""
 
     subject: Subject
     at: datetime
@@ -61,7 +61,7 @@ class Held(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(slots=True)
 class Counted:
-    """What became of readings; `held` are those that the next ones are compared with."""
+    """The result of readings; `held` are those that the next readings are compared with."""
 
     held: dict[Subject, Held]
     samples: list[Sample] = field(default_factory=list)
@@ -69,13 +69,12 @@ class Counted:
 
 
 def rates(readings: Iterable[Reading], before: Mapping[Subject, Held], *, now: datetime) -> Counted:
-    """The samples that follow from the readings, in the order of their times, and from those before them.
+    """Turn the readings, in the order of their times, into samples, each by comparison with the reading before it.
 
-    A reading that comes twice gives the same sample twice. What nobody has read for a day is forgotten.
+    A reading that comes twice gives the same sample twice. A subject without a reading for a day is forgotten.
     """
-    kept = {subject: held for subject, held in before.items() if held.at > now - FORGOTTEN}
-    counted = Counted(kept)
-    for reading in sorted(readings, key=lambda each: each.at):
+    counted = Counted({subject: held for subject, held in before.items() if held.at > now - FORGOTTEN})
+    for reading in sorted(readings, key=lambda reading: reading.at):
         try:
             counted.samples.append(_sample(reading, counted.held, now))
         except Invalid as error:
@@ -84,14 +83,14 @@ def rates(readings: Iterable[Reading], before: Mapping[Subject, Held], *, now: d
 
 
 def _sample(reading: Reading, held: dict[Subject, Held], now: datetime) -> Sample:
-    """What follows from the reading, which takes the place of the one before; raises Invalid."""
+    """Return the sample that follows from the reading, and hold the reading for the next one; raises Invalid."""
     if reading.at > now + MAX_AHEAD:
         raise Invalid("in_the_future", _("this lies more than a minute in the future"), "/at")
     if reading.at < now - KEPT:
         raise Invalid("too_old", _("this is older than the 40 days that are kept"), "/at")
     before = held.get(reading.subject)
     if before is not None and reading.at - before.at < CLOSEST:
-        return _again(reading, before)
+        return _repeated(reading, before)
     rate = None
     try:
         rate = _rate(reading, before)
@@ -102,34 +101,34 @@ def _sample(reading: Reading, held: dict[Subject, Held], now: datetime) -> Sampl
 
 def _rate(reading: Reading, before: Held | None) -> float:
     if before is None or len(before.counters) != len(reading.counters):
-        raise _first()
-    apart = reading.at - before.at
-    if apart > reading.max_gap:
-        params = {"seconds": round(apart.total_seconds()), "limit": round(reading.max_gap.total_seconds())}
+        raise _first_reading()
+    gap = reading.at - before.at
+    if gap > reading.max_gap:
+        params = {"seconds": round(gap.total_seconds()), "limit": round(reading.max_gap.total_seconds())}
         detail = _("the reading before is {seconds} s older; more than {limit} s tell nothing about now")
         raise Invalid("counter_gap", detail, "/value", **params)
-    return _fastest(before.counters, reading.counters) / apart.total_seconds()
+    return _fastest(before.counters, reading.counters) / gap.total_seconds()
 
 
 def _fastest(before: Sequence[Number], after: Sequence[Number]) -> float:
-    grown = [new - old for old, new in zip(before, after, strict=True)]
-    if min(grown) < 0:
-        place = grown.index(min(grown))
+    growth = [new - old for old, new in zip(before, after, strict=True)]
+    if min(growth) < 0:
+        place = growth.index(min(growth))
         detail = _("the counter went back, from {before} to {after}")
         raise Invalid("counter_reset", detail, "/value", before=before[place], after=after[place])
-    return float(max(grown))
+    return float(max(growth))
 
 
-def _again(reading: Reading, before: Held) -> Sample:
-    """One that is no later than the reading before: the same one once more, or of no use."""
+def _repeated(reading: Reading, before: Held) -> Sample:
+    """Return the sample of a reading that repeats the one before; raises Invalid for one that is merely too early."""
     if reading.at < before.at:
         raise Invalid("out_of_order", _("a later reading has come before"), "/at")
     if reading.counters != before.counters:
         raise Invalid("too_soon", _("this comes less than a second after the reading before"), "/at")
     if before.rate is None:
-        raise _first()
+        raise _first_reading()
     return reading.sample(before.rate, before.at)
 
 
-def _first() -> Invalid:
+def _first_reading() -> Invalid:
     return Invalid(FIRST_READING, _("a first reading: there is nothing to compare it with yet"), "/value")

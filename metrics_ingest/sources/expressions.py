@@ -1,4 +1,4 @@
-"""JMESPath over one record: how a mapping says where in a record something stands."""
+"""JMESPath expressions over one record, by which mappings find values."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,11 +17,11 @@ __all__ = ["Reader", "expression"]
 Reader = Callable[[Any], Any]
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MAX_LENGTH = 1000
-KEPT = 1024
+CACHED = 1024
 
 
 def expression(text: str, pointer: str) -> Reader:
-    """A function from a record to what the expression finds there, None for nothing; raises Invalid at `pointer`.
+    """Compile an expression to a function from a record to its value, None if missing; raises Invalid at `pointer`.
 
     The function raises Invalid `expression_failed` where the expression does not fit the record, such as `max()` of
     texts.
@@ -34,14 +34,14 @@ def expression(text: str, pointer: str) -> Reader:
         raise Invalid("invalid_expression", detail, pointer, reason=reason) from None
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED)
 def _compiled(text: str) -> Reader:
     if len(text) > MAX_LENGTH:
         raise JMESPathError(f"longer than {MAX_LENGTH} characters")
     if NAME.fullmatch(text):
         return lambda record: record.get(text) if isinstance(record, Mapping) else None
     parsed = jmespath.compile(text)
-    with suppress(JMESPathTypeError):  # a function that is there, and only has nothing to work on yet
+    with suppress(JMESPathTypeError):  # finds unknown functions; known ones may refuse the types of an empty record
         parsed.search({})
 
     def read(record: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Kinds of sources → collector classes: the built-in ones, and third parties' by entry point.
+"""The registry of collector classes by kind of source: the built-in ones, and third parties' by entry point.
 
-Nobody imports a collector: whoever needs one asks here by its kind. One that can't be loaded is named with its error
-and takes nothing else down.
+Collectors are never imported directly but looked up here. One that can't be loaded is listed with its error; the others
+stay usable.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ GROUP = "idcsched.collectors"
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """Collectors by kind, and what could not be loaded with the reason."""
+    """Collectors by kind, and the errors of those that could not be loaded."""
 
     collectors: Mapping[str, type[Collector]]
     broken: Mapping[str, str] = field(default_factory=dict)
@@ -29,14 +29,14 @@ class Kinds:
 
 @cache
 def kinds() -> Kinds:
-    """Those of this process: loaded once, at first use."""
+    """Return the kinds of this process, loaded once, at first use."""
     return load_kinds()
 
 
 def load_kinds() -> Kinds:
-    """The built-in collectors and those that installed distributions offer."""
+    """Load the built-in collectors and those that installed distributions offer."""
     collectors, broken = offered(
-        Collector,  # type: ignore[type-abstract]  # what is offered is not
+        Collector,  # type: ignore[type-abstract]  # the registered classes are not abstract
         package=BUILT_IN,
         group=GROUP,
         name_of=lambda collector: collector.kind,
@@ -46,7 +46,7 @@ def load_kinds() -> Kinds:
 
 
 def check_collector_class(collector: object) -> type[Collector]:
-    """The class, if it keeps the base class's contract; raises PluginBroken."""
+    """Return the class if it keeps the base class's contract; raises PluginBroken."""
     if not (isinstance(collector, type) and issubclass(collector, Collector)):
         raise PluginBroken("not_a_collector", _("{object} is not a subclass of Collector"), object=repr(collector))
     kind = getattr(collector, "kind", None)

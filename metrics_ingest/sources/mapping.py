@@ -1,4 +1,4 @@
-"""From a source's records to samples: which IDC and line a record is about, and which metrics it holds."""
+"""Mappings of a source's records to samples: which IDC and line a record is about, and which metrics it holds."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ __all__ = ["Mapped", "Refused", "SourceMapping", "ValueRule", "compile_mapping"]
 MAX_VALUES: Final = 100_000
 """How many values one run may bring."""
 MILLISECONDS_FROM: Final = 1e11
-"""Epoch times beyond this, the year 5138 in seconds, are meant in milliseconds."""
+"""Epoch times from here on, in seconds the year 5138, are taken for milliseconds."""
 AMBIGUOUS: Final = FieldError(
     "/value", "ambiguous", _("the source gives several values for the same thing at the same time")
 )
@@ -68,9 +68,9 @@ class Refused:
 
 @dataclass(slots=True)
 class Mapped:
-    """What became of the records. `unmatched` counts values by the IDC and line that they named and nobody knows.
+    """The result of mapping records; `unmatched` counts values by their names of IDC and line, one of them unknown.
 
-    What `readings` come to, the readings before them tell.
+    `readings` become samples by comparison with earlier ones: see `with_rates`.
     """
 
     samples: list[Sample] = field(default_factory=list)
@@ -83,25 +83,25 @@ class Mapped:
         return len(self.samples) + len(self.readings) + len(self.refused) + self.unmatched.total()
 
     def with_rates(self, counted: Counted) -> "Mapped":
-        """The same, with what became of the readings in their place."""
+        """Return the same result with the readings' samples and refusals in place of the readings."""
         refused = [_refused_reading(reading, reason) for reading, reason in counted.refused]
         return Mapped(samples=self.samples + counted.samples, refused=self.refused + refused, unmatched=self.unmatched)
 
 
 def compile_mapping(document: Mapping[str, Any]) -> "CompiledMapping":
-    """Raises Invalid with pointers into the mapping."""
-    said = convert(document, SourceMapping, "/mapping")
-    if bool(said.values) == (said.metric is not None):
+    """Compile a mapping; raises Invalid with pointers into the mapping."""
+    mapping = convert(document, SourceMapping, "/mapping")
+    if bool(mapping.values) == (mapping.metric is not None):
         detail = _("give either `values`, or `metric` and `value`")
         raise Invalid("values_or_metric", detail, "/mapping/values")
-    if (said.metric is None) != (said.value is None):
+    if (mapping.metric is None) != (mapping.value is None):
         raise Invalid("values_or_metric", _("`metric` and `value` belong together"), "/mapping/value")
-    return CompiledMapping.of(said)
+    return CompiledMapping.of(mapping)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledMapping:
-    """A mapping, ready for use."""
+    """A mapping with its expressions compiled."""
 
     said: SourceMapping
     idc: Reader
@@ -113,23 +113,23 @@ class CompiledMapping:
     zone: ZoneInfo | None
 
     @classmethod
-    def of(cls, said: SourceMapping) -> "CompiledMapping":
+    def of(cls, mapping: SourceMapping) -> "CompiledMapping":
         readers = {
             name: None if text is None else expression(text, f"/mapping/{name}")
             for name in ("line", "at", "where", "metric")
-            for text in [getattr(said, name)]
+            for text in [getattr(mapping, name)]
         }
-        if said.value is not None:
-            values = [CompiledValue.of("", said.value, "/mapping/value")]
+        if mapping.value is not None:
+            values = [CompiledValue.of("", mapping.value, "/mapping/value")]
         else:
             values = [
-                CompiledValue.of(metric, rule, f"/mapping/values/{metric}") for metric, rule in said.values.items()
+                CompiledValue.of(metric, rule, f"/mapping/values/{metric}") for metric, rule in mapping.values.items()
             ]
-        idc = expression(said.idc, "/mapping/idc")
-        return cls(said=said, idc=idc, values=tuple(values), zone=_zone(said.zone), **readers)
+        idc = expression(mapping.idc, "/mapping/idc")
+        return cls(said=mapping, idc=idc, values=tuple(values), zone=_zone(mapping.zone), **readers)
 
     def samples(self, records: Iterable[Record], names: Names, *, now: datetime) -> Mapped:
-        """What the records hold; raises Invalid `too_many` beyond `MAX_VALUES`."""
+        """Map the records; raises Invalid `too_many` beyond `MAX_VALUES`."""
         mapped = Mapped()
         for record in records:
             self._map(record, names, now, mapped)
@@ -151,25 +151,23 @@ class CompiledMapping:
     def _map_value(
         self, rule: CompiledValue, record: Record, subject: "_Subject", names: Names, mapped: Mapped
     ) -> None:
-        metric, found = rule.metric, None
+        metric, raw = rule.metric, None
         try:
             metric = self._metric(rule, record)
-            found = rule.read(record)
-            if found is None:
+            raw = rule.read(record)
+            if raw is None:
                 return
-            said = rule.number(found) if rule.max_gap is None else rule.counters(found)
+            value = rule.number(raw) if rule.max_gap is None else rule.counters(raw)
         except Invalid as error:
             mapped.refused.append(
-                Refused(
-                    idc=subject.idc, line=subject.line, metric=metric, value=shortened(found), reason=error.errors[0]
-                )
+                Refused(idc=subject.idc, line=subject.line, metric=metric, value=shortened(raw), reason=error.errors[0])
             )
             return
         matched = names.match(subject.idc, subject.line, metric)
         if matched is None:
             mapped.unmatched[subject.idc, subject.line] += 1
         else:
-            _take(mapped, rule, _Matched(*matched, metric, subject.at), said)
+            _add(mapped, rule, _Matched(*matched, metric, subject.at), value)
 
     def _subject(self, record: Record, now: datetime) -> "_Subject":
         idc = _name(self.idc(record))
@@ -183,37 +181,37 @@ class CompiledMapping:
         metric = _name(self.metric(record))
         return self.said.metrics.get(metric, metric)
 
-    def _time(self, found: Any) -> datetime:
-        if isinstance(found, str):
-            found = _parsed(found)
-        if isinstance(found, datetime):
-            if found.tzinfo is not None:
-                return found
+    def _time(self, raw: Any) -> datetime:
+        if isinstance(raw, str):
+            raw = _parsed(raw)
+        if isinstance(raw, datetime):
+            if raw.tzinfo is not None:
+                return raw
             if self.zone is None:
                 raise Invalid("zone_required", _("a time needs its time zone"), "/at")
-            return found.replace(tzinfo=self.zone)
-        if isinstance(found, int | float) and not isinstance(found, bool):
+            return raw.replace(tzinfo=self.zone)
+        if isinstance(raw, int | float) and not isinstance(raw, bool):
             try:
-                return datetime.fromtimestamp(found / (1000 if abs(found) >= MILLISECONDS_FROM else 1), UTC)
+                return datetime.fromtimestamp(raw / (1000 if abs(raw) >= MILLISECONDS_FROM else 1), UTC)
             except (ValueError, OverflowError, OSError):
                 pass
-        raise Invalid("not_a_time", _("this is no time: {found}"), "/at", found=shortened(found))
+        raise Invalid("not_a_time", _("this is no time: {found}"), "/at", found=shortened(raw))
 
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What a record is about, under the names that the mapping has made of the source's, and of when it tells."""
+    """The IDC and line of a record, under the names that the mapping has translated them to, and its time."""
 
     idc: str
     line: str | None
     at: datetime
 
 
-def _name(found: Any) -> str:
-    """A name, as text; nothing at all is the empty one."""
-    if found is None or isinstance(found, str):
-        return (found or "").strip()
-    return str(found) if isinstance(found, int) and not isinstance(found, bool) else ""
+def _name(raw: Any) -> str:
+    """Return a name as text, empty if there is none."""
+    if raw is None or isinstance(raw, str):
+        return (raw or "").strip()
+    return str(raw) if isinstance(raw, int) and not isinstance(raw, bool) else ""
 
 
 def _parsed(text: str) -> datetime | float | str:
@@ -237,7 +235,7 @@ def _zone(name: str | None) -> ZoneInfo | None:
 
 
 class _Matched(NamedTuple):
-    """What a value is about, by our codes, and when it was taken."""
+    """The IDC, line and metric of a value, by their codes, and the time at which it was taken."""
 
     idc: str
     line: str | None
@@ -245,12 +243,12 @@ class _Matched(NamedTuple):
     at: datetime
 
 
-def _take(mapped: Mapped, rule: CompiledValue, about: _Matched, said: Any) -> None:
+def _add(mapped: Mapped, rule: CompiledValue, matched: _Matched, value: Any) -> None:
     if rule.max_gap is None:
-        mapped.samples.append(Sample(**about._asdict(), value=said))
+        mapped.samples.append(Sample(**matched._asdict(), value=value))
     else:
         mapped.readings.append(
-            Reading(**about._asdict(), counters=said, scale=rule.scale, offset=rule.offset, max_gap=rule.max_gap)
+            Reading(**matched._asdict(), counters=value, scale=rule.scale, offset=rule.offset, max_gap=rule.max_gap)
         )
 
 
@@ -260,30 +258,26 @@ def _refused_reading(reading: Reading, reason: FieldError) -> Refused:
 
 
 def _unambiguous(mapped: Mapped) -> Mapped:
-    """Two different values of one thing at one time: the mapping leaves out what tells them apart, so neither holds."""
+    """Refuse different values of one subject at one time: the mapping leaves out what tells them apart."""
     values: dict[_Matched, set[Any]] = {}
-    told: list[Sample | Reading] = [*mapped.samples, *mapped.readings]
-    for each in told:
-        values.setdefault(_key(each), set()).add(_value(each))
-    if all(len(found) == 1 for found in values.values()):
+    items: list[Sample | Reading] = [*mapped.samples, *mapped.readings]
+    for item in items:
+        values.setdefault(_key(item), set()).add(item.value if isinstance(item, Sample) else item.counters)
+    if all(len(distinct) == 1 for distinct in values.values()):
         return mapped
 
-    def clear(each: Sample | Reading) -> bool:
-        return len(values[_key(each)]) == 1
+    def is_clear(item: Sample | Reading) -> bool:
+        return len(values[_key(item)]) == 1
 
-    doubtful = [Refused.of(each, AMBIGUOUS) for each in mapped.samples if not clear(each)]
-    doubtful += [_refused_reading(each, AMBIGUOUS) for each in mapped.readings if not clear(each)]
+    ambiguous = [Refused.of(sample, AMBIGUOUS) for sample in mapped.samples if not is_clear(sample)]
+    ambiguous += [_refused_reading(reading, AMBIGUOUS) for reading in mapped.readings if not is_clear(reading)]
     return Mapped(
-        samples=list(filter(clear, mapped.samples)),
-        readings=list(filter(clear, mapped.readings)),
-        refused=mapped.refused + doubtful,
+        samples=list(filter(is_clear, mapped.samples)),
+        readings=list(filter(is_clear, mapped.readings)),
+        refused=mapped.refused + ambiguous,
         unmatched=mapped.unmatched,
     )
 
 
-def _key(each: Sample | Reading) -> _Matched:
-    return _Matched(each.idc, each.line, each.metric, each.at)
-
-
-def _value(each: Sample | Reading) -> Any:
-    return each.value if isinstance(each, Sample) else each.counters
+def _key(item: Sample | Reading) -> _Matched:
+    return _Matched(item.idc, item.line, item.metric, item.at)

@@ -1,4 +1,4 @@
-"""Who is asked for numbers, and how that went; `models` offers both."""
+"""The models of sources and their runs; `metrics_ingest.models` re-exports them."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -12,10 +12,10 @@ __all__ = ["CounterReadings", "Run", "RunState", "Source"]
 
 
 class Source(Recorded):
-    """Somebody who knows numbers and is asked for them: how, how often, and what becomes of the answer.
+    """A system that is asked for values: how, how often, and how its answers are mapped to samples.
 
-    The fields from `due_at` on are kept by the runs: `claim` is the run that is going on, until `claimed_until` at
-    the latest, and `failures` how many have failed since the last that did not. The last four are counted for good.
+    The fields from `due_at` on are kept by the runs: `claim` is that of the current run, until `claimed_until` at the
+    latest, and `failures` counts the failed runs since the last success. The last four count all runs there ever were.
     """
 
     audit_kind = "source"
@@ -86,10 +86,10 @@ class RunState(models.TextChoices):
 
 
 class Run(models.Model):
-    """One time that a source was asked. `fetched` counts values, each of which was stored, refused or unmatched.
+    """One run: a source was asked once. `fetched` counts values, each of which was stored, refused or unmatched.
 
-    `refusals` and `unmatched_names` show a few of those that were not stored; `error` says why a run failed. Both are
-    kept as templates with their numbers, so that they can be said in the reader's language.
+    `refusals` and `unmatched_names` have a few examples of values that were not stored; `error` says why a run failed.
+    Reasons are kept as message templates with parameters, so that they can be shown in the reader's language.
     """
 
     source = models.ForeignKey(Source, models.CASCADE, verbose_name=_("source"), related_name="runs")
@@ -134,10 +134,10 @@ class Run(models.Model):
 
 
 class CounterReadings(models.Model):
-    """The last reading of each counter that a source tells of: the next ones are compared with them.
+    """The last readings of all counters of a source, with which the next readings are compared.
 
-    `held` is packed, one row for all of them: each run reads and writes the lot. `rules` says by which configuration
-    and mapping they were taken; under other ones the same name may be another counter.
+    `held` packs them into one row, since each run reads and writes all of them. `rules` identifies the configuration
+    and mapping under which they were taken; under others the same name may be another counter.
     """
 
     source = models.OneToOneField(

@@ -1,4 +1,4 @@
-"""Beat's schedules follow the sources: one periodic task a source, in the tables that beat reads."""
+"""The periodic tasks of sources, one per source, in the tables that Celery beat reads."""
 
 import json
 import logging
@@ -28,17 +28,17 @@ RUN_TASK = "metrics_ingest.tasks.source_run"
 COLLECT_QUEUE = "collect"
 PREFIX = "source:"
 HINT_SECONDS = 60
-"""A hint that nobody has taken up by then is made anew by the sweep, if need be."""
+"""How long a hint is valid; where no worker has taken it by then, the sweep sends another."""
 HOUR = int(timedelta(hours=1).total_seconds())
 
 
 def is_of_source(name: str) -> bool:
-    """Whether the periodic task of that name is one of these."""
+    """Return whether the periodic task of that name belongs to a source."""
     return name.startswith(PREFIX)
 
 
 def schedule_follow(source: Source) -> None:
-    """Make beat's task say what the source's row says."""
+    """Create or change the source's periodic task by the source's schedule."""
     schedule = parse_schedule(source.schedule)
     PeriodicTask.objects.update_or_create(
         name=PREFIX + source.code,
@@ -48,18 +48,18 @@ def schedule_follow(source: Source) -> None:
             "queue": COLLECT_QUEUE,
             "enabled": source.enabled,
             "expire_seconds": schedule.seconds if isinstance(schedule, Every) else HOUR,
-            **_when(schedule),
+            **_timing(schedule),
         },
     )
 
 
 def schedule_drop(code: str) -> None:
-    """The source is gone, or has another name now."""
+    """Delete the periodic task of a source that is gone or has been renamed."""
     PeriodicTask.objects.filter(name=PREFIX + code).delete()
 
 
 def schedules_reconcile() -> None:
-    """Mend what somebody else did to beat's tables: for beat, when it starts."""
+    """Restore the periodic tasks of all sources; run at the start of beat, since others may have edited its tables."""
     sources = {PREFIX + source.code: source for source in Source.objects.all()}
     for task in PeriodicTask.objects.filter(name__startswith=PREFIX):
         if task.name not in sources:
@@ -68,7 +68,7 @@ def schedules_reconcile() -> None:
         schedule_follow(source)
 
 
-def _when(schedule: Every | Cron) -> dict[str, Any]:
+def _timing(schedule: Every | Cron) -> dict[str, Any]:
     if isinstance(schedule, Every):
         every, _ = IntervalSchedule.objects.get_or_create(every=schedule.seconds, period=IntervalSchedule.SECONDS)
         return {"interval": every, "crontab": None}
@@ -79,7 +79,7 @@ def _when(schedule: Every | Cron) -> dict[str, Any]:
 
 
 def source_hint(source_id: int) -> bool:
-    """Tell the workers that a source may be due; False where the broker is away: the sweep will tell them again."""
+    """Send the workers a message that a source may be due; False if the broker is away: the sweep will send another."""
     try:
         current_app.send_task(
             RUN_TASK, args=[source_id], queue=COLLECT_QUEUE, expires=HINT_SECONDS, retry=False, ignore_result=True

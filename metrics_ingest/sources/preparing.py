@@ -1,4 +1,4 @@
-"""A source's row, made ready: everything in it understood, or everything that is wrong with it said at once."""
+"""Preparation of a source's row for a run, and the check that a row must pass to be saved."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +26,10 @@ __all__ = ["Prepared", "prepare", "source_check"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """What a run needs of a source. `rules` names what makes a counter the same one as at the run before."""
+    """A source's collector and mapping, ready for a run.
+
+    `rules` is a hash of kind, configuration and mapping: readings of counters are only compared under the same rules.
+    """
 
     collector: Collector
     mapping: CompiledMapping
@@ -34,30 +37,30 @@ class Prepared:
 
 
 def prepare(source: Source) -> Prepared:
-    """Raises Invalid where the row can't be used: its kind is not installed any more, say."""
-    made = _collector(source.kind, source.config)
-    mapping = compile_mapping({**made.mapping, **source.mapping})
-    return Prepared(collector=made, mapping=mapping, rules=_rules(source))
+    """Prepare a source for a run; raises Invalid where its row can't be used, such as for a kind not installed."""
+    collector = _collector(source.kind, source.config)
+    mapping = compile_mapping({**collector.mapping, **source.mapping})
+    return Prepared(collector=collector, mapping=mapping, rules=_rules(source))
 
 
 def _rules(source: Source) -> str:
-    said = msgspec.json.encode([source.kind, source.config, source.mapping], order="sorted")
-    return sha256(said).hexdigest()
+    document = msgspec.json.encode([source.kind, source.config, source.mapping], order="sorted")
+    return sha256(document).hexdigest()
 
 
 def source_check(source: Source) -> Schedule:
-    """What a row must be to be saved; raises Invalid with everything that is wrong, field by field."""
+    """Check a source before it is saved; raises Invalid with everything that is wrong, field by field."""
     errors: list[FieldError] = []
-    with _noted(errors):
+    with _errors_into(errors):
         _check_config(source)
-    with _noted(errors):
+    with _errors_into(errors):
         _check_mapping(source)
-    with _noted(errors):
+    with _errors_into(errors):
         if source.secret_ref:
             secret_ref_check(source.secret_ref, _hosts(source), setting=SOURCE_SECRETS)
-    with _noted(errors):
+    with _errors_into(errors):
         parse_schedule(source.schedule)
-    with _noted(errors):
+    with _errors_into(errors):
         _check_regions(source.regions)
     if errors:
         raise Invalid.of(errors)
@@ -67,7 +70,7 @@ def source_check(source: Source) -> Schedule:
 
 
 @contextmanager
-def _noted(errors: list[FieldError]) -> Iterator[None]:
+def _errors_into(errors: list[FieldError]) -> Iterator[None]:
     try:
         yield
     except Invalid as error:
@@ -75,16 +78,16 @@ def _noted(errors: list[FieldError]) -> Iterator[None]:
 
 
 def _collector(kind: str, config: Any) -> Collector:
-    found = kinds().collectors.get(kind)
-    if found is None:
+    collector_class = kinds().collectors.get(kind)
+    if collector_class is None:
         detail = _("there is no kind of source {name}: this must be one of {choices}")
         choices = ", ".join(sorted(kinds().collectors))
         raise Invalid("unknown_kind", detail, "/kind", name=kind, choices=choices)
-    return found(convert(config, found.Config, "/config"))
+    return collector_class(convert(config, collector_class.Config, "/config"))
 
 
 def _hosts(source: Source) -> Iterable[str]:
-    """Whom the source asks; nobody where its configuration is refused anyway."""
+    """Return the hosts that the source asks; none where its configuration is refused anyway."""
     try:
         return tuple(_collector(source.kind, source.config).hosts())
     except Invalid:
@@ -92,20 +95,20 @@ def _hosts(source: Source) -> Iterable[str]:
 
 
 def _check_config(source: Source) -> None:
-    made = _collector(source.kind, source.config)
+    collector = _collector(source.kind, source.config)
     with below("/config"):
-        if wrong := list(made.check()):
-            raise Invalid.of(wrong)
+        if errors := list(collector.check()):
+            raise Invalid.of(errors)
 
 
 def _check_mapping(source: Source) -> None:
-    found = kinds().collectors.get(source.kind)
+    collector_class = kinds().collectors.get(source.kind)
     if not isinstance(source.mapping, Mapping):
         raise Invalid("wrong_type", _("this must be an object"), "/mapping")
-    said = compile_mapping({**(found.mapping if found else {}), **source.mapping}).said
+    mapping = compile_mapping({**(collector_class.mapping if collector_class else {}), **source.mapping}).said
     known = set(Metric.objects.values_list("code", flat=True))
-    named = [(metric, "/mapping/values/") for metric in said.values] + [
-        (metric, "/mapping/metrics/") for metric in said.metrics.values()
+    named = [(metric, "/mapping/values/") for metric in mapping.values] + [
+        (metric, "/mapping/metrics/") for metric in mapping.metrics.values()
     ]
     unknown = [
         FieldError(pointer + metric, "unknown_metric", _("there is no metric {name}"), {"name": metric})
@@ -136,14 +139,14 @@ def _check_regions(codes: Any) -> None:
 
 
 def _check_gaps(mapping: CompiledMapping, schedule: Schedule) -> None:
-    """Readings that always lie too far apart would never give a rate."""
+    """Refuse counters whose longest gap is no longer than the source's period: they would never give a rate."""
     first = schedule.next_after(timezone.now())
-    apart = schedule.next_after(first) - first
-    narrow = [value for value in mapping.values if value.max_gap is not None and value.max_gap <= apart]
-    if narrow:
+    period = schedule.next_after(first) - first
+    too_narrow = [value for value in mapping.values if value.max_gap is not None and value.max_gap <= period]
+    if too_narrow:
         detail = _("the source is asked every {seconds} s: more must be allowed between two readings of a counter")
-        seconds = round(apart.total_seconds())
+        seconds = round(period.total_seconds())
         raise Invalid.of(
             FieldError(f"{value.pointer}/max_gap_seconds", "out_of_range", detail, {"seconds": seconds})
-            for value in narrow
+            for value in too_narrow
         )

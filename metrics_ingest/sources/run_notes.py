@@ -1,4 +1,4 @@
-"""What a run's row keeps in words: templates with their parameters, bounded, fit for every database."""
+"""The notes in a run's row: message templates with their parameters, bounded, as any database can store them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,24 +17,24 @@ LONGEST: Final = 500
 
 
 def error_note(error: IdcschedError) -> dict[str, Any]:
-    """Why the run failed."""
+    """Return the note of the error by which a run failed."""
     return _note(error.code, error.template, error.params)
 
 
 def refusal_notes(counts: Counter[str], refused: Sequence[Refused]) -> list[dict[str, Any]]:
-    """By reason, the most frequent first, each with a few of those that were refused for it."""
+    """Return the refusals by reason, the most frequent first, each with a few examples."""
     return [
         {
             "code": code,
             "count": count,
-            "examples": [_example(each) for each in refused if each.reason.code == code][:EXAMPLES],
+            "examples": [_example(refusal) for refusal in refused if refusal.reason.code == code][:EXAMPLES],
         }
         for code, count in counts.most_common()
     ]
 
 
 def unmatched_notes(mapped: Mapped) -> list[dict[str, Any]]:
-    """The names that nobody knows, the most frequent first."""
+    """Return the unknown names, the most frequent first."""
     return [
         {"idc": _text(idc), "line": _optional(line), "count": count}
         for (idc, line), count in mapped.unmatched.most_common(NAMES)
@@ -42,7 +42,7 @@ def unmatched_notes(mapped: Mapped) -> list[dict[str, Any]]:
 
 
 def note_said(note: Mapping[str, Any]) -> str:
-    """What a note says, in the language of the reader."""
+    """Return the text of a note in the reader's language."""
     return explained(_error(note))
 
 
@@ -80,5 +80,5 @@ def _optional(value: Any) -> str | None:
 
 
 def _text(value: Any) -> str:
-    """What the source said: whoever wrote it, it can be stored."""
+    """Return a source's value as text that any database can store: shortened, without NUL or lone surrogates."""
     return str(value)[:LONGEST].replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")

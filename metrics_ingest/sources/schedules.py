@@ -1,4 +1,4 @@
-"""When a source is asked: every so many seconds, or by the clock of the billing zone in cron's notation."""
+"""The schedules of sources: a number of seconds, or cron's notation by the clock of the billing zone."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,13 +15,13 @@ __all__ = ["Cron", "Every", "Schedule", "parse_schedule"]
 
 SHORTEST, LONGEST = 5, 7 * 24 * 3600
 CLOCKS_APART: Final = timedelta(seconds=5)
-"""How much the clocks of beat and of a worker may differ."""
+"""The most by which the clocks of beat and of a worker may differ."""
 FIELDS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """Every so many seconds. What was missed is not made up for: the next run is due a period after the last."""
+    """A fixed period. Missed runs are not made up for: the next one is due a period after the last."""
 
     seconds: int
 
@@ -34,21 +34,21 @@ class Every:
 
     @property
     def early(self) -> timedelta:
-        """How long before it is due a run may begin; beat's rhythm and the workers' are not the same."""
+        """How long before it is due a run may begin, since beat and the workers count the period differently."""
         return self.period / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """Minute, hour, day of the month, month, day of the week."""
+    """A schedule by cron's five fields: minute, hour, day of the month, month, day of the week."""
 
     text: str
 
     def next_after(self, moment: datetime) -> datetime:
-        """The next time that it names."""
+        """Return the next time after the moment that the fields allow."""
         start, distance, _ = self.celery(now=moment).remaining_delta(moment, tz=self.zone)
-        found: datetime = start + distance
-        return found
+        following: datetime = start + distance
+        return following
 
     @property
     def early(self) -> timedelta:
@@ -59,7 +59,7 @@ class Cron:
         return ZoneInfo(settings.BILLING_ZONE)
 
     def celery(self, now: datetime | None = None) -> crontab:
-        """As Celery knows it."""
+        """Return the schedule as Celery's own class."""
         minute, hour, day, month, weekday = self.text.split()
         return crontab(
             minute=minute,
@@ -75,7 +75,7 @@ Schedule = Every | Cron
 
 
 def parse_schedule(text: str) -> Schedule:
-    """`300` or `*/5 * * * *`; raises Invalid, at the field `schedule`, also for a day that never comes."""
+    """Parse `300` or `*/5 * * * *`; raises Invalid at the field `schedule`, also for a day that never comes."""
     if text.isascii() and text.isdigit():
         if not SHORTEST <= int(text[:9]) <= LONGEST:
             detail = _("this must lie between {low} and {high} seconds")
@@ -84,11 +84,11 @@ def parse_schedule(text: str) -> Schedule:
     if len(text.split()) != FIELDS:
         detail = _("this must be a number of seconds, or cron's five fields such as */5 * * * *")
         raise Invalid("invalid_schedule", detail, "/schedule")
-    found = Cron(" ".join(text.split()))
+    cron = Cron(" ".join(text.split()))
     try:
-        found.celery()
+        cron.celery()
     except (ParseException, ValueError) as error:
         raise Invalid(
             "invalid_schedule", _("cron's fields can't be read: {reason}"), "/schedule", reason=error
         ) from None
-    return found
+    return cron

@@ -1,4 +1,4 @@
-"""Fetch once, and show what would be stored: nothing is."""
+"""Trials of sources: a source is asked once, and nothing is stored."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """`samples` are the first of those that would be stored; `error` says why there are none at all."""
+    """The result of a trial; `samples` are the first that would be stored, `error` is why the source gave none."""
 
     fetched: int = 0
     storable: int = 0
@@ -33,7 +33,7 @@ class Trial:
 
 
 def source_try(*, source: Source, now: datetime) -> Trial:
-    """Ask the source once, whether or not it is due or switched on. Raises nothing that the source could do wrong."""
+    """Ask the source once, even if it is not due or switched off; its failure is in the result, not raised."""
     try:
         prepared = prepare(source)
         mapped = gather(source, prepared, now=now, trial=True)
@@ -41,12 +41,12 @@ def source_try(*, source: Source, now: datetime) -> Trial:
             rates = rates_found(source_id=source.pk, readings=mapped.readings, rules=prepared.rules, now=now)
             mapped = mapped.with_rates(rates)
         within = None if source.regions is None else idcs_within(source.regions)
-        return _tried(mapped, now, within)
+        return _trial(mapped, now, within)
     except IdcschedError as error:
         return Trial(error=error)
 
 
-def _tried(mapped: Mapped, now: datetime, within: Collection[int] | None) -> Trial:
+def _trial(mapped: Mapped, now: datetime, within: Collection[int] | None) -> Trial:
     faults = samples_check(mapped.samples, now, within).faults
     sound = [sample for place, sample in enumerate(mapped.samples) if place not in faults]
     refused = mapped.refused + [Refused.of(mapped.samples[place], reasons[0]) for place, reasons in faults.items()]

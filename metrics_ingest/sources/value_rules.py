@@ -1,4 +1,4 @@
-"""How a metric's value is read from a record: where it stands, whether it is a counter, and in which unit."""
+"""Rules by which a metric's value is read from a record: its place, whether it is a counter, and its unit."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -38,7 +38,7 @@ class ValueRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 @dataclass(frozen=True, slots=True)
 class CompiledValue:
-    """A rule, ready for use. `max_gap` is there for counters alone."""
+    """A rule with its expression compiled; `max_gap` is None unless the rule is about counters."""
 
     metric: str
     pointer: str
@@ -49,52 +49,52 @@ class CompiledValue:
 
     @classmethod
     def of(cls, metric: str, rule: str | ValueRule, pointer: str) -> "CompiledValue":
-        """Raises Invalid at `pointer`, or below it."""
-        said = ValueRule(value=rule) if isinstance(rule, str) else rule
+        """Compile a rule; raises Invalid at `pointer`, or below it."""
+        full = ValueRule(value=rule) if isinstance(rule, str) else rule
         inside = pointer if isinstance(rule, str) else f"{pointer}/value"
-        if said.max_gap_seconds is not None and not said.counter:
+        if full.max_gap_seconds is not None and not full.counter:
             raise Invalid("not_a_counter", _("this is for counters alone"), f"{pointer}/max_gap_seconds")
-        gap = timedelta(seconds=said.max_gap_seconds or GAP_SECONDS) if said.counter else None
-        return cls(metric, pointer, expression(said.value, inside), said.scale, said.offset, gap)
+        gap = timedelta(seconds=full.max_gap_seconds or GAP_SECONDS) if full.counter else None
+        return cls(metric, pointer, expression(full.value, inside), full.scale, full.offset, gap)
 
-    def number(self, found: Any) -> float:
-        """What is stored for that value; raises Invalid for what is no number."""
+    def number(self, raw: Any) -> float:
+        """Return the value to be stored for a raw one; raises Invalid where that is no number."""
         try:
-            return float(_number(found)) * self.scale + self.offset
+            return float(_number(raw)) * self.scale + self.offset
         except OverflowError:
-            raise _no_number(found) from None
+            raise _no_number(raw) from None
 
-    def counters(self, found: Any) -> tuple[Number, ...]:
-        """The counters' readings, exactly; raises Invalid for what is none."""
-        return tuple(map(_counter, found if isinstance(found, list) else [found]))
+    def counters(self, raw: Any) -> tuple[Number, ...]:
+        """Return a raw value's counters, exactly; raises Invalid where one is no counter."""
+        return tuple(map(_counter, raw if isinstance(raw, list) else [raw]))
 
 
-def shortened(found: Any) -> str:
-    """What a source said, fit to be shown."""
-    text = str(found)
+def shortened(raw: Any) -> str:
+    """Return a source's value as text that is short enough to be shown."""
+    text = str(raw)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def _number(found: Any) -> Number:
-    """As exact as it was said: a counter of 64 bits has more digits than a float holds."""
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return found
-    if not isinstance(found, str):
-        raise _no_number(found)
+def _number(raw: Any) -> Number:
+    """Return the number as exactly as the source gave it: a 64-bit counter has more digits than a float holds."""
+    if isinstance(raw, int | float) and not isinstance(raw, bool):
+        return raw
+    if not isinstance(raw, str):
+        raise _no_number(raw)
     for kind in (int, float):
         try:
-            return kind(found)
+            return kind(raw)
         except ValueError:
             continue
-    raise _no_number(found)
+    raise _no_number(raw)
 
 
-def _counter(found: Any) -> Number:
-    value = _number(found)
+def _counter(raw: Any) -> Number:
+    value = _number(raw)
     if not 0 <= value <= LARGEST_COUNTER:  # nor NaN
-        raise Invalid("not_a_counter", _("this is no counter: {found}"), "/value", found=shortened(found))
+        raise Invalid("not_a_counter", _("this is no counter: {found}"), "/value", found=shortened(raw))
     return value
 
 
-def _no_number(found: Any) -> Invalid:
-    return Invalid("not_a_number", _("this is no number: {found}"), "/value", found=shortened(found))
+def _no_number(raw: Any) -> Invalid:
+    return Invalid("not_a_number", _("this is no number: {found}"), "/value", found=shortened(raw))
