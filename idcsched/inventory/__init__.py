@@ -1,1 +1,1 @@
-"""What exists: regions, ISPs, IDCs with their lines, and what operators say about them."""
+"""The inventory: regions, ISPs, IDCs with their lines, and the taints and affinities that operators set on them."""

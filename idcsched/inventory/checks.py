@@ -1,4 +1,4 @@
-"""What labels, aliases and selectors must look like; the field validators of this room."""
+"""The field validators of the inventory: labels, aliases, selectors, keys of taints."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ MAX_VALUE = 256
 
 
 def label_map(value: Any) -> None:
-    """A JSON object of texts, bounded, without keys that stand for facts."""
+    """Check labels: a JSON object of texts, bounded, without keys that stand for facts."""
     if not isinstance(value, dict) or not all(isinstance(text, str) for pair in value.items() for text in pair):
         raise ValidationError(_("Labels are an object of texts."), code="wrong_type")
     if len(value) > MAX_LABELS:
@@ -46,7 +46,7 @@ def _label(key: str, text: str) -> None:
 
 
 def alias_list(value: Any) -> None:
-    """A JSON list of other names, all different."""
+    """Check aliases: a JSON list of different names."""
     if not isinstance(value, list) or not all(isinstance(item, str) and 1 <= len(item) <= MAX_ALIAS for item in value):
         raise ValidationError(_("Aliases are a list of texts of 1 to 63 characters."), code="wrong_type")
     if len(value) > MAX_ALIASES:
@@ -58,7 +58,7 @@ def alias_list(value: Any) -> None:
 
 
 def selector_document(value: Any) -> None:
-    """A term or a list of terms (see `framework.matching`)."""
+    """Check a selector: a term or a list of terms (see `framework.matching`)."""
     try:
         parse_terms(value)
     except Invalid as error:
@@ -66,11 +66,11 @@ def selector_document(value: Any) -> None:
 
 
 def _located(error: FieldError) -> str:
-    """What is wrong, and where in the document."""
+    """Return the error's text, with its pointer into the document."""
     return f"{error.pointer}: {explained(error)}" if error.pointer else explained(error)
 
 
 def taint_key(value: str) -> None:
-    """A taint's key can be anything that a toleration can name, but blank."""
+    """Check a taint's key: any text that a toleration can name, without blanks at its ends."""
     if value != value.strip() or not value:
         raise ValidationError(_("A key must not begin or end with a blank."), code="invalid_key")

@@ -12,7 +12,7 @@ class Tier(TextChoices):
 
 
 class Status(TextChoices):
-    """Only `online` takes requests; `retired` keeps what history refers to."""
+    """The status of an IDC. Only `online` takes requests; `retired` IDCs are kept because history refers to them."""
 
     ONLINE = "online", _("online")
     OFFLINE = "offline", _("offline")

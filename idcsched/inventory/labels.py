@@ -1,4 +1,4 @@
-"""An IDC as selectors see it: its own labels, and its facts under `idc/…`."""
+"""The labels by which selectors match an IDC: its own labels, and its facts under `idc/…`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,21 +16,21 @@ class RegionTree:
 
     @classmethod
     def read(cls) -> "RegionTree":
-        """As it stands in the database; one query."""
+        """Read the tree from the database; one query."""
         return cls(dict(Region.objects.order_by().values_list("code", "parent__code")))
 
     def lineage(self, code: str) -> tuple[str, ...]:
-        """The region and its ancestors, nearest first."""
-        found: list[str] = []
-        here: str | None = code
-        while here is not None and here not in found:
-            found.append(here)
-            here = self.parents.get(here)
-        return tuple(found)
+        """Return the region and its ancestors, nearest first."""
+        lineage: list[str] = []
+        region: str | None = code
+        while region is not None and region not in lineage:
+            lineage.append(region)
+            region = self.parents.get(region)
+        return tuple(lineage)
 
 
 def idc_labels(idc: Idc, tree: RegionTree) -> dict[str, str | frozenset[str]]:
-    """All that a selector can match. Empty facts are missing, as labels can be."""
+    """Return the labels and facts that a selector can match; empty facts are left out."""
     facts: dict[str, str | frozenset[str]] = {
         "idc/code": idc.code,
         "idc/region": frozenset(tree.lineage(idc.region.code)),

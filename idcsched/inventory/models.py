@@ -17,7 +17,7 @@ STOCK_FIELDS = ("stock_cpu", "stock_memory_gib", "stock_disk_gib", "stock_gpu")
 
 
 def coordinates(prefix: str) -> list[models.BaseConstraint]:
-    """Latitude and longitude: both or neither, and on this planet."""
+    """Return the constraints of latitude and longitude: both or neither, and within their ranges."""
     return [
         between("latitude", -90, 90, name=f"{prefix}_latitude_range"),
         between("longitude", -180, 180, name=f"{prefix}_longitude_range"),
@@ -32,7 +32,7 @@ def coordinates(prefix: str) -> list[models.BaseConstraint]:
 
 
 def window(prefix: str) -> models.CheckConstraint:
-    """A window that ends, ends after it starts."""
+    """Return the constraint that a window's end is after its start, if it has both."""
     return models.CheckConstraint(
         condition=Q(ends_at__isnull=True) | Q(starts_at__isnull=True) | Q(ends_at__gt=F("starts_at")),
         name=f"{prefix}_window_order",
@@ -42,7 +42,7 @@ def window(prefix: str) -> models.CheckConstraint:
 
 
 class Located(models.Model):
-    """Something that may have a place on the map."""
+    """A row that may have coordinates."""
 
     latitude = NumberField(
         _("latitude"), null=True, blank=True, validators=[MinValueValidator(-90), MaxValueValidator(90)]
@@ -56,7 +56,7 @@ class Located(models.Model):
 
 
 class Region(Located, Recorded):
-    """A scheduling area. A request for it takes in its sub-regions."""
+    """A scheduling area. A request for a region takes in its sub-regions."""
 
     audit_kind = "region"
     feed_topic = Topic.INVENTORY
@@ -88,7 +88,7 @@ class Region(Located, Recorded):
 
 
 class Isp(Recorded):
-    """A carrier. Its aliases are other names under which portals and collectors know it."""
+    """A carrier. Its aliases are the other names by which portals and collectors refer to it."""
 
     audit_kind = "isp"
     feed_topic = Topic.INVENTORY
@@ -108,7 +108,7 @@ class Isp(Recorded):
 
 
 class Idc(Located, Recorded):
-    """A data centre: a candidate for machines. Where no stock is given there is as much as one likes."""
+    """A data centre: a candidate for machines. Stock that is not given is unlimited."""
 
     audit_kind = "idc"
     feed_topic = Topic.INVENTORY
@@ -206,7 +206,7 @@ class Line(Recorded):
 
 
 class Taint(Recorded):
-    """A mark that keeps requests off an IDC unless they tolerate it. Outside its window it does not exist."""
+    """A mark that keeps requests off an IDC unless they tolerate the mark. Outside its window it has no effect."""
 
     audit_kind = "taint"
     feed_topic = Topic.TAINTS
@@ -270,7 +270,7 @@ class Taint(Recorded):
 
 
 class Affinity(Recorded):
-    """What draws requests to IDCs, or keeps them off: to one IDC, or to all that a living selector matches."""
+    """A rule that draws requests to IDCs or keeps them off: about one IDC, or all that match a selector at the time."""
 
     audit_kind = "affinity"
     feed_topic = Topic.AFFINITIES
@@ -334,7 +334,7 @@ class Affinity(Recorded):
 
 
 class RegionScope(Recorded):
-    """A region, with its sub-regions, in which an operator may write; one without any scope may everywhere."""
+    """A region, with its sub-regions, in which an operator may write; operators without any may write everywhere."""
 
     audit_kind = "region_scope"
     feed_topic = Topic.TOKENS

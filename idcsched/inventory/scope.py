@@ -1,4 +1,4 @@
-"""Where somebody may write: everywhere, or in the regions that an administrator named, with their sub-regions."""
+"""Region scopes: a principal may write everywhere, or only in the named regions and their sub-regions."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,31 +16,31 @@ __all__ = ["idcs_within", "regions_check", "scope_check", "scope_check_many", "s
 
 
 def scoped(principal: Principal) -> Principal:
-    """The principal with its regions. Administrators have none; nor has an operator for whom none was named."""
+    """Return the principal with its regions: None for administrators, and for operators without region scopes."""
     if principal.role != Role.OPERATOR:
         return principal
-    found = RegionScope.objects.filter(user_id=principal.user_id).order_by("region__code")
-    codes = tuple(found.values_list("region__code", flat=True))
+    scopes = RegionScope.objects.filter(user_id=principal.user_id).order_by("region__code")
+    codes = tuple(scopes.values_list("region__code", flat=True))
     return replace(principal, regions=codes or None)
 
 
 def scopes_known() -> dict[int, tuple[str, ...]]:
-    """The regions of every user for whom some were named."""
-    found: dict[int, tuple[str, ...]] = {}
+    """Return the regions of every user with region scopes, by the user's key."""
+    regions: dict[int, tuple[str, ...]] = {}
     for user, code in RegionScope.objects.order_by("region__code").values_list("user_id", "region__code"):
-        found[user] = (*found.get(user, ()), code)
-    return found
+        regions[user] = (*regions.get(user, ()), code)
+    return regions
 
 
 def idcs_within(codes: Iterable[str]) -> frozenset[int]:
-    """The keys of all IDCs in these regions and their sub-regions."""
-    tree, wanted = RegionTree.read(), frozenset(codes)
-    inside = [code for code in tree.parents if not wanted.isdisjoint(tree.lineage(code))]
+    """Return the keys of all IDCs in these regions and their sub-regions."""
+    tree, outer = RegionTree.read(), frozenset(codes)
+    inside = [code for code in tree.parents if not outer.isdisjoint(tree.lineage(code))]
     return frozenset(Idc.objects.filter(region__code__in=inside).values_list("pk", flat=True))
 
 
 def regions_check(principal: Principal, codes: Iterable[str] | None) -> None:
-    """Raises Forbidden `region_not_allowed` unless all these regions lie in the principal's; None is everywhere."""
+    """Raise Forbidden `region_not_allowed` unless all these regions lie in the principal's; None is everywhere."""
     if principal.regions is None:
         return
     if codes is None:
@@ -52,14 +52,17 @@ def regions_check(principal: Principal, codes: Iterable[str] | None) -> None:
 
 
 def scope_check(principal: Principal, target: Idc | Region | None) -> None:
-    """Raises Forbidden `region_not_allowed` where the target lies outside; None stands for every IDC there is."""
+    """Raise Forbidden `region_not_allowed` unless the target lies in the principal's regions; None is every IDC."""
     scope_check_many(principal, [target])
 
 
 def scope_check_many(
     principal: Principal, targets: Iterable[Idc | Region | None], pointers: Iterable[str] = repeat("")
 ) -> None:
-    """The same for many, with one query; IDCs bring their regions with them. The refusal has the target's pointer."""
+    """Raise Forbidden at the pointer of a target outside of the principal's regions; one query.
+
+    The regions of IDCs must be loaded already.
+    """
     if principal.regions is None:
         return
     tree, allowed = RegionTree.read(), frozenset(principal.regions)

@@ -1,4 +1,4 @@
-"""Finding rows by the names that clients know, and IDCs by what a selector says."""
+"""Queries that find rows by codes and aliases, and IDCs by selectors."""
 
 from collections.abc import Collection, Container, Iterable, Mapping
 from functools import cached_property
@@ -31,39 +31,39 @@ Coded = TypeVar("Coded", Idc, Isp, Region)
 
 
 def region_named(code: str, pointer: str = "") -> Region:
-    """The region of that code; raises Invalid `unknown_region`."""
+    """Return the region of that code; raises Invalid `unknown_region`."""
     return _named(Region, {"code": code}, "unknown_region", _("there is no region {name}"), code, pointer)
 
 
 def idc_named(code: str, pointer: str = "") -> Idc:
-    """The IDC of that code; raises Invalid `unknown_idc`."""
+    """Return the IDC of that code; raises Invalid `unknown_idc`."""
     return _named(Idc, {"code": code}, "unknown_idc", _("there is no IDC {name}"), code, pointer)
 
 
 def line_named(idc: Idc, code: str, pointer: str = "") -> Line:
-    """The IDC's line of that code; raises Invalid `unknown_line`."""
+    """Return the IDC's line of that code; raises Invalid `unknown_line`."""
     return _named(Line, {"idc": idc, "code": code}, "unknown_line", _("the IDC has no line {name}"), code, pointer)
 
 
 def isp_resolve(name: str, pointer: str = "") -> Isp:
-    """The ISP of that code or alias; raises Invalid `unknown_isp`."""
-    for isp in Isp.objects.all():  # a dozen rows, and no database looks into a JSON list as the other does
+    """Return the ISP of that code or alias; raises Invalid `unknown_isp`."""
+    for isp in Isp.objects.all():  # a dozen rows; PostgreSQL and SQLite have different queries into JSON lists
         if name == isp.code or name in isp.aliases:
             return isp
     raise Invalid("unknown_isp", _("there is no ISP {name}"), pointer, name=name)
 
 
 class Names:
-    """The same for many references at once: each kind is looked up once, when it is first asked for.
+    """The rows that many documents refer to by name; each kind is read once, at its first reference.
 
-    What is given as a row already is that row.
+    A reference may also be the row itself.
     """
 
     def __init__(self, documents: Iterable[Mapping[str, Any]] = ()) -> None:
         self._documents = list(documents)
 
     def region(self, given: Region | str | None, pointer: str = "/region") -> Region | None:
-        """Raises Invalid `unknown_region`."""
+        """Return the region of that code; raises Invalid `unknown_region`."""
         if not isinstance(given, str):
             return given
         if given not in self._regions:
@@ -71,7 +71,7 @@ class Names:
         return self._regions[given]
 
     def isp(self, given: Isp | str | None, pointer: str = "/isp") -> Isp:
-        """Raises Invalid `unknown_isp`, `required`."""
+        """Return the ISP of that code or alias; raises Invalid `unknown_isp`, `required`."""
         if given is None:
             raise Invalid("required", _("this is required"), pointer)
         if not isinstance(given, str):
@@ -81,7 +81,7 @@ class Names:
         return self._isps[given]
 
     def idc(self, given: Idc | str | None, pointer: str = "/idc") -> Idc | None:
-        """Raises Invalid `unknown_idc`."""
+        """Return the IDC of that code; raises Invalid `unknown_idc`."""
         if not isinstance(given, str):
             return given
         if given not in self._idcs:
@@ -98,48 +98,48 @@ class Names:
 
     @cached_property
     def _idcs(self) -> dict[str, Idc]:
-        """Those that the documents name: there may be many more."""
+        """The IDCs that the documents name, by code; not all IDCs, of which there may be many more."""
         named = {document.get("idc") for document in self._documents}
         return rows_by_code(Idc.objects.select_related("region"), {code for code in named if isinstance(code, str)})
 
 
 def rows_by_code(rows: QuerySet[Coded], codes: Iterable[str]) -> dict[str, Coded]:
-    """Those of the rows that have these codes, by code; one query per thousand."""
-    wanted = sorted(set(codes))
+    """Return the rows with these codes, by code; one query per thousand."""
+    ordered = sorted(set(codes))
     return {
         row.code: row
-        for start in range(0, len(wanted), 1000)
-        for row in rows.filter(code__in=wanted[start : start + 1000])
+        for start in range(0, len(ordered), 1000)
+        for row in rows.filter(code__in=ordered[start : start + 1000])
     }
 
 
 def region_codes_within(codes: Collection[str], pointer: str = "") -> frozenset[str]:
-    """These regions with all that lies in them; one query. Raises Invalid `unknown_region`."""
+    """Return the codes of these regions and their sub-regions; one query. Raises Invalid `unknown_region`."""
     tree = RegionTree.read()
     _refuse_missing(codes, tree.parents, "unknown_region", _("there is no region {name}"), pointer)
     return frozenset(code for code in tree.parents if not frozenset(codes).isdisjoint(tree.lineage(code)))
 
 
 def idc_codes(codes: Collection[str], pointer: str = "") -> frozenset[str]:
-    """These IDCs; one query. Raises Invalid `unknown_idc`."""
-    found = frozenset(Idc.objects.filter(code__in=codes).order_by().values_list("code", flat=True))
-    _refuse_missing(codes, found, "unknown_idc", _("there is no IDC {name}"), pointer)
-    return found
+    """Return the codes of these IDCs, all of which must exist; one query. Raises Invalid `unknown_idc`."""
+    known = frozenset(Idc.objects.filter(code__in=codes).order_by().values_list("code", flat=True))
+    _refuse_missing(codes, known, "unknown_idc", _("there is no IDC {name}"), pointer)
+    return known
 
 
 def isp_codes(names: Collection[str], pointer: str = "") -> frozenset[str]:
-    """The ISPs of these codes or aliases; one query. Raises Invalid `unknown_isp`."""
+    """Return the codes of the ISPs with these codes or aliases; one query. Raises Invalid `unknown_isp`."""
     known = {name: isp.code for isp in Isp.objects.all() for name in (isp.code, *isp.aliases)}
     _refuse_missing(names, known, "unknown_isp", _("there is no ISP {name}"), pointer)
     return frozenset(known[name] for name in names)
 
 
 def idcs_matching(terms: Iterable[Term]) -> list[Idc]:
-    """The IDCs that one of the terms matches, by code; four queries however many there are."""
-    wanted = tuple(terms)
+    """Return the IDCs that one of the terms matches, ordered by code; four queries, however many IDCs there are."""
+    terms = tuple(terms)
     tree = RegionTree.read()
     candidates = Idc.objects.select_related("region").prefetch_related("lines__isp").order_by("code")
-    return [idc for idc in candidates if terms_match(wanted, idc_labels(idc, tree))]
+    return [idc for idc in candidates if terms_match(terms, idc_labels(idc, tree))]
 
 
 def _refuse_missing(names: Iterable[str], known: Container[str], code: str, detail: Message, pointer: str) -> None:
@@ -148,9 +148,9 @@ def _refuse_missing(names: Iterable[str], known: Container[str], code: str, deta
         raise Invalid(code, detail, pointer, name=missing[0])
 
 
-def _named(model: type[Named], wanted: Mapping[str, Any], code: str, detail: Message, name: str, pointer: str) -> Named:
-    nobody = "\x00" in name  # which PostgreSQL would not even compare
-    found = None if nobody else model._default_manager.filter(**wanted).first()
-    if found is None:
+def _named(model: type[Named], fields: Mapping[str, Any], code: str, detail: Message, name: str, pointer: str) -> Named:
+    # PostgreSQL raises an error for a text with NUL
+    row = None if "\x00" in name else model._default_manager.filter(**fields).first()
+    if row is None:
         raise Invalid(code, detail, pointer, name=name)
-    return found
+    return row

@@ -1,4 +1,4 @@
-"""Where a taint or an affinity stands in time: a planned maintenance before, during and after."""
+"""The state of a taint or an affinity: coming, in force, or over."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ class TaintState(TextChoices):
 
 
 def state_of(mark: Taint | Affinity, now: datetime) -> TaintState:
-    """It is in force from its start on, until just before its end."""
+    """Return the state of a taint or an affinity: in force from its start on, until just before its end."""
     if mark.ends_at is not None and mark.ends_at <= now:
         return TaintState.OVER
     if mark.starts_at is not None and mark.starts_at > now:
@@ -26,7 +26,7 @@ def state_of(mark: Taint | Affinity, now: datetime) -> TaintState:
 
 
 def in_state(state: TaintState | str, now: datetime) -> Q:
-    """The same, as a condition."""
+    """Return the condition for rows in that state; the counterpart of `state_of` in SQL."""
     over, coming = Q(ends_at__lte=now), Q(starts_at__gt=now)
     return {
         TaintState.OVER: over,

@@ -1,4 +1,4 @@
-"""The admin pages of what exists, and of what operators say about it."""
+"""The admin pages of the inventory, of taints and affinities, and of operators' regions."""
 
 from .marks import AffinityAdmin, RegionScopeAdmin, TaintAdmin
 from .places import IDC_PANELS, LINE_LEVELS, IdcAdmin, IspAdmin, LineAdmin, RegionAdmin

@@ -1,4 +1,4 @@
-"""Taints, affinities, and in which regions who may set them."""
+"""The admin pages of taints, affinities, and the regions in which operators may set them."""
 
 import json
 from collections.abc import Mapping
@@ -35,16 +35,16 @@ STATE_LABELS = {
     TaintState.COMING: "info",
     TaintState.OVER: "default",
 }
-WORKS: Mapping[str, str] = {
+LABELS_IN_FORCE: Mapping[str, str] = {
     Effect.PREFER_NO_SCHEDULE: "discourages",
     AffinityKind.PREFER: "draws",
     AffinityKind.REQUIRE: "discourages",
 }
-"""What taints and affinities in force do to orders, by effect or kind; all others keep some off."""
+"""The label of taints and affinities in force, by effect or kind; the label of all others is `keeps_off`."""
 
 
 class ScopedAdmin(ServiceAdmin):
-    """Rows about an IDC: operators write them in their regions only."""
+    """The admin of rows about an IDC, which operators write in their regions only."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or may_write(request, obj.idc))
@@ -53,15 +53,15 @@ class ScopedAdmin(ServiceAdmin):
         return super().has_delete_permission(request, obj) and (obj is None or may_write(request, obj.idc))
 
     def check_scope(self, request: HttpRequest, row: Any) -> None:
-        """Of the row as it is stored and as the form has it: moving it away is a change where it stood."""
+        """Check the IDC of the row both as stored and as in the form, since moving a row changes both IDCs."""
         if (principal := principal_in(request)) is not None:
             stored = type(row).objects.filter(pk=row.pk).select_related("idc__region")
-            for each in (row, *stored):
-                scope_check(principal, each.idc)
+            for version in (row, *stored):
+                scope_check(principal, version.idc)
 
 
 class StateFilter(DropdownFilter):
-    """Before, during, after."""
+    """The filter by state: coming, in force, over."""
 
     title, parameter_name = gettext_lazy("state"), "state"
 
@@ -74,18 +74,18 @@ class StateFilter(DropdownFilter):
 
 
 def _shown_state(row: Taint | Affinity, kind: str) -> tuple[str, Any]:
-    """Return the state with what colours it: red is for what keeps orders off."""
-    found = state_of(row, timezone.now())
-    return WORKS.get(kind, "keeps_off") if found == TaintState.IN_FORCE else found, found.label
+    """Return the key of the label's colour in STATE_LABELS, and the state's name."""
+    state = state_of(row, timezone.now())
+    return LABELS_IN_FORCE.get(kind, "keeps_off") if state == TaintState.IN_FORCE else state, state.label
 
 
 @admin.register(Taint)
 class TaintAdmin(ScopedAdmin):
-    """Set on as many IDCs as one likes; afterwards each is one row, which can be changed or lifted by itself."""
+    """The admin of taints; one form sets a taint on many IDCs, as rows that are changed and lifted one by one."""
 
     writes = "write_taints"
     services = RowServices(
-        create=services.taint_create,  # type: ignore[arg-type]  # save_model takes the list apart
+        create=services.taint_create,  # type: ignore[arg-type]  # returns a list: see save_model
         update=lambda row, changes: services.taint_update(taint=row, changes=changes),
         delete=lambda row: services.taint_delete(taint=row),
     )
@@ -103,7 +103,7 @@ class TaintAdmin(ScopedAdmin):
     actions = ["lift"]
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Lifting is what deleting a taint is called."""
+        """Leave out the deletion of selected rows: taints are lifted instead."""
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
@@ -120,22 +120,21 @@ class TaintAdmin(ScopedAdmin):
         return super().get_form(request, obj, change, **kwargs if obj else {**kwargs, "form": TaintForm})
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """`?idc=gz-ct-01&idc=…` names IDCs."""
+        """Choose the IDCs that the address names, as in `?idc=gz-ct-01&idc=…`."""
         return {"idcs": list(Idc.objects.filter(code__in=request.GET.getlist("idc")))}
 
     def save_model(self, request: HttpRequest, obj: Any, form: ModelForm, change: bool) -> None:
         if change:
             super().save_model(request, obj, form, change)
             return
-        made = services.taint_create(**cast("TaintForm", form).taint_fields(), principal=principal_in(request))
-        obj.__dict__.update(made[0].__dict__)
-        form.made = made  # type: ignore[attr-defined]  # for the message
+        taints = services.taint_create(**cast("TaintForm", form).taint_fields(), principal=principal_in(request))
+        obj.__dict__.update(taints[0].__dict__)
+        form.created_taints = taints  # type: ignore[attr-defined]  # for construct_change_message
 
     def construct_change_message(self, request: HttpRequest, form: ModelForm, formsets: Any, add: bool = False) -> Any:
-        """Said after saving: on how many IDCs."""
-        if add and len(form.made) > 1:  # type: ignore[attr-defined]
-            text = _("Tainted IDCs: %(count)d") % {"count": len(form.made)}  # type: ignore[attr-defined]
-            self.message_user(request, text, messages.SUCCESS)
+        """Tell the user on how many IDCs a taint was set."""
+        if add and (count := len(form.created_taints)) > 1:  # type: ignore[attr-defined]
+            self.message_user(request, _("Tainted IDCs: %(count)d") % {"count": count}, messages.SUCCESS)
         return super().construct_change_message(request, form, formsets, add)
 
     @display(description=gettext_lazy("IDC"), ordering="idc__code")
@@ -218,6 +217,6 @@ class RegionScopeAdmin(ServiceAdmin):
     def save_model(self, request: HttpRequest, obj: RegionScope, form: ModelForm, change: bool) -> None:
         super().save_model(request, obj, form, change)
         if obj.user.role != Role.OPERATOR:
-            said = _("{user} is no operator ({role}): as long as that is so, the region has no effect.")
-            text = said.format(user=obj.user, role=obj.user.get_role_display())
-            self.message_user(request, text, messages.WARNING)
+            text = _("{user} is no operator ({role}): as long as that is so, the region has no effect.")
+            warning = text.format(user=obj.user, role=obj.user.get_role_display())
+            self.message_user(request, warning, messages.WARNING)

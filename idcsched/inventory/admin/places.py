@@ -1,4 +1,4 @@
-"""Regions, ISPs, IDCs and their lines."""
+"""The admin pages of regions, ISPs, IDCs and their lines."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -35,9 +35,10 @@ from .selections import lift_from_page, may_write, retire_page, taint_page
 __all__ = ["IDC_PANELS", "LINE_LEVELS", "IdcAdmin", "IspAdmin", "LineAdmin", "RegionAdmin"]
 
 IDC_PANELS: list[Callable[[Idc], str]] = []
-"""What rooms further up show of an IDC on its page: each gives safe HTML. They add theirs when the admin is loaded."""
+"""Functions that return safe HTML for an IDC's page; rooms further up append theirs when the admin is loaded."""
 LINE_LEVELS: list[Callable[[Collection[Line]], Mapping[int, tuple[str, str]]]] = []
-"""What tells the water levels of lines, by their keys: a text and its style; a room further up adds it."""
+"""Functions that return the water levels of lines, by primary key, as a text and its style; a room further up appends.
+"""
 
 LINE_SERVICES = RowServices(
     create=services.line_create,
@@ -78,7 +79,7 @@ class IspAdmin(ServiceAdmin):
 
 
 class LineForm(ModelForm):
-    """A line without a code is called like its ISP."""
+    """The form of a line; an empty code becomes the ISP's code."""
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
@@ -107,7 +108,7 @@ class LineInline(ServiceInline):
 
 @admin.register(Idc)
 class IdcAdmin(ServiceAdmin):
-    """A data centre: what is known of it now, and what it is."""
+    """The admin of IDCs, with panels of their present state, lines and taints."""
 
     writes = "write_inventory"
     services = RowServices(
@@ -142,11 +143,11 @@ class IdcAdmin(ServiceAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Idc]:
-        found: QuerySet[Idc] = super().get_queryset(request).prefetch_related("taints", "lines__isp")
-        return found
+        idcs: QuerySet[Idc] = super().get_queryset(request).prefetch_related("taints", "lines__isp")
+        return idcs
 
     def history(self, row: Idc) -> QuerySet[Change]:
-        """Its lines and taints are part of it."""
+        """Return the changes of the IDC and of its lines and taints."""
         return changes_of("idc", row.code, parts=["line", "taint"])
 
     def change_view(
@@ -165,21 +166,21 @@ class IdcAdmin(ServiceAdmin):
         return idc.status, idc.get_status_display()
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        shown: ChangeList = super().get_changelist_instance(request)
-        _levels_read([line for idc in shown.result_list for line in idc.lines.all()])
-        return shown
+        changelist: ChangeList = super().get_changelist_instance(request)
+        _read_levels([line for idc in changelist.result_list for line in idc.lines.all()])
+        return changelist
 
     @display(description=_("water level"))
     def levels(self, idc: Idc) -> str | None:
-        return format_html_join(" ", "{}", ((_level_shown(line, line.code),) for line in idc.lines.all())) or None
+        return format_html_join(" ", "{}", ((_level_html(line, line.code),) for line in idc.lines.all())) or None
 
     @display(description=_("taints in force"))
     def marks(self, idc: Idc) -> str | None:
         now = timezone.now()
-        found = [taint for taint in idc.taints.all() if state_of(taint, now) == TaintState.IN_FORCE]
-        kinds: dict[str, str] = {Effect.PREFER_NO_SCHEDULE: "mark-warn"}
-        shown = ((kinds.get(taint.effect, "mark-bad"), str(taint)) for taint in found)
-        return format_html_join(" ", '<span class="mark {}">{}</span>', shown) or None
+        in_force = [taint for taint in idc.taints.all() if state_of(taint, now) == TaintState.IN_FORCE]
+        styles: dict[str, str] = {Effect.PREFER_NO_SCHEDULE: "mark-warn"}
+        marks = ((styles.get(taint.effect, "mark-bad"), str(taint)) for taint in in_force)
+        return format_html_join(" ", '<span class="mark {}">{}</span>', marks) or None
 
     def has_mark_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         if not self._may(request, "write_taints"):
@@ -229,22 +230,22 @@ class LineAdmin(ServiceAdmin):
         return ["idc"] if obj else []
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        shown: ChangeList = super().get_changelist_instance(request)
-        _levels_read(list(shown.result_list))
-        return shown
+        changelist: ChangeList = super().get_changelist_instance(request)
+        _read_levels(list(changelist.result_list))
+        return changelist
 
     @display(description=_("water level"))
     def level(self, line: Line) -> str:
-        return _level_shown(line)
+        return _level_html(line)
 
 
-def _levels_read(lines: Collection[Line]) -> None:
-    """Read the levels of all lines of a page at once, and keep each with its line."""
+def _read_levels(lines: Collection[Line]) -> None:
+    """Read the water levels of all lines of a page at once, and set each as `level_shown` of its line."""
     levels = {key: level for read in LINE_LEVELS for key, level in read(lines).items()}
     for line in lines:
         line.level_shown = levels.get(line.pk, ("?", ""))  # type: ignore[attr-defined]
 
 
-def _level_shown(line: Any, name: str = "") -> str:
+def _level_html(line: Any, name: str = "") -> str:
     text, style = line.level_shown
     return format_html('<span class="mark {}">{} {}</span>', style, name, text)

@@ -1,4 +1,4 @@
-"""What is done to many IDCs or taints chosen in a list: a page asks for the rest, then all or nothing."""
+"""Admin actions on many chosen IDCs or taints: a page asks for details, then all are changed or none."""
 
 from functools import partial
 from typing import Any
@@ -27,21 +27,21 @@ __all__ = ["lift_from_page", "lift_page", "may_write", "principal_in", "retire_p
 
 CONFIRMED = "confirmed"
 SHOWN = 100
-"""So many of the chosen are named on the page."""
+"""How many of the chosen rows the page names."""
 
 
 def principal_in(request: HttpRequest) -> Principal | None:
-    """Who is at work in the admin, with the regions in which they may write; looked up once for each request."""
+    """Return the user's principal, with the regions in which the user may write; looked up once per request."""
     if not isinstance(request.user, User):
         return None
     if "principal" not in request.__dict__:
         request.__dict__["principal"] = scoped(principal_of(request.user))
-    found: Principal = request.__dict__["principal"]
-    return found
+    principal: Principal = request.__dict__["principal"]
+    return principal
 
 
 def may_write(request: HttpRequest, target: Idc | None) -> bool:
-    """Whether the target lies in the regions in which the user may write; None stands for every IDC."""
+    """Return whether the target lies in the regions in which the user may write; None stands for every IDC."""
     principal = principal_in(request)
     try:
         if principal is not None:
@@ -52,7 +52,7 @@ def may_write(request: HttpRequest, target: Idc | None) -> bool:
 
 
 def taint_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) -> HttpResponse:
-    """Taints every chosen IDC; raises Forbidden where one lies outside of the user's regions, Conflict, Invalid."""
+    """Taint every chosen IDC; raises Forbidden where one lies outside of the user's regions, Conflict, Invalid."""
     form = _taint_form(request)(request.POST if CONFIRMED in request.POST else None)
     if form.is_bound and form.is_valid():
         idcs = list(chosen.select_related("region"))
@@ -66,7 +66,7 @@ def taint_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) ->
 
 
 def retire_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) -> HttpResponse:
-    """Retires every chosen IDC once that is confirmed."""
+    """Retire every chosen IDC once the user has confirmed."""
     if CONFIRMED in request.POST:
         idcs = list(chosen)
         services.idcs_update(updates=[(idc, {"status": Status.RETIRED}) for idc in idcs])
@@ -78,17 +78,20 @@ def retire_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) -
 
 
 def lift_from_page(model_admin: Any, request: HttpRequest, chosen: QuerySet[Idc]) -> HttpResponse:
-    """Shows the taints of the chosen IDCs, and lifts those that are ticked."""
+    """Show the taints of the chosen IDCs, and lift those that the user ticks."""
     taints = Taint.objects.filter(idc__in=chosen).select_related("idc__region")
     ticked = [key for key in request.POST.getlist("taint") if key.isdecimal()]
-    wanted = taints.filter(pk__in=ticked) if CONFIRMED in request.POST else taints
-    return lift_page(model_admin, request, wanted, offered=taints)
+    to_lift = taints.filter(pk__in=ticked) if CONFIRMED in request.POST else taints
+    return lift_page(model_admin, request, to_lift, offered=taints)
 
 
 def lift_page(
     model_admin: Any, request: HttpRequest, taints: QuerySet[Taint], offered: QuerySet[Taint] | None = None
 ) -> HttpResponse:
-    """Lifts all of these taints; raises Forbidden where one lies outside of the user's regions."""
+    """Lift these taints once the user has confirmed; raises Forbidden where one lies outside of the user's regions.
+
+    The page lists the `offered` taints with boxes to tick, or, without them, all that are lifted.
+    """
     if CONFIRMED in request.POST:
         lifted = list(taints)
         services.taints_delete(taints=lifted, principal=principal_in(request))
@@ -102,14 +105,14 @@ def lift_page(
 
 
 def _taint_form(request: HttpRequest) -> type[SelectionTaintForm]:
-    """The form with the admin's widgets."""
+    """Return the form class with the admin's widgets."""
     fields = partial(admin.site.get_model_admin(Taint).formfield_for_dbfield, request=request)
-    made: type[ModelForm] = modelform_factory(Taint, form=SelectionTaintForm, formfield_callback=fields)
-    return made  # type: ignore[return-value]  # a subclass of the form that was given
+    form: type[ModelForm] = modelform_factory(Taint, form=SelectionTaintForm, formfield_callback=fields)
+    return form  # type: ignore[return-value]  # a subclass of the form that was given
 
 
 def _page(model_admin: Any, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
-    """The page, which carries the selection along; what is posted from it comes to the same action again."""
+    """Render the page with the selection in hidden fields, so that its form is posted to the same action again."""
     site = model_admin.admin_site
     carried = {
         "action": request.POST.get("action", ""),

@@ -1,4 +1,4 @@
-"""The forms in which operators taint: one IDC or many, for as long as they say."""
+"""The forms by which operators taint one IDC or many, for a chosen time."""
 
 from datetime import timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from idcsched.inventory.models import Idc, Taint
 __all__ = ["FIELDS", "SelectionTaintForm", "TaintForm"]
 
 FIELDS = ["key", "value", "effect", "lasts", "starts_at", "ends_at", "reason"]
-"""In the order of the page."""
+"""The fields of a taint, in the order of the page."""
 LASTS = [
     ("", _("until the end given below; none: until it is lifted")),
     ("1", _("1 hour")),
@@ -29,7 +29,7 @@ LASTS = [
 
 
 class SelectionTaintForm(forms.ModelForm):
-    """What a taint says; which IDCs it is about is known already."""
+    """The form of a taint on IDCs that are chosen already."""
 
     field_order = FIELDS
 
@@ -56,12 +56,12 @@ class SelectionTaintForm(forms.ModelForm):
         return cleaned
 
     def taint_fields(self) -> dict[str, Any]:
-        """What the service is told."""
+        """Return the arguments of `taint_create`."""
         return {name: self.cleaned_data[name] for name in FIELDS if name != "lasts"}
 
 
 class TaintForm(SelectionTaintForm):
-    """The same, about the IDCs that are chosen in it."""
+    """The form of a taint on IDCs that are chosen in the form."""
 
     idcs = forms.ModelMultipleChoiceField(
         label=_("IDCs"),

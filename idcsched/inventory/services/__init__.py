@@ -1,4 +1,4 @@
-"""Every write of this room, one function each."""
+"""The services: every write of the inventory is one function."""
 
 from .affinity import affinities_create, affinities_update, affinity_create, affinity_delete, affinity_update
 from .idc import idc_create, idc_delete, idc_update, idcs_create, idcs_update

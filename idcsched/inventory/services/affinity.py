@@ -26,7 +26,7 @@ def affinity_create(
     starts_at: datetime | None = None,
     ends_at: datetime | None = None,
 ) -> Affinity:
-    """An affinity to one IDC, or to all that the selector matches, today and later; raises Invalid."""
+    """Create an affinity about one IDC, or about all that the selector matches, now and later; raises Invalid."""
     return row_create(
         Affinity(
             idc=_idc(idc),
@@ -43,9 +43,10 @@ def affinity_create(
 
 @write()
 def affinities_create(*, documents: Sequence[Mapping[str, Any]], principal: Principal | None = None) -> list[Affinity]:
-    """Many new affinities, each as `affinity_create` takes it, all or none; errors point below the place in the list.
+    """Create many affinities, all or none, from documents with the arguments of `affinity_create`.
 
-    With a principal, only about its regions. Raises Invalid, Forbidden.
+    Errors point below the document's place in the list. With a principal, only about IDCs in its regions. Raises
+    Invalid, Forbidden.
     """
     names, pointers = Names(documents), places(documents)
 
@@ -61,21 +62,21 @@ def affinities_create(*, documents: Sequence[Mapping[str, Any]], principal: Prin
 
 @write()
 def affinity_update(*, affinity: Affinity, changes: Mapping[str, Any]) -> Affinity:
-    """Set those fields; naming an IDC drops the selector, and the other way round. Raises Invalid, NotFound."""
+    """Change an affinity's fields; an IDC replaces the selector, and a selector the IDC. Raises Invalid, NotFound."""
     changes = dict(changes)
     if "idc" in changes:
         changes["idc"] = _idc(changes["idc"])
-    for mine, other in (("idc", "selector"), ("selector", "idc")):
-        if changes.get(mine) is not None:
+    for given, other in (("idc", "selector"), ("selector", "idc")):
+        if changes.get(given) is not None:
             changes.setdefault(other, None)
     return row_update(affinity, changes, allowed=FIELDS)
 
 
 @write()
 def affinities_update(*, updates: Sequence[tuple[Affinity, Mapping[str, Any]]]) -> list[Affinity]:
-    """Many changes to what affinities say, but not to whom they are about, all or none.
+    """Change many affinities, all or none, but not their IDCs or selectors.
 
-    Errors point below their place in the list. Raises Invalid, NotFound.
+    Errors point below the change's place in the list. Raises Invalid, NotFound.
     """
     return rows_update(updates, allowed=FIELDS - {"idc", "selector"}, pointers=places(updates))
 

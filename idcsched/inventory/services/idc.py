@@ -52,29 +52,29 @@ def idc_create(
     stock_gpu: float | None = None,
     lines: Sequence[Mapping[str, Any]] = (),
 ) -> Idc:
-    """A new IDC with its lines, each as `line_create` takes them; raises Invalid, Conflict."""
+    """Create an IDC with its lines, given as documents with `line_create`'s arguments; raises Invalid, Conflict."""
     document = locals() | {"labels": labels or {}}
     return _create([document], [""])[0]
 
 
 @write()
 def idcs_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Idc]:
-    """Many new IDCs, each as `idc_create` takes it, all or none; errors point below the document's place in the list.
+    """Create many IDCs, all or none, from documents with the arguments of `idc_create`.
 
-    Raises Invalid, Conflict.
+    Errors point below the document's place in the list. Raises Invalid, Conflict.
     """
     return _create(documents, places(documents))
 
 
 @write()
 def idc_update(*, idc: Idc, changes: Mapping[str, Any]) -> Idc:
-    """Set those fields; `lines`, if there, become the IDC's lines, by code. Raises Invalid, NotFound, Conflict."""
+    """Change an IDC's fields; `lines`, if given, replace its lines, by code. Raises Invalid, NotFound, Conflict."""
     return _update([(idc, changes)], [""])[0]
 
 
 @write()
 def idcs_update(*, updates: Sequence[tuple[Idc, Mapping[str, Any]]]) -> list[Idc]:
-    """Many changes, each as `idc_update` takes them, all or none; errors point below their place in the list.
+    """Change many IDCs, all or none, as `idc_update` changes one; errors point below the change's place in the list.
 
     Raises Invalid, NotFound, Conflict.
     """
@@ -83,7 +83,7 @@ def idcs_update(*, updates: Sequence[tuple[Idc, Mapping[str, Any]]]) -> list[Idc
 
 @write()
 def idc_delete(*, idc: Idc) -> None:
-    """Remove an IDC of which nothing was ever taken, with its lines, taints and affinities.
+    """Remove an IDC that no history refers to, with its lines, taints and affinities.
 
     Raises NotFound, Conflict `in_use` (retire it instead).
     """
@@ -98,19 +98,21 @@ def idc_delete(*, idc: Idc) -> None:
 
 def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Idc]:
     names = Names()
-    made = each(documents, pointers, lambda document: _new(document, names))
-    idcs = [idc for idc, _ in made]
+    rows = each(documents, pointers, lambda document: _new(document, names))
+    idcs = [idc for idc, _ in rows]
     rows_check(idcs, pointers)
     rows_insert(idcs, pointers)
-    lines = [line for _, its in made for line in its]
-    rows_insert(
-        lines, [f"{at}/lines/{n}" for at, (_, its) in zip(pointers, made, strict=True) for n in range(len(its))]
-    )
+    lines = [
+        (line, f"{pointer}/lines/{index}")
+        for pointer, (_, idc_lines) in zip(pointers, rows, strict=True)
+        for index, line in enumerate(idc_lines)
+    ]
+    rows_insert([line for line, _ in lines], [pointer for _, pointer in lines])
     return idcs
 
 
 def _new(document: Mapping[str, Any], names: Names) -> tuple[Idc, list[Line]]:
-    """The rows, not saved yet; the lines are checked with the IDC so that all is said at once."""
+    """Return an unsaved IDC and its unsaved, checked lines, so that all errors of a document are reported at once."""
     fields = dict(document)
     lines = fields.pop("lines", ())
     refuse_unknown(fields, FIELDS)
@@ -133,5 +135,5 @@ def _update(updates: Sequence[tuple[Idc, Mapping[str, Any]]], pointers: Sequence
 
 
 def _changes(changes: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    found = {name: value for name, value in changes.items() if name != "lines"}
-    return found | ({"region": names.region(found["region"])} if "region" in found else {})
+    fields = {name: value for name, value in changes.items() if name != "lines"}
+    return fields | ({"region": names.region(fields["region"])} if "region" in fields else {})

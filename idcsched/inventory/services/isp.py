@@ -14,37 +14,37 @@ FIELDS = frozenset({"code", "name", "aliases"})
 
 @write()
 def isp_create(*, code: str, name: str = "", aliases: Sequence[str] = ()) -> Isp:
-    """A new ISP; raises Invalid, also where one of its names is taken, Conflict."""
+    """Create an ISP; raises Invalid, also where one of its names is taken, Conflict."""
     return _create([{"code": code, "name": name, "aliases": [] if aliases == () else aliases}], [""])[0]
 
 
 @write()
 def isps_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Isp]:
-    """Many new ISPs, each as `isp_create` takes it, all or none; errors point below the document's place in the list.
+    """Create many ISPs, all or none, from documents with the arguments of `isp_create`.
 
-    Raises Invalid, Conflict.
+    Errors point below the document's place in the list. Raises Invalid, Conflict.
     """
     return _create(documents, places(documents))
 
 
 @write()
 def isp_update(*, isp: Isp, changes: Mapping[str, Any]) -> Isp:
-    """Set those fields; raises Invalid, also where one of its names is taken, NotFound, Conflict."""
+    """Change an ISP's fields; raises Invalid, also where one of its names is taken, NotFound, Conflict."""
     return _update([(isp, changes)], [""])[0]
 
 
 @write()
 def isps_update(*, updates: Sequence[tuple[Isp, Mapping[str, Any]]]) -> list[Isp]:
-    """Many changes, each as `isp_update` takes them, all or none; errors point below their place in the list.
+    """Change many ISPs, all or none, as `isp_update` changes one; errors point below the change's place in the list.
 
-    Raises Invalid, also where a name is taken once all are changed, NotFound, Conflict.
+    Raises Invalid, also where two names collide after all changes, NotFound, Conflict.
     """
     return _update(updates, places(updates))
 
 
 @write()
 def isp_delete(*, isp: Isp) -> None:
-    """Remove an ISP that no line belongs to; raises NotFound, Conflict `in_use`."""
+    """Remove an ISP without lines; raises NotFound, Conflict `in_use`."""
     row_delete(isp)
 
 
@@ -68,15 +68,20 @@ def _update(updates: Sequence[tuple[Isp, Mapping[str, Any]]], pointers: Sequence
 
 
 def _refuse_taken_names(isps: Sequence[Isp], pointers: Sequence[str]) -> None:
-    """A name means one ISP: no alias is a code or an alias of another, nor the ISP's own code."""
+    """Refuse names that are ambiguous: an alias must be neither another ISP's code or alias nor its own ISP's code."""
     owners: dict[str, list[str]] = {}
     for isp in Isp.objects.all():
         for name in (isp.code, *isp.aliases):
             owners.setdefault(name, []).append(isp.code)
-    each(isps, pointers, lambda isp: _refuse(list(_taken(isp, owners))))
+
+    def refuse(isp: Isp) -> None:
+        if errors := list(_taken_names(isp, owners)):
+            raise Invalid.of(errors)
+
+    each(isps, pointers, refuse)
 
 
-def _taken(isp: Isp, owners: Mapping[str, Sequence[str]]) -> Iterator[FieldError]:
+def _taken_names(isp: Isp, owners: Mapping[str, Sequence[str]]) -> Iterator[FieldError]:
     names = [("/code", isp.code), *((f"/aliases/{place}", alias) for place, alias in enumerate(isp.aliases))]
     for pointer, name in names:
         others = [owner for owner in owners[name] if owner != isp.code]
@@ -84,8 +89,3 @@ def _taken(isp: Isp, owners: Mapping[str, Sequence[str]]) -> Iterator[FieldError
             others = [isp.code]
         if others:
             yield FieldError(pointer, "name_taken", _("{name} means {isp} already"), {"name": name, "isp": others[0]})
-
-
-def _refuse(errors: Sequence[FieldError]) -> None:
-    if errors:
-        raise Invalid.of(errors)

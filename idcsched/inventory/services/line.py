@@ -36,7 +36,7 @@ def line_create(
     price_per_mbps: float | None = None,
     price_per_gb: float | None = None,
 ) -> Line:
-    """A new line of the IDC, called like its ISP unless named; raises Invalid, Conflict."""
+    """Create a line of the IDC; without a code it gets that of its ISP. Raises Invalid, Conflict."""
     document = {
         "idc": idc,
         "isp": isp,
@@ -53,22 +53,22 @@ def line_create(
 
 @write()
 def lines_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Line]:
-    """Many new lines, each as `line_create` takes it, all or none; errors point below the document's place in the list.
+    """Create many lines, all or none, from documents with the arguments of `line_create`.
 
-    Raises Invalid, Conflict.
+    Errors point below the document's place in the list. Raises Invalid, Conflict.
     """
     return _create(documents, places(documents))
 
 
 @write()
 def line_update(*, line: Line, changes: Mapping[str, Any]) -> Line:
-    """Set those fields; raises Invalid, NotFound, Conflict."""
+    """Change a line's fields; raises Invalid, NotFound, Conflict."""
     return _update([(line, changes)], [""])[0]
 
 
 @write()
 def lines_update(*, updates: Sequence[tuple[Line, Mapping[str, Any]]]) -> list[Line]:
-    """Many changes, each as `line_update` takes them, all or none; errors point below their place in the list.
+    """Change many lines, all or none, as `line_update` changes one; errors point below the change's place in the list.
 
     Raises Invalid, NotFound, Conflict.
     """
@@ -77,31 +77,31 @@ def lines_update(*, updates: Sequence[tuple[Line, Mapping[str, Any]]]) -> list[L
 
 @write()
 def line_delete(*, line: Line) -> None:
-    """Remove a line of which nothing was ever taken; raises NotFound, Conflict `in_use`."""
+    """Remove a line that no history refers to; raises NotFound, Conflict `in_use`."""
     row_delete(line)
 
 
 def lines_new(idc: Idc, documents: Sequence[Mapping[str, Any]], names: Names) -> list[Line]:
-    """The lines of a new IDC, checked but not saved yet; raises Invalid with pointers below `/lines`."""
+    """Return the unsaved, checked lines of a new IDC; raises Invalid with pointers below `/lines`."""
     lines = [Line(idc=idc, code=code, **fields) for code, fields in _completed(documents, names)]
     rows_check(lines, _places_below(lines))
     return lines
 
 
 def lines_replace(idc: Idc, documents: Sequence[Mapping[str, Any]]) -> None:
-    """Make these the lines of the IDC: by code, each as its document says it and else as a new one would be.
+    """Replace the IDC's lines by those of the documents, matched by code; fields that are left out get their defaults.
 
     Raises Invalid with pointers below `/lines`, Conflict.
     """
-    wanted = _completed(documents, Names())
-    there = {line.code: line for line in idc.lines.all()}
-    for code in there.keys() - dict(wanted).keys():
-        line_delete(line=there[code])
-    numbered = list(zip(_places_below(wanted), wanted, strict=True))
-    kept = [(at, there[code], fields) for at, (code, fields) in numbered if code in there]
-    new = [(at, Line(idc=idc, code=code, **fields)) for at, (code, fields) in numbered if code not in there]
-    rows_update([(line, fields) for _, line, fields in kept], allowed=FIELDS, pointers=[at for at, _, _ in kept])
-    rows_create([line for _, line in new], [at for at, _ in new])
+    completed = _completed(documents, Names())
+    existing = {line.code: line for line in idc.lines.all()}
+    for code in existing.keys() - dict(completed).keys():
+        line_delete(line=existing[code])
+    placed = list(zip(_places_below(completed), completed, strict=True))
+    kept = [(place, existing[code], fields) for place, (code, fields) in placed if code in existing]
+    new = [(place, Line(idc=idc, code=code, **fields)) for place, (code, fields) in placed if code not in existing]
+    rows_update([(line, fields) for _, line, fields in kept], allowed=FIELDS, pointers=[place for place, _, _ in kept])
+    rows_create([line for _, line in new], [place for place, _ in new])
 
 
 def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Line]:
@@ -127,19 +127,19 @@ def _changes(changes: Mapping[str, Any], names: Names) -> dict[str, Any]:
 
 
 def _completed(documents: Sequence[Mapping[str, Any]], names: Names) -> list[tuple[str, dict[str, Any]]]:
-    """Each line's code, and its other fields with the defaults; raises Invalid."""
-    found: dict[str, dict[str, Any]] = {}
+    """Return each line's code, and its other fields with defaults filled in; raises Invalid."""
+    fields_by_code: dict[str, dict[str, Any]] = {}
     for pointer, document in zip(_places_below(documents), documents, strict=True):
         with below(pointer):
             refuse_unknown(document, FIELDS)
             fields = {**DEFAULTS, **document}
             fields["isp"] = isp = names.isp(fields["isp"])
             code = fields.pop("code", "") or isp.code
-            if code in found:
+            if code in fields_by_code:
                 raise Invalid("line_twice", _("there are two lines {name}"), "/code", name=code)
-            found[code] = fields
-    return list(found.items())
+            fields_by_code[code] = fields
+    return list(fields_by_code.items())
 
 
 def _places_below(lines: Sequence[Any]) -> list[str]:
-    return [f"/lines{at}" for at in places(lines)]
+    return [f"/lines{place}" for place in places(lines)]

@@ -24,7 +24,7 @@ def region_create(
     longitude: float | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Region:
-    """A new region, below `parent` if there is one; raises Invalid, Conflict."""
+    """Create a region, below `parent` if one is given; raises Invalid, Conflict."""
     document = {
         "code": code,
         "name": name,
@@ -38,31 +38,32 @@ def region_create(
 
 @write()
 def regions_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Region]:
-    """Many new regions, each as `region_create` takes it, all or none; a parent may be among them, before or after.
+    """Create many regions, all or none, from documents with the arguments of `region_create`, in any order.
 
-    Errors point below the document's place in the list. Raises Invalid, Conflict.
+    A parent may be one of the new regions. Errors point below the document's place in the list. Raises Invalid,
+    Conflict.
     """
     return _create(documents, places(documents))
 
 
 @write()
 def region_update(*, region: Region, changes: Mapping[str, Any]) -> Region:
-    """Set those fields; raises Invalid, also where the parent is the region itself or below it, NotFound, Conflict."""
+    """Change a region's fields; raises Invalid, also where the parent lies in the region itself, NotFound, Conflict."""
     return _update([(region, changes)], [""])[0]
 
 
 @write()
 def regions_update(*, updates: Sequence[tuple[Region, Mapping[str, Any]]]) -> list[Region]:
-    """Many changes, each as `region_update` takes them, all or none; errors point below their place in the list.
+    """Change many regions, all or none, as `region_update` changes one; errors point below the change's place.
 
-    Raises Invalid, also where the parents make a circle once all are changed, NotFound, Conflict.
+    Raises Invalid, also where the parents form a cycle after all changes, NotFound, Conflict.
     """
     return _update(updates, places(updates))
 
 
 @write()
 def region_delete(*, region: Region) -> None:
-    """Remove a region that holds nothing; raises NotFound, Conflict `in_use`."""
+    """Remove a region that nothing refers to; raises NotFound, Conflict `in_use`."""
     row_delete(region)
 
 
@@ -89,7 +90,7 @@ def _new(document: Mapping[str, Any], new: dict[str, Region]) -> Region:
 
 
 def _parent(given: Region | str | None, new: Mapping[str, Region], names: Names) -> Region | None:
-    """One that is there, else one of the new ones."""
+    """Return a stored region, else one of the new ones."""
     try:
         return names.region(given, "/parent")
     except Invalid:
@@ -99,21 +100,21 @@ def _parent(given: Region | str | None, new: Mapping[str, Region], names: Names)
 
 
 def _generations(regions: Sequence[Region], pointers: Sequence[str]) -> list[list[int]]:
-    """Parents before their children; raises Invalid for those that would be their own ancestors."""
+    """Sort the regions into generations, parents first, as indices; raises Invalid where parents form a cycle."""
     waiting = list(range(len(regions)))
-    ready: list[list[int]] = []
+    generations: list[list[int]] = []
     saved: set[int] = set()
     while waiting:
-        next_ones = [index for index in waiting if _stands(regions[index].parent, saved)]
-        if not next_ones:
+        generation = [index for index in waiting if _is_saved(regions[index].parent, saved)]
+        if not generation:
             raise Invalid.of(_cycle(regions[index], pointers[index]) for index in waiting)
-        ready.append(next_ones)
-        saved |= {id(regions[index]) for index in next_ones}
-        waiting = sorted(set(waiting) - set(next_ones))
-    return ready
+        generations.append(generation)
+        saved |= {id(regions[index]) for index in generation}
+        waiting = sorted(set(waiting) - set(generation))
+    return generations
 
 
-def _stands(parent: Region | None, saved: set[int]) -> bool:
+def _is_saved(parent: Region | None, saved: set[int]) -> bool:
     return parent is None or parent.pk is not None or id(parent) in saved
 
 
@@ -140,8 +141,8 @@ def _refuse_cycles(updates: Sequence[tuple[Region, Mapping[str, Any]]], pointers
     moved = {region.code: changes["parent"] for region, changes in updates if "parent" in changes}
     if not moved:
         return
-    later = {code: None if parent is None else parent.code for code, parent in moved.items()}
-    tree = RegionTree({**RegionTree.read().parents, **later})
+    new_parents = {code: None if parent is None else parent.code for code, parent in moved.items()}
+    tree = RegionTree({**RegionTree.read().parents, **new_parents})
 
     def refuse(update: tuple[Region, Mapping[str, Any]]) -> None:
         parent = moved.get(update[0].code)

@@ -9,15 +9,15 @@ __all__ = ["region_scope_create", "region_scope_delete"]
 
 @write()
 def region_scope_create(*, user: User | str, region: Region | str) -> RegionScope:
-    """Let an operator write in this region, too; the first one shuts them out of all others.
+    """Let an operator write in this region; an operator with any region scope may not write elsewhere.
 
     Raises Invalid, Conflict.
     """
-    found = region_named(region, "/region") if isinstance(region, str) else region
-    return row_create(RegionScope(user=user_named(user, "/user"), region=found))
+    region = region_named(region, "/region") if isinstance(region, str) else region
+    return row_create(RegionScope(user=user_named(user, "/user"), region=region))
 
 
 @write()
 def region_scope_delete(*, region_scope: RegionScope) -> None:
-    """Take a region away; without the last one an operator may write everywhere. Raises NotFound."""
+    """Remove a region scope; an operator without any may write everywhere. Raises NotFound."""
     row_delete(region_scope)

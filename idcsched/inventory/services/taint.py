@@ -32,7 +32,7 @@ def taint_create(
     ends_at: datetime | None = None,
     principal: Principal | None = None,
 ) -> list[Taint]:
-    """A taint on one IDC, or one on each of many: those named, or those that the selector matches now. All or none.
+    """Create a taint on one IDC, or on each of those named or matched by the selector now; all or none.
 
     With a principal, only within its regions. Raises Invalid, Forbidden, Conflict.
     """
@@ -49,25 +49,26 @@ def taint_create(
 
 @write()
 def taints_create(*, documents: Sequence[Mapping[str, Any]], principal: Principal | None = None) -> list[Taint]:
-    """Many new taints, each as `taint_create` takes it, all or none; errors point below the place in the list.
+    """Create many taints, all or none, from documents with the arguments of `taint_create`.
 
-    With a principal, only within its regions. Raises Invalid, Forbidden, Conflict.
+    Errors point below the document's place in the list. With a principal, only within its regions. Raises Invalid,
+    Forbidden, Conflict.
     """
     names = Names(documents)
 
     def new(document: Mapping[str, Any]) -> list[Taint]:
         refuse_unknown(document, FIELDS | {"idc", "selector"})
-        said = {name: value for name, value in document.items() if name not in {"idc", "selector"}}
-        named, selector = document.get("idc"), document.get("selector")
-        chosen = _idcs(named, selector) if named is None or selector is not None else [names.idc(named)]
-        return [Taint(**said, idc=idc) for idc in chosen]
+        fields = {name: value for name, value in document.items() if name not in {"idc", "selector"}}
+        idc, selector = document.get("idc"), document.get("selector")
+        idcs = _idcs(idc, selector) if idc is None or selector is not None else [names.idc(idc)]
+        return [Taint(**fields, idc=idc) for idc in idcs]
 
-    made = [
+    pairs = [
         (taint, pointer)
         for taints, pointer in zip(each(documents, places(documents), new), places(documents), strict=True)
         for taint in taints
     ]
-    rows, pointers = [taint for taint, _ in made], [pointer for _, pointer in made]
+    rows, pointers = [taint for taint, _ in pairs], [pointer for _, pointer in pairs]
     if principal is not None:
         scope_check_many(principal, [taint.idc for taint in rows], pointers)
     return rows_create(rows, pointers)
@@ -75,13 +76,13 @@ def taints_create(*, documents: Sequence[Mapping[str, Any]], principal: Principa
 
 @write()
 def taint_update(*, taint: Taint, changes: Mapping[str, Any]) -> Taint:
-    """Set those fields; raises Invalid, NotFound, Conflict."""
+    """Change a taint's fields; raises Invalid, NotFound, Conflict."""
     return row_update(taint, changes, allowed=FIELDS)
 
 
 @write()
 def taints_update(*, updates: Sequence[tuple[Taint, Mapping[str, Any]]]) -> list[Taint]:
-    """Many changes, each as `taint_update` takes them, all or none; errors point below their place in the list.
+    """Change many taints, all or none, as `taint_update` changes one; errors point below the change's place.
 
     Raises Invalid, NotFound, Conflict.
     """
@@ -108,7 +109,7 @@ def _idcs(idc: Idc | str | None, selector: Any) -> list[Idc]:
         raise Invalid("idc_or_selector", _("name either an IDC or a selector"), "/idc")
     if idc is not None:
         return [idc_named(idc, "/idc") if isinstance(idc, str) else idc]
-    found = idcs_matching(parse_terms(selector, "/selector"))
-    if not found:
+    idcs = idcs_matching(parse_terms(selector, "/selector"))
+    if not idcs:
         raise Invalid("selector_matches_nothing", _("the selector matches no IDC"), "/selector")
-    return found
+    return idcs
