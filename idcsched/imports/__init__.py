@@ -1,1 +1,1 @@
-"""The inventory in files: written out as CSV or JSON, and read back, all or nothing, as a preview or for good."""
+"""Import and export of the inventory as CSV, Excel or JSON; an import is all or nothing, and can be previewed."""

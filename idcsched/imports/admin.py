@@ -1,4 +1,4 @@
-"""Imports in the admin: bring a file, watch it being looked through, see what it would change, agree."""
+"""The admin pages of imports: upload a file, follow its check, see what it would change, confirm it."""
 
 import re
 from typing import Any
@@ -44,7 +44,7 @@ __all__ = ["ExportForm", "FilesMixin", "ImportAdmin"]
 KEY = re.compile(r"[0-9]{1,18}")
 PER_PAGE = 100
 FEW = 20
-"""So many rows of each kind that are created, of each that are deleted, and so on, stand on the first page."""
+"""How many rows the first page shows of each kind and action."""
 LABELS = {
     State.CHECKED: "warning",
     State.APPLIED: "success",
@@ -54,7 +54,7 @@ LABELS = {
 
 
 class ImportForm(forms.ModelForm):
-    """What somebody brings."""
+    """The form that uploads a file to be imported."""
 
     file = forms.FileField(
         label=_("file"),
@@ -91,9 +91,9 @@ class ImportForm(forms.ModelForm):
 
 @admin.register(Import)
 class ImportAdmin(RoleMixin, ModelAdmin):
-    """The files that were brought, the newest first."""
+    """The admin of imports, the newest first."""
 
-    writes = "write_taints"  # whoever may import any kind of rows; which ones is looked at for each file
+    writes = "write_taints"  # what all importers may write; whether they may write a file's kinds is checked later
     services = RowServices(create=services.import_create)
     form = ImportForm
     fields = ["file", "kind", "missing", "message"]
@@ -105,8 +105,8 @@ class ImportAdmin(RoleMixin, ModelAdmin):
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Import]:
-        found: QuerySet[Import] = super().get_queryset(request).defer("content", "changes", "faults", "notes")
-        return found
+        imports: QuerySet[Import] = super().get_queryset(request).defer("content", "changes", "faults", "notes")
+        return imports
 
     @display(description=_("state"), ordering="state", label=LABELS)
     def standing(self, job: Import) -> tuple[str, Any]:
@@ -122,17 +122,17 @@ class ImportAdmin(RoleMixin, ModelAdmin):
             *super().get_urls(),
         ]
 
-    # Exempt here and protected inside: reading the token reads the whole body, which must be refused before that.
+    # Protected inside instead: csrf_protect reads the whole body, and a body that is too long must be refused first.
     @method_decorator(csrf_exempt)
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        if _length(request) > MAX_BYTES + FORM_BYTES:
+        if _content_length(request) > MAX_BYTES + FORM_BYTES:
             text = gettext("the file has more than {limit} MiB").format(limit=MAX_BYTES >> 20)
             self.message_user(request, text, messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
-        shown: HttpResponse = csrf_protect(super().add_view)(request, form_url, extra_context)
-        return shown
+        response: HttpResponse = csrf_protect(super().add_view)(request, form_url, extra_context)
+        return response
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         file = form.cleaned_data["file"]
@@ -147,18 +147,18 @@ class ImportAdmin(RoleMixin, ModelAdmin):
         obj.__dict__.update(job.__dict__)
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> None:
-        """The list of imports is the log."""
+        """Log nothing, since the list of imports is the log."""
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
-        return HttpResponseRedirect(_page(obj.pk))
+        return HttpResponseRedirect(_page_url(obj.pk))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Not a form: how far it is, what it would change, or what is wrong with it."""
+        """Show an import, which is not a form: its progress, the changes that it would make, or its faults."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        job = _found(object_id)
+        job = _import_or_404(object_id)
         groups: dict[tuple[str, str], list[Any]] = {}
         for change in job.changes:
             groups.setdefault((change["kind"], change["action"]), []).append(change)
@@ -191,7 +191,7 @@ class ImportAdmin(RoleMixin, ModelAdmin):
         return TemplateResponse(request, "administration/import.html", context)
 
     def template_view(self, request: HttpRequest, name: str) -> HttpResponse:
-        """An Excel file with the headings of a kind and an example row."""
+        """Return an Excel file with the headings of a kind and an example row."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         kind = kind_named(name)
@@ -200,7 +200,7 @@ class ImportAdmin(RoleMixin, ModelAdmin):
         return _download(template(kind), XLSX.CONTENT_TYPE, f"{name}-template.xlsx")
 
     def progress_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """What the page asks once a second."""
+        """Return the progress of an import, for which its page asks once a second."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         job = Import.objects.only("state", "done", "total").filter(pk=pk).first()
@@ -209,29 +209,29 @@ class ImportAdmin(RoleMixin, ModelAdmin):
         return JsonResponse({"state": job.state, "done": job.done, "total": job.total, "working": job.working})
 
     def confirm_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        return self._decided(request, pk, services.import_confirm)
+        return self._decide(request, pk, services.import_confirm)
 
     def withdraw_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        return self._decided(request, pk, services.import_withdraw)
+        return self._decide(request, pk, services.import_withdraw)
 
-    def _decided(self, request: HttpRequest, pk: int, service: Any) -> HttpResponse:
+    def _decide(self, request: HttpRequest, pk: int, service: Any) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
         try:
-            service(job=_found(str(pk)), user=_user(request))
+            service(job=_import_or_404(str(pk)), user=_user(request))
         except IdcschedError as refusal:
             self.message_user(request, explained(refusal), messages.ERROR)
-        return HttpResponseRedirect(_page(pk))
+        return HttpResponseRedirect(_page_url(pk))
 
 
-def _found(key: str) -> Import:
+def _import_or_404(key: str) -> Import:
     job = Import.objects.defer("content").filter(pk=key).first() if KEY.fullmatch(key) else None
     if job is None:
         raise Http404
     return job
 
 
-def _page(pk: int) -> str:
+def _page_url(pk: int) -> str:
     return reverse("admin:transfer_import_change", args=[pk])
 
 
@@ -246,7 +246,7 @@ def _title(name: str) -> str:
     return kind.title if kind else name
 
 
-def _length(request: HttpRequest) -> int:
+def _content_length(request: HttpRequest) -> int:
     length = request.headers.get("Content-Length", "0")
     return int(length) if length.isdecimal() else 0
 
@@ -257,11 +257,11 @@ def _download(content: bytes, content_type: str, name: str) -> HttpResponse:
 
 
 class ExportForm(SelectableFieldsExportForm):
-    """Which columns are to be exported, called as people call them."""
+    """The form that selects the columns to be exported, labelled by the fields' names in the user's language."""
 
     def __init__(self, formats: Any, resources: Any, **kwargs: Any) -> None:
         super().__init__(formats, resources, **kwargs)
-        self.fields["format"].choices = [("0", "Excel (.xlsx)"), ("1", "CSV")]  # as FilesMixin.formats has them
+        self.fields["format"].choices = [("0", "Excel (.xlsx)"), ("1", "CSV")]  # in the order of FilesMixin.formats
         (kind,) = (resource() for resource in resources)
         for column in kind.fields:
             field = self.fields[self.create_boolean_field_name(type(kind), column)]
@@ -314,8 +314,8 @@ def _today() -> str:
     return timezone.now().strftime("%Y-%m-%d")
 
 
-for each in KINDS:
-    model = each._meta.model
+for kind in KINDS:
+    model = kind._meta.model
     page = type(admin.site.get_model_admin(model))
     admin.site.unregister(model)
     admin.site.register(model, type(page.__name__, (FilesMixin, page), {}))

@@ -1,4 +1,4 @@
-"""Cells of tables and values of documents, as people and programs write them, to what the services take, and back."""
+"""Converters of table cells and JSON values to the values that the services take, and back."""
 
 import json
 import re
@@ -32,11 +32,11 @@ CLOCK = r"(\d{1,2})[:时点](\d{1,2})?分?:?(\d{1,2})?秒?"
 SPREADSHEET_TIME = re.compile(rf"{DAY}(?:[ T]*{CLOCK})?", re.ASCII)
 SEPARATORS = re.compile(r"[,;、\n]")
 EXACT = 2**53
-"""Up to here every whole number is a float of its own."""
+"""Floats hold every whole number up to here exactly."""
 
 
 class Kept(Enum):
-    """Says that an empty cell leaves the field as it is."""
+    """The marker that an empty cell leaves the field as it is."""
 
     KEEP = "keep"
 
@@ -45,34 +45,34 @@ KEEP: Final = Kept.KEEP
 
 
 def escaped(text: str) -> str:
-    """The text with an apostrophe before whatever a spreadsheet could run as a formula, wherever it splits cells."""
+    """Return the text with apostrophes before all that a spreadsheet could run as a formula after splitting cells."""
     return DANGEROUS.sub(r"\1\2'\3", text)
 
 
 def unescaped(text: str) -> str:
-    """The text that was escaped."""
+    """Return the text without the apostrophes of `escaped`."""
     return ESCAPED.sub(r"\1\2\3", text)
 
 
 def blank(value: Any) -> bool:
-    """Whether a cell is empty."""
+    """Return whether a cell is empty."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def as_json(value: Any) -> Any:
-    """A field's value as documents and previews have it."""
+    """Return a field's value in the form that documents and previews have."""
     return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
 
 
 class Cell(Widget):
-    """A text, with its blanks. Raises Invalid without a pointer for what it cannot read."""
+    """A converter of text, blanks included. Raises Invalid, without a pointer, for a value that it cannot read."""
 
     types: ClassVar[tuple[type, ...]] = (str,)
-    """What JSON documents must have here."""
+    """The types that a JSON document may have here."""
     wanted: ClassVar[Message] = _("this must be a text")
 
     def clean(self, value: Any, row: Any = None, *, strict: bool = False, **kwargs: Any) -> Any:
-        """The value for the services, None where it is empty; `strict` reads a document's value and not a cell."""
+        """Return the value for the services, None for an empty cell; `strict` reads a document's value, not a cell."""
         if value is None or (blank(value) and not strict):
             return None
         if strict:
@@ -89,7 +89,7 @@ class Cell(Widget):
         return str(value)
 
     def render(self, value: Any, obj: Any = None, **kwargs: Any) -> Any:
-        """The value as a cell of a table; a workbook's numbers are numbers (`force_native_type`)."""
+        """Return the value as a table's cell; in a workbook (`force_native_type`) numbers stay numbers."""
         return "" if value is None else self.write(value, native=bool(kwargs.get("force_native_type")))
 
     def write(self, value: Any, *, native: bool) -> Any:
@@ -98,7 +98,7 @@ class Cell(Widget):
 
 
 class Name(Cell):
-    """A code, a reference, or a word of a vocabulary, in any case and by what any language calls it."""
+    """A code, a reference, or a choice; a choice may be written in any case and by its label in any language."""
 
     def __init__(self, words: dict[str, str] | None = None) -> None:
         super().__init__()
@@ -147,12 +147,12 @@ class Whole(Number):
 
 
 class Moment(Cell):
-    """A time: ISO 8601, as spreadsheets show it, or `2030年5月1日`; in UTC unless it says otherwise."""
+    """A time: ISO 8601, as spreadsheets show times, or `2030年5月1日`; without a zone it is in UTC."""
 
     def read(self, value: Any) -> Any:
         try:
-            if found := value if isinstance(value, datetime) else _moment(str(value).strip()):
-                return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+            if moment := value if isinstance(value, datetime) else _moment(str(value).strip()):
+                return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError):
             pass
         raise Invalid("wrong_type", _("{text} is not a time such as 2030-05-01T08:00:00Z"), text=str(value)[:40])
@@ -185,12 +185,12 @@ class Document(Cell):
             if self._shape is list:
                 return parts
             if self._shape is dict and all("=" in part for part in parts):
-                return {key.strip(): found.strip() for key, _, found in (part.partition("=") for part in parts)}
+                return {key.strip(): label.strip() for key, _, label in (part.partition("=") for part in parts)}
         try:
             return decode_json(text, Any)
         except Invalid as error:
-            (one,) = error.errors
-            reason = (one.params or {}).get("reason", one)
+            (fault,) = error.errors
+            reason = (fault.params or {}).get("reason", fault)
             raise Invalid("malformed_json", _("this is not valid JSON: {reason}"), reason=reason) from None
 
     def write(self, value: Any, *, native: bool) -> Any:
@@ -198,7 +198,7 @@ class Document(Cell):
 
 
 def cell_of(field: "Field[Any, Any]") -> Cell:
-    """How a field of a model stands in tables."""
+    """Return the converter for a field of a model."""
     kinds: list[tuple[type, Callable[[], Cell]]] = [
         (JSONField, lambda: Document(field.default if isinstance(field.default, type) else None)),
         (FloatField, Share if field.name == "max_level" else Number),
@@ -206,14 +206,14 @@ def cell_of(field: "Field[Any, Any]") -> Cell:
         (DateTimeField, Moment),
         (CodeField, Name),
         (ForeignKey, Name),
-        (object, lambda: Name(_words(field)) if field.flatchoices else Cell()),
+        (object, lambda: Name(_choices_by_label(field)) if field.flatchoices else Cell()),
     ]
     return next(cell for kind, cell in kinds if isinstance(field, kind))()
 
 
-def _words(field: "Field[Any, Any]") -> dict[str, str]:
-    words: dict[str, str] = {}
+def _choices_by_label(field: "Field[Any, Any]") -> dict[str, str]:
+    choices: dict[str, str] = {}
     for language, _unused in settings.LANGUAGES:
         with override(language):
-            words |= {str(label).lower(): value for value, label in field.flatchoices}
-    return words | {value.lower(): value for value, _ in field.flatchoices}
+            choices |= {str(label).lower(): value for value, label in field.flatchoices}
+    return choices | {value.lower(): value for value, _ in field.flatchoices}

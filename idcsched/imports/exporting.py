@@ -1,4 +1,4 @@
-"""The inventory as files that an import finds unchanged."""
+"""Export of the inventory to files, which can be imported again without any change."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -16,29 +16,29 @@ from .resources import IDCS, KINDS, LINES, Kind
 __all__ = ["MARK", "json_document", "table", "template", "workbook"]
 
 MARK = "\ufeff"
-"""Tells spreadsheets that a table is UTF-8."""
+"""The byte order mark, by which spreadsheets recognise UTF-8."""
 AT_ONCE = 2000
 
 
 def table(kind: Kind) -> str:
-    """All rows of a kind as CSV."""
+    """Return all rows of a kind as CSV."""
     return MARK + str(kind.export().export("csv"))
 
 
 def workbook(kinds: Iterable[Kind] = KINDS) -> bytes:
-    """All rows as an Excel workbook, a sheet for each kind."""
+    """Return all rows as an Excel workbook, with a sheet for each kind."""
     sheets = [kind.export(force_native_type=True) for kind in kinds]
     return bytes(XLSX().export_data(tablib.Databook(sheets)))
 
 
 def template(kind: Kind) -> bytes:
-    """An Excel workbook with the kind's headings and an example row."""
+    """Return an Excel workbook with the kind's headings and an example row."""
     cells = [field.widget.render(kind.example.get(name), force_native_type=True) for name, field in kind.fields.items()]
     return bytes(XLSX().export_data(tablib.Dataset(cells, headers=kind.get_export_headers(), title=kind.name)))
 
 
 def json_document(kinds: Iterable[Kind] = KINDS) -> Iterator[str]:
-    """One JSON document, row after row; lines stand below their IDCs where these are there."""
+    """Yield one JSON document, row by row; lines are nested in their IDCs where both kinds are exported."""
     chosen = [kind for kind in kinds if kind is not LINES or IDCS not in kinds]
     yield "{"
     for place, kind in enumerate(chosen):

@@ -1,7 +1,7 @@
-"""Rows of files into the inventory: all or nothing, by the services, for good or as a preview that is rolled back.
+"""Import of rows into the inventory: all or nothing, through the services, for good or as a preview.
 
-A preview does all that an import does, the database's own rules included, and then takes it back: what it finds
-nothing wrong with, the import will not refuse, unless something has changed in between, and then it says so.
+A preview does all that an import does, the checks of the database included, and is then rolled back. After a preview
+without faults the import is refused only where the inventory has changed in between, with `changed_since_preview`.
 """
 
 import hashlib
@@ -34,17 +34,17 @@ __all__ = ["Outcome", "Progress", "RowChange", "import_inventory"]
 
 CHUNK = 1000
 FEW = 1000
-"""So many codes are looked for by name; for more, all rows are read."""
+"""Up to so many codes are looked up by name; for more of them all rows are read."""
 UNKNOWN = {"unknown_region": "regions", "unknown_isp": "isps", "unknown_idc": "idcs"}
-"""Refusals of a row because of another → the other's kind."""
-NOWHERE = Entry(file="", row="", values={})
+"""The codes of errors about a reference to an unknown row, with the kind of that row."""
+NO_ENTRY = Entry(file="", row="", values={})
 Key = tuple[Any, ...]
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """What becomes of one row: its fields from what to what, as the files would say it."""
+    """The change of one row: the old and new values of its fields, in the form that files have."""
 
     file: str
     row: str
@@ -67,25 +67,25 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What an import did or would do. With faults, it did nothing."""
+    """The result of an import or a preview. With faults, nothing was changed."""
 
     counts: Mapping[str, Mapping[str, int]]
-    """By kind, how many rows by action, and how many `unchanged`."""
+    """By kind, the number of rows of each action, and of those `unchanged`."""
     changes: Sequence[RowChange]
     faults: Sequence[Fault]
     fingerprint: str
-    """Two previews that agree in it would do the same."""
+    """A hash of the changes, equal for two previews that would do the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A row of a file that is to be written."""
+    """A file's row that is to be created or updated."""
 
     entry: Entry
     row: Any
-    """The row of the inventory that it changes; None: it is new."""
+    """The row of the inventory to be updated; None for a new one."""
     changes: Mapping[str, Any]
-    """What the services are told: all that is given for a new row, what differs for another."""
+    """The fields for the services: all given ones of a new row, else those that differ from the inventory's row."""
 
 
 def import_inventory(
@@ -98,16 +98,16 @@ def import_inventory(
     progress: Progress = lambda done, total: None,
     finish: Callable[[Outcome], object] = lambda outcome: None,
 ) -> Outcome:
-    """Do what the contents say, in the name of the principal; everything or, where there are faults, nothing.
+    """Import the contents in the name of the principal: all rows or, where there are faults, none.
 
-    `expected` is the fingerprint of the preview that was agreed to; `finish` is called last, in the transaction.
-    Raises Forbidden, Conflict `changed_since_preview`, and whatever `finish` raises.
+    `expected` is the fingerprint of the confirmed preview; `finish` is called last, in the transaction. Raises
+    Forbidden, Conflict `changed_since_preview`, and whatever `finish` raises.
     """
     for kind in KINDS:
         if kind.name in contents.entries:
             principal.require(kind.capability)
     with transaction.atomic():
-        outcome = _Import(contents, principal, missing, progress).done()
+        outcome = _Import(contents, principal, missing, progress).run()
         if expected and outcome.fingerprint != expected:
             raise Conflict("changed_since_preview", _("the inventory has changed since the preview: look at it again"))
         if outcome.faults or dry_run:
@@ -118,7 +118,7 @@ def import_inventory(
 
 
 class _Import:
-    """One import under way, inside its transaction."""
+    """One import within its transaction."""
 
     def __init__(self, contents: Contents, principal: Principal, missing: str, progress: Progress) -> None:
         self._contents = contents
@@ -126,53 +126,55 @@ class _Import:
         self._progress = progress
         self._faults = list(contents.faults)
         self._refused: set[tuple[str, Any]] = set()
-        """Kind and code of rows that were refused: that others name them is no fault of theirs."""
+        """Kind and code of refused rows; references to such a row are not reported as faults."""
         self._changes: list[RowChange] = []
         self._counts: dict[str, Counter[str]] = {}
         self._total = sum(map(len, contents.entries.values()))
         self._passed = 0
         self._outside: frozenset[str] | None = None
-        """The IDCs about which the principal may not write; None: there are none."""
+        """The codes of IDCs about which the principal may not write; None where there are none."""
         if principal.regions is not None:
             inside = idcs_within(principal.regions)
             idcs = Idc.objects.order_by().values_list("pk", "code")
             self._outside = frozenset(code for pk, code in idcs if pk not in inside)
 
-    def done(self) -> Outcome:
-        """Every kind finds what the ones before it made; rows go in the opposite order.
+    def run(self) -> Outcome:
+        """Write the kinds in an order in which references exist already; delete missing rows in the reverse order.
 
-        Rows that are refused are left out, so that all that is wrong with the others is found as well.
+        Refused rows are left out, so that the faults of the others are found as well.
         """
         kinds = [kind for kind in KINDS if kind.name in self._contents.entries]
-        left = [(kind, self._write(kind)) for kind in kinds if len(self._faults) < ENOUGH]
+        missing = [(kind, self._write(kind)) for kind in kinds if len(self._faults) < ENOUGH]
         if not self._faults and self._missing == Missing.DELETE:
-            for kind, rows in reversed(left):
+            for kind, rows in reversed(missing):
                 self._delete(kind, rows)
         if self._faults:
             self._changes, self._counts = [], {}
-        seen = msgspec.json.encode([[item.kind, item.key, item.action, item.changes] for item in self._changes])
+        changes = msgspec.json.encode([[item.kind, item.key, item.action, item.changes] for item in self._changes])
         return Outcome(
             counts=self._counts,
             changes=self._changes,
-            faults=sorted(self._faults, key=_place)[:ENOUGH],
-            fingerprint=hashlib.sha256(seen).hexdigest(),
+            faults=sorted(self._faults, key=_by_place)[:ENOUGH],
+            fingerprint=hashlib.sha256(changes).hexdigest(),
         )
 
     def _write(self, kind: Kind) -> list[Any]:
-        """Create and update the kind's rows; return those that the files do not have where they tell all."""
+        """Create and update the kind's rows; return the rows that are missing in files that list all rows."""
         self._aliases = {name: isp.code for isp in Isp.objects.all() for name in (isp.code, *isp.aliases)}
-        creates, updates, left = self._match(kind)
+        creates, updates, missing = self._match(kind)
         unchanged = len(self._contents.entries[kind.name]) - len(creates) - len(updates)
         self._counts[kind.name] = Counter(create=len(creates), update=len(updates), unchanged=unchanged)
         self._advance(unchanged)
-        self._each(kind, creates, "create", lambda steps: kind.create([step.changes for step in steps]))
-        self._each(kind, updates, "update", lambda steps: kind.update([(step.row, step.changes) for step in steps]))
+        self._write_chunks(kind, creates, "create", lambda steps: kind.create([step.changes for step in steps]))
+        self._write_chunks(
+            kind, updates, "update", lambda steps: kind.update([(step.row, step.changes) for step in steps])
+        )
         if kind is IDCS and self._missing == Missing.RETIRE and not self._faults:
-            self._retire(left)
-        return left
+            self._retire(missing)
+        return missing
 
     def _match(self, kind: Kind) -> tuple[list[Step], list[Step], list[Any]]:
-        """What is to be created, what updated, and the rows that are left; a few queries, however many rows."""
+        """Return what is to be created and updated, and the missing rows; a few queries, however many rows."""
         entries, everything = self._contents.entries[kind.name], self._missing != Missing.KEEP
         rows = self._rows(kind, entries, everything=everything)
         creates: list[Step] = []
@@ -191,19 +193,19 @@ class _Import:
                 creates.append(Step(entry, None, entry.values))
             elif changes := self._differences(kind, entry.values, row := rows[key].pop(0)):
                 updates.append(Step(entry, row, changes))
-        left = [row for same in rows.values() for row in same if everything and self._is_missing(kind, row)]
-        return creates, updates, left
+        missing = [row for same in rows.values() for row in same if everything and self._is_missing(kind, row)]
+        return creates, updates, missing
 
     def _rows(self, kind: Kind, entries: Sequence[Entry], *, everything: bool) -> defaultdict[Key, list[Any]]:
-        """The rows that the entries may be about, by their keys, in the order in which they are written out."""
+        """Return the rows that the entries may be about, by key, in the order in which they are exported."""
         rows, name = kind.get_queryset(), "idc" if "idc" in kind.key else "code"
         codes = {entry.values.get(name) for entry in entries}
         if not everything and kind is not AFFINITIES and len(codes) <= FEW:
             rows = rows.filter(**{"idc__code__in" if name == "idc" else "code__in": sorted(filter(None, codes))})
-        found: defaultdict[Key, list[Any]] = defaultdict(list)
+        by_key: defaultdict[Key, list[Any]] = defaultdict(list)
         for row in rows:
-            found[tuple(_hashable(kind.fields[part].get_value(row)) for part in kind.key)].append(row)
-        return found
+            by_key[tuple(_hashable(kind.fields[part].get_value(row)) for part in kind.key)].append(row)
+        return by_key
 
     def _key(self, kind: Kind, values: Mapping[str, Any]) -> Key:
         parts = {}
@@ -211,34 +213,35 @@ class _Import:
             empty = kind.fields[name].default
             parts[name] = values.get(name, kind.model_field(name).default if empty is KEEP else empty())
         if kind is LINES and not parts["code"]:
-            parts["code"] = self._meant("isp", values.get("isp")) or ""
+            parts["code"] = self._resolved("isp", values.get("isp")) or ""
         return tuple(_hashable(parts[name]) for name in kind.key)
 
     def _differences(self, kind: Kind, values: Mapping[str, Any], row: Any) -> dict[str, Any]:
-        """What the entry says that the row does not."""
+        """Return the entry's values that differ from those of the row."""
         return {
             name: value
             for name, value in values.items()
-            if name not in kind.key and self._meant(name, value) != kind.fields[name].get_value(row)
+            if name not in kind.key and self._resolved(name, value) != kind.fields[name].get_value(row)
         }
 
-    def _meant(self, column: str, value: Any) -> Any:
+    def _resolved(self, column: str, value: Any) -> Any:
+        """Return an ISP's code for its alias, any other value as it is."""
         return self._aliases.get(value, value) if column == "isp" else value
 
     def _is_outside(self, kind: Kind, idc: str | None) -> bool:
-        """Whether the principal may not write marks there; no IDC stands for every IDC."""
+        """Return whether the principal may not write taints and affinities of that IDC; None stands for every IDC."""
         return self._outside is not None and kind in (TAINTS, AFFINITIES) and (idc is None or idc in self._outside)
 
     def _is_missing(self, kind: Kind, row: Any) -> bool:
-        """Whether the files tell all rows of which this would be one, and the principal may delete it."""
+        """Return whether the files list all rows of which this would be one, and the principal may delete it."""
         idc = getattr(row, "idc", None)
-        told = kind.name in self._contents.listed or (kind is LINES and row.idc.code in self._contents.nested)
-        return told and not self._is_outside(kind, None if idc is None else idc.code)
+        listed = kind.name in self._contents.listed or (kind is LINES and row.idc.code in self._contents.nested)
+        return listed and not self._is_outside(kind, None if idc is None else idc.code)
 
-    def _each(
+    def _write_chunks(
         self, kind: Kind, steps: Sequence[Step], action: str, write: Callable[[Sequence[Step]], Sequence[Any]]
     ) -> None:
-        """Write the steps chunk by chunk; a chunk without what the services refuse in it is tried again."""
+        """Write the steps chunk by chunk; a chunk of which steps are refused is tried again without these."""
         size = len(steps) if kind.whole else CHUNK
         for start in range(0, len(steps), size or 1):
             chunk = steps[start : start + size]
@@ -251,36 +254,38 @@ class _Import:
                     chunk = [step for index, step in enumerate(chunk) if index not in refused] if refused else []
                 else:
                     if not self._faults:
-                        for step, was, row in zip(chunk, before, written, strict=True):
-                            changes = {name: (as_json(was[name]), as_json(new)) for name, new in step.changes.items()}
+                        for step, old, row in zip(chunk, before, written, strict=True):
+                            changes = {name: (as_json(old[name]), as_json(new)) for name, new in step.changes.items()}
                             self._note(kind, row, action, changes, step.entry)
                     break
             self._advance(min(size, len(steps) - start))
 
     def _refuse(self, kind: Kind, steps: Sequence[Step], error: IdcschedError) -> set[int]:
-        """Note what a service said about its list; return which of the steps it refused."""
+        """Note the errors that a service raised about the steps; return the indices of the refused steps."""
         refused = set()
-        for one in _field_errors(error):
-            index, _, pointer = one.pointer.removeprefix("/").partition("/")
+        for field_error in _field_errors(error):
+            index, _, pointer = field_error.pointer.removeprefix("/").partition("/")
             if not index.isdigit():
-                self._faults.append(Fault(error=one))
+                self._faults.append(Fault(error=field_error))
                 continue
             refused.add(int(index))
-            self._fault(kind, steps[int(index)].entry, one, pointer.split("/", 1)[0])
+            self._fault(kind, steps[int(index)].entry, field_error, pointer.split("/", 1)[0])
         return refused
 
     def _fault(self, kind: Kind, entry: Entry, error: FieldError, column: str) -> None:
-        """Note what is wrong with a row, unless its cell was unreadable or it names what is itself refused."""
+        """Note a row's fault, unless the cell has one already or refers to an unread or a refused row."""
         self._refused.add((kind.name, entry.values.get("code")))
-        named = UNKNOWN.get(error.code, "")
+        referenced = UNKNOWN.get(error.code, "")
         fault = Fault(file=entry.file, row=entry.row, column=column, error=error)
-        if named and (named in self._contents.lost or (named, entry.values.get(column)) in self._refused):
+        if referenced and (
+            referenced in self._contents.lost or (referenced, entry.values.get(column)) in self._refused
+        ):
             return
         if all(fault.where != other.where for other in self._faults):
             self._faults.append(fault)
 
-    def _note(self, kind: Kind, row: Any, action: str, changes: Mapping[str, Any], entry: Entry = NOWHERE) -> None:
-        """An affinity that has just been made for a preview has no lasting number: it is called what it says."""
+    def _note(self, kind: Kind, row: Any, action: str, changes: Mapping[str, Any], entry: Entry = NO_ENTRY) -> None:
+        """Note a row's change; an affinity is named by its text, since its number in a preview does not last."""
         key = str(row) if kind.repeats else str(row.audit_key)
         self._changes.append(RowChange(entry.file, entry.row, kind.name, key, action, changes))
 
@@ -300,7 +305,7 @@ class _Import:
             try:
                 kind.delete(row)
             except IdcschedError as error:
-                self._faults += [Fault(row=row.audit_key, error=one) for one in _field_errors(error)]
+                self._faults += [Fault(row=row.audit_key, error=field_error) for field_error in _field_errors(error)]
                 if len(self._faults) >= ENOUGH:
                     break
         self._counts[kind.name]["delete"] = len(rows)
@@ -321,6 +326,6 @@ def _field_errors(error: IdcschedError) -> Sequence[FieldError]:
     return (FieldError(pointer, error.code, error.template, error.params or None),)
 
 
-def _place(fault: Fault) -> tuple[str, list[Any]]:
-    """By file and row, numbers by their size."""
+def _by_place(fault: Fault) -> tuple[str, list[Any]]:
+    """Return the sort key of a fault: file and row, with numbers compared as numbers."""
     return fault.file, [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", fault.row)]

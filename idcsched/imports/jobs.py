@@ -1,4 +1,4 @@
-"""Who works on an import: one at a time, by a claim that dies with them."""
+"""Claims of workers on imports: one worker at a time, whose claim lapses without signs of life."""
 
 import logging
 from collections.abc import Mapping
@@ -19,18 +19,18 @@ __all__ = ["DEAD", "Beat", "claimable", "claimed"]
 logger = logging.getLogger(__name__)
 
 DEAD: Final = timedelta(seconds=60)
-"""Without a sign of life for so long, whoever worked on it is gone."""
+"""After so long without a sign of life, the worker counts as gone."""
 INTERVAL: Final = 1.0
 WORK: Final[Mapping[State, State]] = {State.QUEUED: State.CHECKING, State.CONFIRMED: State.APPLYING}
 
 
 def claimable() -> Q:
-    """Imports that wait for somebody to work on them, or whose worker is gone."""
+    """Return the condition for imports that wait for a worker, or whose worker is gone."""
     return Q(state__in=WORK.keys()) | Q(state__in=WORK.values(), beat_at__lt=timezone.now() - DEAD)
 
 
 def claimed(import_id: int) -> Import | None:
-    """The import, if it is now the caller's to work on; one statement that can succeed for one caller only."""
+    """Claim the import and return it, else None; a single UPDATE, which succeeds for one caller only."""
     claim = uuid4()
     for before, during in WORK.items():
         waiting = Import.objects.filter(claimable(), pk=import_id, state__in=[before, during])
@@ -41,9 +41,9 @@ def claimed(import_id: int) -> Import | None:
 
 
 class Beat:
-    """Writes down, once a second and beside the import's transaction, how far it is, and that it is alive.
+    """A thread that saves the import's progress and a sign of life once a second, outside of the import's transaction.
 
-    Not on SQLite: there the import's own transaction keeps everybody from writing, those who would take over as well.
+    Not on SQLite, where the import's transaction keeps all others from writing, workers that would take over included.
     """
 
     def __init__(self, job: Import) -> None:

@@ -9,7 +9,7 @@ __all__ = ["Import", "Missing", "State"]
 
 
 class Missing(models.TextChoices):
-    """What becomes of rows that the files don't have."""
+    """What an import does to rows that the files don't have."""
 
     KEEP = "keep", _("stay as they are")
     RETIRE = "retire", _("IDCs are retired")
@@ -17,7 +17,11 @@ class Missing(models.TextChoices):
 
 
 class State(models.TextChoices):
-    """What has become of an import. Two states are somebody's turn, two are work under way, the others the end."""
+    """The state of an import.
+
+    Queued and confirmed imports wait for a worker, checking and applying ones have one, checked ones wait for the user;
+    the others are over.
+    """
 
     QUEUED = "queued", _("waiting to be looked through")
     CHECKING = "checking", _("being looked through")
@@ -31,9 +35,9 @@ class State(models.TextChoices):
 
 
 class Import(models.Model):
-    """A file that somebody has brought: first looked through, then, once they agree, imported.
+    """A file that a user has uploaded: checked first, then, once the user confirms, imported.
 
-    The row is the truth about it: who works on it holds its `claim` and shows a sign of life, `beat_at`.
+    The worker that checks or imports the file holds the row's `claim`, and sets `beat_at` as a sign of life.
     """
 
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
@@ -74,5 +78,5 @@ class Import(models.Model):
 
     @property
     def working(self) -> bool:
-        """Whether something will happen by itself."""
+        """Whether a worker has the import, or will take it."""
         return self.state in {State.QUEUED, State.CHECKING, State.CONFIRMED, State.APPLYING}

@@ -1,4 +1,4 @@
-"""Files, as rows of the inventory: CSV, Excel workbooks, JSON documents. Whatever is wrong becomes a fault."""
+"""Reads CSV, Excel workbooks and JSON documents as rows of the inventory; all errors in them become faults."""
 
 import codecs
 import csv
@@ -29,31 +29,31 @@ __all__ = ["FORM_BYTES", "MAX_BYTES", "MAX_ROWS", "Contents", "Entry", "Fault", 
 
 MAX_BYTES = 20 * 1024 * 1024
 FORM_BYTES = 64 * 1024
-"""What a form may have beside the file that it brings."""
+"""The most bytes that a form may have besides its file."""
 MAX_ROWS = 200_000
 MAX_UNPACKED = 100 * 1024 * 1024
 MAX_TAGS = 4_000_000
-"""Of a part of a workbook, between two rows: 200,000 rows may name five texts each."""
+"""The most XML tags of a workbook's part between two rows; enough for five shared texts in each of 200,000 rows."""
 MAX_ROW_TAGS = 100_000
-"""The widest row that there can be, 16,384 cells, has about so many."""
+"""The most XML tags of a row; the widest row that a spreadsheet can have, 16,384 cells, has about so many."""
 CELL = 1024 * 1024
 WIDEST = 64
-"""Columns of a workbook's sheet that are looked at."""
+"""How many columns of a workbook's sheet are read."""
 MOST_NUMBERED = 2**20
-"""Rows that a spreadsheet can have, empty ones included."""
+"""How many rows a spreadsheet can have, empty ones included."""
 DELIMITERS = ",;\t"
 BY_MARK = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\0", b"\0<")
-"""How XML begins that is not UTF-8; spreadsheets write none."""
+"""The first bytes of XML that is not UTF-8; spreadsheets don't write such XML."""
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 NAMED = re.compile(rf"({'|'.join(kind.name for kind in KINDS)})(?![a-z])", re.IGNORECASE)
 MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z0-9:]+)")
 ROW_NUMBER = re.compile(rb"<(?:\w+:)?row\s[^>]{0,200}?\br=[\"'](\d{1,20})")
 STOCK = {name.removeprefix("stock_"): name for name in STOCK_FIELDS}
 READ_ONLY = frozenset({"id", "created_at"})
-"""What the API's answers have and an import passes over, so that they can be imported as they are."""
+"""The fields of the API's answers that an import ignores, so that answers can be imported as they are."""
 
-warnings.filterwarnings("ignore", module="openpyxl")  # about styles and drawings that nobody asks for
+warnings.filterwarnings("ignore", module="openpyxl")  # about styles and drawings, which are not read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One row of a file: the columns that it has and that can be read, with values as the services take them."""
+    """One row of a file: the values of its readable columns, as the services take them."""
 
     file: str
     row: str
@@ -82,22 +82,22 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """All that files say."""
+    """The rows and faults of all files of an import."""
 
     entries: dict[str, list[Entry]] = field(default_factory=dict)
-    """By kind."""
+    """The rows, by kind."""
     faults: list[Fault] = field(default_factory=list)
     listed: set[str] = field(default_factory=set)
-    """The kinds that were told in full, in a table or a list of their own."""
+    """The kinds of which all rows are listed, in a table or a list of their own."""
     nested: set[str] = field(default_factory=set)
-    """The IDCs whose lines were told below them."""
+    """The codes of the IDCs whose lines are listed below them."""
     lost: set[str] = field(default_factory=set)
-    """The kinds of which there are rows that could not be read at all."""
+    """The kinds with rows that could not be read."""
     notes: list[str] = field(default_factory=list)
-    """How the files were read."""
+    """A text on how each file was read: its format, sheet, encoding, delimiter."""
 
     def add(self, kind: Kind, file: str, row: str, given: Mapping[str, Any], *, strict: bool) -> Mapping[str, Any]:
-        """Add a row with what is given by column; `strict` reads a document's values and not cells."""
+        """Add a row with its given values by column; `strict` reads a document's values, not cells."""
         if sum(map(len, self.entries.values())) >= MAX_ROWS:
             raise Invalid("too_many", _("there may be at most {limit} rows"), limit=MAX_ROWS)
         values: dict[str, Any] = {}
@@ -106,13 +106,13 @@ class Contents:
             try:
                 if isinstance(value, Invalid):
                     raise value
-                found = kind.fields[name].clean(given, strict=strict)
+                cleaned = kind.fields[name].clean(given, strict=strict)
             except Invalid as error:
                 self.refuse(file, error, row, name)
                 unread.add(name)
                 continue
-            if found is not KEEP:
-                values[name] = found
+            if cleaned is not KEEP:
+                values[name] = cleaned
         if unread & set(kind.key):
             self.lost.add(kind.name)
         else:
@@ -121,31 +121,31 @@ class Contents:
 
     def refuse(self, file: str, error: Invalid, row: str = "", column: str = "") -> None:
         self.faults.extend(
-            Fault(file=file, row=row, column=column or one.pointer.lstrip("/").split("/", 1)[0], error=one)
-            for one in error.errors
+            Fault(file=file, row=row, column=column or fault.pointer.lstrip("/").split("/", 1)[0], error=fault)
+            for fault in error.errors
         )
 
     def lose(self, file: str, error: Invalid, row: str, kind: Kind, column: str = "") -> None:
-        """Refuse a whole row or more of that kind."""
+        """Refuse one or more rows of the kind as unreadable."""
         self.refuse(file, error, row, column)
         self.lost.add(kind.name)
 
 
 def read_files(files: Sequence[tuple[str, bytes]], kind: str = "") -> Contents:
-    """All files (name, bytes) together; `kind` is that of tables whose names don't begin with one."""
+    """Read all files (name, bytes) together; `kind` is that of tables whose names don't begin with one."""
     contents = Contents()
     for name, data in files:
         try:
             _read(contents, name, data, kind)
         except Invalid as error:
             contents.refuse(name, error)
-            contents.entries.clear()  # without this file there is no telling what is wrong with the others
+            contents.entries.clear()  # rows of the others may refer to rows of this file
     return contents
 
 
 def _read(contents: Contents, file: str, data: bytes, kind: str) -> None:
-    found = NAMED.match(PurePath(file).name)
-    named = kind_named(kind) or (kind_named(found[1].lower()) if found else None)
+    match = NAMED.match(PurePath(file).name)
+    named = kind_named(kind) or (kind_named(match[1].lower()) if match else None)
     if len(data) > MAX_BYTES:
         raise Invalid("too_large", _("the file has more than {limit} MiB"), limit=MAX_BYTES >> 20)
     if data.startswith(OLE):
@@ -174,7 +174,7 @@ def _read(contents: Contents, file: str, data: bytes, kind: str) -> None:
 
 
 def _decoded(data: bytes) -> tuple[str, str]:
-    """By its mark, else UTF-8, else what spreadsheets in China write where nobody told them otherwise."""
+    """Decode by the byte order mark, else as UTF-8, else as GB18030, the default of spreadsheets in China."""
     marked = next((encoding for mark, encoding in BY_MARK if data.startswith(mark)), None)
     for encoding in [marked] if marked else ["utf-8", "gb18030"]:
         try:
@@ -185,19 +185,19 @@ def _decoded(data: bytes) -> tuple[str, str]:
 
 
 def _sheets(data: bytes) -> Generator[tuple[str, str, Generator[Sequence[Any], None, None]], None, None]:
-    """Kind, title and rows of each sheet whose title begins with a kind; if none does, of the first."""
-    with _workbook(), ZipFile(BytesIO(data)) as archive:
+    """Yield kind, title and rows of each sheet whose title begins with a kind; if none does, of the first."""
+    with _openpyxl_errors(), ZipFile(BytesIO(data)) as archive:
         _check_size(archive)
         sheets = openpyxl.load_workbook(BytesIO(data), read_only=True).worksheets
         named = [(match[1].lower(), sheet) for sheet in sheets if (match := NAMED.match(sheet.title))]
         for kind, sheet in named or [("", sheets[0])]:
-            _check_sheet(archive.read(sheet._worksheet_path))  # noqa: SLF001  # it tells nobody else
+            _check_sheet(archive.read(sheet._worksheet_path))  # noqa: SLF001  # the path is not public
             yield kind, sheet.title, _sheet_rows(sheet)
 
 
 @contextmanager
-def _workbook() -> Iterator[None]:
-    """Refuse a workbook that openpyxl cannot read; of one that is broken it raises whatever there is."""
+def _openpyxl_errors() -> Iterator[None]:
+    """Refuse a workbook that openpyxl cannot read; on broken ones openpyxl raises exceptions of all kinds."""
     try:
         yield
     except Invalid:
@@ -207,7 +207,7 @@ def _workbook() -> Iterator[None]:
 
 
 def _check_size(archive: ZipFile) -> None:
-    """Refuse what would not fit into memory once it is unpacked and parsed, and entities, which would grow there."""
+    """Refuse workbooks that would not fit into memory once unpacked and parsed, and those with XML entities."""
     parts = archive.infolist()
     if sum(part.file_size for part in parts) > MAX_UNPACKED:
         limit = MAX_UNPACKED >> 20
@@ -222,7 +222,7 @@ def _check_size(archive: ZipFile) -> None:
 
 
 def _check_sheet(xml: bytes) -> None:
-    """Refuse rows without end, and merged cells, all but one of which would read as empty."""
+    """Refuse too many or too wide rows, and merged cells, all but one of which would read as empty."""
     numbers = (int(number) for number in ROW_NUMBER.findall(xml))
     if max(numbers, default=0) > MOST_NUMBERED or max(row.count(b"<") for row in xml.split(b"<row")) > MAX_ROW_TAGS:
         raise Invalid("too_many", _("there may be at most {limit} rows"), limit=MAX_ROWS)
@@ -232,8 +232,8 @@ def _check_sheet(xml: bytes) -> None:
 
 
 def _sheet_rows(sheet: Any) -> Generator[Sequence[Any], None, None]:
-    sheet.reset_dimensions()  # files may lie about them
-    with _workbook():
+    sheet.reset_dimensions()  # the dimensions in the file may be wrong
+    with _openpyxl_errors():
         for number, cells in enumerate(sheet.iter_rows(max_col=WIDEST)):
             if number >= MOST_NUMBERED:
                 raise Invalid("too_many", _("there may be at most {limit} rows"), limit=MAX_ROWS)
@@ -251,7 +251,7 @@ def _sheet_cell(cell: Any) -> Any:
 def _read_table(
     contents: Contents, file: str, kind: Kind | None, rows: Iterable[Sequence[Any]], sheet: str = ""
 ) -> None:
-    """Rows are numbered as spreadsheets number them; empty ones are passed over."""
+    """Read the rows of a table, numbered as spreadsheets number them; empty ones are skipped."""
     if kind is None:
         names = ", ".join(kind.name for kind in KINDS)
         raise Invalid("unknown_kind", _("say which kind of rows this is: one of {names}"), names=names)
@@ -289,7 +289,7 @@ def _read_row(
 
 
 def _columns(contents: Contents, file: str, kind: Kind, row: str, cells: Sequence[Any]) -> list[str]:
-    """The column below each heading; "" where it is refused."""
+    """Return the column of each heading, "" for a refused heading."""
     titles = ["" if blank(cell) else str(cell).strip() for cell in cells]
     while titles and not titles[-1]:
         titles.pop()
@@ -312,7 +312,7 @@ def _columns(contents: Contents, file: str, kind: Kind, row: str, cells: Sequenc
 
 
 def _read_document(contents: Contents, file: str, text: str, kind: Kind | None) -> None:
-    """`{"regions": […], "idcs": [{…, "lines": […]}], …}`, or a list of one kind."""
+    """Read `{"regions": […], "idcs": [{…, "lines": […]}], …}`, or a list of one kind."""
     document: Any = decode_json(text.lstrip("\ufeff"), Any)
     if kind is not None and isinstance(document, list):
         document = {kind.name: list(document)}
@@ -323,10 +323,10 @@ def _read_document(contents: Contents, file: str, text: str, kind: Kind | None) 
         if kind_named(name) is None:
             error = Invalid("unknown_field", _("there is no kind of rows {name}"), name=name)
             contents.refuse(file, error, f"/{name}")
-    for one in KINDS:
-        if one.name in document:
-            contents.listed.add(one.name)
-            _read_list(contents, file, one, f"/{one.name}", document[one.name])
+    for listed in KINDS:
+        if listed.name in document:
+            contents.listed.add(listed.name)
+            _read_list(contents, file, listed, f"/{listed.name}", document[listed.name])
 
 
 def _read_list(contents: Contents, file: str, kind: Kind, pointer: str, items: Any, **given: str) -> None:
@@ -343,7 +343,7 @@ def _read_list(contents: Contents, file: str, kind: Kind, pointer: str, items: A
 
 
 def _read_object(contents: Contents, file: str, kind: Kind, row: str, item: dict[str, Any]) -> None:
-    """One object; the lines below an IDC become rows of their own."""
+    """Read one object; the lines nested in an IDC become rows of their own."""
     lines = None
     if kind is IDCS:
         lines = item.pop("lines", None)

@@ -1,4 +1,4 @@
-"""The kinds of rows that files may have: their columns, taken from the models, and the services that write them."""
+"""The kinds of rows that files may have: their columns, derived from the models, and the services that write them."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -25,22 +25,22 @@ PRICES = ("price_per_mbps", "price_per_gb")
 
 
 class Kind(ModelResource):
-    """One kind of rows. `Meta.fields` are its columns, `Meta.import_id_fields` tell which row is meant."""
+    """One kind of rows. `Meta.fields` are its columns; those in `Meta.import_id_fields` identify a row."""
 
     name: ClassVar[str]
     capability: ClassVar[str] = "write_inventory"
     needed: ClassVar[tuple[str, ...]] = ("code",)
     """The columns that every file must have."""
     rows: ClassVar[QuerySet[Any]]
-    """All rows, in the order in which they are written out."""
+    """All rows, in the order in which they are exported."""
     example: ClassVar[Mapping[str, Any]]
-    """A row as a template shows it."""
+    """The row that a template shows."""
     delete: Any
     """The service that deletes one row."""
     whole: ClassVar[bool] = False
-    """Its rows depend on each other and are written in one go."""
+    """Whether its rows depend on each other and must be written by one call."""
     repeats: ClassVar[bool] = False
-    """Several rows may agree in what tells them apart; then their order does."""
+    """Whether several rows may have the same key; such rows are matched in order."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -48,7 +48,7 @@ class Kind(ModelResource):
 
     @classmethod
     def field_from_django_field(cls, field_name: str, django_field: "ModelField[Any, Any]", readonly: bool) -> Field:
-        """The column of a field: called as in the API; a reference by its code."""
+        """Return the column of a field, named as in the API; a reference stands as a code."""
         default = KEEP if django_field.choices and django_field.has_default() else django_field.get_default
         attribute = f"{field_name}__code" if django_field.is_relation else field_name
         return Field(attribute, field_name, cell_of(django_field), default=default)
@@ -73,7 +73,7 @@ class Kind(ModelResource):
         dataset.title = self.name
 
     def import_data(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuse the library's own way of writing, which knows neither services nor history."""
+        """Refuse the library's own import, which would bypass the services and the history."""
         raise NotImplementedError("import_inventory writes through the services")
 
     def model_field(self, column: str) -> Any:
@@ -81,26 +81,26 @@ class Kind(ModelResource):
 
     @property
     def title(self) -> str:
-        """What people call these rows."""
+        """The name of these rows in the user's language."""
         return str(self._meta.model._meta.verbose_name_plural)
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The columns that tell which row is meant; they are found, not changed."""
+        """The columns that identify a row; they select the row and are never changed."""
         return tuple(self._meta.import_id_fields)
 
     @cache  # noqa: B019  # there are six kinds, for good
     def headings(self) -> Mapping[str, str]:
-        """What a column may be called → the column: its name, and what each language calls the field."""
-        found: dict[str, str] = {}
+        """Return the column of each possible heading: the column's name, and the field's name in each language."""
+        columns: dict[str, str] = {}
         for language, _ in settings.LANGUAGES:
             with override(language):
-                found |= {heading(str(self.model_field(name).verbose_name)): name for name in self.fields}
-        return found | {name: name for name in self.fields}
+                columns |= {heading(str(self.model_field(name).verbose_name)): name for name in self.fields}
+        return columns | {name: name for name in self.fields}
 
 
 def heading(text: str) -> str:
-    """A heading without what people write differently: case, blanks, hyphens."""
+    """Return the normal form of a heading: lower case, with single underscores for blanks and hyphens."""
     return "_".join(text.strip().lower().replace("-", " ").replace("_", " ").split())
 
 
@@ -188,7 +188,7 @@ class Affinities(Kind):
 
 REGIONS, ISPS, IDCS, LINES, TAINTS, AFFINITIES = Regions(), Isps(), Idcs(), Lines(), Taints(), Affinities()
 KINDS: Final = (REGIONS, ISPS, IDCS, LINES, TAINTS, AFFINITIES)
-"""In the order in which each kind finds what it names."""
+"""In the order in which rows may refer to rows of the kinds before."""
 
 
 def kind_named(name: str) -> Kind | None:

@@ -1,4 +1,4 @@
-"""Imports that run behind the page: brought, looked through, agreed to, done."""
+"""Imports in the background: uploaded, checked, confirmed or withdrawn, applied."""
 
 import logging
 from collections import defaultdict
@@ -31,10 +31,10 @@ __all__ = ["import_confirm", "import_create", "import_run", "import_withdraw", "
 logger = logging.getLogger(__name__)
 
 SHOWN = 1000
-"""So many rows of each kind that are created, of each that are deleted, and so on, are kept to be looked at."""
+"""How many changes of each kind and action are kept to be shown."""
 ATTEMPTS = 3
 GRACE = timedelta(seconds=10)
-"""So long a message may take before the sweep sends another."""
+"""How long a message may take before the sweep sends another."""
 
 
 @transaction.atomic
@@ -48,7 +48,7 @@ def import_create(
     message: str = "",
     language: str = "en",
 ) -> Import:
-    """A file to be looked through, in the name of the user; raises Invalid."""
+    """Create an import of a file in the name of the user, and have the file checked; raises Invalid."""
     if len(content) > MAX_BYTES:
         raise Invalid("too_large", _("the file has more than {limit} MiB"), "/file", limit=MAX_BYTES >> 20)
     job = Import(
@@ -70,53 +70,53 @@ def import_create(
 
 @transaction.atomic
 def import_confirm(*, job: Import, user: User) -> None:
-    """Import what the preview showed; only who brought the file may say so. Raises Forbidden, Conflict."""
+    """Confirm that the import is to be done as previewed; only its uploader may. Raises Forbidden, Conflict."""
     _move(job, user, State.CONFIRMED)
     _announce(job.pk)
 
 
 @transaction.atomic
 def import_withdraw(*, job: Import, user: User) -> None:
-    """Forget a file that was looked through; only who brought it may. Raises Forbidden, Conflict."""
+    """Withdraw an import after its preview; only its uploader may. Raises Forbidden, Conflict."""
     _move(job, user, State.WITHDRAWN, content=b"")
 
 
 def import_run(*, import_id: int) -> dict[str, int]:
-    """Do what is to be done about an import next, unless somebody is at it; says how many rows it changed.
+    """Check or apply an import, whichever is next, unless another worker has it; return how many rows were changed.
 
-    Killed at any moment it has changed nothing or everything, and is taken up again by the sweep.
+    A worker killed at any moment has changed nothing or everything, and the sweep has the import taken up again.
     """
     job = claimed(import_id)
     if job is None:
         return {"changed": 0}
     if job.attempts > ATTEMPTS:
-        _end(job, State.FAILED, faults=[_said(gettext("it was interrupted too often"))])
+        _end(job, State.FAILED, faults=[_text_fault(gettext("it was interrupted too often"))])
         return {"changed": 0}
     try:
         with override(job.language), Beat(job) as beat:
             return {"changed": _run(job, beat)}
     except IdcschedError as refusal:
         with override(job.language):
-            _end(job, State.REFUSED, faults=[_said(explained(refusal))])
+            _end(job, State.REFUSED, faults=[_text_fault(explained(refusal))])
     except (OperationalError, InterfaceError):
-        raise  # the database is away: whoever sweeps will find the import without a sign of life
+        raise  # the database is away: the sweep will find the import without a sign of life
     except Exception as error:
-        _end(job, State.FAILED, faults=[_said(f"{type(error).__name__}: {error}")])
+        _end(job, State.FAILED, faults=[_text_fault(f"{type(error).__name__}: {error}")])
         raise
     return {"changed": 0}
 
 
 def imports_resume(*, now: datetime) -> dict[str, int]:
-    """Send for workers for imports that nobody works on: their message was lost, or their worker is gone."""
-    found = Import.objects.filter(claimable(), moved_at__lt=now - GRACE).values_list("pk", flat=True)
-    waiting = list(found.order_by("pk")[:100])
-    for import_id in waiting:
+    """Announce to the workers the imports that none of them has: the message was lost, or the worker is gone."""
+    waiting = Import.objects.filter(claimable(), moved_at__lt=now - GRACE).order_by("pk")
+    import_ids = list(waiting.values_list("pk", flat=True)[:100])
+    for import_id in import_ids:
         _send(import_id)
-    return {"resumed": len(waiting)}
+    return {"resumed": len(import_ids)}
 
 
 def imports_prune(*, before: datetime) -> dict[str, int]:
-    """Forget imports that were over by then, and previews that nobody has agreed to since."""
+    """Delete imports that were over by that time, and previews that were not confirmed since."""
     over = [State.CHECKED, State.APPLIED, State.REFUSED, State.FAILED, State.WITHDRAWN]
     return {"pruned": Import.objects.filter(state__in=over, moved_at__lt=before).delete()[0]}
 
@@ -140,24 +140,24 @@ def _run(job: Import, beat: Beat) -> int:
             dry_run=not apply,
             expected=job.fingerprint if apply else "",
             progress=beat.progress,
-            finish=lambda outcome: _end(job, State.APPLIED, **_told(outcome)),
+            finish=lambda outcome: _end(job, State.APPLIED, **_result(outcome)),
         )
     if outcome.faults:
-        _end(job, State.REFUSED, notes=contents.notes, **_told(outcome))
+        _end(job, State.REFUSED, notes=contents.notes, **_result(outcome))
     elif not apply:
-        _end(job, State.CHECKED, notes=contents.notes, fingerprint=outcome.fingerprint, **_told(outcome))
+        _end(job, State.CHECKED, notes=contents.notes, fingerprint=outcome.fingerprint, **_result(outcome))
     return len(outcome.changes) if apply else 0
 
 
 def _principal(job: Import) -> Principal:
-    """Who brought the file, with what they may do by now."""
+    """Return the uploader's principal, with the present role and regions; raises Forbidden for an inactive user."""
     if job.user is None or not job.user.is_active:
         raise Forbidden("user_gone", _("{user} may not log in any more"), user=job.actor)
     return scoped(principal_of(job.user))
 
 
 def _end(job: Import, state: State, **values: Any) -> None:
-    """Leave the import in this state, if it is still this worker's; raises Conflict if not."""
+    """Set the import's state and release the claim; raises Conflict if another worker has taken the import over."""
     if state != State.CHECKED:
         values["content"] = b""
     own = Import.objects.filter(pk=job.pk, claim=job.claim)
@@ -165,7 +165,7 @@ def _end(job: Import, state: State, **values: Any) -> None:
         raise Conflict("claim_lost", _("another worker has taken this import over"))
 
 
-def _told(outcome: Outcome) -> dict[str, Any]:
+def _result(outcome: Outcome) -> dict[str, Any]:
     total = sum(sum(counts.values()) for counts in outcome.counts.values())
     groups: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for change in outcome.changes:
@@ -178,7 +178,7 @@ def _told(outcome: Outcome) -> dict[str, Any]:
     return {"counts": outcome.counts, "changes": changes, "faults": faults, "done": total, "total": total}
 
 
-def _said(text: str) -> Mapping[str, str]:
+def _text_fault(text: str) -> Mapping[str, str]:
     return {"row": "", "column": "", "text": text}
 
 
@@ -187,7 +187,7 @@ def _announce(import_id: int) -> None:
 
 
 def _send(import_id: int) -> None:
-    """A hint to the workers; without it the sweep finds the import."""
+    """Announce the import to the workers; where that fails, the sweep does so later."""
     try:
         current_app.send_task("idcsched.imports.tasks.import_run", [import_id], retry=False)
     except (BrokerAway, OSError) as error:

@@ -1,4 +1,4 @@
-"""Background work of importing. Each task calls a service and returns its counts."""
+"""Celery tasks of imports. Each task calls a service and returns its counts."""
 
 from datetime import timedelta
 
@@ -14,12 +14,12 @@ KEPT = timedelta(days=30)
 
 @shared_task(ignore_result=True, soft_time_limit=1500, time_limit=1560)
 def import_run(import_id: int) -> dict[str, int]:
-    """Look a file through, or import it."""
+    """Check an import, or apply it."""
     return services.import_run(import_id=import_id)
 
 
 @shared_task(ignore_result=True)
 def imports_sweep() -> dict[str, int]:
-    """Find imports that no message announced, and forget old ones."""
+    """Announce imports that no worker has, and delete old ones."""
     now = timezone.now()
     return services.imports_resume(now=now) | services.imports_prune(before=now - KEPT)

@@ -15,7 +15,7 @@ from idcsched.imports.resources import KINDS
 from idcsched.language.wording import explained
 
 LOCAL: Final = Principal(user_id=0, username="import_inventory", role=Role.ADMIN, all_tenants=True)
-"""Whoever may run commands on this machine may write everything."""
+"""The principal of whoever may run commands on this machine, and so may write everything."""
 MANY = 100
 
 
@@ -53,13 +53,13 @@ class Command(BaseCommand):
                     principal=LOCAL,
                     missing=options["missing"],
                     dry_run=options["dry_run"],
-                    progress=self._tenths(),
+                    progress=self._progress(),
                 )
         except IdcschedError as refusal:
             raise CommandError(str(refusal)) from refusal
-        self._tell(outcome, options)
+        self._report(outcome, options)
 
-    def _tell(self, outcome: Outcome, options: Mapping[str, Any]) -> None:
+    def _report(self, outcome: Outcome, options: Mapping[str, Any]) -> None:
         for fault in outcome.faults:
             self.stderr.write(": ".join(filter(None, (fault.where, explained(fault.error)))))
         if outcome.faults:
@@ -70,19 +70,19 @@ class Command(BaseCommand):
                 self.stdout.write(str(change))
         if options["verbosity"]:
             for kind, counts in outcome.counts.items():
-                told = ", ".join(f"{count:,} {action}" for action, count in counts.items() if count)
-                self.stdout.write(f"{kind}: {told or 'nothing'}")
+                summary = ", ".join(f"{count:,} {action}" for action, count in counts.items() if count)
+                self.stdout.write(f"{kind}: {summary or 'nothing'}")
             self.stdout.write("Nothing was written: this was a dry run." if options["dry_run"] else "Imported.")
 
-    def _tenths(self) -> Any:
-        """What tells progress: a line for every tenth of many rows."""
-        told = -1
+    def _progress(self) -> Any:
+        """Return a function that reports progress: a line for every tenth of many rows."""
+        last_tenth = -1
 
         def progress(done: int, total: int) -> None:
-            nonlocal told
+            nonlocal last_tenth
             tenth = 10 if not total else 10 * done // total
-            if tenth > told and total > MANY:
-                told = tenth
+            if tenth > last_tenth and total > MANY:
+                last_tenth = tenth
                 self.stderr.write(f"{done:,} of {total:,} rows")
 
         return progress
