@@ -1,1 +1,1 @@
-"""What `make run` shows: demo data, and the whole system as processes of one machine."""
+"""The demo of `make run`: demo data, and the whole system as processes of one machine."""

@@ -1,4 +1,4 @@
-"""One run per folder, and what a killed one left behind."""
+"""The claim that allows one demo run per folder, and the end of the processes that a killed run left behind."""
 
 import fcntl
 import json
@@ -23,7 +23,7 @@ class AlreadyRunning(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """A line of the system's table; `started`, in ticks since boot, tells it from a later process of its number."""
+    """A process of this machine; `started`, in ticks since boot, tells it from a later process with the same number."""
 
     pid: int
     session: int
@@ -31,7 +31,7 @@ class Process:
 
 
 def processes() -> Iterator[Process]:
-    """Every live process of this user; none where there is no /proc."""
+    """Yield every live process of this user; none where there is no /proc."""
     for folder in PROC.glob("[0-9]*"):
         with suppress(OSError):
             if folder.stat().st_uid != os.geteuid():
@@ -49,46 +49,46 @@ class Claim:
         self._sessions: dict[int, int] = {}
 
     def note(self, pids: Iterable[int]) -> None:
-        """Write down the leaders of sessions, for a next run to find if this one is killed."""
-        wanted = set(pids)
-        self._sessions = {item.pid: item.started for item in processes() if item.pid in wanted}
+        """Write down the leaders of sessions, so that the next run can end them if this one is killed."""
+        leaders = set(pids)
+        self._sessions = {process.pid: process.started for process in processes() if process.pid in leaders}
         self._write()
 
     def end_leftovers(self) -> list[int]:
-        """SIGKILL what an earlier run noted and left; returns the numbers of those processes."""
-        ended = [item.pid for item in self._leftovers()]
+        """Kill the processes that an earlier run has noted and left; returns their numbers."""
+        ended = [process.pid for process in self._leftovers()]
         until = monotonic() + 5
         while (remaining := self._leftovers()) and monotonic() < until:
-            for item in remaining:
+            for process in remaining:
                 with suppress(ProcessLookupError):
-                    os.kill(item.pid, signal.SIGKILL)
+                    os.kill(process.pid, signal.SIGKILL)
             sleep(0.05)
         return ended
 
     def _leftovers(self) -> list[Process]:
         noted = self._noted()
-        table = list(processes()) if noted else []
-        reused = {item.pid for item in table if item.started != noted.get(item.pid, item.started)}
-        return [item for item in table if item.session in noted and item.session not in reused]
+        running = list(processes()) if noted else []
+        reused = {process.pid for process in running if process.started != noted.get(process.pid, process.started)}
+        return [process for process in running if process.session in noted and process.session not in reused]
 
     def _noted(self) -> dict[int, int]:
         self._stream.seek(0)
         with suppress(ValueError, KeyError, TypeError, AttributeError):
             document = json.load(self._stream)
-            if document["boot"] == _boot():
+            if document["boot"] == _boot_id():
                 return {int(pid): int(started) for pid, started in document["sessions"].items()}
         return {}
 
     def _write(self) -> None:
         self._stream.seek(0)
         self._stream.truncate()
-        json.dump({"boot": _boot(), "sessions": self._sessions}, self._stream)
+        json.dump({"boot": _boot_id(), "sessions": self._sessions}, self._stream)
         self._stream.flush()
 
 
 @contextmanager
 def claimed(file: Path) -> Iterator[Claim]:
-    """Hold the claim on `file`; the kernel gives it back when this process ends, however it ends."""
+    """Hold the claim on `file`; the kernel releases the claim when this process ends, even if it is killed."""
     with file.open("a+", encoding="ascii") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -97,7 +97,7 @@ def claimed(file: Path) -> Iterator[Claim]:
         yield Claim(stream)
 
 
-def _boot() -> str:
+def _boot_id() -> str:
     with suppress(OSError):
         return (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return ""

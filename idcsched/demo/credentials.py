@@ -1,4 +1,4 @@
-"""The demo's users, one a role, and the file that tells their secrets to whoever runs the demo."""
+"""The demo's users, one per role, and the file with their passwords and tokens for whoever runs the demo."""
 
 import json
 import os
@@ -27,11 +27,11 @@ def credentials_file() -> Path:
 
 @transaction.atomic
 def credentials_issue(*, tenant: Tenant) -> None:
-    """A user of each role, called like it, with a new password and a new token; what they had before ends.
+    """Give a user of each role, named after the role, a new password and token; revoke the former ones.
 
-    The file tells them once this is committed; where it can't be written, OSError is raised and nothing issued.
+    The file is replaced on commit; where it can't be written, OSError is raised and nothing is issued.
     """
-    draft = _drafted({role.value: _issued(role, tenant) for role in Role})
+    draft = _write_draft({role.value: _issued(role, tenant) for role in Role})
     transaction.on_commit(lambda: draft.replace(credentials_file()))
 
 
@@ -49,8 +49,8 @@ def _issued(role: Role, tenant: Tenant) -> dict[str, str]:
     return {"username": user.username, "password": password, "token": text}
 
 
-def _drafted(credentials: Mapping[str, Mapping[str, str]]) -> Path:
-    """Written where only this user reads it, beside the file whose place it will take in one step."""
+def _write_draft(credentials: Mapping[str, Mapping[str, str]]) -> Path:
+    """Write the credentials to a draft beside the file, readable by this user only; return its path."""
     file = credentials_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_name(f".{file.name}.draft")

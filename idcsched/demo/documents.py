@@ -1,7 +1,7 @@
 """The data that `load_demo` loads: JSON under `fixtures/`, in the shapes in which the API takes the same objects.
 
-Two things are the demo's own: a moment may be given as so many days after the day of loading, at a time of
-the billing zone, and `traffic.json` and `readings.json` describe what the demo's source measures.
+Unlike in the API, a time may be given as so many days after the day of loading, at an hour of the billing zone;
+`traffic.json` and `readings.json` describe what the demo's source measures.
 """
 
 import json
@@ -22,23 +22,23 @@ FIXTURES: Final = settings.BASE_DIR / "fixtures"
 
 @cache
 def seed_example() -> Mapping[str, Sequence[Document]]:
-    """The example of the scheduling rules, by kind of object."""
-    found: Mapping[str, Sequence[Document]] = json.loads((FIXTURES / "seed-example.json").read_text(encoding="utf-8"))
-    return found
+    """Read the seed example, by kind of object."""
+    example: Mapping[str, Sequence[Document]] = json.loads((FIXTURES / "seed-example.json").read_text(encoding="utf-8"))
+    return example
 
 
 @cache
 def demo(kind: str) -> Sequence[Document]:
-    """One kind of the demo's objects: `isps regions idcs metrics taints affinities providers`,
+    """Read one kind of the demo's objects: `isps regions idcs metrics taints affinities providers`,
     or `traffic readings`."""
-    found: Sequence[Document] = json.loads((FIXTURES / "demo" / f"{kind}.json").read_text(encoding="utf-8"))
-    return found
+    documents: Sequence[Document] = json.loads((FIXTURES / "demo" / f"{kind}.json").read_text(encoding="utf-8"))
+    return documents
 
 
-def moment(said: Document | None, now: datetime) -> datetime | None:
-    """`{"days": 7, "at": "01:00"}` as a time: that many days after today, by the clock of the billing zone."""
-    if said is None:
+def moment(relative: Document | None, now: datetime) -> datetime | None:
+    """Convert `{"days": 7, "at": "01:00"}` to a time: that many days after today, by the clock of the billing zone."""
+    if relative is None:
         return None
     zone = ZoneInfo(settings.BILLING_ZONE)
-    day = now.astimezone(zone).date() + timedelta(days=said["days"])
-    return datetime.combine(day, time.fromisoformat(said["at"]), zone)
+    day = now.astimezone(zone).date() + timedelta(days=relative["days"])
+    return datetime.combine(day, time.fromisoformat(relative["at"]), zone)

@@ -24,7 +24,7 @@ PROFILE_FIELDS = ("code", "name", "message")
 
 @transaction.atomic
 def demo_load(*, now: datetime) -> dict[str, int]:
-    """Everything or nothing, measured as of `now`; says how much.
+    """Load the seed example and the demo, all or nothing, measured as of `now`; return counts of what was loaded.
 
     Raises Invalid or Conflict where something of the same name is there already, OSError where the users' secrets
     can't be written.
@@ -46,7 +46,7 @@ def demo_load(*, now: datetime) -> dict[str, int]:
 
 
 def _inventory(objects: Mapping[str, Sequence[Document]], now: datetime) -> None:
-    """One document after the other, in an order in which each finds what it names."""
+    """Create the objects one by one, in an order in which those that they refer to exist already."""
     for document in objects.get("isps", ()):
         isp_create(**document)
     for document in objects["regions"]:
@@ -64,15 +64,15 @@ def _inventory(objects: Mapping[str, Sequence[Document]], now: datetime) -> None
 
 
 def _idc(document: Document) -> dict[str, Any]:
-    """As the service takes it: a column for each kind of stock."""
+    """Return the arguments of `idc_create`, which has one for each kind of stock."""
     stock = {f"stock_{resource}": amount for resource, amount in document.get("stock", {}).items()}
     return {name: value for name, value in document.items() if name != "stock"} | stock
 
 
 def _profile(document: Document) -> dict[str, Any]:
-    """As the service takes it: what the profile says apart from what it is called."""
-    named = {name: document[name] for name in PROFILE_FIELDS}
-    return named | {"body": {name: value for name, value in document.items() if name not in named}}
+    """Return the arguments of `profile_create`: all fields but PROFILE_FIELDS go into `body`."""
+    fields = {name: document[name] for name in PROFILE_FIELDS}
+    return fields | {"body": {name: value for name, value in document.items() if name not in fields}}
 
 
 def _dated(document: Document, now: datetime) -> dict[str, Any]:

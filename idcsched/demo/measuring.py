@@ -1,4 +1,4 @@
-"""Keeps the demo's measurements as they would be if a collector had run all the time."""
+"""Stores the demo's measurements as if a collector had run all the time."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -16,32 +16,32 @@ from .traffic import SLOTS_A_DAY, slot_of
 
 __all__ = ["HISTORY_DAYS", "measurements_store"]
 
-HISTORY_DAYS: Final = 35  # a whole billing month, and what the percentile of its first days looks back on
+HISTORY_DAYS: Final = 35  # a whole billing month, and days before it for the percentile of its first days
 
 
 @transaction.atomic
 def measurements_store(*, at: datetime, now: datetime) -> dict[str, int]:
-    """What was measured up to `at` and is not stored yet: history of bandwidth, latest values, roll-ups.
+    """Store what was measured up to `at` and is not stored yet: history of bandwidth, latest values, roll-ups.
 
-    Lines and IDCs of the demo that an operator has removed are passed over, and nothing is done twice.
+    Lines and IDCs of the demo that an operator has removed are skipped. Returns counts of what was stored.
     """
     current = slot_of(at.timestamp())
-    due = {line: first for line, first in _unseen(current) if first <= current}
+    due = {line: first for line, first in _unstored(current) if first <= current}
     if not due:
         return {"lines": 0, "values": 0, "samples": 0}
     values = sum(_fill(line, first, current) for line, first in due.items())
-    samples = samples_store(samples=list(_wanted(at)), now=now)
+    samples = samples_store(samples=list(_samples(at)), now=now)
     rollups_refresh(lines=list(due), now=now)
     return {"lines": len(due), "values": values, "samples": samples}
 
 
-def _unseen(current: int) -> Iterator[tuple[Line, int]]:
-    """The demo's lines, each with the first slot of which nothing is stored."""
-    traffic, seen = line_traffic(), _last_slots()
+def _unstored(current: int) -> Iterator[tuple[Line, int]]:
+    """Yield the demo's lines, each with the first slot that is not stored yet."""
+    traffic, last_slots = line_traffic(), _last_slots()
     earliest = current - HISTORY_DAYS * SLOTS_A_DAY
     for line in Line.objects.select_related("idc").filter(idc__code__in={idc for idc, _ in traffic}):
         if (line.idc.code, line.code) in traffic:
-            yield line, max(seen.get(line.pk, 0) + 1, earliest)
+            yield line, max(last_slots.get(line.pk, 0) + 1, earliest)
 
 
 def _last_slots() -> Mapping[int, int]:
@@ -50,7 +50,7 @@ def _last_slots() -> Mapping[int, int]:
 
 
 def _fill(line: Line, first: int, until: int) -> int:
-    """Store the slots before the current one; says how many."""
+    """Store the line's slots from `first` up to, not including, `until`; return how many values were stored."""
     if first >= until:
         return 0
     values = history((line.idc.code, line.code), first=first, until=until)
@@ -58,8 +58,8 @@ def _fill(line: Line, first: int, until: int) -> int:
     return history_store(metric=metric, idc=line.idc, line=line, start=slot_start(first), values=values)
 
 
-def _wanted(at: datetime) -> Iterator[Sample]:
-    """What is measured at that moment of what still exists."""
+def _samples(at: datetime) -> Iterator[Sample]:
+    """Yield the samples taken at that moment of IDCs and lines that still exist."""
     idcs = set(Idc.objects.values_list("code", flat=True))
     lines = set(Line.objects.values_list("idc__code", "code"))
     for sample in samples_at(at):

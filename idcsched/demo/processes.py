@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them, whatever happens to it."""
+"""Child processes that end when their parent ends, even if the parent is killed."""
 
 import ctypes
 import os
@@ -31,22 +31,22 @@ class Child:
         return self.process.poll() is None
 
     def last_words(self, lines: int = 10) -> str:
-        """The end of its log."""
+        """Return the last lines of the log."""
         with suppress(OSError):
             return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
         return ""
 
 
 def leash(sent: signal.Signals, parent: int) -> None:
-    """Have the kernel send this process a signal when `parent`, the process that started it, is gone.
+    """Have the kernel send this process a signal when its parent, whose number is `parent`, ends.
 
     Linux only; elsewhere nothing happens.
     """
     if sys.platform != "linux":
         return
-    signal.signal(sent, signal.SIG_DFL)  # shells have what they start in the background ignore some of them
+    signal.signal(sent, signal.SIG_DFL)  # shells make processes in the background ignore some signals
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(sent))
-    if os.getppid() != parent:  # it died before the kernel was asked
+    if os.getppid() != parent:  # the parent ended before the call of prctl
         os.kill(os.getpid(), sent)
 
 
@@ -60,7 +60,7 @@ def start(
     user: str | None = None,
     farewell: signal.Signals = signal.SIGTERM,
 ) -> Child:
-    """Start `command` in a session of its own; it gets `farewell` should this process die without stopping it."""
+    """Start `command` in a session of its own; the child gets `farewell` if this process dies without stopping it."""
     parent = os.getpid()
     with log.open("ab") as stream:
         process = subprocess.Popen(  # noqa: S603 - commands of our own, and no shell
@@ -81,7 +81,7 @@ def start(
 
 
 def stop(*children: Child, grace: float = 10, by: signal.Signals = signal.SIGTERM) -> None:
-    """Ask them to end; after `grace` seconds, and for whatever one leaves behind in its group, ask no more."""
+    """Send the children the signal `by`, wait for up to `grace` seconds, and kill what is left of their groups."""
     for child in children:
         child.process.send_signal(by)
     until = monotonic() + grace
@@ -94,7 +94,7 @@ def stop(*children: Child, grace: float = 10, by: signal.Signals = signal.SIGTER
 
 
 def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether a server could listen there now."""
+    """Return whether a server could listen on the port now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""The first recommendation of a fresh installation, told so that one who knows the trade can check it."""
+"""The first recommendation of a fresh installation, explained so that somebody who knows the trade can check it."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,12 +53,13 @@ HEADINGS: Final[Mapping[str, str]] = {
 
 
 def show(base_url: str, credentials: Mapping[str, Mapping[str, str]]) -> str:
-    """Order through the API of the running server and tell the answer; what goes wrong is told as well."""
+    """Order through the API of the running server; return the answer, or the error, as a text."""
     token = credentials["portal"]["token"]
     try:
-        body = _asked(f"{base_url}/api/v1/schedule/", token, ORDER)
+        body = _fetched(f"{base_url}/api/v1/schedule/", token, ORDER)
         scheduled = msgspec.json.decode(body, type=Scheduled)
-        prices = {each.idc: _list_price(base_url, token, each) for each in scheduled.candidates or ()}
+        candidates = scheduled.candidates or ()
+        prices = {candidate.idc: _list_price(base_url, token, candidate) for candidate in candidates}
     except HTTPError as error:
         return f"The first recommendation was refused with {error.code}: {error.read().decode(errors='replace')}"
     except (URLError, TimeoutError, msgspec.DecodeError) as error:
@@ -66,7 +67,7 @@ def show(base_url: str, credentials: Mapping[str, Mapping[str, str]]) -> str:
     return "\n\n".join([TITLE, *_story(scheduled, prices), _curl(base_url, token)])
 
 
-def _asked(url: str, token: str, document: Mapping[str, Any] | None = None) -> bytes:
+def _fetched(url: str, token: str, document: Mapping[str, Any] | None = None) -> bytes:
     request = Request(  # noqa: S310 - always our own server, by http
         url,
         data=None if document is None else json.dumps(document).encode(),
@@ -78,9 +79,9 @@ def _asked(url: str, token: str, document: Mapping[str, Any] | None = None) -> b
 
 
 def _list_price(base_url: str, token: str, candidate: Candidate) -> float | None:
-    """What the line's contract says a Mbps costs a month, before anybody asks when it flows."""
+    """Return the price of a Mbps per month by the line's contract, whenever the bandwidth is used."""
     lines = {
-        line["code"]: line for line in json.loads(_asked(f"{base_url}/api/v1/idcs/{candidate.idc}/", token))["lines"]
+        line["code"]: line for line in json.loads(_fetched(f"{base_url}/api/v1/idcs/{candidate.idc}/", token))["lines"]
     }
     line = lines[candidate.lines[0].line]
     return monthly_price(line["charge_type"], line["price_per_mbps"], line["price_per_gb"])
@@ -89,7 +90,7 @@ def _list_price(base_url: str, token: str, candidate: Candidate) -> float | None
 def _story(scheduled: Scheduled, prices: Mapping[str, float | None]) -> Iterator[str]:
     candidates = scheduled.candidates or ()
     if scheduled.idc is None or not candidates or not candidates[0].scores.keys() >= {BILL, ROOM}:
-        yield render(scheduled)  # an operator has changed the demo: nothing here can be taken for granted
+        yield render(scheduled)  # an operator has changed the demo, and the texts below do not fit
         return
     winner = candidates[0]
     yield f"  {winner.idc} · {scheduled.idc.name}"
@@ -104,12 +105,12 @@ def _paragraph(text: str) -> str:
 
 
 def _praise(winner: Candidate, candidates: Sequence[Candidate]) -> str:
-    least = all(_monthly(winner) <= _monthly(each) for each in candidates)
+    least = all(_monthly(winner) <= _monthly(candidate) for candidate in candidates)
     return "Why: of all that fit, the order adds least to the bill here" if least else "Why, in all"
 
 
 def _bill(candidate: Candidate) -> str:
-    """What the order adds to the bill, in the scorer's own sentence."""
+    """Return what the order adds to the bill, in the scorer's own sentence."""
     score = candidate.scores[BILL]
     return score.note or f"{amount(_monthly(candidate))} CNY a month"
 
@@ -119,26 +120,26 @@ def _monthly(candidate: Candidate) -> float:
 
 
 def _ranking(candidates: Sequence[Candidate], prices: Mapping[str, float | None]) -> Iterator[str]:
-    """Who, at which list price, and what each scorer saw and added; what is the same for all stands below."""
-    told = [name for name in HEADINGS if name in candidates[0].scores]
-    same = [name for name in told if len({each.scores[name].contribution for each in candidates}) == 1]
-    shown = [name for name in told if name not in same]
+    """Yield the ranking as a table: list prices, raw values and points; scores equal for all stand below the table."""
+    names = [name for name in HEADINGS if name in candidates[0].scores]
+    same = [name for name in names if len({candidate.scores[name].contribution for candidate in candidates}) == 1]
+    shown = [name for name in names if name not in same]
     head = ["", "IDC", "price", *(HEADINGS[name] for name in shown), "score"]
     rows = [
         [
-            *(str(each.rank), each.idc, amount(prices[each.idc])),
-            *(f"{_seen(name, each)} +{each.scores[name].contribution:,.0f}" for name in shown),
-            f"{each.score:,.0f}",
+            *(str(candidate.rank), candidate.idc, amount(prices[candidate.idc])),
+            *(f"{_raw_text(name, candidate)} +{candidate.scores[name].contribution:,.0f}" for name in shown),
+            f"{candidate.score:,.0f}",
         ]
-        for each in candidates
+        for candidate in candidates
     ]
     yield from (f"  {line}" for line in aligned([head, *rows], right=range(2, len(head))))
     equal = ", ".join(f"{HEADINGS[name]} +{amount(candidates[0].scores[name].contribution)}" for name in same)
     yield _paragraph(LEGEND + (f" The same for all: {equal}." if equal else ""))
 
 
-def _seen(name: str, candidate: Candidate) -> str:
-    """A raw value in the words of the trade."""
+def _raw_text(name: str, candidate: Candidate) -> str:
+    """Return a candidate's raw value as a text with its unit."""
     score: Score = candidate.scores[name]
     if score.raw is None:
         return "unknown"
@@ -158,11 +159,11 @@ def _percent(share: float) -> str:
 
 
 def _comparisons(scheduled: Scheduled, winner: Candidate, prices: Mapping[str, float | None]) -> Iterator[str]:
-    """Why not the one with the lower price, why not the one with more room, and what would have changed it."""
+    """Yield why the cheaper candidate lost, why the one with most room lost, and what would make the second win."""
     others = (scheduled.candidates or ())[1:]
-    cheaper = [each for each in others if _dearness(prices[each.idc]) < _dearness(prices[winner.idc])]
+    cheaper = [each for each in others if _price_or_infinity(prices[each.idc]) < _price_or_infinity(prices[winner.idc])]
     if cheaper:
-        best = min(cheaper, key=lambda each: _dearness(prices[each.idc]))
+        best = min(cheaper, key=lambda each: _price_or_infinity(prices[each.idc]))
         against = f"{amount(prices[best.idc])} against {amount(prices[winner.idc])} CNY per Mbps"
         yield f"Why not {best.idc}, which has the lower list price ({against})? {_bill(best)}.{_behind(winner, best)}"
     roomier = max(others, key=_room, default=winner)
@@ -173,7 +174,7 @@ def _comparisons(scheduled: Scheduled, winner: Candidate, prices: Mapping[str, f
         yield f"{scheduled.margin.runner_up} would draw level only if {' or '.join(phrases)}."
 
 
-def _dearness(price: float | None) -> float:
+def _price_or_infinity(price: float | None) -> float:
     return float("inf") if price is None else price
 
 
@@ -190,12 +191,12 @@ def _behind(winner: Candidate, other: Candidate) -> str:
 
 def _rejections(scheduled: Scheduled) -> Iterator[str]:
     yield _paragraph(scheduled.summary)
-    rows = [[f"  {each.idc}", each.reason] for each in scheduled.rejected or ()]
+    rows = [[f"  {rejection.idc}", rejection.reason] for rejection in scheduled.rejected or ()]
     yield from (f"  {line}" for line in (aligned(rows) if rows else ()))
 
 
 def _curl(base_url: str, token: str) -> str:
-    """The same order as a command to copy."""
+    """Return the order as a curl command to copy."""
     fields = [f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in ORDER.items()]
     body = fill(f"{{{', '.join(fields)}}}", WIDTH - 6, break_on_hyphens=False, break_long_words=False)
     return (

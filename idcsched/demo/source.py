@@ -1,4 +1,4 @@
-"""What the demo's monitoring would report: a pure function of the time, made of the demo's documents."""
+"""The measurements of the demo's monitoring system: a pure function of the time and the demo's documents."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -20,27 +20,27 @@ LineKey = tuple[str, str]
 
 HIGHEST: Final = {"cpu_load": 1.0, "memory_load": 1.0, "disk_load": 1.0, "quality_score": 100.0}
 STEADY: Final = frozenset({"cost_index"})
-UNREST, MOST_UNREST = 0.01, 2.0
+NOISE, MOST_NOISE = 0.01, 2.0
 DECIMALS: Final = 3
-QUIETER: Final = 0.4
+IN_PER_OUT: Final = 0.4
 
 
 @cache
 def line_traffic() -> dict[LineKey, Traffic]:
-    """The traffic of each line, by IDC and line."""
+    """Return the traffic of each line, by the codes of IDC and line."""
     purchased = {(idc["code"], line["isp"]): line["purchased_mbps"] for idc in demo("idcs") for line in idc["lines"]}
     return {
-        (said["idc"], said["line"]): Traffic(
-            shape=said["shape"],
-            p95_mbps=said["level"] * purchased[said["idc"], said["line"]],
-            seed=_seed(said["idc"], said["line"]),
+        (entry["idc"], entry["line"]): Traffic(
+            shape=entry["shape"],
+            p95_mbps=entry["level"] * purchased[entry["idc"], entry["line"]],
+            seed=_seed(entry["idc"], entry["line"]),
         )
-        for said in demo("traffic")
+        for entry in demo("traffic")
     }
 
 
 def history(key: LineKey, *, first: int, until: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The line's bandwidth from slot `first` on up to, not including, slot `until`."""
+    """Return the line's bandwidth from slot `first` on up to, not including, slot `until`."""
     return bandwidth(line_traffic()[key], first=first, count=until - first).astype(np.float32)
 
 
@@ -49,7 +49,7 @@ def slot_start(slot: int) -> datetime:
 
 
 def samples_at(at: datetime) -> Iterator[Sample]:
-    """Everything that is measured at that moment: bandwidth by line, the rest by IDC."""
+    """Yield all samples of that moment: bandwidth by line, the other metrics by IDC."""
     slot = slot_of(at.timestamp())
     for (idc, line), traffic in line_traffic().items():
         value = float(bandwidth(traffic, first=slot, count=1)[0])
@@ -62,7 +62,7 @@ def samples_at(at: datetime) -> Iterator[Sample]:
 
 
 def measured_now(at: datetime) -> dict[str, Any]:
-    """What a monitoring system of the demo's would answer at that moment: lines between their five-minute values."""
+    """Return the monitoring system's answer at that moment; lines are interpolated between their five-minute values."""
     slot = slot_of(at.timestamp())
     passed = at.timestamp() / SLOT_SECONDS - slot
     lines = [
@@ -80,18 +80,18 @@ def measured_now(at: datetime) -> dict[str, Any]:
 
 
 def _both_ways(around: np.ndarray[Any, np.dtype[np.float64]], passed: float) -> dict[str, float]:
-    """The larger way is what is billed; the other is quieter."""
+    """Return outbound bandwidth, which is the larger one and is billed, and inbound bandwidth."""
     larger = float(around[0] + (around[1] - around[0]) * passed)
-    return {"out_mbps": round(larger, DECIMALS), "in_mbps": round(larger * QUIETER, DECIMALS)}
+    return {"out_mbps": round(larger, DECIMALS), "in_mbps": round(larger * IN_PER_OUT, DECIMALS)}
 
 
 def _reading(idc: str, metric: str, usual: float, slot: int) -> float:
-    """About the usual value, a little different every five minutes."""
+    """Return a value near the usual one, a little different every five minutes."""
     if metric in STEADY:
         return usual
-    chance = np.random.default_rng([_seed(idc, metric), slot])
-    moved = usual * (1 + UNREST * np.clip(chance.standard_normal(), -MOST_UNREST, MOST_UNREST))
-    return round(float(min(moved, HIGHEST.get(metric, np.inf))), DECIMALS)
+    rng = np.random.default_rng([_seed(idc, metric), slot])
+    value = usual * (1 + NOISE * np.clip(rng.standard_normal(), -MOST_NOISE, MOST_NOISE))
+    return round(float(min(value, HIGHEST.get(metric, np.inf))), DECIMALS)
 
 
 def _seed(*names: str) -> int:

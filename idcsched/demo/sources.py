@@ -1,4 +1,4 @@
-"""The sources by which the running demo measures itself: collectors at work on a live address of this machine."""
+"""The demo's sources, which collect the demo's measurements from its own web server."""
 
 from typing import Any, Final
 
@@ -19,22 +19,22 @@ LINES: Final = {
 
 
 def sources_point_to(address: str) -> None:
-    """Make the demo's sources, or have them ask where the web server listens this time; what else was edited stays."""
+    """Create the demo's sources, or change their address to that of this run's web server; other edits stay."""
     with origin_set(actor="demo", via="command"):
         _source("demo-lines", "30", f"{address}{PATH}", "lines", LINES)
         _source("demo-sites", "60", f"{address}{PATH}", "sites", {"idc": "idc", "values": _values()})
 
 
 def _source(code: str, schedule: str, url: str, items: str, mapping: dict[str, Any]) -> None:
-    there = Source.objects.filter(code=code).first()
-    if there is None:
+    source = Source.objects.filter(code=code).first()
+    if source is None:
         config = {"url": url, "items": items, "timeout_seconds": 10}
         source_create(code=code, kind="http_json", schedule=schedule, config=config, mapping=mapping)
-    elif there.kind == "http_json" and there.config.get("url") != url:
-        source_update(source=there, changes={"config": {**there.config, "url": url}})
+    elif source.kind == "http_json" and source.config.get("url") != url:
+        source_update(source=source, changes={"config": {**source.config, "url": url}})
 
 
 def _values() -> dict[str, str]:
-    """Every metric that the demo's sites have readings of."""
-    named = {name for reading in demo("readings") for name in reading} - {"idc"}
-    return {code: code for code in sorted(Metric.objects.filter(code__in=named).values_list("code", flat=True))}
+    """Return the mapping's `values`: every metric of which the demo's sites have readings."""
+    names = {name for reading in demo("readings") for name in reading} - {"idc"}
+    return {code: code for code in sorted(Metric.objects.filter(code__in=names).values_list("code", flat=True))}

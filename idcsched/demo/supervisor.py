@@ -13,7 +13,7 @@ from idcsched.demo.processes import Child, start, stop
 
 __all__ = ["ChildDied", "NotReady", "Supervisor", "ignore_signals", "interrupt_on_signals", "web_command"]
 
-FAREWELLS = {"worker": signal.SIGQUIT}  # nobody is left to answer what it is at: it need not come to an end
+FAREWELLS = {"worker": signal.SIGQUIT}  # stops at once: nobody waits for the results of its tasks any more
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CELERY = [sys.executable, "-m", "celery", "-A", "idcsched.celery"]
 
@@ -44,7 +44,7 @@ class Supervisor:
         }
 
     def start(self, *names: str) -> None:
-        """Start these; what is started is in `children` even if a later one can't be."""
+        """Start these processes; those started are in `children` even if a later one fails to start."""
         self._logs.mkdir(parents=True, exist_ok=True)
         for name in names:
             log = self._logs / f"{name}.log"
@@ -55,7 +55,7 @@ class Supervisor:
             self.children.append(start(name, command, log=log, folder=self._folder, farewell=farewell))
 
     def wait_until_ready(self, *, seconds: float) -> None:
-        """Return once the web server says that it may be sent requests; raises ChildDied, NotReady."""
+        """Return once the web server is ready for requests; raises ChildDied, NotReady."""
         until = monotonic() + seconds
         while not self._ready():
             self.check()
@@ -71,13 +71,13 @@ class Supervisor:
             return False
 
     def check(self) -> None:
-        """Raises ChildDied if a process has ended."""
+        """Raise ChildDied if a process has ended."""
         for child in self.children:
             if not child.running:
                 raise ChildDied(child)
 
     def start_again(self) -> list[Child]:
-        """Start those anew that have ended; return what has ended."""
+        """Start the processes again that have ended; return the ended ones."""
         ended = [child for child in self.children if not child.running]
         for child in ended:
             self.children.remove(child)
@@ -85,26 +85,26 @@ class Supervisor:
         return ended
 
     def stop(self) -> None:
-        """The web server last: what the others are at may ask it."""
+        """Stop all processes, the web server last, since tasks of the others may ask it."""
         stop(*(child for child in self.children if child.name != "web"))
         stop(*(child for child in self.children if child.name == "web"))
 
 
 def web_command(*, port: int) -> list[str]:
-    """The command that serves on this machine."""
+    """Return the command that starts the web server."""
     return [sys.executable, "manage.py", "serve", "--port", str(port)]
 
 
 def interrupt_on_signals() -> None:
-    """From now on Ctrl-C, SIGTERM and SIGHUP raise KeyboardInterrupt, once; what comes after is ignored."""
-    for each in STOP_SIGNALS:
-        signal.signal(each, _interrupt)
+    """Have the first Ctrl-C, SIGTERM or SIGHUP raise KeyboardInterrupt; later ones are ignored."""
+    for number in STOP_SIGNALS:
+        signal.signal(number, _interrupt)
 
 
 def ignore_signals() -> None:
-    """From now on nobody can hurry or interrupt: what follows is short, and has to be whole."""
-    for each in STOP_SIGNALS:
-        signal.signal(each, signal.SIG_IGN)
+    """Ignore Ctrl-C, SIGTERM and SIGHUP from now on, so that the processes are stopped without interruption."""
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

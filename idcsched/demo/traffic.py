@@ -1,5 +1,6 @@
-"""The demo's 5-minute bandwidth: a pure, seeded function of the time, so that the history loaded yesterday and
-the value read now lie on one curve.
+"""The demo's 5-minute bandwidth: a pure, seeded function of the time.
+
+So the history that was loaded yesterday and the value that is read now lie on one curve.
 
 Over 30 days every shape has mean ÷ p95 ≈ 0.5, max ÷ p95 ≈ 1.12 and fourth-highest daily peak ÷ p95 ≈ 1.10.
 """
@@ -20,7 +21,7 @@ SLOTS_A_DAY: Final = 288
 CHINA_SLOTS: Final = 8 * 12  # the demo's IDCs live in UTC+8 and have no summer time
 FIRST_SATURDAY: Final = 2  # days after 1970-01-01, a Thursday
 WEEKEND: Final = 2
-DAY_TO_DAY, MOST_DAY = 0.013, 2.0  # how much busy days differ, and how many deviations at most
+DAY_TO_DAY, MOST_DAY = 0.013, 2.0  # the standard deviation from day to day, and the most deviations that count
 SLOT_TO_SLOT, MOST_SLOT = 0.006, 2.5
 REFERENCE_DAYS: Final = 28
 BILLED: Final = 0.05  # the share of slots that a 95th percentile drops
@@ -84,7 +85,7 @@ SHAPES: Mapping[str, Shape] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """One line's traffic: its shape, the 95th percentile that it comes to, and what makes it this line's."""
+    """One line's traffic: its shape, its 95th percentile, and the seed of its noise."""
 
     shape: str
     p95_mbps: float
@@ -92,18 +93,18 @@ class Traffic:
 
 
 def slot_of(seconds: float) -> int:
-    """The number of the 5-minute slot that a time lies in, from the epoch on."""
+    """Return the number of the 5-minute slot that a time lies in, counted from the epoch."""
     return int(seconds // SLOT_SECONDS)
 
 
 def bandwidth(traffic: Traffic, *, first: int, count: int) -> Floats:
-    """Mbps in `count` slots from slot `first` on; the same slot always gives the same value."""
+    """Return the Mbps of `count` slots from slot `first` on; the same slot always gives the same value."""
     return traffic.p95_mbps / _level(traffic.shape) * _relative(traffic.shape, traffic.seed, first, count)
 
 
 @cache
 def _level(shape: str) -> float:
-    """The 95th percentile of a shape over four whole weeks."""
+    """Return the 95th percentile of a shape over four whole weeks."""
     values = np.sort(_relative(shape, 0, 0, REFERENCE_DAYS * SLOTS_A_DAY))
     return float(values[-1 - int(BILLED * values.size)])
 
@@ -111,16 +112,16 @@ def _level(shape: str) -> float:
 def _relative(shape: str, seed: int, first: int, count: int) -> Floats:
     day, skipped = divmod(first + CHINA_SLOTS, SLOTS_A_DAY)
     days = -(-(skipped + count) // SLOTS_A_DAY)
-    whole = [_day(shape, seed, each) for each in range(day, day + days)]
-    return np.concatenate([np.empty(0), *whole])[skipped : skipped + count]
+    whole_days = [_day(shape, seed, number) for number in range(day, day + days)]
+    return np.concatenate([np.empty(0), *whole_days])[skipped : skipped + count]
 
 
 def _day(shape: str, seed: int, day: int) -> Floats:
-    """The slots of one local day."""
-    chance = np.random.default_rng([seed, day])
-    whole = 1 + DAY_TO_DAY * np.clip(chance.standard_normal(), -MOST_DAY, MOST_DAY)
-    each = 1 + SLOT_TO_SLOT * chance.standard_normal(SLOTS_A_DAY).clip(-MOST_SLOT, MOST_SLOT)
-    return _curve(shape, weekend=(day - FIRST_SATURDAY) % 7 < WEEKEND) * whole * each
+    """Return the slots of one local day: the shape's curve, times the noise of the day and of each slot."""
+    rng = np.random.default_rng([seed, day])
+    day_noise = 1 + DAY_TO_DAY * np.clip(rng.standard_normal(), -MOST_DAY, MOST_DAY)
+    slot_noise = 1 + SLOT_TO_SLOT * rng.standard_normal(SLOTS_A_DAY).clip(-MOST_SLOT, MOST_SLOT)
+    return _curve(shape, weekend=(day - FIRST_SATURDAY) % 7 < WEEKEND) * day_noise * slot_noise
 
 
 @cache

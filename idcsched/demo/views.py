@@ -1,4 +1,4 @@
-"""The demo's monitoring system, as far as a collector can see it."""
+"""The demo's monitoring system, as collectors see it."""
 
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
@@ -13,5 +13,5 @@ __all__ = ["measurements"]
 @require_safe
 @never_cache
 def measurements(request: HttpRequest) -> JsonResponse:
-    """What is measured at this moment."""
+    """Answer the measurements of this moment."""
     return JsonResponse(measured_now(timezone.now()))

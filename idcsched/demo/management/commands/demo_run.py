@@ -28,7 +28,7 @@ WATCHED_EVERY = 0.5
 
 class Command(BaseCommand):
     help = "Run the whole system with demo data on this machine: web server, worker and beat. Ctrl-C stops it."
-    requires_system_checks = []  # what can be wrong here is said in one line each
+    requires_system_checks = []  # this command reports each problem in one line instead
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--parent", type=int, metavar="PID", help="Stop when this process, our parent, is gone.")
@@ -87,7 +87,7 @@ class Command(BaseCommand):
             self._start(system, claim, "web")
             system.wait_until_ready(seconds=READY_WITHIN)
             self._start(system, claim, "worker", "beat")  # not earlier: the demo's sources ask the web server
-            sources_sweep()  # they need not wait for beat's first turn
+            sources_sweep()  # so that the sources are asked before beat's first sweep
             self._say(f"Ready after {monotonic() - begun:.0f} s.\n")
             self._show(system.address)
             self._watch(system, claim)

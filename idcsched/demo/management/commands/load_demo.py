@@ -23,32 +23,32 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        there = Idc.objects.count()
+        existing = Idc.objects.count()
         try:
-            if there and not options["if_empty"]:
-                raise CommandError(f"there are {there} IDCs already; the demo goes into an empty database only")
-            said = _kept(there) if there else _loaded()
+            if existing and not options["if_empty"]:
+                raise CommandError(f"there are {existing} IDCs already; the demo goes into an empty database only")
+            report = _bring_up_to_date(existing) if existing else _load()
         except IdcschedError as refusal:
             raise CommandError(f"the demo can't be loaded: {refusal}") from refusal
         except OSError as error:
             raise CommandError(f"cannot write {credentials_file()}: {error.strerror}") from error
         if options["verbosity"]:
-            self.stdout.write(said)
+            self.stdout.write(report)
 
 
-def _loaded() -> str:
-    found = demo_load(now=timezone.now())
+def _load() -> str:
+    counts = demo_load(now=timezone.now())
     return (
-        f"Loaded {found['idcs']} IDCs with {found['lines']} lines and {found['values']:,} measured values. "
+        f"Loaded {counts['idcs']} IDCs with {counts['lines']} lines and {counts['values']:,} measured values. "
         f"Users, passwords and tokens: {credentials_file()}"
     )
 
 
-def _kept(there: int) -> str:
-    """Nothing is loaded; what only the demo needs is mended: missed measurements, a lost file of secrets."""
+def _bring_up_to_date(existing: int) -> str:
+    """Store the measurements that a loaded demo has missed, and replace a lost file of credentials; return a report."""
     tenant = Tenant.objects.filter(code=TENANT).first()
     if tenant is None:
-        return f"There are {there} IDCs already; nothing was loaded."
+        return f"There are {existing} IDCs already; nothing was loaded."
     now = timezone.now()
     caught_up = measurements_store(at=now, now=now)
     if not credentials_file().exists():
