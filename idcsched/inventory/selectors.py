@@ -19,7 +19,6 @@ __all__ = [
     "idc_named",
     "idcs_matching",
     "isp_codes",
-    "isp_resolve",
     "line_named",
     "region_codes_within",
     "region_named",
@@ -43,14 +42,6 @@ def idc_named(code: str, pointer: str = "") -> Idc:
 def line_named(idc: Idc, code: str, pointer: str = "") -> Line:
     """Return the IDC's line of that code; raises Invalid `unknown_line`."""
     return _named(Line, {"idc": idc, "code": code}, "unknown_line", _("the IDC has no line {name}"), code, pointer)
-
-
-def isp_resolve(name: str, pointer: str = "") -> Isp:
-    """Return the ISP of that code or alias; raises Invalid `unknown_isp`."""
-    for isp in Isp.objects.all():  # a dozen rows; PostgreSQL and SQLite have different queries into JSON lists
-        if name == isp.code or name in isp.aliases:
-            return isp
-    raise Invalid("unknown_isp", _("there is no ISP {name}"), pointer, name=name)
 
 
 class Names:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
-__all__ = ["FARTHEST_DAYS", "Forecast", "Sway", "Trend", "days_until", "forecast"]
+__all__ = ["FARTHEST_DAYS", "Forecast", "Sway", "forecast"]
 
 FOUR_IN_FIVE: Final = 1.28
 """Four fifths of a normal distribution lie within so many standard deviations."""
@@ -41,13 +41,6 @@ class Sway:
 
     slope: float
     spread: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trend(Sway):
-    """The trend line through the days' percentiles; `level` is its height today."""
-
-    level: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +77,3 @@ def forecast(
     if highest:
         high = mbps + HIGHER * reach + max(drift, 0.0)
     return Forecast(mbps=max(mbps, commit), low=max(low, commit), high=max(high, commit))
-
-
-def days_until(mark: float, trend: Trend) -> float | None:
-    """Return the days until the trend reaches the mark: 0 if it has, None if it takes over a year or never does."""
-    if trend.level >= mark:
-        return 0.0
-    if trend.slope <= 0 or mark - trend.level > FARTHEST_DAYS * trend.slope:
-        return None
-    return (mark - trend.level) / trend.slope

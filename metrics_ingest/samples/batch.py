@@ -69,10 +69,6 @@ class Runs:
     length: Integers
     values: npt.NDArray[np.float32]
 
-    def taken(self, rows: Any) -> "Runs":
-        columns = ("metric", "idc", "line", "day", "slot", "turn", "start", "length")
-        return Runs(**{name: getattr(self, name)[rows] for name in columns}, values=self.values)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:

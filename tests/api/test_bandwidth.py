@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import idc_create, isp_create, line_update, region_create
-from metrics_ingest.billing.forecasting import Trend, days_until
 from metrics_ingest.models import BandwidthMonth, BandwidthRollup, Metric
 from metrics_ingest.samples.slots import SLOT, slot_floor
 from metrics_ingest.services import history_store, rollups_refresh
@@ -135,17 +134,25 @@ def test_no_forecast_lies_below_the_commit(peaky: Line, api: Callable[..., Api],
     assert bound == pytest.approx(tuple(max(each, 640) for each in free), rel=1e-4), "time goes on between the two"
 
 
-def test_days_until_the_mark_are_those_of_the_rule(lines: list[Line], api: Callable[..., Api]) -> None:
-    line_update(line=lines[0], changes={"max_level": 0.05})
-    line_update(line=lines[1], changes={"purchased_mbps": 300})
-    found = {one["line"]: one for one in api().get("/bandwidth/")["results"]}
-    for line in lines:
-        row = BandwidthRollup.objects.get(line=line)
-        trend = Trend(level=row.trend_level_mbps, slope=row.trend_mbps_per_day, spread=row.trend_spread_mbps)
-        expected = days_until(found[line.pk]["high_water_mbps"], trend)
-        assert found[line.pk]["days_until_high_water"] == pytest.approx(expected)
-        assert expected is not None
-    assert found[lines[0].pk]["days_until_high_water"] == 0
+@pytest.mark.parametrize(
+    ("level", "slope", "expected"),
+    [
+        pytest.param(100, 10, 80, id="800 Mbps at 10 a day"),
+        pytest.param(900, 10, 0, id="there already"),
+        pytest.param(950, -10, 0, id="above it, if falling"),
+        pytest.param(100, 0, None, id="it does not grow"),
+        pytest.param(100, -1, None, id="it falls"),
+        pytest.param(170, 2, 365, id="a year"),
+        pytest.param(169.9, 2, None, id="more than a year"),
+        pytest.param(100, 1e-300, None, id="hardly at all"),
+    ],
+)
+def test_days_until_the_high_water_mark(
+    lines: list[Line], api: Callable[..., Api], level: float, slope: float, expected: float | None
+) -> None:
+    line_update(line=lines[0], changes={"max_level": 0.9})
+    BandwidthRollup.objects.filter(line=lines[0]).update(trend_level_mbps=level, trend_mbps_per_day=slope)
+    assert api().get(f"/bandwidth/{lines[0].pk}/")["days_until_high_water"] == expected
 
 
 def test_a_list_is_filtered_and_ordered_by_what_is_urgent(lines: list[Line], api: Callable[..., Api]) -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from idcsched.framework.errors import Conflict, Invalid
 from idcsched.inventory.models import Isp
-from idcsched.inventory.selectors import isp_resolve
 from idcsched.inventory.services import isp_create, isp_delete, isp_update
 
 from .recorded import changes, feed
@@ -18,18 +17,6 @@ def test_it_works():
     isp_delete(isp=isp)
     assert changes()[-3:] == [("create", "isp", "ct"), ("update", "isp", "ct"), ("delete", "isp", "ct")]
     assert ("inventory", "ct") in feed()
-
-
-@pytest.mark.parametrize("name", ["ct", "telecom", "chinanet"])
-def test_every_name_means_it(ct, cu, name):
-    assert isp_resolve(name) == ct
-
-
-@pytest.mark.parametrize("name", ["", "CT", "unicom"])
-def test_other_names_mean_nothing(ct, cu, name):
-    with pytest.raises(Invalid) as caught:
-        isp_resolve(name, "/isp")
-    assert (caught.value.code, caught.value.errors[0].pointer) == ("unknown_isp", "/isp")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics_ingest.billing.figures import theil_sen
-from metrics_ingest.billing.forecasting import Sway, Trend, days_until, forecast
+from metrics_ingest.billing.forecasting import Sway, forecast
 from metrics_ingest.billing.percentile import percentile_95
 
 FLAT = Sway(slope=0, spread=10)
@@ -48,23 +48,6 @@ def test_the_interval_holds_the_forecast_and_closes(month, rolling, passed, slop
 def test_too_few_days_give_no_interval():
     found = forecast(month=100, rolling=200, passed=0.5, days_left=15, sway=None)
     assert (found.low, found.high) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("level", "slope", "expected"),
-    [
-        pytest.param(100, 10, 80, id="800 Mbps at 10 a day"),
-        pytest.param(900, 10, 0, id="there already"),
-        pytest.param(950, -10, 0, id="above it, if falling"),
-        pytest.param(100, 0, None, id="it does not grow"),
-        pytest.param(100, -1, None, id="it falls"),
-        pytest.param(170, 2, 365, id="a year"),
-        pytest.param(169.9, 2, None, id="more than a year"),
-        pytest.param(100, 5e-324, None, id="hardly at all"),
-    ],
-)
-def test_days_until_the_high_water_mark(level, slope, expected):
-    assert days_until(900, Trend(level=level, slope=slope, spread=0)) == expected
 
 
 @given(month=amount, rolling=amount, passed=share, commit=amount, slope=st.floats(-100, 100), spread=amount)
