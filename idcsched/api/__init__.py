@@ -1,1 +1,1 @@
-"""REST, under `/api/v1/`: what portals are promised. No models of its own."""
+"""The REST API under `/api/v1/`, without models of its own."""

@@ -1,4 +1,4 @@
-"""Where a request comes from: the peer, or what a trusted proxy says of it."""
+"""The address of a client: its peer's, or the one that a trusted proxy reports."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
@@ -10,7 +10,7 @@ __all__ = ["client_address"]
 
 
 def client_address(request: HttpRequest | Request) -> str:
-    """The address of the client. `X-Forwarded-For` counts only behind a trusted proxy, from the right."""
+    """Return the client's address. `X-Forwarded-For` is read from the right, as long as proxies are trusted."""
     meta = request.META
     peer, forwarded = meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", "")
     hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()] if forwarded else []

@@ -1,4 +1,4 @@
-"""Who is asking: a bearer token, or the session of somebody logged in to the admin."""
+"""The authentication of callers, by a bearer token or by the session of a user who is logged in to the admin."""
 
 from functools import lru_cache
 
@@ -22,8 +22,8 @@ __all__ = ["BearerAuthentication", "SessionPrincipal"]
 class BearerAuthentication(BaseAuthentication):
     """`Authorization: Bearer <token>`. `request.auth` becomes the Principal.
 
-    A token that was revoked a moment ago, by whatever process, writes nothing any more; it may read until the feed's
-    next beat. `writes`: whether requests that are not safe by their method write.
+    The feed is read before a write, so that a token which any process revoked a moment ago can't write; such a token
+    may read until the feed is next read. `writes`: whether unsafe methods count as writes.
     """
 
     keyword = "bearer"
@@ -38,7 +38,7 @@ class BearerAuthentication(BaseAuthentication):
 
     def known(self, request: Request) -> tuple[User, Principal] | None:
         """Return the user and the Principal of the request's token, as the live picture has them."""
-        scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")  # `headers` parses them all
+        scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")  # `headers` would parse all headers
         if scheme.lower() != self.keyword:
             return None
         now = timezone.now()
@@ -52,17 +52,17 @@ class BearerAuthentication(BaseAuthentication):
 
 @lru_cache(maxsize=1000)
 def _user(key: int, username: str, role: Role) -> User:
-    """Who is named in logs and by DRF; nobody changes or saves it, so that one will do for all requests."""
+    """Return the user that DRF and logs name; it is never changed or saved, so that all requests share one object."""
     return User(pk=key, username=username, role=role)
 
 
 class SessionPrincipal(SessionAuthentication):
-    """Browsers use the Django session, with its CSRF check."""
+    """Browsers authenticate by the Django session, with its CSRF check."""
 
     def authenticate(self, request: Request) -> tuple[User, Principal] | None:
-        found = super().authenticate(request)
-        return None if found is None else (found[0], scoped(principal_of(found[0])))
+        authenticated = super().authenticate(request)
+        return None if authenticated is None else (authenticated[0], scoped(principal_of(authenticated[0])))
 
     def enforce_csrf(self, request: Request) -> None:
-        """On Django's own request: DRF's would parse the body in search of a form's field, and leave none to read."""
+        """Check CSRF on Django's request: DRF's would parse the body for a form's field, and leave nothing to read."""
         super().enforce_csrf(request._request)  # type: ignore[arg-type]  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""What `status/` says of the work behind the answers: processes, queues, sources."""
+"""The background work in `status/`: processes, queues, sources."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ class ProcessStatus(msgspec.Struct, frozen=True):
 
 
 class SourceStatus(msgspec.Struct, frozen=True):
-    """`failing`: several runs in a row have failed; `late`: it should have been asked by now."""
+    """A source and its runs; `failing`: several runs in a row have failed; `late`: its next run is overdue."""
 
     code: str
     enabled: bool
@@ -38,9 +38,9 @@ class SourceStatus(msgspec.Struct, frozen=True):
 
 
 class Background(msgspec.Struct, frozen=True):
-    """`queues` has how many messages wait in each, null where the broker does not say.
+    """The background work. `queues` has the number of messages that wait in each, null where the broker is away.
 
-    `broken_collectors` and `broken_drivers` say of each why it could not be loaded.
+    `broken_collectors` and `broken_drivers` have the reason why each of them could not be loaded.
     """
 
     processes: list[ProcessStatus]
@@ -55,11 +55,12 @@ class Background(msgspec.Struct, frozen=True):
 def background() -> Background:
     """Return how the background work stands now."""
     now = timezone.now()
-    found, depths, sources = processes(now=now), dict(queue_depths()), sources_health(now=now)
-    causes = list(_causes(found, depths, sources))
+    known, depths, sources = processes(now=now), dict(queue_depths()), sources_health(now=now)
+    causes = list(_causes(known, depths, sources))
     return Background(
         processes=[
-            ProcessStatus(str(each.trade.value), each.name, round(each.age_seconds, 1), each.alive) for each in found
+            ProcessStatus(str(process.trade.value), process.name, round(process.age_seconds, 1), process.alive)
+            for process in known
         ],
         queues=depths,
         sources=[_source(source) for source in sources],
@@ -71,17 +72,17 @@ def background() -> Background:
 
 
 def _causes(
-    found: Sequence[Process], depths: Mapping[str, int | None], sources: Sequence[SourceHealth]
+    known: Sequence[Process], depths: Mapping[str, int | None], sources: Sequence[SourceHealth]
 ) -> Iterator[str]:
-    """Yield a code for each thing that is wrong, with the name of what is concerned."""
+    """Yield a code for each fault, with the name of the process, source or provider concerned."""
     if None in depths.values():
         yield "broker_away"
-    yield from (f"process_missing: {process.name}" for process in found if not process.alive)
+    yield from (f"process_missing: {process.name}" for process in known if not process.alive)
     yield from (f"source_failing: {source.code}" for source in sources if source.failing)
     yield from (f"source_late: {source.code}" for source in sources if source.late)
-    known = kinds().collectors
+    collectors = kinds().collectors
     yield from (
-        f"collector_missing: {source.code}" for source in sources if source.enabled and source.kind not in known
+        f"collector_missing: {source.code}" for source in sources if source.enabled and source.kind not in collectors
     )
     for code in Provider.objects.exclude(kind__in=driver_kinds().drivers).values_list("code", flat=True):
         yield f"driver_missing: {code}"

@@ -1,4 +1,4 @@
-"""The body of a request: its bytes within bounds, and its JSON decoded strictly."""
+"""The bodies of requests: limited in size, and decoded as strict JSON."""
 
 import re
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ __all__ = ["BodyTooLarge", "StrictJSONParser", "body_bytes"]
 JSON = "application/json"
 CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
 NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
-"""Escaped, as JSON has it; behind a backslash that is escaped itself it is no escape."""
+"""A NUL that is escaped: an odd number of backslashes before `u0000`; an even number are escaped backslashes."""
 
 
 class BodyTooLarge(APIException):
-    """More bytes than this server reads."""
+    """The body has more bytes than this server reads."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "body_too_large"
@@ -35,7 +35,7 @@ class BodyTooLarge(APIException):
 
 
 class StrictJSONParser(BaseParser):
-    """JSON as the standard has it: no NaN, no endless nesting, no key twice, no NUL that a database would choke on."""
+    """Parser of strict JSON: no NaN, no endless nesting, no repeated key, and no NUL, which a database would refuse."""
 
     media_type = JSON
 
@@ -47,7 +47,7 @@ class StrictJSONParser(BaseParser):
 
 
 def refuse_other_charsets(content_type: str) -> None:
-    """Raises UnsupportedMediaType: JSON is UTF-8, whatever a client calls what it sends."""
+    """Raise UnsupportedMediaType for a declared charset other than UTF-8, which JSON always has."""
     if ";" in content_type:
         charset = parse_header_parameters(content_type)[1].get("charset")
         if charset is not None and charset.strip().lower() not in CHARSETS:
@@ -55,17 +55,17 @@ def refuse_other_charsets(content_type: str) -> None:
 
 
 def body_bytes(request: Request, *, absent: bytes = b"") -> bytes:
-    """The JSON body as it was sent; raises for another media type or too many bytes.
+    """Return the JSON body as it was sent; raises for another media type or too many bytes.
 
-    Where `absent` stands for a body that was not sent, nothing need not be called JSON.
+    An empty body gives `absent`; where that is not empty, an empty body needs no Content-Type.
     """
     refuse_other_charsets(request.content_type or "")
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
-    nothing_said = bool(absent) and not media_type
-    if media_type != JSON and not nothing_said:
+    untyped = bool(absent) and not media_type
+    if media_type != JSON and not untyped:
         raise UnsupportedMediaType(request.content_type or "")
     body = _checked(request._request.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1))  # noqa: SLF001  # DRF's own parsing would decode the body a second time
-    if body and nothing_said:
+    if body and untyped:
         raise UnsupportedMediaType("")
     return body or absent
 

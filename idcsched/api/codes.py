@@ -1,8 +1,7 @@
-"""Every code that the API answers with, as the source has it: with its status, and the sentences that go with it.
+"""The list of all codes with which the API answers, read from the source: code, statuses and sentences.
 
-A code is a constant beside the sentence that explains it and is marked with `_()`, wherever it is raised; so the source
-is read for such pairs.
-Tests of the API hold every code that they meet against what is found here.
+Wherever an error is raised, its code is a constant beside its sentence, which is marked with `_()`; so the source is
+parsed for such pairs. Tests of the API compare every code that they meet with this list.
 """
 
 import ast
@@ -35,11 +34,11 @@ __all__ = ["Code", "known_codes"]
 ROOMS: Final = ("idcsched", "metrics_ingest", "plugins")
 CODE: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 SENTENCE: Final = re.compile(r"[ {]")
-"""What tells a sentence from a word."""
-ELSEWHERE: Final = frozenset({"Reason", "PluginBroken"})
-"""Calls with a code and a sentence that are no refusal."""
-RAISED: Final = frozenset({"FieldError"})
-"""What is told the place before the code."""
+"""A character that a sentence has and a single word has not."""
+NO_REFUSALS: Final = frozenset({"Reason", "PluginBroken"})
+"""Calls that have a code and a sentence, but refuse nothing."""
+POINTER_FIRST: Final = frozenset({"FieldError"})
+"""Calls whose first argument is the pointer, and whose second is the code."""
 MARKS: Final = frozenset({"_", "gettext", "gettext_lazy"})
 STATUSES: Final = frozenset(map(int, HTTPStatus))
 OF_THE_LIBRARIES: Final[tuple[type[exceptions.APIException], ...]] = (
@@ -67,12 +66,12 @@ OF_FIELDS: Final = {
     "password_too_common": _("this password is too common"),
     "password_too_similar": _("this password is like what is known of the user"),
 }
-"""Those under which Django's and DRF's many sentences go."""
+"""The codes that stand for Django's and DRF's many sentences about fields, each with one sentence for all."""
 
 
 @dataclass
 class Code:
-    """One code: with which statuses it comes, and what is said with it."""
+    """One code with its statuses and sentences."""
 
     name: str
     statuses: set[int] = field(default_factory=set)
@@ -80,30 +79,31 @@ class Code:
 
 
 def known_codes(base: Path) -> list[Code]:
-    """All of them by name; `base` is the folder of the source."""
-    found: dict[str, Code] = {}
+    """Return all codes, sorted by name; `base` is the folder of the source."""
+    codes: dict[str, Code] = {}
     for name, status, sentence in (*_of_fields(), *_of_libraries(), *_of_constraints(), *_of_source(base)):
-        code = found.setdefault(name, Code(name))
+        code = codes.setdefault(name, Code(name))
         code.statuses.add(status)
         if name not in OF_FIELDS or not code.sentences:
             code.sentences[sentence] = None
-    return [found[name] for name in sorted(found)]
+    return [codes[name] for name in sorted(codes)]
 
 
-Found = Iterator[tuple[str, int, str]]
+Occurrences = Iterator[tuple[str, int, str]]
+"""Codes with a status and a sentence each."""
 
 
-def _of_fields() -> Found:
+def _of_fields() -> Occurrences:
     yield from ((name, 400, sentence) for name, sentence in OF_FIELDS.items())
 
 
-def _of_libraries() -> Found:
+def _of_libraries() -> Occurrences:
     for kind in OF_THE_LIBRARIES:
         yield CODES.get(kind.default_code, kind.default_code), kind.status_code, str(kind.default_detail)
 
 
-def _of_constraints() -> Found:
-    """What the database's rules are called when they are broken."""
+def _of_constraints() -> Occurrences:
+    """Yield the codes of violated database constraints."""
     for model in apps.get_models():
         for constraint in model._meta.constraints:
             if (name := constraint.violation_error_code) and constraint.violation_error_message:
@@ -111,7 +111,7 @@ def _of_constraints() -> Found:
                 yield name, status, str(constraint.violation_error_message)
 
 
-def _of_source(base: Path) -> Found:
+def _of_source(base: Path) -> Occurrences:
     files = [file for room in ROOMS for file in sorted((base / room).rglob("*.py")) if "migrations" not in file.parts]
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
 
@@ -122,12 +122,12 @@ def _of_source(base: Path) -> Found:
                 yield from _of_class(node, statuses)
             elif isinstance(node, ast.FunctionDef):
                 yield from _of_function(node, statuses)
-            elif isinstance(node, ast.Call) and _name(node.func) not in ELSEWHERE:
+            elif isinstance(node, ast.Call) and _name(node.func) not in NO_REFUSALS:
                 yield from _of_call(node, statuses)
 
 
-def _of_call(call: ast.Call, statuses: Mapping[str, int]) -> Found:
-    status = next((found for argument in call.args if (found := _http_status(argument))), None)
+def _of_call(call: ast.Call, statuses: Mapping[str, int]) -> Occurrences:
+    status = next((number for argument in call.args if (number := _http_status(argument))), None)
     for before, argument in pairwise(call.args):
         if CODE.fullmatch(code := _text(before)) and SENTENCE.search(sentence := _sentence(argument)):
             yield code, status or statuses.get(_name(call.func), 400), sentence
@@ -137,40 +137,39 @@ def _of_call(call: ast.Call, statuses: Mapping[str, int]) -> Found:
         yield code, 400, sentences[0]
 
 
-def _of_function(node: ast.FunctionDef, statuses: Mapping[str, int]) -> Found:
-    """Codes whose sentence is chosen before: any of those that the function holds."""
-    texts = [text for each in ast.walk(node) if SENTENCE.search(text := _sentence(each))]
-    for call in (
-        each for each in ast.walk(node) if isinstance(each, ast.Call) and _name(each.func) in RAISED | set(statuses)
-    ):
-        given = [*call.args[1:], *call.args[:1]] if _name(call.func) in RAISED else call.args
-        if len(given) > 1 and CODE.fullmatch(code := _text(given[0])) and isinstance(given[1], ast.Name):
+def _of_function(node: ast.FunctionDef, statuses: Mapping[str, int]) -> Occurrences:
+    """Yield the codes whose sentence is a variable, with every sentence that stands in the function."""
+    texts = [text for part in ast.walk(node) if SENTENCE.search(text := _sentence(part))]
+    raised = POINTER_FIRST | set(statuses)
+    for call in (part for part in ast.walk(node) if isinstance(part, ast.Call) and _name(part.func) in raised):
+        arguments = [*call.args[1:], *call.args[:1]] if _name(call.func) in POINTER_FIRST else call.args
+        if len(arguments) > 1 and CODE.fullmatch(code := _text(arguments[0])) and isinstance(arguments[1], ast.Name):
             yield from ((code, statuses.get(_name(call.func), 400), text) for text in texts)
 
 
-def _of_class(node: ast.ClassDef, statuses: Mapping[str, int]) -> Found:
-    """DRF's way: attributes of the exception's class."""
+def _of_class(node: ast.ClassDef, statuses: Mapping[str, int]) -> Occurrences:
+    """Yield the codes of an exception's class: DRF's class attributes, and constants that `__init__` passes on."""
     own = {_name(item.targets[0]): item.value for item in node.body if isinstance(item, ast.Assign)}
     if {"default_code", "default_detail", "status_code"} <= set(own):
         status = re.search(r"\d{3}", ast.unparse(own["status_code"]))
         yield _text(own["default_code"]), int(status[0] if status else 500), _sentence(own["default_detail"])
-    for call in (each for each in ast.walk(node) if isinstance(each, ast.Call) and _name(each.func) == "__init__"):
+    for call in (part for part in ast.walk(node) if isinstance(part, ast.Call) and _name(part.func) == "__init__"):
         for before, argument in pairwise(call.args[:2]):
             if node.name in statuses and CODE.fullmatch(code := _text(before)) and (sentence := _sentence(argument)):
                 yield code, statuses[node.name], sentence
 
 
 def _statuses(trees: list[ast.Module]) -> dict[str, int]:
-    """Those of the error tree's classes, its branches in other rooms included, by name."""
+    """Return the status of each class of the error tree by its name, subclasses in other rooms included."""
     roots: tuple[type[IdcschedError], ...] = (Invalid, Unauthenticated, Forbidden, NotFound, Conflict, Unavailable)
-    found = {kind.__name__: int(status_of(kind)) for kind in roots}
+    statuses = {kind.__name__: int(status_of(kind)) for kind in roots}
     classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     for _depth in range(3):  # as deep as the tree is
         for node in classes:
-            inherited = [found[_name(base)] for base in node.bases if _name(base) in found]
+            inherited = [statuses[_name(base)] for base in node.bases if _name(base) in statuses]
             if inherited:
-                found.setdefault(node.name, inherited[0])
-    return found
+                statuses.setdefault(node.name, inherited[0])
+    return statuses
 
 
 def _name(node: ast.AST) -> str:
@@ -189,7 +188,7 @@ def _text(node: ast.AST | None) -> str:
 
 
 def _sentence(node: ast.AST | None) -> str:
-    """The text that is marked for translation here, if one is."""
+    """Return the text that the node marks for translation, or an empty one."""
     if isinstance(node, ast.Call) and _name(node.func) in MARKS and node.args:
         return _text(node.args[0])
     return ""

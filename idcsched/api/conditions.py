@@ -1,8 +1,8 @@
-"""Not to overwrite what one has not seen, and not to fetch what one has: `ETag`, `If-Match`, `If-None-Match`.
+"""Conditional requests: `If-Match` against lost updates (optimistic concurrency), `If-None-Match` for readers.
 
-An ETag is a hash of the object as it is shown, with everything nested in it. So it changes exactly when a reader would
-see something else, whatever way the change came in by, and two servers agree on it. It costs what showing the object
-costs; a version column would be cheaper and miss what moved in other tables.
+An ETag is a hash of the object as it is shown, with everything nested in it. So the ETag changes exactly when a reader
+would see something else, by whatever way the change came in, and two servers agree on it. An ETag costs as much as
+showing the object; a version column would be cheaper, but miss changes in other tables.
 """
 
 from collections.abc import Collection, Iterable
@@ -24,12 +24,12 @@ __all__ = ["ANY", "Conditional", "StaleETag", "etag_of", "if_match_check"]
 
 ANY = "*"
 SHOWING = frozenset({"create", "update", "partial_update"})
-"""The writes that answer with the object itself."""
+"""The actions that write and answer with the object itself."""
 _encoder = msgspec.json.Encoder(order="deterministic", enc_hook=str)
 
 
 class StaleETag(APIException):
-    """The object is not what the caller thinks that it is."""
+    """The object has changed since the caller read it."""
 
     status_code = status.HTTP_412_PRECONDITION_FAILED
     default_code = "stale_etag"
@@ -41,47 +41,47 @@ class StaleETag(APIException):
 
 
 def etag_of(document: Any) -> str:
-    """The strong ETag of what is shown."""
+    """Return the strong ETag of a document as it is shown."""
     return f'"{blake2b(_encoder.encode(document), digest_size=12).hexdigest()}"'
 
 
 def if_match_check(request: Request, shown: Iterable[Any], pointers: Iterable[str]) -> None:
-    """Raises StaleETag where there is an `If-Match` that does not name each of the documents, as they stand now.
+    """Raise StaleETag where there is an `If-Match` that lacks the ETag of one of the shown documents.
 
-    One that names nothing, for want of quotes say, is no leave to overwrite.
+    A header without any valid ETag, for want of quotes say, matches nothing.
     """
-    wanted = _given(request, "If-Match")
-    if "If-Match" not in request.headers or ANY in wanted:
+    etags = _etags_in(request, "If-Match")
+    if "If-Match" not in request.headers or ANY in etags:
         return
     for document, pointer in zip(shown, pointers, strict=True):
-        if etag_of(document) not in wanted:
+        if etag_of(document) not in etags:
             raise StaleETag(pointer)
 
 
 class Conditional(APIView):
-    """Objects and lists carry an ETag; a reader that has it already is told so, without a body."""
+    """View whose objects and lists carry an ETag; a reader that has the current one gets 304 without a body."""
 
     moving_fields: ClassVar[frozenset[str]] = frozenset()
-    """What moves though nobody edits the object: its ETag is not about these, so that an edit meets no 412 for them.
+    """Fields that change without an edit of the object; the ETag leaves them out, so that they cause no 412.
 
-    A reader is then always shown the object: that it was not edited does not say that it looks the same.
+    An object with such fields is never answered with 304, since an equal ETag does not mean that all looks the same.
     """
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         finished = super().finalize_response(request, response, *args, **kwargs)
-        if not isinstance(finished, Response) or finished.exception or not self._is_shown(request, finished):
+        if not isinstance(finished, Response) or finished.exception or not self._has_etag(request, finished):
             return finished
         finished.headers["ETag"] = tag = etag_of(self.versioned(finished.data))
         patch_cache_control(finished, private=True, no_cache=True)
         reads = request.method in {"GET", "HEAD"} and not (self.moving_fields and "results" not in finished.data)
-        known = _given(request, "If-None-Match") if reads else ()
-        return _not_modified(finished) if {tag, f"W/{tag}", ANY} & set(known) else finished
+        etags = _etags_in(request, "If-None-Match") if reads else ()
+        return _not_modified(finished) if {tag, f"W/{tag}", ANY} & set(etags) else finished
 
     def versioned(self, shown: Any) -> Any:
-        """What of an answer its ETag is about."""
+        """Return the part of an answer that its ETag covers."""
         return shown
 
-    def _is_shown(self, request: Request, response: Response) -> bool:
+    def _has_etag(self, request: Request, response: Response) -> bool:
         if request.method in {"GET", "HEAD"}:
             return True
         return getattr(self, "action", None) in SHOWING and isinstance(response.data, dict)
@@ -95,6 +95,6 @@ def _not_modified(response: Response) -> HttpResponseBase:
     return unchanged
 
 
-def _given(request: Request, header: str) -> Collection[str]:
-    found: list[str] = parse_etags(request.headers.get(header, ""))
-    return found
+def _etags_in(request: Request, header: str) -> Collection[str]:
+    etags: list[str] = parse_etags(request.headers.get(header, ""))
+    return etags

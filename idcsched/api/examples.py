@@ -1,4 +1,4 @@
-"""What can be written to each resource, as the OpenAPI document shows it: a new object, and a change of it."""
+"""Example bodies for each resource in the OpenAPI document: a new object, and a change of one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ __all__ = ["WRITTEN", "Written", "example"]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One object of a resource; `new` is empty where the view shows examples of its own.
+    """The example bodies of one resource; `new` is empty where the view declares its own examples.
 
-    `also`: what else may be sent to have some made, by what it is called.
+    `also` has further bodies that create objects, by their titles.
     """
 
     new: Mapping[str, Any]
@@ -30,12 +30,12 @@ class Written:
         return [example("Some of its fields", dict(self.change))]
 
     def changed_among_many(self, key: str) -> list[OpenApiExample]:
-        """`key`: the field by which members of the list are named."""
+        """Return the example of a list PATCH; `key` is the field that names a member."""
         return [example("One of many", [{key: self.new.get(key, 1), **self.change}])]
 
 
 def example(name: str, value: Any) -> OpenApiExample:
-    """A body that may be sent."""
+    """Return an example of a request's body."""
     return OpenApiExample(name, value=value, request_only=True)
 
 
@@ -159,4 +159,4 @@ WRITTEN: Final[Mapping[str, Written]] = {
     ),
     "user": Written({"username": "olga", "role": "operator", "language": "zh-hans"}, {"role": "viewer"}),
 }
-"""By the noun of the resource."""
+"""The example bodies by the resource's noun."""

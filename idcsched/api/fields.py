@@ -11,20 +11,20 @@ __all__ = ["DocumentField", "LabelsField", "NameOf", "ObjectField", "SelectorFie
 
 
 class NameOf(serializers.CharField):
-    """A reference to a user by name; the services look it up."""
+    """Reference to a user by name; the services look the name up."""
 
     def to_representation(self, value: Any) -> str:
         return str(value.username)
 
 
 class DocumentField(serializers.JSONField):
-    """A JSON document. The column says what it must look like, and refuses in its words; `kind` shows it to clients."""
+    """JSON document. The model's column validates it and words the errors; `kind` is the type that clients see."""
 
     kind: ClassVar[Any] = Any
 
 
 class TextsField(DocumentField):
-    """A list of texts; DRF's own would take numbers for texts."""
+    """List of texts; DRF's own list field would accept numbers as texts."""
 
     kind = list[str]
 
@@ -42,6 +42,6 @@ class SelectorField(DocumentField):
 
 
 class ObjectField(DocumentField):
-    """An object whose fields depend on what it belongs to."""
+    """JSON object whose fields depend on the kind of its row."""
 
     kind = dict[str, Any]

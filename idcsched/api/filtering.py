@@ -1,4 +1,4 @@
-"""Lists: `?field=a&field=b` means either, `q` searches, an unknown parameter or value is an error.
+"""Filters of lists: `?field=a&field=b` means either, `q` searches, an unknown parameter or value is an error.
 
 A filter set names its columns; each column gets the look-ups of its kind:
 
@@ -56,11 +56,11 @@ LABELLED = gettext_lazy("With this label: `key=value`, or `key` with any value."
 WITHOUT_LABEL = gettext_lazy("Without any of these labels: `key=value`, or `key` with any value.")
 
 Find = Callable[..., Collection[str]]
-"""The codes that are meant by the names given; raises Invalid at its `pointer` for a name that nothing has."""
+"""Function that returns the codes meant by the given names; raises Invalid at its `pointer` for an unknown name."""
 
 
 class _Values(forms.MultipleChoiceField):
-    """Any number of values of one kind, none of them known beforehand."""
+    """Form field of any number of values of one kind, without a list of choices."""
 
     def __init__(self, *, parse: Callable[[str], Any] = str, **options: Any) -> None:
         super().__init__(**options)
@@ -80,7 +80,7 @@ class _Values(forms.MultipleChoiceField):
 
 
 class _Time(forms.Field):
-    """An RFC 3339 time."""
+    """Form field of an RFC 3339 time."""
 
     def to_python(self, value: Any) -> Any:
         try:
@@ -90,7 +90,7 @@ class _Time(forms.Field):
 
 
 class _Number(forms.FloatField):
-    """A finite number; empty it means nothing."""
+    """Form field of a finite number; an empty text is an error."""
 
     def to_python(self, value: Any) -> Any:
         if value == "":
@@ -99,7 +99,7 @@ class _Number(forms.FloatField):
 
 
 class AnyOf(django_filters.MultipleChoiceFilter):
-    """The column has one of the values given; with `exclude`, none of them."""
+    """Filter for rows whose column has one of the given values; with `exclude`, none of them."""
 
     field_class = _Values
 
@@ -114,8 +114,8 @@ class AnyOf(django_filters.MultipleChoiceFilter):
             matches |= predicate
         if not self.distinct:
             return qs.exclude(matches) if self.exclude else qs.filter(matches)
-        found = qs.model._default_manager.filter(matches).values("pk")  # a join would show a row for each match
-        return qs.exclude(pk__in=found) if self.exclude else qs.filter(pk__in=found)
+        matching = qs.model._default_manager.filter(matches).values("pk")  # a join would show a row for each match
+        return qs.exclude(pk__in=matching) if self.exclude else qs.filter(pk__in=matching)
 
     def _predicates(self, values: Collection[Any]) -> Iterator[Q]:
         if self.lookup_expr == "exact":
@@ -125,13 +125,13 @@ class AnyOf(django_filters.MultipleChoiceFilter):
 
 
 class AnyChoice(AnyOf):
-    """The same of a column whose values are known."""
+    """`AnyOf` for a column with choices."""
 
-    field_class = forms.MultipleChoiceField  # type: ignore[assignment]  # mypy takes the first one for a declaration
+    field_class = forms.MultipleChoiceField  # type: ignore[assignment]  # mypy takes `AnyOf`'s for a declaration
 
 
 class AnyNamed(AnyOf):
-    """The same of a reference: a code that nothing has is an error."""
+    """`AnyOf` for a reference to another object: an unknown code is an error."""
 
     def __init__(self, *args: Any, find: Find, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -142,13 +142,13 @@ class AnyNamed(AnyOf):
 
 
 class Time(django_filters.IsoDateTimeFilter):
-    """A bound in time."""
+    """Filter by a bound in time."""
 
     field_class = _Time  # type: ignore[assignment]  # mypy takes the library's default for a declaration
 
 
 class Number(django_filters.NumberFilter):
-    """A bound of numbers."""
+    """Filter by a bound of a number."""
 
     field_class = _Number  # type: ignore[assignment]  # mypy takes the library's default for a declaration
 
@@ -157,7 +157,11 @@ REFERENCES: Mapping[type[models.Model], Find] = {Region: region_codes_within, Id
 
 
 class FilterSet(django_filters.FilterSet):
-    """`Meta.columns` names the model's fields, `Meta.paths` others by parameter; `q` searches in `Meta.searched`."""
+    """The filters of a list.
+
+    `Meta.columns` names fields of the model, `Meta.paths` paths to other fields by parameter; `q` searches the fields
+    in `Meta.searched`.
+    """
 
     q = django_filters.CharFilter(method="search", max_length=200, help_text=gettext_lazy("Words to look for."))
 
@@ -168,19 +172,19 @@ class FilterSet(django_filters.FilterSet):
 
     @classmethod
     def get_fields(cls) -> OrderedDict[str, Any]:
-        """The library's own way to declare, for which it wants `Meta.fields`."""
-        own: OrderedDict[str, Any] = super().get_fields() if hasattr(cls.Meta, "fields") else OrderedDict()  # type: ignore[assignment]
-        return own
+        """Return what `Meta.fields`, the library's own way to declare filters, names; nothing where it is absent."""
+        declared: OrderedDict[str, Any] = super().get_fields() if hasattr(cls.Meta, "fields") else OrderedDict()  # type: ignore[assignment]
+        return declared
 
     @classmethod
     def get_filters(cls) -> OrderedDict[str, django_filters.Filter]:
-        found: OrderedDict[str, django_filters.Filter] = super().get_filters()
+        filters: OrderedDict[str, django_filters.Filter] = super().get_filters()
         if not getattr(cls.Meta, "searched", ()):
-            del found["q"]
-        own = {name: name for name in getattr(cls.Meta, "columns", ())}
-        for name, path in {**own, **getattr(cls.Meta, "paths", {})}.items():
-            found.update(_look_ups(name, path, cls.Meta.model))  # type: ignore[attr-defined]
-        return found
+            del filters["q"]
+        columns = {name: name for name in getattr(cls.Meta, "columns", ())}
+        for name, path in {**columns, **getattr(cls.Meta, "paths", {})}.items():
+            filters.update(_look_ups(name, path, cls.Meta.model))  # type: ignore[attr-defined]
+        return filters
 
     def search(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         for word in value.split():
@@ -192,14 +196,14 @@ class FilterSet(django_filters.FilterSet):
 
 
 def _look_ups(name: str, path: str, model: type[models.Model]) -> dict[str, django_filters.Filter]:
-    """The filters of one column, by the kind of its field."""
+    """Return the filters of one column, by the kind of its field."""
     field = get_model_field(model, path)
     options = {"field_name": path, "distinct": _is_plural(model, path)}
     if field.name == "code" and field.model in REFERENCES and "__" in path:
         return _either(name, TEXT, partial(_reference, field.model, options, name))
     if field.choices:
-        known = {"type": "string", "enum": [value for value, _ in field.flatchoices]}
-        return _either(name, known, partial(AnyChoice, choices=field.choices, **options))
+        choices = {"type": "string", "enum": [value for value, _ in field.flatchoices]}
+        return _either(name, choices, partial(AnyChoice, choices=field.choices, **options))
     if isinstance(field, models.DateTimeField):
         return _bounds(name, path, Time)
     for kind, (parse, schema, ordered) in PARSED.items():
@@ -238,17 +242,17 @@ PARSED: Final[Mapping[type, tuple[Callable[[str], Any], dict[str, str], bool]]] 
     models.IntegerField: (_whole_number, {"type": "integer"}, True),
     models.FloatField: (forms.FloatField().clean, NUMBER, True),
 }
-"""How the values of a field are read, what they look like to clients, and whether they have an order."""
+"""By type of field: the parser of its values, their OpenAPI schema, and whether they have an order."""
 
 
 def flag(method: str, **options: Any) -> AnyOf:
-    """A filter for what is true or false of a row without standing in a column."""
-    made: AnyOf = _described(AnyOf(parse=_true_or_false, method=method, **options), FLAG)
-    return made
+    """Return a true-or-false filter for a property of a row that `method` works out and no column holds."""
+    described: AnyOf = _described(AnyOf(parse=_true_or_false, method=method, **options), FLAG)
+    return described
 
 
 class AnyLabel(AnyOf):
-    """The row's `labels` have one of the keys, or one of the keys with that value."""
+    """Filter for rows whose `labels` have one of the given keys, or one of the keys with its value."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(parse=_label, **{"field_name": "labels", "help_text": LABELLED, **options})
@@ -260,7 +264,7 @@ class AnyLabel(AnyOf):
 
 
 class _LabelValue(Func):
-    """The value of a label, whatever its key looks like: a JSON path takes a number for a place in a list."""
+    """SQL function for the value of a label; a JSON path would take a key of digits for an index into a list."""
 
     function = "jsonb_extract_path_text"
     output_field = models.TextField()
@@ -278,7 +282,7 @@ def _label(text: str) -> tuple[str, str | None]:
 
 
 def _is_plural(model: type[models.Model], path: str) -> bool:
-    """Whether a row can have several values there."""
+    """Whether a row can have several values at the path."""
     return path.partition("__")[0] in {relation.name for relation in model._meta.related_objects}
 
 
@@ -289,9 +293,9 @@ def _reference(model: type[models.Model], options: Mapping[str, Any], name: str,
     return AnyNamed(find=partial(REFERENCES[model], pointer=pointer), **options, **more)
 
 
-def _either(name: str, schema: Mapping[str, Any], made: Callable[..., AnyOf]) -> dict[str, django_filters.Filter]:
-    none_of = made(exclude=True, help_text=NONE_OF)
-    return {name: _described(made(), schema), f"{name}__n": _described(none_of, schema)}
+def _either(name: str, schema: Mapping[str, Any], make: Callable[..., AnyOf]) -> dict[str, django_filters.Filter]:
+    none_of = make(exclude=True, help_text=NONE_OF)
+    return {name: _described(make(), schema), f"{name}__n": _described(none_of, schema)}
 
 
 def _bounds(name: str, path: str, kind: type[django_filters.Filter]) -> dict[str, django_filters.Filter]:
@@ -302,17 +306,17 @@ def _bounds(name: str, path: str, kind: type[django_filters.Filter]) -> dict[str
     }
 
 
-def _described(made: Any, schema: Mapping[str, Any]) -> Any:
-    """The filter, with what the OpenAPI document says of one value."""
-    said = {"description": made.extra["help_text"]} if "help_text" in made.extra else {}
-    return extend_schema_field({**schema, **said})(made)
+def _described(bare: Any, schema: Mapping[str, Any]) -> Any:
+    """Give the filter the OpenAPI schema of one value, and return that filter."""
+    description = {"description": bare.extra["help_text"]} if "help_text" in bare.extra else {}
+    return extend_schema_field({**schema, **description})(bare)
 
 
 class StrictFilterBackend(DjangoFilterBackend):
-    """Refuses parameters and values that mean nothing."""
+    """Filter backend that refuses unknown parameters and invalid values."""
 
     def get_filterset_class(self, view: Any, queryset: Any = None) -> Any:
-        """The view's, also where it is about rows that belong to the view's own."""
+        """Return the view's filter set, also where that is about another model than the view's queryset."""
         return getattr(view, "filterset_class", None)
 
     def filter_queryset(self, request: Any, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
@@ -324,8 +328,8 @@ class StrictFilterBackend(DjangoFilterBackend):
             return queryset
         if not filterset.is_valid():
             raise Invalid.of(_field_errors(filterset.form))
-        found: QuerySet[Any] = filterset.qs
-        return found
+        filtered: QuerySet[Any] = filterset.qs
+        return filtered
 
 
 def _field_errors(form: forms.Form) -> Iterator[FieldError]:
@@ -344,8 +348,8 @@ class Ordering(OrderingFilter):
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
         if not request.query_params.get("ordering", "by default"):
             raise self._refusal(queryset, view, request)
-        asked = self.get_ordering(request, queryset, view)
-        return queryset.order_by(*asked, "pk") if asked else queryset  # equal rows must not swap between two pages
+        fields = self.get_ordering(request, queryset, view)
+        return queryset.order_by(*fields, "pk") if fields else queryset  # equal rows must not swap between two pages
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         if not view.ordering_fields:

@@ -1,7 +1,7 @@
-"""`Idempotency-Key`: a POST that is sent again is answered again, and its work is not done again.
+"""`Idempotency-Key`: a POST that is sent again gets the first answer, and its work is not done again.
 
-Every view that takes a POST is `Idempotent`. Without the header it costs nothing; with it, what the view does and what
-is kept of its answer are one transaction (`accounts.services.idempotency` says why).
+Every view that takes a caller's POST is `Idempotent`. With the header, the view's work and its kept answer are one
+transaction (`accounts.services.idempotency` says why); without the header there is no cost.
 """
 
 import re
@@ -61,22 +61,22 @@ class Idempotent(APIView):
     """A view whose POST honours `Idempotency-Key`."""
 
     secret_fields: ClassVar[frozenset[str]] = frozenset()
-    """What of its answer is never kept: it is null where the answer is given again."""
+    """Fields of the answer that are never kept: they are null where the answer is given again."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         handler = getattr(self, "post", None)
         if request.method == "POST" and HEADER in request.headers and handler is not None:
-            setattr(self, "post", partial(self._once, handler))  # noqa: B010  # looked up after this, on the instance
+            setattr(self, "post", partial(self._answer_once, handler))  # noqa: B010  # DRF looks `post` up after this
 
-    def _once(self, handler: Callable[..., Any], request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Return what the handler answers, or what it has answered to the same request under the same key."""
+    def _answer_once(self, handler: Callable[..., Any], request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Return the handler's answer, or the kept answer to the same request under the same key."""
         responses: list[HttpResponse] = []
 
         def work() -> KeptAnswer | None:
-            response = self._finished(partial(handler, request, *args, **kwargs), request)
+            response = self._rendered(partial(handler, request, *args, **kwargs), request)
             responses.append(response)
-            return self._kept(response) if response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR else None
+            return self._to_keep(response) if response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR else None
 
         try:
             kept = idempotency_answer(
@@ -92,16 +92,16 @@ class Idempotent(APIView):
             raise StillWorking from None
         return responses[0] if kept is None else _replayed(kept)
 
-    def _finished(self, work: Callable[[], Any], request: Request) -> HttpResponse:
-        """The answer as it will be sent. A refusal is an answer, too: what was committed before it stays."""
+    def _rendered(self, handle: Callable[[], Any], request: Request) -> HttpResponse:
+        """Return the response as it will be sent. A refusal is an answer, too: what was committed before it stays."""
         try:
-            answered = work()
-        except Exception as error:  # noqa: BLE001  # the handler of exceptions raises what it does not know
-            answered = self.handle_exception(error)
-        response: Any = self.finalize_response(request, answered)
+            answer = handle()
+        except Exception as error:  # noqa: BLE001  # `handle_exception` raises an unknown exception again
+            answer = self.handle_exception(error)
+        response: Any = self.finalize_response(request, answer)
         return response.render() if isinstance(response, Response) else response
 
-    def _kept(self, response: HttpResponse) -> KeptAnswer:
+    def _to_keep(self, response: HttpResponse) -> KeptAnswer:
         headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
         body: Any = response.content
         if self.secret_fields and isinstance(response, Response) and isinstance(response.data, dict | list):
@@ -123,9 +123,9 @@ def _key(request: Request) -> str:
 
 
 def _fingerprint(request: Request) -> str:
-    """What is asked, and for whom: one user's tokens may act for several tenants."""
-    asked = f"{request.method} {request.get_full_path()}\n{principal_of_request(request).tenant or ''}\n"
-    return sha256(asked.encode("utf-8", "surrogatepass") + request._request.body).hexdigest()  # noqa: SLF001  # before it is parsed
+    """Hash the request and its tenant, since one user's tokens may act for several tenants."""
+    head = f"{request.method} {request.get_full_path()}\n{principal_of_request(request).tenant or ''}\n"
+    return sha256(head.encode("utf-8", "surrogatepass") + request._request.body).hexdigest()  # noqa: SLF001  # the raw body
 
 
 def _replayed(answer: KeptAnswer) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What OPTIONS answers."""
+"""The answer to OPTIONS."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ __all__ = ["AllowedMethods"]
 
 
 class AllowedMethods(BaseMetadata):
-    """What may be done with this address; how, says the OpenAPI document."""
+    """The methods that an address allows; the OpenAPI document describes them."""
 
     def determine_metadata(self, request: Request, view: "APIView") -> dict[str, Any]:
         return {"methods": view.allowed_methods}

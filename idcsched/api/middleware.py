@@ -1,4 +1,4 @@
-"""Every response says which request it answers: in its header, in logs, and in what the request left behind."""
+"""Request ids: in the header of each response, in the log, and in the records that a request leaves."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _SANE = re.compile(r"^[A-Za-z0-9._:/+=-]{1,128}$")
 
 
 class RequestIdMiddleware:
-    """Keeps the client's own id, if it sent a sane one, else makes one up."""
+    """Middleware that gives each request an id: the client's own if that is sane, else a new one."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -28,13 +28,13 @@ class RequestIdMiddleware:
 
 
 def request_id_given(request: HttpRequest) -> str:
-    """The id that this HTTP request has from now on."""
-    said = request.META.get(META, "")  # `headers` would parse them all
-    name = said if said and _SANE.match(said) else str(uuid7())
+    """Give the HTTP request its id, and return that id."""
+    client_id = request.META.get(META, "")  # `request.headers` would parse every header
+    name = client_id if client_id and _SANE.match(client_id) else str(uuid7())
     request.request_id = name  # type: ignore[attr-defined]
     return name
 
 
 def request_id_of(request: HttpRequest | Request) -> str:
-    """The id of this HTTP request."""
+    """Return the id of the HTTP request."""
     return str(getattr(request, "request_id", ""))

@@ -31,7 +31,7 @@ __all__ = [
 
 
 class StructExtension(OpenApiSerializerExtension):
-    """A msgspec struct, with the structs it is made of as components of their own."""
+    """The schema of a msgspec struct; the structs inside become components of their own."""
 
     target_class = "msgspec.Struct"
     match_subclasses = True
@@ -40,7 +40,7 @@ class StructExtension(OpenApiSerializerExtension):
         return str(self.target.__name__)
 
     def get_identity(self, auto_schema: AutoSchema, direction: Direction) -> str:
-        """The name, by which msgspec knows the structs inside of others, too."""
+        """Return the class's name, by which msgspec refers to structs inside of others, too."""
         return str(self.target.__name__)
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
@@ -64,23 +64,23 @@ class StructPage(StructList):
 
 
 def list_of(item: type[msgspec.Struct]) -> type[StructList]:
-    """What `extend_schema` takes for a list of `item`."""
+    """Return the class that means a list of `item` to `extend_schema`."""
     return type(f"{item.__name__}List", (StructList,), {"item": item})
 
 
 def page_of(item: Any) -> type[StructList]:
-    """What `extend_schema` takes for a page of `item`, with the counts and links around it."""
+    """Return the class that means a page of `item`, with the count and links around it, to `extend_schema`."""
     return type(f"{item.__name__}Page", (StructPage,), {"item": item, "_spectacular_annotation": {"many": False}})
 
 
 def paged(item: Any, *, filters: bool = False, parameters: Sequence[Any] = (), **options: Any) -> Any:
-    """How a view without a queryset of its own is declared that answers a page of `item`; `filters`: it has its own."""
+    """Declare that a view without a queryset of its own answers a page of `item`; `filters`: whether it has filters."""
     known = [*parameters, *PAGE_PARAMETERS]
     return extend_schema(request=None, responses=page_of(item), filters=filters, parameters=known, **options)
 
 
 class StructListExtension(OpenApiSerializerExtension):
-    """A list whose items are a component."""
+    """The schema of a list whose items are a component."""
 
     target_class = "idcsched.api.openapi.StructList"
     match_subclasses = True
@@ -93,7 +93,7 @@ class StructListExtension(OpenApiSerializerExtension):
 
 
 class StructPageExtension(StructListExtension):
-    """A page whose results are a component."""
+    """The schema of a page whose results are a component."""
 
     target_class = "idcsched.api.openapi.StructPage"
     priority = 1
@@ -104,7 +104,7 @@ class StructPageExtension(StructListExtension):
 
 
 class DocumentExtension(OpenApiSerializerFieldExtension):
-    """A field whose JSON is of a declared kind."""
+    """The schema of a `DocumentField`, by its `kind`."""
 
     target_class = "idcsched.api.fields.DocumentField"
     match_subclasses = True
@@ -114,14 +114,14 @@ class DocumentExtension(OpenApiSerializerFieldExtension):
 
 
 def schema_of(kind: Any, auto_schema: AutoSchema) -> dict[str, Any]:
-    """The JSON Schema of anything that msgspec knows; its structs become components."""
+    """Return the JSON Schema of any type that msgspec supports; its structs become components."""
     (schema,), components = msgspec.json.schema_components((kind,), ref_template="#/components/schemas/{name}")
     _register(auto_schema, components)
     return dict(schema)
 
 
 def _untitled(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the class's name: generators would call two components by it, of which one is asked and one answered."""
+    """Drop the title: code generators would give the components of a struct's request and answer the same name."""
     return {name: value for name, value in schema.items() if name != "title"}
 
 

@@ -1,4 +1,4 @@
-"""How each operation appears in the OpenAPI document: what drf-spectacular reads, and what it can't know."""
+"""The operations in the OpenAPI document: what drf-spectacular finds by itself, and what has to be added."""
 
 import re
 from typing import Any, Final
@@ -37,56 +37,57 @@ NOT_MODIFIED: Final = {"304": {"description": "What the caller has still holds."
 
 
 class Schema(AutoSchema):
-    """Lists that may be written, the headers that are honoured, and the refusals of each operation."""
+    """An operation's schema, with the lists that may be written, the headers that are honoured, and the refusals."""
 
     def get_operation_id(self) -> str:
-        found = str(super().get_operation_id())
-        return f"{found}_many" if self._is_of_many() else found
+        operation_id = str(super().get_operation_id())
+        return f"{operation_id}_many" if self._is_list_patch() else operation_id
 
     def get_summary(self) -> str | None:
-        return summary_of(self.get_operation_id(), self._action(), getattr(_queryset(self.view), "model", None))
+        queryset = getattr(self.view, "queryset", None)
+        return summary_of(self.get_operation_id(), self._action(), getattr(queryset, "model", None))
 
     def get_override_parameters(self) -> list[Any]:
         return [*super().get_override_parameters(), *self._headers()]
 
     def _resolve_path_parameters(self, variables: Any) -> list[dict[str, Any]]:
-        """A number that names something is a number, though its pattern in the address is one of a text."""
-        found: list[dict[str, Any]] = super()._resolve_path_parameters(variables)
-        return [{**each, "schema": _number(each["schema"])} for each in found]
+        """Declare numeric ids as integers; drf-spectacular takes them for texts with a pattern."""
+        parameters: list[dict[str, Any]] = super()._resolve_path_parameters(variables)
+        return [{**parameter, "schema": _id_schema(parameter["schema"])} for parameter in parameters]
 
     def get_filter_backends(self) -> list[Any]:
         return super().get_filter_backends() if self.method == "GET" else []
 
     def get_request_serializer(self) -> Any:
-        return self._members() if self._is_of_many() else super().get_request_serializer()
+        return self._list_patch_body() if self._is_list_patch() else super().get_request_serializer()
 
     def get_response_serializers(self) -> Any:
-        return (
-            {200: {"type": "array", "items": self._shown()}}
-            if self._is_of_many()
-            else super().get_response_serializers()
-        )
+        if not self._is_list_patch():
+            return super().get_response_serializers()
+        view: Any = self.view
+        return {200: {"type": "array", "items": self.resolve_serializer(view.get_serializer(), "response").ref}}
 
     def _postprocess_serializer_schema(self, schema: Any, serializer: Any, direction: Direction) -> Any:
-        """Requests are strict, and an answer always has all its fields."""
-        found = super()._postprocess_serializer_schema(schema, serializer, direction)
+        """Forbid unknown fields in requests, and require all fields in answers."""
+        schema = super()._postprocess_serializer_schema(schema, serializer, direction)
         if not isinstance(serializer, StrictModelSerializer | StrictSerializer):
-            return found
-        own = {"required": list(found["properties"])} if direction == "response" else {"additionalProperties": False}
-        return {**found, **own}
+            return schema
+        if direction == "response":
+            return {**schema, "required": list(schema["properties"])}
+        return {**schema, "additionalProperties": False}
 
     def _get_request_for_media_type(self, serializer: Any, direction: Direction = "request") -> tuple[Any, bool]:
         schema, required = super()._get_request_for_media_type(serializer, direction)
-        if self._makes():
+        if self._creates():
             return _one_or_many(schema), True
-        return schema, required or self._is_of_many() or self._needs_a_body(serializer)
+        return schema, required or self._is_list_patch() or self._needs_a_body(serializer)
 
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
         answers = super()._get_response_bodies(direction)
-        if self._makes():
+        if self._creates():
             for media in answers["201"]["content"].values():
                 media["schema"] = _one_or_many(media["schema"])
-        refused = refusals(
+        refused_by_status = refusals(
             self.registry,
             method=self.method,
             member="{" in self.path or self._action() in getattr(self.view, "looking_for_actions", ()),
@@ -94,10 +95,11 @@ class Schema(AutoSchema):
             conditional=self._is_conditional(),
         )
         unchanged = NOT_MODIFIED if self.method == "GET" and isinstance(self.view, Conditional) else {}
-        return {**answers, **unchanged, **{status: said for status, said in refused.items() if status not in answers}}
+        others = {status: response for status, response in refused_by_status.items() if status not in answers}
+        return {**answers, **unchanged, **others}
 
     def get_examples(self) -> list[Any]:
-        """Those that the view declares, else the resource's."""
+        """Return the examples that the view declares, else those of its resource."""
         view: Any = self.view
         written = WRITTEN.get(getattr(view, "noun", ""))
         declared: list[Any] = super().get_examples()
@@ -110,15 +112,15 @@ class Schema(AutoSchema):
                 return written.replaced()
             case "partial_update":
                 return written.changed()
-            case found if found == MANY:
+            case action if action == MANY:
                 return written.changed_among_many(view.lookup_field)
         return []
 
     def _headers(self) -> list[OpenApiParameter]:
         if self.method == "GET":
             return [IF_NONE_MATCH] if isinstance(self.view, Conditional) else []
-        once = [IDEMPOTENCY_KEY] if self.method == "POST" and isinstance(self.view, Idempotent) else []
-        return [*once, IF_MATCH] if self._is_conditional() else once
+        headers = [IDEMPOTENCY_KEY] if self.method == "POST" and isinstance(self.view, Idempotent) else []
+        return [*headers, IF_MATCH] if self._is_conditional() else headers
 
     def _is_conditional(self) -> bool:
         """Whether `If-Match` is honoured: by every edit, and by the actions that the view names."""
@@ -126,17 +128,13 @@ class Schema(AutoSchema):
             return self._action() in getattr(self.view, "conditional_actions", ())
         return self.method != "GET" and isinstance(self.view, Conditional)
 
-    def _shown(self) -> Any:
-        view: Any = self.view
-        return self.resolve_serializer(view.get_serializer(), "response").ref
-
-    def _members(self) -> dict[str, Any]:
-        """A list of what is to change, each with the name of the object that is meant."""
+    def _list_patch_body(self) -> dict[str, Any]:
+        """Return the schema of a list of changes, each with the key of its member."""
         view: Any = self.view
         changed = self.resolve_serializer(view.get_serializer(partial=True), "request")
         key = view.lookup_field
-        named = self.resolve_serializer(view.get_serializer(), "response").schema["properties"][key]
-        schema = {**changed.schema, "properties": {key: named, **changed.schema["properties"]}, "required": [key]}
+        key_schema = self.resolve_serializer(view.get_serializer(), "response").schema["properties"][key]
+        schema = {**changed.schema, "properties": {key: key_schema, **changed.schema["properties"]}, "required": [key]}
         component = ResolvedComponent(
             name=f"{changed.name.removesuffix('Request')}MemberRequest",
             type=ResolvedComponent.SCHEMA,
@@ -146,33 +144,29 @@ class Schema(AutoSchema):
         self.registry.register_on_missing(component)
         return {"application/json": {"type": "array", "items": component.ref, "maxItems": MOST_OBJECTS}}
 
-    def _makes(self) -> bool:
-        """Whether one object or a list of them can be made here."""
+    def _creates(self) -> bool:
+        """Whether the operation creates one object or a list of them."""
         return isinstance(self.view, Resource) and self.view.action == "create"
 
     def _needs_a_body(self, serializer: Any) -> bool:
-        """Nothing is no JSON, also where every field may be absent; a view says of which actions it may be."""
-        own = isinstance(serializer, type) and issubclass(serializer, msgspec.Struct | StructList)
-        return own and self.method == "POST" and self._action() not in getattr(self.view, "without_a_body", ())
+        """Whether a struct must be sent even if all its fields are optional; `without_a_body` has the exceptions."""
+        is_struct = isinstance(serializer, type) and issubclass(serializer, msgspec.Struct | StructList)
+        return is_struct and self.method == "POST" and self._action() not in getattr(self.view, "without_a_body", ())
 
     def _action(self) -> str | None:
         return getattr(self.view, "action", None)
 
-    def _is_of_many(self) -> bool:
+    def _is_list_patch(self) -> bool:
         return self._action() == MANY
 
 
-def _queryset(view: Any) -> Any:
-    return getattr(view, "queryset", None)
-
-
-def _number(schema: dict[str, Any]) -> dict[str, Any]:
+def _id_schema(schema: dict[str, Any]) -> dict[str, Any]:
     digits = DIGITS.fullmatch(str(schema.get("pattern", "")))
     return {"type": "integer", "minimum": 0, "maximum": 10 ** int(digits[1]) - 1} if digits else schema
 
 
 def undescribed() -> list[type]:
-    """Classes whose docstrings are for the people who work on this project, not for its clients."""
+    """Return the classes whose docstrings are for developers and stay out of the OpenAPI document."""
     return [*get_lib_doc_excludes(), StrictModelSerializer, StrictSerializer, Resource, ReadOnlyResource]
 
 

@@ -1,4 +1,4 @@
-"""To whom a change that came in by the API is put down, and what they said about it."""
+"""The origin of changes made through the API, as the history records it: caller, request id and message."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ LONGEST: Final = 500
 
 @contextmanager
 def caller_origin(request: Request) -> Iterator[None]:
-    """Changes made inside are recorded as the caller's, with the reason that they gave. Raises Invalid."""
+    """Record the changes made inside as the caller's, with the message of the request; raises Invalid."""
     with origin_set(
         actor=principal_of_request(request).username,
         via="api",
@@ -35,10 +35,10 @@ def caller_origin(request: Request) -> Iterator[None]:
 
 
 def _message(request: Request) -> str:
-    """UTF-8, as it is or percent-encoded: what a header can't carry, a browser can't send."""
-    given = request.META.get(MESSAGE_VARIABLE, "")  # `headers` parses them all
+    """Return the message: UTF-8, raw or percent-encoded, since browsers can't send raw UTF-8 in a header."""
+    header = request.META.get(MESSAGE_VARIABLE, "")  # `request.headers` would parse every header
     try:
-        text = unquote(given.encode("latin-1").decode(), errors="strict").strip()
+        text = unquote(header.encode("latin-1").decode(), errors="strict").strip()
     except UnicodeError:
         raise Invalid("invalid_message", _("the header {name} must be UTF-8"), name=MESSAGE_HEADER) from None
     if len(text) > LONGEST or not storable(text):

@@ -32,7 +32,7 @@ def _parameter(name: str, description: str, **schema: Any) -> OpenApiParameter:
 
 
 def described(parameter: OpenApiParameter) -> dict[str, Any]:
-    """The same as the OpenAPI document has it."""
+    """Return the parameter as the OpenAPI document has it."""
     schema: Any = parameter.type
     return build_parameter_type(
         name=parameter.name, schema=schema, location=parameter.location, description=parameter.description
@@ -47,10 +47,10 @@ PAGE_PARAMETERS = [
 CURSOR_PARAMETERS = [LIMIT_PARAMETER, OpenApiParameter("cursor", {"type": "string"}, description="As `next` has it.")]
 
 
-def _shown_page(results: Any, *always: str) -> dict[str, Any]:
+def _page_schema(results: Any, *counts: str) -> dict[str, Any]:
     link = {"type": ["string", "null"], "format": "uri"}
     properties = {
-        **{name: {"type": "integer", "minimum": 0} for name in always},
+        **{name: {"type": "integer", "minimum": 0} for name in counts},
         "next": link,
         "previous": link,
         "results": results,
@@ -59,7 +59,7 @@ def _shown_page(results: Any, *always: str) -> dict[str, Any]:
 
 
 class Pages(LimitOffsetPagination):
-    """`limit` and `offset`; 100 unless asked, at most 1000."""
+    """Paging by `limit` and `offset`: 100 rows by default, at most 1000."""
 
     parameters: ClassVar[tuple[str, ...]] = ("limit", "offset")
     default_limit = LIMIT
@@ -72,14 +72,14 @@ class Pages(LimitOffsetPagination):
         return whole_number_given(request, "offset", 0, low=0, high=MOST_ROWS)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        return _shown_page(schema, "count")
+        return _page_schema(schema, "count")
 
     def get_schema_operation_parameters(self, view: "APIView") -> list[dict[str, Any]]:
         return list(map(described, PAGE_PARAMETERS))
 
 
 class CursorPages(CursorPagination):
-    """The newest first, by id; pages stay put while new rows arrive. 100 unless `limit` asks, at most 1000."""
+    """Paging by cursor, the newest row first: pages stay put while rows arrive. 100 rows by default, at most 1000."""
 
     parameters: ClassVar[tuple[str, ...]] = ("limit", "cursor")
     ordering = "-id"
@@ -92,38 +92,38 @@ class CursorPages(CursorPagination):
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         try:
-            found: Cursor | None = super().decode_cursor(request)
+            cursor: Cursor | None = super().decode_cursor(request)
         except NotFound:
-            raise _not_ours() from None
-        if found is not None and _encoded(found) != request.query_params[self.cursor_query_param]:
-            raise _not_ours()
-        return found
+            raise _invalid_cursor() from None
+        if cursor is not None and _encoded(cursor) != request.query_params[self.cursor_query_param]:
+            raise _invalid_cursor()
+        return cursor
 
     def paginate_queryset(self, queryset: Any, request: Request, view: "APIView | None" = None) -> list[Any] | None:
         try:
             return super().paginate_queryset(queryset, request, view)
         except Invalid:
             raise
-        except (ValidationError, ValueError, OverflowError, DataError):  # the position in it is no id
+        except (ValidationError, ValueError, OverflowError, DataError):  # the position in the cursor is no id
             if "cursor" not in request.query_params:
                 raise
-            raise _not_ours() from None
+            raise _invalid_cursor() from None
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        return _shown_page(schema)
+        return _page_schema(schema)
 
     def get_schema_operation_parameters(self, view: "APIView") -> list[dict[str, Any]]:
         return list(map(described, CURSOR_PARAMETERS))
 
 
 def _encoded(cursor: Cursor) -> str | None:
-    """As an answer gives it; None for the first page, which has none."""
+    """Return the cursor's text as answers give it; None for the first page, which has no cursor."""
     parts = {"o": str(cursor.offset) if cursor.offset else "", "r": "1" if cursor.reverse else ""}
-    given: dict[str, Any] = {name: value for name, value in parts.items() if value}
+    query: dict[str, Any] = {name: value for name, value in parts.items() if value}
     if cursor.position is not None:
-        given["p"] = cursor.position
-    return b64encode(urlencode(given, doseq=True).encode("ascii")).decode("ascii") if given else None
+        query["p"] = cursor.position
+    return b64encode(urlencode(query, doseq=True).encode("ascii")).decode("ascii") if query else None
 
 
-def _not_ours() -> Invalid:
+def _invalid_cursor() -> Invalid:
     return Invalid("invalid_cursor", _("this is not a cursor that an answer has given"), pointer_to("cursor"))

@@ -1,4 +1,4 @@
-"""The query string: each parameter is known, means something, and is pointed at as `?name` where it does not."""
+"""Strict reading of the query string; errors point at a parameter as `?name`."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -25,19 +25,19 @@ __all__ = [
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 MOST_LISTED: Final = 20
-"""Of so many unknown names each is refused with those that there are."""
+"""Up to this number of unknown names, each error lists the names that exist."""
 BLANK_OFFSET: Final = re.compile(r" (\d\d:?\d\d)$")
-"""An unescaped `+` of a time zone arrives as a blank."""
+"""The offset of a time zone whose unescaped `+` has become a blank."""
 
 
 def pointer_to(name: str) -> str:
-    """What an error says of a query parameter, where it says a JSON pointer of a body's field."""
+    """Return how errors name a query parameter, in the place of a JSON pointer."""
     return f"?{name}"
 
 
 @contextmanager
 def parameters_pointed_at() -> Iterator[None]:
-    """What is refused inside as a document's field `/name` is the query parameter `?name`."""
+    """Turn the pointers `/name` of the refusals raised inside into `?name`."""
     try:
         yield
     except Invalid as error:
@@ -48,9 +48,9 @@ def parameters_pointed_at() -> Iterator[None]:
 
 
 def refuse_unknown_parameters(request: Request, known: Collection[str], *, single: Collection[str]) -> None:
-    """Raises Invalid: a misspelt parameter would silently show everything, one of two values be the wrong one.
+    """Raise Invalid for an unknown parameter, a second value of a `single` one, and a parameter that is not UTF-8.
 
-    So is one that is no text refused, whether it is known or not.
+    A misspelt filter would otherwise silently show everything.
     """
     if undecodable := list(_not_utf8(request.META.get("QUERY_STRING", ""))):
         raise Invalid.of(
@@ -65,15 +65,15 @@ def refuse_unknown_parameters(request: Request, known: Collection[str], *, singl
 
 
 def _unknown(name: str, known: Collection[str]) -> FieldError:
-    """`name` is refused, and what there is instead is listed, without the look-ups of what is listed."""
-    if names := sorted(each for each in known if "__" not in each or each.partition("__")[0] not in known):
+    """Return the error of an unknown parameter; it lists the `known` ones without their look-ups (`name__gte`)."""
+    if names := sorted(other for other in known if "__" not in other or other.partition("__")[0] not in known):
         detail = _("there is no such parameter; there are {choices}")
         return FieldError(pointer_to(name), "unknown_parameter", detail, {"choices": ", ".join(names)})
     return FieldError(pointer_to(name), "unknown_parameter", _("there is no such parameter"))
 
 
 def _not_utf8(query: str) -> Iterator[str]:
-    """The names of the parameters in which Django puts a substitute, so that another text would be looked for."""
+    """Yield the names of parameters that are not UTF-8: Django would silently replace their bytes."""
     for pair in query.encode("latin-1").split(b"&"):
         try:
             unquote_to_bytes(pair).decode()
@@ -82,7 +82,7 @@ def _not_utf8(query: str) -> Iterator[str]:
 
 
 def whole_number_given(request: Request, name: str, default: int, *, low: int, high: int) -> int:
-    """A whole number; raises Invalid where it is none, or out of its range."""
+    """Return the parameter as a whole number; raises Invalid where it is none, or out of range."""
     text = request.query_params.get(name)
     if text is None:
         return default
@@ -93,14 +93,14 @@ def whole_number_given(request: Request, name: str, default: int, *, low: int, h
 
 
 def time_given(text: str, pointer: str) -> datetime:
-    """A time, in UTC unless it says otherwise; raises Invalid."""
+    """Parse a time, which is in UTC unless it has an offset; raises Invalid."""
     try:
         parsed = parse_datetime(BLANK_OFFSET.sub(r"+\1", text))
     except ValueError:
         parsed = None
     if parsed is None:
         raise Invalid("wrong_type", _("this must be a time such as 2026-01-31T12:00:00Z"), pointer)
-    known = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-    if not EARLIEST <= known <= LATEST:
+    aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    if not EARLIEST <= aware <= LATEST:
         raise Invalid("out_of_range", _("this lies outside of the calendar that is kept"), pointer)
-    return known
+    return aware

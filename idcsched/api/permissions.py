@@ -1,4 +1,4 @@
-"""Who may call what: each view names the capability that its writes take; reading takes `read`."""
+"""The permissions of callers: each view names the capability that its writes require; reading requires `read`."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ __all__ = ["HasCapability", "capability_of", "principal_of_request"]
 
 
 class HasCapability(BasePermission):
-    """Refuses with the reason, which a plain False could not give."""
+    """Permission that raises Forbidden with the reason, which DRF's plain False could not give."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         principal_of_request(request).require(capability_of(view, str(request.method)))
@@ -25,7 +25,7 @@ class HasCapability(BasePermission):
 
 
 def capability_of(view: "APIView", method: str) -> str:
-    """What the method takes: what the view says of this action, of its writes, of its reading; reading takes `read`."""
+    """Return the capability that a call requires: the action's own, else the view's for writing or for reading."""
     by_action: Mapping[str, str] = getattr(view, "capability_by_action", {})
     action = str(getattr(view, "action", None))
     if action in by_action:
@@ -34,7 +34,7 @@ def capability_of(view: "APIView", method: str) -> str:
 
 
 def principal_of_request(request: Request) -> Principal:
-    """The caller; raises Unauthenticated."""
+    """Return the caller; raises Unauthenticated."""
     if not isinstance(request.auth, Principal):
         raise Unauthenticated("token_missing", _("say who you are: Authorization: Bearer <token>"))
     return request.auth

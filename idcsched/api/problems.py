@@ -1,6 +1,6 @@
-"""Every refusal is one shape: `application/problem+json` (RFC 9457) with a stable code.
+"""Problem documents: the `application/problem+json` (RFC 9457) with a stable code that every refusal is.
 
-DRF's and Django's own exceptions and this project's error tree all come out of `problem_response`.
+`_refusal` makes them of DRF's and Django's exceptions and of this project's error tree.
 """
 
 import logging
@@ -53,9 +53,9 @@ logger = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
 LONGEST = 1000
-"""Characters of any one text of a problem."""
+"""The most characters of one text in a problem document."""
 MOST_ERRORS = 1000
-"""So many of what is wrong are named."""
+"""The most errors that a problem document lists."""
 _STATUS = (
     (Invalid, HTTPStatus.BAD_REQUEST),
     (Unauthenticated, HTTPStatus.UNAUTHORIZED),
@@ -76,37 +76,37 @@ CODES = {
 def problem(
     status: int, code: str, detail: str, errors: list[dict[str, str]] | None = None, **extra: Any
 ) -> dict[str, Any]:
-    """The document itself: what is wrong, said at no such length as a client may have sent it."""
+    """Return a problem document, its texts shortened and its errors limited."""
     title = HTTPStatus(status).phrase
-    told = islice(errors or (), MOST_ERRORS)
+    listed = islice(errors or (), MOST_ERRORS)
     return {
         "type": "about:blank",
         "title": title,
         "status": status,
         "detail": shortened(detail),
         "code": code,
-        "errors": [{name: shortened(text) for name, text in error.items()} for error in told],
+        "errors": [{name: shortened(text) for name, text in error.items()} for error in listed],
         **extra,
     }
 
 
 def shortened(text: str) -> str:
-    """As much of it as is worth saying: a name may be as long as a body."""
+    """Cut a text to LONGEST characters: a name in a request may be as long as the body."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def problem_of(error: IdcschedError) -> dict[str, Any]:
-    """The document of a refusal that is part of a larger answer."""
-    return _own(error)[1]
+    """Return the problem document of a refusal that is part of a larger answer."""
+    return _own_refusal(error)[1]
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """DRF's hook: what any exception looks like to the client. None: not ours, a bug."""
+    """Turn an exception into a problem response (DRF's hook); None for an unknown exception, which is a bug."""
     view = context.get("view")
-    answered = _answered(error)
-    if answered is None:
+    refusal = _refusal(error)
+    if refusal is None:
         return None
-    status, document, headers = answered
+    status, document, headers = refusal
     if status == HTTPStatus.UNAUTHORIZED and view is not None:
         headers["WWW-Authenticate"] = "Bearer"
     response = Response(document, status=status, headers=headers, content_type=CONTENT_TYPE)
@@ -114,17 +114,18 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response 
     return response
 
 
-def _answered(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]] | None:
+def _refusal(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]] | None:
+    """Return the status, document and headers of an exception, None for an unknown one."""
     if isinstance(error, IdcschedError):
-        return _own(error)
+        return _own_refusal(error)
     if isinstance(error, Http404):
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied()
     elif isinstance(error, RequestDataTooBig):
-        return _plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body_too_large", gettext("the body is too large"))
+        return _plain_refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body_too_large", gettext("the body is too large"))
     elif isinstance(error, IntegrityError):
-        return _plain(HTTPStatus.CONFLICT, "conflict", gettext("it contradicts the state of things"))
+        return _plain_refusal(HTTPStatus.CONFLICT, "conflict", gettext("it contradicts the state of things"))
     elif isinstance(error, OperationalError | InterfaceError):
         logger.error("the database failed", exc_info=error)
         headers = {"Retry-After": str(RETRY_SECONDS)}
@@ -133,15 +134,15 @@ def _answered(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]] | 
             problem(503, "database_unavailable", gettext("the database is away")),
             headers,
         )
-    return _rest_framework(error) if isinstance(error, exceptions.APIException) else None
+    return _drf_refusal(error) if isinstance(error, exceptions.APIException) else None
 
 
 def status_of(kind: type[IdcschedError]) -> HTTPStatus:
-    """With which status such an error is answered."""
+    """Return the HTTP status of a class of errors."""
     return next((status for known, status in _STATUS if issubclass(kind, known)), HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def _own(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, str]]:
+def _own_refusal(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, str]]:
     status = status_of(type(error))
     headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     extra = {name: msgspec.to_builtins(value) for name, value in error.extra.items()}
@@ -149,27 +150,23 @@ def _own(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, str]]:
 
 
 def _errors(error: IdcschedError) -> list[dict[str, str]]:
-    """Where it is wrong: in the fields, or in the item of a list that stands in conflict with something."""
+    """Return the member `errors`: the field errors, or the one item of a list that caused the refusal."""
     if isinstance(error, Invalid):
-        return [_field(field) for field in error.errors]
+        return [{"pointer": item.pointer, "code": item.code, "detail": explained(item)} for item in error.errors]
     pointer = getattr(error, "pointer", "")
     return [{"pointer": pointer, "code": error.code, "detail": explained(error)}] if pointer else []
 
 
-def _field(error: FieldError) -> dict[str, str]:
-    return {"pointer": error.pointer, "code": error.code, "detail": explained(error)}
-
-
-def _plain(status: HTTPStatus, code: str, detail: str) -> tuple[int, dict[str, Any], dict[str, str]]:
+def _plain_refusal(status: HTTPStatus, code: str, detail: str) -> tuple[int, dict[str, Any], dict[str, str]]:
     return status, problem(status, code, detail), {}
 
 
-def _rest_framework(error: exceptions.APIException) -> tuple[int, dict[str, Any], dict[str, str]]:
+def _drf_refusal(error: exceptions.APIException) -> tuple[int, dict[str, Any], dict[str, str]]:
     headers = {}
     if wait := getattr(error, "wait", None):
         headers["Retry-After"] = str(int(wait) + 1)
     if isinstance(error, exceptions.ValidationError):
-        return _own(Invalid.of(field_errors(error)))
+        return _own_refusal(Invalid.of(field_errors(error)))
     codes = error.get_codes()
     code = CODES.get(str(codes), str(codes)) if isinstance(codes, str) else "invalid"
     pointer, detail = getattr(error, "pointer", ""), str(error.detail)
@@ -178,7 +175,7 @@ def _rest_framework(error: exceptions.APIException) -> tuple[int, dict[str, Any]
 
 
 def field_errors(error: exceptions.ValidationError) -> Iterator[FieldError]:
-    """What DRF found wrong, with JSON pointers."""
+    """Yield DRF's validation errors as field errors with JSON pointers."""
     return _flattened(error.get_full_details(), "")
 
 
@@ -190,9 +187,9 @@ def _flattened(details: Any, pointer: str) -> Iterator[FieldError]:
         for key, value in details.items():
             yield from _flattened(value, pointer if key == "non_field_errors" else f"{pointer}/{escaped(key)}")
     elif isinstance(details, list):
-        whole = all(_is_leaf(value) for value in details)
+        only_leaves = all(_is_leaf(value) for value in details)
         for index, value in enumerate(details):
-            yield from _flattened(value, pointer if whole else f"{pointer}/{index}")
+            yield from _flattened(value, pointer if only_leaves else f"{pointer}/{index}")
 
 
 def _is_leaf(details: Any) -> bool:
@@ -200,7 +197,7 @@ def _is_leaf(details: Any) -> bool:
 
 
 def escaped(step: object) -> str:
-    """One step of a JSON pointer."""
+    """Escape one step of a JSON pointer."""
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
@@ -210,7 +207,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def forbidden() -> HttpResponse:
-    """Refuse what no API view has refused: a page, or a form without its CSRF token."""
+    """Answer 403 outside of any API view: a page, or a form without its CSRF token."""
     return _bare(HTTPStatus.FORBIDDEN, "forbidden", gettext("this is not allowed"))
 
 
@@ -220,21 +217,21 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def slash_missing(path: str) -> HttpResponse:
-    """For a write to an address that lacks its closing slash."""
+    """Refuse a write to an address that lacks its closing slash."""
     detail = gettext("addresses end in a slash: {path}").format(path=path)
     return _bare(HTTPStatus.NOT_FOUND, "slash_missing", detail)
 
 
 def unavailable(error: Exception) -> HttpResponse:
-    """Refuse what can't be answered now, outside of any API view."""
-    answered = _answered(error)
-    assert answered is not None, error  # noqa: S101  # the callers give an Unavailable, or what the database raises
-    status, document, headers = answered
+    """Answer 503 outside of any API view, to an Unavailable or an error of the database connection."""
+    refusal = _refusal(error)
+    assert refusal is not None, error  # noqa: S101  # the callers pass no other error
+    status, document, headers = refusal
     return JsonResponse(document, status=status, headers=headers, content_type=CONTENT_TYPE)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer for a bug; its traceback is in the log under the request's id."""
+    """Answer 500 for a bug, whose traceback is in the log under the request's id."""
     detail = gettext("something failed on our side; the log has it under the request's id, {request_id}")
     return _bare(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", detail.format(request_id=request_id_of(request)))
 

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of refusals: what they look like, and with which of them an operation may answer."""
+"""The refusals in the OpenAPI document: their schema, and those with which each operation may answer."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -13,7 +13,7 @@ __all__ = ["Problem", "refusals"]
 
 
 class FieldProblem(msgspec.Struct, frozen=True):
-    """One thing that is wrong; `pointer` is a JSON pointer into the body, `?name` a query parameter."""
+    """One error; `pointer` is a JSON pointer into the body, or `?name` for a query parameter."""
 
     pointer: str
     code: str
@@ -21,7 +21,7 @@ class FieldProblem(msgspec.Struct, frozen=True):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """RFC 9457. `code` is stable, `detail` is for people, in their language; some codes carry more."""
+    """An RFC 9457 problem. `code` is stable, `detail` is for people, in their language; some codes add members."""
 
     type: str
     title: str
@@ -37,7 +37,7 @@ HEADERS: Final[dict[int, dict[str, Any]]] = {
     429: {"Retry-After": SECONDS},
     503: {"Retry-After": SECONDS},
 }
-SAID: Final = {
+DESCRIPTIONS: Final = {
     400: "Malformed, or an unknown name or field: `errors` says where.",
     401: "No token, or one that does not let in.",
     403: "Known, and not allowed.",
@@ -58,11 +58,11 @@ WITH_A_BODY: Final = (413, 415)
 def refusals(
     registry: ComponentRegistry, *, method: str, member: bool, body: bool, conditional: bool
 ) -> dict[str, Any]:
-    """The responses by status; each is a component, made once."""
+    """Return the refusals of an operation as responses by status; each is a component, registered once."""
     schema = _component(registry, ResolvedComponent.SCHEMA, Problem.__name__, _schema(registry))
     statuses = sorted(_statuses(method, member, body, conditional))
     return {
-        str(status): _component(registry, ResolvedComponent.RESPONSE, _name(status), _said(status, schema))
+        str(status): _component(registry, ResolvedComponent.RESPONSE, _name(status), _response(status, schema))
         for status in statuses
     }
 
@@ -80,18 +80,18 @@ def _statuses(method: str, member: bool, body: bool, conditional: bool) -> Itera
     yield from (422,) if method == "POST" else ()
 
 
-def _said(status: int, schema: dict[str, Any]) -> dict[str, Any]:
+def _response(status: int, schema: dict[str, Any]) -> dict[str, Any]:
     content = {CONTENT_TYPE: {"schema": schema}}
     headers = {"headers": HEADERS[status]} if status in HEADERS else {}
-    return {"description": SAID[status], **headers, "content": content}
+    return {"description": DESCRIPTIONS[status], **headers, "content": content}
 
 
 def _schema(registry: ComponentRegistry) -> dict[str, Any]:
-    _, found = msgspec.json.schema_components((Problem,), ref_template="#/components/schemas/{name}")
-    own = found.pop(Problem.__name__)
-    for name, schema in found.items():
+    _, schemas = msgspec.json.schema_components((Problem,), ref_template="#/components/schemas/{name}")
+    problem = schemas.pop(Problem.__name__)
+    for name, schema in schemas.items():
         _component(registry, ResolvedComponent.SCHEMA, name, schema)
-    return dict(own)
+    return dict(problem)
 
 
 def _component(registry: ComponentRegistry, kind: str, name: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""A key that stands twice in one object: one of its values would be lost, and nobody could say which was meant.
+"""The refusal of JSON objects in which a key stands twice: one of its values would be lost.
 
-msgspec takes the last one without a word, so the body is scanned for it by the standard library, whose scanner is
-written in C. Whatever else is wrong with the body is for msgspec to say.
+msgspec silently takes the last value, so the standard library's scanner, which is written in C, looks for repeated
+keys. All other faults of a body are left to msgspec.
 """
 
 from collections.abc import Iterator
@@ -19,44 +19,44 @@ __all__ = ["refuse_repeated_keys"]
 
 ENOUGH: Final = 100
 _Place: TypeAlias = "tuple[_Place, str] | None"
-"""Where a value stands: below which place, and under which name or number; None: it is the document."""
+"""A value's place: that of the object or list around it, and its key or index there; None: the whole document."""
 
 
 class _Repeated(Exception):
-    """Somewhere a key stands twice."""
+    """A key stands twice in an object."""
 
 
 class _Object(list[tuple[str, Any]]):
-    """An object as its pairs."""
+    """A JSON object as a list of its pairs."""
 
 
 def refuse_repeated_keys(body: bytes) -> None:
-    """Raises Invalid at each of the first; says nothing of a body that is not JSON at all."""
+    """Raise Invalid at the first ENOUGH repeated keys; a body that is not JSON passes."""
     try:
         _scanner.decode(body.decode())
     except _Repeated:
-        found = _found(body.decode())
+        pointers = _pointers(body.decode())
     except (ValueError, RecursionError):
         return
     else:
         return
-    raise Invalid.of(FieldError(pointer, "repeated_key", _("this stands here twice")) for pointer in found)
+    raise Invalid.of(FieldError(pointer, "repeated_key", _("this stands here twice")) for pointer in pointers)
 
 
-def _found(text: str) -> list[str]:
-    """Their pointers; of a text that goes on as no JSON, or too deep, only that there is one."""
+def _pointers(text: str) -> list[str]:
+    """Return the pointers of the repeated keys; only the document's where the rest is no JSON or nested too deep."""
     try:
-        return list(islice(_places(_keeper.decode(text), None), ENOUGH))
+        return list(islice(_repeated(_keeper.decode(text), None), ENOUGH))
     except (ValueError, RecursionError):
         return [""]
 
 
-def _judged(pairs: list[tuple[str, Any]]) -> None:
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
     if len(pairs) > 1 and len(dict(pairs)) < len(pairs):
         raise _Repeated
 
 
-def _places(value: Any, place: _Place) -> Iterator[str]:
+def _repeated(value: Any, place: _Place) -> Iterator[str]:
     if isinstance(value, _Object):
         seen: set[str] = set()
         for key, inner in value:
@@ -64,15 +64,15 @@ def _places(value: Any, place: _Place) -> Iterator[str]:
                 yield _pointer((place, key))
             seen.add(key)
             if isinstance(inner, list):
-                yield from _places(inner, (place, key))
+                yield from _repeated(inner, (place, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             if isinstance(inner, list):
-                yield from _places(inner, (place, str(index)))
+                yield from _repeated(inner, (place, str(index)))
 
 
 def _pointer(place: _Place) -> str:
-    """Put together only where it is told: a key may be as long as a body."""
+    """Return the JSON pointer of a place; each key is shortened, as it may be as long as the body."""
     steps: list[str] = []
     while place is not None:
         place, step = place
@@ -80,5 +80,5 @@ def _pointer(place: _Place) -> str:
     return "".join(reversed(steps))
 
 
-_scanner: Final = JSONDecoder(object_pairs_hook=_judged, parse_float=str, parse_int=str)  # numbers are not looked at
+_scanner: Final = JSONDecoder(object_pairs_hook=_refuse_repeated, parse_float=str, parse_int=str)  # numbers stay texts
 _keeper: Final = JSONDecoder(object_pairs_hook=_Object, parse_float=str, parse_int=str)

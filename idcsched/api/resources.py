@@ -1,6 +1,6 @@
-"""What all resources have in common: strict fields, addresses by code, writes through services, lists all or none.
+"""The base classes of all resources: strict fields, addresses by code, writes through services, lists all or none.
 
-A viewset declares its queryset, serializer, filterset, capability and services; nothing more.
+A viewset declares only its queryset, serializer, filterset, capability and services.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 Service = Callable[..., Any]
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 PLAIN_FIELDS: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], type], ...] = (
     (serializers.CharField, str),
     (serializers.ChoiceField, str),
@@ -54,27 +54,27 @@ PLAIN_FIELDS: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], type], ..
     (serializers.BooleanField, bool),
 )
 MOST_OBJECTS = 1000
-"""As many as one request may write."""
+"""The most objects that one request may write."""
 _encoder = msgspec.json.Encoder()
 
 
 class _Strict(serializers.Serializer[Any]):
-    """An unknown field in a body is an error; a field that only answers carry is unknown in a request."""
+    """Serializer that refuses unknown fields, read-only ones among them, and values of the wrong JSON type."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
             known = [name for name, field in self.fields.items() if not field.read_only]
             unknown = [name for name in data if name not in known]
-            refused = {name: _no_such_field(known if len(unknown) <= MOST_LISTED else ()) for name in unknown}
-            for name, kind in self._kinds():
+            errors = {name: _no_such_field(known if len(unknown) <= MOST_LISTED else ()) for name in unknown}
+            for name, kind in self._json_types():
                 if not _fits(data.get(name), kind):
-                    refused[name] = _wrong_type(kind)
-            if refused:
-                raise serializers.ValidationError(refused)
+                    errors[name] = _wrong_type(kind)
+            if errors:
+                raise serializers.ValidationError(errors)
         return super().to_internal_value(data)
 
-    def _kinds(self) -> Iterator[tuple[str, type]]:
-        """The JSON types of the plain fields; DRF by itself would take a number for a text, and true for 1."""
+    def _json_types(self) -> Iterator[tuple[str, type]]:
+        """Yield the JSON type of each plain field; DRF alone would accept a number as a text, and true as 1."""
         for name, field in self.fields.items():
             for declared, kind in PLAIN_FIELDS:
                 if isinstance(field, declared):
@@ -82,11 +82,11 @@ class _Strict(serializers.Serializer[Any]):
 
 
 class StrictSerializer(_Strict):
-    """For bodies that are no model's."""
+    """Strict serializer for bodies that are not a model's rows."""
 
 
 class OneOf(serializers.ChoiceField):
-    """A choice that is refused with what there is to choose from."""
+    """Choice field whose error lists the allowed values."""
 
     default_error_messages: ClassVar[dict[str, Any]] = {"invalid_choice": gettext_lazy("this must be one of {choices}")}
 
@@ -95,7 +95,7 @@ class OneOf(serializers.ChoiceField):
 
 
 class StrictModelSerializer(_Strict, serializers.ModelSerializer[Any]):
-    """For a model's rows. Uniqueness and the like are the services' business, which know them race-free."""
+    """Strict serializer for a model's rows. Uniqueness is left to the services, which check it without a race."""
 
     serializer_choice_field = OneOf
 
@@ -112,34 +112,34 @@ class StrictModelSerializer(_Strict, serializers.ModelSerializer[Any]):
 
 
 class CodeOf(serializers.CharField):
-    """A reference to another object by the code that people know it by; the services look it up."""
+    """Reference to another object by its code; the services look the code up."""
 
     def to_representation(self, value: Any) -> str:
         return str(value.code)
 
 
 class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[Any]):
-    """A list and its members."""
+    """Viewset for reading a list and its members."""
 
     capability: ClassVar[str] = "read"
     conditional_actions: ClassVar[tuple[str, ...]] = ()
-    """Of those that are sent by POST, the ones that honour `If-Match`."""
+    """The POST actions that honour `If-Match`."""
     looking_for_actions: ClassVar[tuple[str, ...]] = ()
-    """Of those about no member, the ones that answer 404 where what their body names is not there."""
+    """The actions on the list that answer 404 where an object named in the body does not exist."""
     lookup_field = "code"
     lookup_value_regex = "[^/]+"
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The filters are the list's; below a member, parameters mean what its own view says."""
-        found: QuerySet[Any] = queryset if self.detail else super().filter_queryset(queryset)
-        return found
+        """Filter the list only: below a member, each action interprets the parameters itself."""
+        filtered: QuerySet[Any] = queryset if self.detail else super().filter_queryset(queryset)
+        return filtered
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Any:
         refuse_unknown_parameters(request, (), single=())
         return super().retrieve(request, *args, **kwargs)
 
     def filter_members(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Rows that belong to a member, filtered and ordered as its own view declares; raises Invalid."""
+        """Filter and order rows that belong to a member, as its action declares; raises Invalid."""
         return super().filter_queryset(rows)
 
     def get_object(self) -> Any:
@@ -148,75 +148,76 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
         return super().get_object()
 
     def versioned(self, shown: Any) -> Any:
-        """An object without its secrets, and without what moves though nobody edits it; a list as it is shown."""
+        """Return what the ETag covers: an object without its secret and moving fields, a list as it is."""
         if not isinstance(shown, dict) or "results" in shown:
             return shown
         return {name: shown[name] for name in shown if name not in self.secret_fields | self.moving_fields}
 
 
 class Resource(ReadOnlyResource):
-    """A list whose members can be made, changed and deleted; a JSON list makes or changes many, all or none.
+    """Viewset whose members can be created, changed and deleted; a JSON list creates or changes many, all or none.
 
-    An edit holds what it is about from before its `If-Match` is looked at until it is done.
+    Optimistic concurrency: an edit locks its rows, checks `If-Match` and changes the rows in one transaction.
     """
 
     create_service: ClassVar[Service]
     create_many_service: ClassVar[Service | None] = None
-    """Makes all `documents` in a few statements; without one they are made one after the other."""
+    """Creates all `documents` in a few statements; None: they are created one after the other."""
     update_service: ClassVar[Service]
     delete_service: ClassVar[Service]
     noun: ClassVar[str]
-    """What the services call the row."""
+    """The services' keyword argument for the row."""
     fixed: ClassVar[tuple[str, ...]] = ()
-    """References that a row keeps for good: a change may repeat them, not change them."""
+    """Fields that a row keeps for good: a change may repeat their values only."""
     held_with: ClassVar[tuple[str, ...]] = ()
-    """The rows that belong to a row and are shown in it."""
+    """Relations whose rows are shown in the row and locked with it."""
 
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         with caller_origin(request):
-            shown = all_or_none(lambda: self._created(request.data))
+            shown = all_or_none(lambda: self._create_and_show(request.data))
         return Response(shown, status=status.HTTP_201_CREATED)
 
     def update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """PUT: the whole object, what is left out falls back to its default."""
-        return self._updated(request, partial=False)
+        """Replace the whole object; a field that is left out falls back to its default."""
+        return self._update_one(request, partial=False)
 
     def partial_update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """PATCH: only what is named."""
-        return self._updated(request, partial=True)
+        """Change only the fields that the body names."""
+        return self._update_one(request, partial=True)
 
     def partial_update_many(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """PATCH of a list to the collection: only what is named, of the objects that say which they are."""
-        documents = self._keyed(request.data)
+        """Change several members, all or none: each object of the list has a member's key and the fields to change."""
+        documents = self._documents_by_key(request.data)
         keys = list(documents)
 
         def change(rows: Sequence[Any]) -> Any:
             changed = []
             for index, (row, document) in enumerate(zip(rows, documents.values(), strict=True)):
                 with below(f"/{index}"):
-                    changed.append(self._changed(row, document, partial=True))
-            return self._shown(changed, many=True)
+                    changed.append(self._change_row(row, document, partial=True))
+            return self._serialized(changed, many=True)
 
         named = self.get_queryset().filter(**{f"{self.lookup_field}__in": keys})
-        return Response(self._edited(list(named.values_list("pk", flat=True)), lambda: self._read_by_key(keys), change))
+        primary_keys = list(named.values_list("pk", flat=True))
+        return Response(self._edit_rows(primary_keys, lambda: self._read_by_key(keys), change))
 
     def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         self.edited_object(lambda row: type(self).delete_service(**{self.noun: row}))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def check_rows(self, rows: Sequence[Any], pointers: Iterable[str] = repeat("")) -> None:
-        """Raises Forbidden where the caller may not touch one; called before and after a change, in its transaction."""
+        """Raise Forbidden where the caller may not write a row; called before and after the change, within it."""
 
     def told_of_many(self) -> Mapping[str, Any]:
-        """What else `create_many_service` is told."""
+        """Return further arguments for `create_many_service`."""
         return {}
 
     def make(self, document: Any) -> Any:
-        """The row that a document describes, or several; raises Invalid, Conflict."""
+        """Create the row, or the rows, that a document describes; raises Invalid, Conflict."""
         return type(self).create_service(**self._validated(document))
 
     def change(self, row: Any, document: Any, *, partial: bool) -> Any:
-        """The row as the document wants it; raises Invalid, Conflict."""
+        """Change the row as the document says; raises Invalid, Conflict."""
         serializer = self.get_serializer(row, data=document, partial=partial)
         _validate(serializer)
         changes = serializer.validated_data if partial else {**_defaults(serializer), **serializer.validated_data}
@@ -225,32 +226,32 @@ class Resource(ReadOnlyResource):
                 raise Invalid("read_only", _("this can't be changed"), f"/{name}")
         return type(self).update_service(**{self.noun: row, "changes": changes})
 
-    def edited_object(self, change: Callable[[Any], Made]) -> Made:
-        """What `change` makes of the row of this address, as it stands now and nobody else changes it meanwhile.
+    def edited_object(self, change: Callable[[Any], Result]) -> Result:
+        """Lock the row of this address, check `If-Match`, and return what `change` makes of the row.
 
         Raises NotFound, Forbidden, StaleETag.
         """
 
         def read() -> Any:
             row = self.get_object()
-            self._check_held([row])
+            self._check_locked([row])
             return row
 
-        return self._edited([self.get_object().pk], read, change)
+        return self._edit_rows([self.get_object().pk], read, change)
 
     def fresh(self, rows: Sequence[Any]) -> list[Any]:
-        """The rows read again, all at once, as the list reads them."""
-        found = self.get_queryset().in_bulk([row.pk for row in rows])
-        return [found[row.pk] for row in rows]
+        """Read the rows again, all at once, as the list reads them."""
+        by_pk = self.get_queryset().in_bulk([row.pk for row in rows])
+        return [by_pk[row.pk] for row in rows]
 
-    def _made(self, document: Any, pointer: str) -> list[Any]:
+    def _create_rows(self, document: Any, pointer: str) -> list[Any]:
         with below(pointer):
-            made = self.make(document)
-            rows = made if isinstance(made, list) else [made]
+            created = self.make(document)
+            rows = created if isinstance(created, list) else [created]
             self.check_rows(rows)
         return rows
 
-    def _made_at_once(self, data: Any) -> list[Any]:
+    def _create_in_bulk(self, data: Any) -> list[Any]:
         service = cast("Service", type(self).create_many_service)
         documents = [document for _, document in _items(data)]
         validated = each(documents, places(documents), self._validated)
@@ -262,94 +263,95 @@ class Resource(ReadOnlyResource):
         _validate(serializer)
         return serializer.validated_data
 
-    def _created(self, data: Any) -> Any:
-        """What the documents have made, as it is shown."""
+    def _create_and_show(self, data: Any) -> Any:
+        """Create the rows that a body describes, and return them serialized."""
         many = isinstance(data, list)
         if many and type(self).create_many_service is not None:
-            made = self._made_at_once(data)
+            rows = self._create_in_bulk(data)
         else:
-            made = [row for pointer, document in _items(data) for row in self._made(document, pointer)]
-        return self._shown(made, many=many or len(made) != 1)
+            rows = [row for pointer, document in _items(data) for row in self._create_rows(document, pointer)]
+        return self._serialized(rows, many=many or len(rows) != 1)
 
-    def _updated(self, request: Request, *, partial: bool) -> Response:
-        return Response(
-            self.edited_object(lambda row: self._shown([self._changed(row, request.data, partial=partial)], many=False))
-        )
+    def _update_one(self, request: Request, *, partial: bool) -> Response:
+        def change(row: Any) -> Any:
+            return self._serialized([self._change_row(row, request.data, partial=partial)], many=False)
 
-    def _edited(self, keys: Sequence[Any], read: Callable[[], Any], change: Callable[[Any], Made]) -> Made:
+        return Response(self.edited_object(change))
+
+    def _edit_rows(self, keys: Sequence[Any], read: Callable[[], Any], change: Callable[[Any], Result]) -> Result:
         rows = self.get_queryset().model._default_manager.filter(pk__in=keys)
         with caller_origin(self.request):
             return edited(rows, read=read, change=change, held_with=self.held_with)
 
-    def _changed(self, row: Any, document: Any, *, partial: bool) -> Any:
+    def _change_row(self, row: Any, document: Any, *, partial: bool) -> Any:
         changed = self.change(row, document, partial=partial)
         self.check_rows([changed])
         return changed
 
-    def _keyed(self, data: Any) -> dict[Any, Any]:
-        """Each object's name, and what is to change; raises Invalid where one has none, or another's."""
+    def _documents_by_key(self, data: Any) -> dict[Any, Any]:
+        """Return the changes by their members' keys; raises Invalid where a key is missing or given twice."""
         if not isinstance(data, list):
             raise Invalid(
                 "wrong_type", _("this must be a list of objects, each with its `{key}`"), key=self.lookup_field
             )
-        found: dict[Any, Any] = {}
-        by_id = self.lookup_field == "id"  # which no document may set, as it may repeat its code
+        documents: dict[Any, Any] = {}
+        by_id = self.lookup_field == "id"  # an id is read-only and must go; a code may be repeated in a document
         for pointer, document in _items(data):
             with below(pointer):
                 key = _key(document, self.lookup_field)
-                if key in found:
+                if key in documents:
                     raise Invalid("given_twice", _("this can be given once"), f"/{self.lookup_field}")
-            found[key] = {name: value for name, value in document.items() if name != "id"} if by_id else document
-        return found
+            documents[key] = {name: value for name, value in document.items() if name != "id"} if by_id else document
+        return documents
 
     def _read_by_key(self, keys: Sequence[Any]) -> list[Model]:
         named = self.get_queryset().filter(**{f"{self.lookup_field}__in": keys})
-        found = {getattr(row, self.lookup_field): row for row in named}
+        by_key = {getattr(row, self.lookup_field): row for row in named}
         for index, key in enumerate(keys):
-            if key not in found:
+            if key not in by_key:
                 raise Invalid("unknown", _("there is no {name}"), f"/{index}/{self.lookup_field}", name=key)
-        rows = [found[key] for key in keys]
-        self._check_held(rows, places(rows))
+        rows = [by_key[key] for key in keys]
+        self._check_locked(rows, places(rows))
         return rows
 
-    def _check_held(self, rows: Sequence[Model], pointers: Sequence[str] = ("",)) -> None:
+    def _check_locked(self, rows: Sequence[Model], pointers: Sequence[str] = ("",)) -> None:
         self.check_rows(rows, pointers)
         if "If-Match" in self.request.headers:
             shown = self.get_serializer(rows, many=True).data
             if_match_check(self.request, [self.versioned(document) for document in shown], pointers)
 
-    def _shown(self, rows: Sequence[Any], *, many: bool) -> Any:
-        """The rows as a reader would find them."""
+    def _serialized(self, rows: Sequence[Any], *, many: bool) -> Any:
+        """Read the rows again and serialize them, as a GET would show them."""
         fresh = self.fresh(rows)
         return self.get_serializer(fresh if many else fresh[0], many=many).data
 
 
 def encoded(answer: Any) -> HttpResponse:
-    """Structs, or anything made of them, as JSON."""
+    """Return a JSON response of structs, or of anything made of them."""
     return HttpResponse(_encoder.encode(answer), content_type="application/json")
 
 
 def page_response(
     request: Request, rows: Any, shown: Callable[[Any], Any] | None = None, own: Sequence[str] = ()
 ) -> HttpResponse:
-    """A page of rows that no list's filters are about, each as `shown` has it; `own`: the view's other parameters.
+    """Return an unfiltered page of rows, each turned by `shown` into its answer.
 
-    Raises Invalid for any other parameter.
+    `own` names the view's parameters beside those of paging; raises Invalid for any other parameter.
     """
     known = (*Pages.parameters, *own)
     refuse_unknown_parameters(request, known, single=known)
     pages = Pages()
-    part: Any = pages.paginate_queryset(rows, request)
-    return encoded(pages.get_paginated_response([*map(shown, part)] if shown else part).data)
+    page: Any = pages.paginate_queryset(rows, request)
+    return encoded(pages.get_paginated_response([*map(shown, page)] if shown else page).data)
 
 
 def struct_response(answer: msgspec.Struct, status: int = status.HTTP_200_OK) -> HttpResponse:
-    """A struct as JSON, encoded once."""
+    """Return a JSON response of a struct, encoded without DRF's renderers."""
     return HttpResponse(_encoder.encode(answer), content_type="application/json", status=status)
 
 
 def _no_such_field(known: Sequence[str]) -> ErrorDetail:
-    """`known` are those that there are, where the refusal is to list them."""
+    """Return the error of an unknown field; it lists the `known` fields, if there are any."""
     listing = gettext("there is no such field; there are {choices}").format(choices=", ".join(known))
     return ErrorDetail(listing if known else gettext("there is no such field"), code="unknown_field")
 
@@ -360,7 +362,7 @@ def _wrong_type(kind: type) -> ErrorDetail:
 
 
 def _fits(value: Any, kind: type) -> bool:
-    """Whether a JSON value is of that type; null and what is not there are for others to judge."""
+    """Whether a JSON value is of that type; null and absent values are left to DRF's own checks."""
     if value is None:
         return True
     if isinstance(value, bool):
@@ -369,7 +371,7 @@ def _fits(value: Any, kind: type) -> bool:
 
 
 def _items(data: Any) -> Iterator[tuple[str, Any]]:
-    """What a body holds, with pointers: the object itself, or each of a list; raises Invalid for too many."""
+    """Yield each object of a body with its pointer: the body itself, or a list's items; raises Invalid for too many."""
     if not isinstance(data, list):
         yield "", data
         return
@@ -379,7 +381,7 @@ def _items(data: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _key(document: Any, name: str) -> Any:
-    """By which name an object of a list says which one it is; raises Invalid."""
+    """Return the key by which an object of a list names its member; raises Invalid."""
     if not isinstance(document, dict):
         raise Invalid("wrong_type", _("this must be an object"))
     if name not in document:
@@ -391,7 +393,7 @@ def _key(document: Any, name: str) -> Any:
 
 
 def _defaults(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:
-    """What a model's optional fields fall back to where a whole object leaves them out; nested lists stay."""
+    """Return the defaults of optional model fields, for a PUT that leaves them out; nested lists stay as they are."""
     model = serializer.Meta.model  # type: ignore[attr-defined]
     fields = {field.name: field for field in model._meta.get_fields() if field.concrete}
     named = (name for name in _sources(serializer.fields.values()) if name in fields)  # type: ignore[attr-defined]
@@ -409,7 +411,7 @@ def _sources(declared: Iterable[serializers.Field[Any, Any, Any, Any]]) -> Itera
 
 
 def _validate(serializer: serializers.BaseSerializer[Any]) -> None:
-    """What DRF finds wrong, as this project's field errors."""
+    """Validate with DRF; raises Invalid in place of DRF's ValidationError."""
     try:
         serializer.is_valid(raise_exception=True)
     except serializers.ValidationError as error:

@@ -1,4 +1,4 @@
-"""Which method of a viewset answers which method of HTTP, and what answers where nothing is."""
+"""The router of the viewsets, and the view of all addresses that have no other."""
 
 from typing import Any
 
@@ -14,29 +14,25 @@ __all__ = ["Router", "nothing_here"]
 
 
 class Router(SimpleRouter):
-    """DRF's, and a PATCH of the collection itself, which changes many of its members."""
+    """DRF's router with a PATCH of the collection, which changes many of its members."""
 
     def __init__(self) -> None:
         super().__init__()
         collection: Any = self.routes[0]
-        changed = collection._replace(mapping={**collection.mapping, "patch": "partial_update_many"})
-        self.routes = [changed, *self.routes[1:]]
+        with_patch = collection._replace(mapping={**collection.mapping, "patch": "partial_update_many"})
+        self.routes = [with_patch, *self.routes[1:]]
 
 
 @csrf_exempt
 def nothing_here(request: HttpRequest, path: str) -> HttpResponseBase:
-    """An address without its closing slash, or one that nothing has.
+    """Redirect a read of an address that lacks only its closing slash; answer 404 to everything else.
 
-    A reader is sent on. A writer is told: most clients would follow with a GET, and the body would be lost.
+    A write is not redirected: most clients would follow with a GET and lose the body.
     """
     with_slash = f"{request.path_info}/"
-    if path.endswith("/") or not _leads_somewhere(with_slash):
+    if path.endswith("/") or resolve(with_slash).func is nothing_here:
         return not_found(request, Resolver404())
     if request.method in {"GET", "HEAD"}:
         query = request.META.get("QUERY_STRING", "")
         return HttpResponsePermanentRedirect(escape_uri_path(with_slash) + (f"?{query}" if query else ""))
     return slash_missing(with_slash)
-
-
-def _leads_somewhere(path: str) -> bool:
-    return resolve(path).func is not nothing_here

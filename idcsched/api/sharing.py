@@ -1,4 +1,4 @@
-"""Web processes that count together how often a token asks: what each lets through, Redis adds up by its own clock."""
+"""The throttle shared by all web processes: Redis adds up, by its own clock, what each process let through."""
 
 import time
 from collections.abc import Callable
@@ -19,6 +19,7 @@ local full = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now) + ARGV[1
 redis.call('SET', KEYS[1], string.format('%.0f', full), 'PX', math.ceil((full - now) / 1000) + 1000)
 return string.format('%.0f', full - now)
 """
+"""GCRA in microseconds: moves the moment at which the bucket is full on by ARGV[1]; returns how far it lies ahead."""
 
 shared = Gauge(
     "idcsched_throttle_shared",
@@ -28,18 +29,18 @@ shared = Gauge(
 
 
 class Sharing:
-    """Tells Redis what this process let through, and this process what the others did."""
+    """The exchange of this process's buckets with those of the other processes, through Redis."""
 
     def __init__(self, url: str, own: Buckets, clock: Callable[[], float] = time.monotonic) -> None:
         self._redis: Redis = Redis.from_url(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT)
         self._add: Any = self._redis.register_script(ADD)
-        self._own, self._clock = own, clock
+        self._buckets, self._clock = own, clock
         self.away = False
 
     def sync(self) -> None:
-        """One round trip, or none where nobody asked; raises RedisError."""
+        """Exchange in one round trip, or in none where there was no request; raises RedisError."""
         try:
-            self._own.tell(self._added, self._clock)
+            self._buckets.tell(self._add_all, self._clock)
         except RedisError:
             self.away = True
             shared.set(0)
@@ -47,7 +48,7 @@ class Sharing:
         self.away = False
         shared.set(1)
 
-    def _added(self, used: dict[str, float]) -> list[float]:
+    def _add_all(self, used: dict[str, float]) -> list[float]:
         with self._redis.pipeline(transaction=False) as pipeline:
             for caller, seconds in used.items():
                 self._add(keys=[f"idcsched:throttle:{caller}"], args=[round(seconds * 1e6)], client=pipeline)

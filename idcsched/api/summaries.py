@@ -1,4 +1,4 @@
-"""What each operation does, in a few words, and the order in which the OpenAPI document names the resources."""
+"""The summaries of the operations, and the order of the resources in the OpenAPI document."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -37,7 +37,7 @@ TAGS: Final = (
     "changes",
     "status",
 )
-"""What portals need comes first, then what operators look after, then accounts."""
+"""The resources that portals need come first, then those of operators, then accounts."""
 
 ACTIONS: Final[Mapping[str, Promise]] = {
     "list": _("List {things}"),
@@ -95,7 +95,7 @@ OPERATIONS: Final[Mapping[str, Promise]] = {
 
 
 def summary_of(operation_id: str, action: str | None, model: Any) -> str | None:
-    """Return what the operation does; None where nobody has said so."""
+    """Return the summary of an operation, or None where it has none."""
     own = OPERATIONS.get(operation_id)
     if own is not None:
         return str(own)

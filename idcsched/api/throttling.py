@@ -1,12 +1,12 @@
-"""How often one token may ask.
+"""Rate limits per token, by the generic cell rate algorithm (GCRA).
 
-Each process judges by itself, in memory, so that no answer waits for another server: a token has a bucket that holds
-as many requests as the rate names, and fills evenly. Where there is a Redis, a thread tells it four times a second
-what was let through, in one round trip, and learns what the other processes did; so a token may exceed its rate by
-what they let through in a quarter of a second, and no more. While Redis is away each process counts for itself.
+Each process limits in memory, so that no answer waits for another server: a token has a bucket that holds as many
+requests as the rate names, and fills evenly. With Redis, a thread exchanges what was let through with the other
+processes four times a second, in one round trip; so a token may exceed its rate by what the others let through in a
+quarter of a second, and no more. While Redis is away each process counts for itself.
 
-The bucket is kept as a "theoretical arrival time" (the generic cell rate algorithm): the moment at which it would be
-full again. Redis holds the same by its own clock; between machines only durations travel.
+A bucket is kept as its "theoretical arrival time": the moment at which it would be full again. Redis holds the same by
+its own clock; between machines only durations travel.
 """
 
 import threading
@@ -35,14 +35,14 @@ SYNC_EVERY: Final = 0.25
 SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 LET_THROUGH: Final = "idcsched.let_through"
 MANY: Final = 10_000
-"""So many callers are remembered before those whose buckets are full are forgotten."""
+"""The number of remembered callers from which on those with full buckets are forgotten."""
 
 throttled = Counter("idcsched_throttled", "Requests answered with 429.")
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many requests in so many seconds."""
+    """A number of requests in a number of seconds."""
 
     count: int
     seconds: int
@@ -58,81 +58,81 @@ class Rate:
 
 
 class Buckets:
-    """The callers' buckets, as this process knows them. For many threads at once."""
+    """The callers' buckets in this process; safe for many threads at once."""
 
     def __init__(self, rate: Rate) -> None:
         self.rate = rate
         self._lock = threading.Lock()
         self._full_at: dict[str, float] = {}
-        self._untold: dict[str, int] = {}
+        self._pending: dict[str, int] = {}
 
     def take(self, caller: str, now: float) -> float:
-        """0 where they may ask; else in how many seconds."""
+        """Take one request from the caller's bucket; returns 0, or the seconds to wait where the bucket is empty."""
         with self._lock:
             full_at = max(self._full_at.get(caller, now), now) + self.rate.interval
             wait = full_at - now - self.rate.seconds
-            if wait > self.rate.interval * 1e-9:  # less is the sum's rounding
+            if wait > self.rate.interval * 1e-9:  # a smaller wait is an error of rounding
                 return wait
             if len(self._full_at) >= MANY:
                 self._full_at = {name: at for name, at in self._full_at.items() if at > now}
             self._full_at[caller] = full_at
-            self._untold[caller] = self._untold.get(caller, 0) + 1
+            self._pending[caller] = self._pending.get(caller, 0) + 1
             return 0.0
 
     def tell(self, add: Callable[[dict[str, float]], list[float]], clock: Callable[[], float]) -> None:
-        """Let `add` add, for each caller, the seconds of its bucket used here; it gives those used by all."""
+        """Give `add` the seconds of bucket that each caller used here; it returns those used in all processes."""
         with self._lock:
-            untold, self._untold = self._untold, {}
-        if not untold:
+            pending, self._pending = self._pending, {}
+        if not pending:
             return
-        used = add({caller: count * self.rate.interval for caller, count in untold.items()})
+        used = add({caller: count * self.rate.interval for caller, count in pending.items()})
         now = clock()
         with self._lock:
-            for caller, seconds in zip(untold, used, strict=True):
-                since = self._untold.get(caller, 0) * self.rate.interval
-                self._full_at[caller] = max(self._full_at.get(caller, 0.0), now + seconds + since)
+            for caller, seconds in zip(pending, used, strict=True):
+                meanwhile = self._pending.get(caller, 0) * self.rate.interval
+                self._full_at[caller] = max(self._full_at.get(caller, 0.0), now + seconds + meanwhile)
 
 
 @cache
 def buckets(rate: str) -> Buckets:
-    """This process's buckets for a rate such as `600/minute`."""
+    """Return this process's buckets for a rate such as `600/minute`."""
     return Buckets(Rate.of(rate))
 
 
 @cache
 def sharing() -> "Sharing | None":
-    """What ties this process to the others; None where nothing is throttled, or there is no Redis."""
+    """Return the exchange with the other processes; None where nothing is throttled, or there is no Redis."""
     if settings.THROTTLE is None or not settings.REDIS_URL:
         return None
-    from .sharing import Sharing  # noqa: PLC0415 - who has no Redis need not hold its client in memory
+    from .sharing import Sharing  # noqa: PLC0415 - without Redis its client need not be in memory
 
     return Sharing(settings.REDIS_URL, buckets(settings.THROTTLE))
 
 
 def throttle_state() -> Literal["off", "memory", "redis", "redis_away"]:
-    """How this process counts."""
+    """Return where this process counts requests, if at all."""
     if settings.THROTTLE is None:
         return "off"
-    tied = sharing()
-    if tied is None:
+    exchange = sharing()
+    if exchange is None:
         return "memory"
-    return "redis_away" if tied.away else "redis"
+    return "redis_away" if exchange.away else "redis"
 
 
 def sharing_start() -> None:
-    """From now on this process counts together with the others."""
-    found = sharing()
-    if found is not None:
-        Background("sharing the throttle", found.sync, seconds=SYNC_EVERY).start()
+    """Start to count together with the other processes."""
+    exchange = sharing()
+    if exchange is not None:
+        Background("sharing the throttle", exchange.sync, seconds=SYNC_EVERY).start()
 
 
 class CallerThrottle(BaseThrottle):
-    """One bucket per token, or per user where a session is used."""
+    """Throttle with one bucket per token, or per user where a session is used."""
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         if settings.THROTTLE is None or not isinstance(request.auth, Principal):
             return True
-        if LET_THROUGH in request.META:  # and then passed on to a thread that may wait
+        if LET_THROUGH in request.META:  # a request counts once, however often it is checked
             return True
         caller = request.auth
         name = f"user:{caller.user_id}" if caller.token_id is None else f"token:{caller.token_id}"

@@ -63,7 +63,7 @@ resources = [
     path("schema/", OpenApiDocumentView.as_view(), name="schema"),
     path("docs/", browsable_docs, name="docs"),
 ]
-names = [*(str(each.pattern).rstrip("/") for each in resources), *(prefix for prefix, *_ in router.registry)]
+names = [*(str(address.pattern).rstrip("/") for address in resources), *(prefix for prefix, *_ in router.registry)]
 
 urlpatterns = [
     path("", RootView.as_view(names=names), name="root"),

@@ -1,1 +1,1 @@
-"""One file per resource; a view declares, services do."""
+"""The views, one file per resource; the work is done by services."""

@@ -1,4 +1,4 @@
-"""`bandwidth/`: what the measured bandwidth of lines comes to, what it bills, and where it is going."""
+"""`bandwidth/`: the percentiles of the lines' measured bandwidth, its bill and its forecast."""
 
 from typing import Any
 
@@ -66,17 +66,17 @@ class BandwidthViewSet(ReadOnlyResource):
         return rollups_reported(timezone.now()).order_by("line_id")
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """What is not known comes last, whichever way the list is ordered, and on every database."""
-        found = super().filter_queryset(queryset)
-        wanted = [(F(str(name).removeprefix("-")), str(name).startswith("-")) for name in found.query.order_by]
-        return found.order_by(
-            *(field.desc(nulls_last=True) if down else field.asc(nulls_last=True) for field, down in wanted)
+        """Order unknown values last, whichever way the list is ordered, and on every database."""
+        filtered = super().filter_queryset(queryset)
+        order = [(F(str(name).removeprefix("-")), str(name).startswith("-")) for name in filtered.query.order_by]
+        return filtered.order_by(
+            *(field.desc(nulls_last=True) if down else field.asc(nulls_last=True) for field, down in order)
         )
 
     @paged(MonthReport)
     @action(detail=True, filterset_class=None, ordering_fields=())
     def months(self, request: Request, line: str) -> Response:
-        """Billing months with what the line's present contract bills for them."""
+        """The billing months of a line, with what its present contract bills for them."""
         rollup = self.get_object()
         page = (
             self.paginate_queryset(
@@ -90,7 +90,7 @@ class BandwidthViewSet(ReadOnlyResource):
     @paged(DayReport)
     @action(detail=True, filterset_class=None, ordering_fields=())
     def days(self, request: Request, line: str) -> Response:
-        """Billing days."""
+        """The billing days of a line."""
         rollup = self.get_object()
         page = (
             self.paginate_queryset(self.filter_members(BandwidthDay.objects.filter(line=rollup.line).order_by("-day")))

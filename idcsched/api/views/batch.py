@@ -33,14 +33,14 @@ AtOnce = msgspec.Meta(min_length=1, max_length=1000)
 
 
 class ScheduleBatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`independent`: each by itself, in order, seeing what the ones before it took; `gang`: all of them or none."""
+    """`independent`: each request by itself, in order, on what those before it left; `gang`: all of them or none."""
 
     requests: Annotated[tuple[Request, ...], AtOnce]
     mode: Mode = "independent"
 
 
 class Unread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The same, its requests not yet decoded: one that is malformed does not spoil the others."""
+    """A ScheduleBatch whose requests are not yet decoded, so that a malformed one does not spoil the others."""
 
     requests: Annotated[tuple[msgspec.Raw, ...], AtOnce]
     mode: Mode | None = None
@@ -82,12 +82,15 @@ class BatchView(Idempotent):
         examples=[OpenApiExample("Together or not at all", value=EXAMPLE, request_only=True)],
     )
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Each sees what the ones before it took. A gang is placed whole, or not at all: 409 with the `results`."""
-        asked = decode_json(body_bytes(request), Unread)
-        answered = gang_place if asked.mode == "gang" else batch_answer
+        """Each request is decided on what those before it left.
+
+        A gang is placed whole, or not at all: 409 with the `results`.
+        """
+        unread = decode_json(body_bytes(request), Unread)
+        decide_all = gang_place if unread.mode == "gang" else batch_answer
         with caller_origin(request):
-            batch = answered(
-                requests=[_read(raw) for raw in asked.requests],
+            batch = decide_all(
+                requests=[_read(raw) for raw in unread.requests],
                 principal=principal_of_request(request),
                 http_request_id=request_id_of(request),
             )
@@ -104,7 +107,7 @@ def _read(raw: msgspec.Raw) -> Request | Invalid:
 
 
 def _response(batch: Batch) -> HttpResponse:
-    body: dict[str, Any] = {"result": batch.result, "results": _told(batch.outcomes)}
+    body: dict[str, Any] = {"result": batch.result, "results": _results(batch.outcomes)}
     if not batch.together or batch.result == "all":
         return encoded(body)
     detail = gettext("not all of them can be placed, so none is")
@@ -113,19 +116,19 @@ def _response(batch: Batch) -> HttpResponse:
     return response
 
 
-def _told(outcomes: Sequence[Outcome]) -> list[Any]:
-    placed = _documents([outcome for outcome in outcomes if isinstance(outcome, Placement)])
-    return [_one(outcome, placed) for outcome in outcomes]
+def _results(outcomes: Sequence[Outcome]) -> list[Any]:
+    documents = _documents([outcome for outcome in outcomes if isinstance(outcome, Placement)])
+    return [_result(outcome, documents) for outcome in outcomes]
 
 
-def _one(outcome: Outcome, placed: Mapping[str, PlacementDocument]) -> Any:
+def _result(outcome: Outcome, documents: Mapping[str, PlacementDocument]) -> Any:
     if isinstance(outcome, Placement):
-        return placed[str(outcome.pk)]
+        return documents[str(outcome.pk)]
     return problem_of(outcome) if isinstance(outcome, IdcschedError) else outcome
 
 
 def _documents(placements: Sequence[Placement]) -> dict[str, PlacementDocument]:
-    """As they stand now, in a fixed number of queries."""
+    """Return the placements' documents by id, as they stand now, in a fixed number of queries."""
     if not placements:
         return {}
     rows = shown(Placement.objects.filter(pk__in=[placement.pk for placement in placements]))

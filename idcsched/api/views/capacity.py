@@ -1,4 +1,4 @@
-"""`POST /api/v1/capacity/`: how many more of a machine fit, and what gives out first."""
+"""`POST /api/v1/capacity/`: how many more machines of a size fit, and what runs out first."""
 
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, extend_schema
@@ -19,7 +19,7 @@ EXAMPLE = {"machine": {"bandwidth_mbps": 100, "cpu": 4, "memory_gib": 8}, "regio
 
 
 class CapacityView(Idempotent):
-    """A question, asked by POST since it has a body; nothing is taken."""
+    """A question that needs a body and is therefore a POST; nothing is reserved."""
 
     capability = "read"
 
@@ -30,7 +30,7 @@ class CapacityView(Idempotent):
         examples=[OpenApiExample("Four cores and 100 Mbps", value=EXAMPLE, request_only=True)],
     )
     def post(self, request: Request) -> HttpResponse:
-        """How many more fit each IDC and region, as one order, and what gives out first."""
+        """How many more machines fit each IDC and region, as one order, and what runs out first."""
         question = decode_json(body_bytes(request), CapacityQuestion)
         request_check(question.asked())
         principal = principal_of_request(request)

@@ -33,7 +33,7 @@ class ChangeFilters(FilterSet):
 
 
 class ChangeViewSet(ReadOnlyResource):
-    """The history. Those of one tenant see what they changed; what happened to accounts is for administrators."""
+    """The history. Callers bound to a tenant see their own changes only; changes of accounts are for administrators."""
 
     queryset = Change.objects.all()
     serializer_class = ChangeSerializer

@@ -1,4 +1,4 @@
-"""`/api/v1/decisions/`: what was answered, in the language of the reader, and the same question answered again."""
+"""`/api/v1/decisions/`: the recorded decisions, in the language of the reader, and their replay."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -32,13 +32,13 @@ from idcsched.scheduling.sentences import read
 __all__ = ["DecisionViewSet"]
 
 LONG = ("candidates", "tie", "margin", "rejected", "rejected_counts", "near_misses", "stale")
-"""What `explain` governs; it is left out of a brief list."""
+"""The fields that `explain` governs; they are null in a brief list."""
 BRIEF = _("With true: without what `explain` governs (`candidates`, `rejected` and the like are null).")
 EXAMPLE = {"weights": {"billing_cost": 20}, "data": "then"}
 
 
 class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to change; nothing: answer as then."""
+    """What to change; an empty object: decide as then."""
 
     weights: dict[str, Annotated[float, msgspec.Meta(ge=0, le=10_000)]] | None = None
     profile: str | None = None
@@ -46,11 +46,10 @@ class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """The candidate that a placement took.
+    """The candidate that a placement took; of an order that is spread, that of the first placement of the group.
 
     `passed_over`: the candidates that ranked above it, each with the code of the reason why it was not taken, such as
-    `conflict` (a concurrent order was quicker) or `provider_failed`; `because`: the last of these reasons. Of an order
-    that is spread: the first of the group.
+    `conflict` (another order was quicker) or `provider_failed`; `because`: the last of these reasons.
     """
 
     idc: str
@@ -61,7 +60,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recorded(Scheduled, frozen=True, kw_only=True):
-    """The answer, who asked what and when, and what became of it; null: nothing was taken."""
+    """The answer with its request, caller and time; `taken` is the candidate that a placement took, null: none was."""
 
     created_at: datetime
     tenant: str | None
@@ -71,7 +70,7 @@ class Recorded(Scheduled, frozen=True, kw_only=True):
 
 
 class DecisionSerializer(serializers.BaseSerializer[Decision]):
-    """The recorded answer, with who asked what and when, and what became of it."""
+    """The recorded answer with its request, caller and time, and the candidate that was taken."""
 
     def to_representation(self, instance: Decision) -> dict[str, Any]:
         answer = instance.answer
@@ -95,7 +94,7 @@ class DecisionFilters(FilterSet):
     brief = flag("all_of_them", help_text=BRIEF)
 
     def all_of_them(self, queryset: QuerySet[Decision], name: str, values: list[bool]) -> QuerySet[Decision]:
-        """How a decision is shown does not say which ones are."""
+        """Return all rows: `brief` changes how a decision is shown, not which are listed."""
         return queryset
 
     class Meta:
@@ -110,7 +109,7 @@ class DecisionFilters(FilterSet):
 
 @extend_schema_view(list=extend_schema(responses=Recorded), retrieve=extend_schema(responses=Recorded))
 class DecisionViewSet(ReadOnlyResource):
-    """Portals and tenants' viewers see their own tenant's, everybody else all."""
+    """Recorded decisions. Callers who are bound to a tenant see those of their tenant, all others see all."""
 
     capability = "read"
     without_a_body = ("replay",)
@@ -124,14 +123,14 @@ class DecisionViewSet(ReadOnlyResource):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        recorder.settle(kwargs.get("id"))  # before any transaction, for which the recorder would have to wait
+        recorder.settle(kwargs.get("id"))  # before any transaction, for whose end the recorder would have to wait
 
     def get_queryset(self) -> QuerySet[Decision]:
-        found: QuerySet[Decision] = super().get_queryset()
+        decisions: QuerySet[Decision] = super().get_queryset()
         if self.action == "list":
-            found = found.defer("inputs")
+            decisions = decisions.defer("inputs")
         principal = principal_of_request(self.request)
-        return found if principal.all_tenants else found.filter(tenant__code=principal.tenant)
+        return decisions if principal.all_tenants else decisions.filter(tenant__code=principal.tenant)
 
     @paged(Candidate)
     @action(detail=True)
@@ -161,9 +160,9 @@ class DecisionViewSet(ReadOnlyResource):
     )
     @action(detail=True, methods=["post"])
     def replay(self, request: Request, id: str) -> HttpResponse:
-        """The same question again: on the inputs of then or now, with other weights or another profile."""
-        asked = decode_json(body_bytes(request, absent=b"{}"), ReplayRequest)
+        """Decide the request again: on the inputs of then or now, with other weights or another profile."""
+        question = decode_json(body_bytes(request, absent=b"{}"), ReplayRequest)
         decision: Decision = self.get_object()
         return struct_response(
-            replay(decision=decision, weights=asked.weights, profile=asked.profile, data=asked.data or "then")
+            replay(decision=decision, weights=question.weights, profile=question.profile, data=question.data or "then")
         )

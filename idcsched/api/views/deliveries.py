@@ -1,4 +1,4 @@
-"""`/api/v1/deliveries/`: the callbacks that were sent, and those that still are to be."""
+"""`/api/v1/deliveries/`: the callbacks that were sent, and those that wait to be sent."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ class DeliveryFilters(FilterSet):
 
 @extend_schema_view(list=extend_schema(responses=DeliveryDocument), retrieve=extend_schema(responses=DeliveryDocument))
 class DeliveryViewSet(ReadOnlyResource):
-    """Portals and tenants' viewers see their own tenant's, everybody else all."""
+    """Callbacks, sent or waiting. Callers who are bound to a tenant see those of their tenant, all others see all."""
 
     capability = "schedule"
     conditional_actions = ("resend",)
@@ -50,9 +50,9 @@ class DeliveryViewSet(ReadOnlyResource):
     lookup_value_regex = UUID_SHAPED
 
     def get_queryset(self) -> QuerySet[Delivery]:
-        found: QuerySet[Delivery] = super().get_queryset()
+        deliveries: QuerySet[Delivery] = super().get_queryset()
         principal = principal_of_request(self.request)
-        return found if principal.all_tenants else found.filter(placement__tenant__code=principal.tenant)
+        return deliveries if principal.all_tenants else deliveries.filter(placement__tenant__code=principal.tenant)
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
@@ -65,7 +65,7 @@ class DeliveryViewSet(ReadOnlyResource):
     @extend_schema(operation_id="deliveries_resend", request=None, responses=DeliveryDocument)
     @action(detail=True, methods=["post"])
     def resend(self, request: Request, id: str) -> HttpResponse:
-        """Send it at once, received before or not, and try for another day."""
+        """Send the callback again at once, whether it was received before or not, and keep trying for another day."""
         rows = Delivery.objects.filter(pk=self.get_object().pk)
         with caller_origin(request):
             queued = edited(
@@ -74,7 +74,7 @@ class DeliveryViewSet(ReadOnlyResource):
         return _response(delivery_document(queued))
 
     def _checked(self) -> Delivery:
-        """The callback as it stands now; raises StaleETag."""
+        """Read the callback and check `If-Match`; raises StaleETag."""
         delivery: Delivery = self.get_object()
         if_match_check(self.request, [delivery_document(delivery)], [""])
         return delivery

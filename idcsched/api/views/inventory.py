@@ -1,4 +1,4 @@
-"""`regions/ isps/ idcs/ lines/`: what exists."""
+"""`regions/`, `isps/`, `idcs/` and `lines/`: the inventory."""
 
 from typing import Any, cast
 
@@ -43,7 +43,7 @@ class RegionFilters(FilterSet):
 
 
 class RegionViewSet(Resource):
-    """Scheduling areas; a request for one takes in its sub-regions."""
+    """Regions; a request for a region includes its sub-regions."""
 
     capability = "write_inventory"
     noun = "region"
@@ -100,9 +100,9 @@ LINE_FIELDS = (
 
 
 class NestedLineSerializer(StrictModelSerializer):
-    """A line as part of its IDC. `id` is how `lines/` and `bandwidth/` call it; a body may repeat it, or leave it out.
+    """A line as part of its IDC. `id` is its id at `lines/` and `bandwidth/`; a body may repeat it or leave it out.
 
-    Without a code it is called like its ISP.
+    The code of a line that has none is its ISP's.
     """
 
     id = serializers.IntegerField(required=False)
@@ -131,12 +131,12 @@ class IdcSerializer(StrictModelSerializer):
     lines = NestedLineSerializer(many=True, required=False)
 
     def validate_lines(self, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Without their ids; raises ValidationError for one that the line of that code does not have."""
+        """Drop the lines' ids; raises ValidationError for an id other than that of the line with this code."""
         known = {line.code: line.pk for line in self.instance.lines.all()} if self.instance else {}
         refusal = {"id": [ErrorDetail(gettext("this can't be changed"), code="read_only")]}
         wrong = ["id" in line and line.pop("id") != known.get(line.get("code", line["isp"])) for line in lines]
         if any(wrong):
-            raise serializers.ValidationError([refusal if each else {} for each in wrong])
+            raise serializers.ValidationError([refusal if is_wrong else {} for is_wrong in wrong])
         return lines
 
     class Meta:
@@ -169,7 +169,7 @@ class IdcFilters(FilterSet):
 
 
 class IdcViewSet(Resource):
-    """Data centres with their lines. A PUT or PATCH with `lines` makes these the lines of the IDC, by code."""
+    """Data centres with their lines. A PUT or PATCH with `lines` replaces the lines of the IDC, matched by code."""
 
     capability = "write_inventory"
     noun = "idc"
@@ -186,11 +186,13 @@ class IdcViewSet(Resource):
     @extend_schema(operation_id="idc_state", request=None, responses=IdcState)
     @action(detail=True, methods=["get"])
     def state(self, request: Request, code: str) -> HttpResponse:
-        """What is known of it now: values with their ages, taints in force and coming, what is taken and pending."""
+        """What is known of the IDC now: values with ages, taints in force and coming, capacity taken and pending."""
         return struct_response(idc_state(cast("Idc", self.get_object()), now=timezone.now()))
 
 
 class LineSerializer(NestedLineSerializer):
+    """A line with its IDC. The code of a line that has none is its ISP's."""
+
     id = serializers.IntegerField(read_only=True)
     idc = CodeOf()
 

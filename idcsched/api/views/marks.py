@@ -1,4 +1,4 @@
-"""`taints/` and `affinities/`: what operators say about IDCs."""
+"""`taints/` and `affinities/`: the operators' marks on IDCs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
@@ -21,7 +21,7 @@ __all__ = ["AffinityViewSet", "TaintViewSet"]
 
 
 class Scoped(Resource):
-    """Operators may be bound to some regions; a row about IDCs anywhere takes one who is not."""
+    """Resource of rows about IDCs; an operator who is bound to regions may write only rows that name an IDC there."""
 
     def check_rows(self, rows: Sequence[Any], pointers: Iterable[str] = repeat("")) -> None:
         scope_check_many(principal_of_request(self.request), [row.idc for row in rows], pointers)
@@ -59,7 +59,7 @@ class TaintFilters(MarkFilters):
 
 
 class TaintViewSet(Scoped):
-    """Marks that keep requests off. A POST with `selector` makes one on every IDC that matches now, and lists them."""
+    """Marks that keep requests off. A POST with `selector` makes one on each IDC that matches now, and lists them."""
 
     capability = "write_taints"
     noun = "taint"
@@ -107,7 +107,7 @@ class AffinityFilters(MarkFilters):
 
 
 class AffinityViewSet(Scoped):
-    """What draws requests to IDCs, or keeps them off; a selector stays alive."""
+    """Rules that draw requests to IDCs or keep them off; a selector also covers IDCs that match later."""
 
     capability = "write_affinities"
     noun = "affinity"

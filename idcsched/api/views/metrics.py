@@ -1,4 +1,4 @@
-"""`metrics/` and `samples/`: what numbers mean, and the numbers."""
+"""`metrics/` and `samples/`: the definitions of metrics, and their values."""
 
 from datetime import datetime
 from typing import Annotated
@@ -41,7 +41,7 @@ class MetricFilters(FilterSet):
 
 
 class MetricViewSet(Resource):
-    """Definitions: unit, direction, range, and how long a sample stays fresh. The built-in ones are always there."""
+    """Metrics: unit, direction, range, and how long a sample stays fresh. The built-in ones are always there."""
 
     capability = "write_metrics"
     noun = "metric"
@@ -55,7 +55,7 @@ class MetricViewSet(Resource):
 
 
 class SampleDocument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """One value; without `at` it was taken now."""
+    """One value; `at` defaults to now."""
 
     idc: str
     metric: str
@@ -65,7 +65,7 @@ class SampleDocument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class Accepted(msgspec.Struct, frozen=True):
-    """How many samples came in: all of them."""
+    """The number of samples, all of which were stored."""
 
     accepted: int
 
@@ -78,7 +78,7 @@ Documents = Annotated[list[SampleDocument], msgspec.Meta(max_length=services.MAX
 
 
 class SamplesView(Idempotent):
-    """Values pushed and read back."""
+    """Samples, pushed and read back."""
 
     capability = "write_samples"
 

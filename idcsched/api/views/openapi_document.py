@@ -17,13 +17,13 @@ RENDERERS = {"yaml": OpenApiYamlRenderer, "json": OpenApiJsonRenderer}
 
 
 class OpenApiDocumentView(SpectacularAPIView):
-    """Anybody may ask for it, and it takes its time: each process makes it once for a language and a format."""
+    """The OpenAPI document, open to everybody; it is slow to make, so each process keeps it by language and format."""
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse:
-        """In the language that `?lang=` names, else in the reader's own."""
-        named = request.query_params.get("lang")
-        language = named if named in dict(settings.LANGUAGES) else translation.get_language()
+        """Return the document in the language that `?lang=` names, else in the reader's own."""
+        requested = request.query_params.get("lang")
+        language = requested if requested in dict(settings.LANGUAGES) else translation.get_language()
         renderer = request.accepted_renderer
         charset = f"; charset={renderer.charset}" if renderer.charset else ""
         return HttpResponse(

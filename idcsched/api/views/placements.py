@@ -83,14 +83,14 @@ UUID_SHAPED = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A recommendation to take at its word."""
+    """A recommendation that is to become a placement."""
 
     commit_token: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_TOKEN)]
     action: Literal["reserve", "provision"] | None = None
 
 
 class GivingUp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why nobody is to try any longer, and what is to become of the machines."""
+    """`reason`: why the release is given up, and what is to become of the machines."""
 
     reason: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
 
@@ -119,7 +119,7 @@ class PlacementFilters(FilterSet):
     retrieve=extend_schema(responses=PlacementDocument, examples=[ANSWERED]),
 )
 class PlacementViewSet(ReadOnlyResource):
-    """Portals and tenants' viewers see their own tenant's, everybody else all."""
+    """Placements. Callers who are bound to a tenant see those of their tenant, all others see all."""
 
     capability = "schedule"
     looking_for_actions = ("create",)
@@ -132,9 +132,9 @@ class PlacementViewSet(ReadOnlyResource):
     lookup_value_regex = UUID_SHAPED
 
     def get_queryset(self) -> QuerySet[Placement]:
-        found: QuerySet[Placement] = shown(super().get_queryset())
+        placements: QuerySet[Placement] = shown(super().get_queryset())
         principal = principal_of_request(self.request)
-        return found if principal.all_tenants else found.filter(tenant__code=principal.tenant)
+        return placements if principal.all_tenants else placements.filter(tenant__code=principal.tenant)
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
@@ -150,49 +150,49 @@ class PlacementViewSet(ReadOnlyResource):
         examples=[OpenApiExample("Take it at its word", value=COMMIT, request_only=True), ANSWERED],
     )
     def create(self, request: Request) -> HttpResponse:
-        """Turn a recommendation into a placement of that very IDC; the same token again gives the same placement."""
-        asked = decode_json(body_bytes(request), Commit)
+        """Turn a recommendation into a placement in its IDC; the same token again gives the same placement."""
+        commit = decode_json(body_bytes(request), Commit)
         with caller_origin(request):
             placement, new = services.placement_commit(
-                commit_token=asked.commit_token,
-                action=Action(asked.action or "reserve"),
+                commit_token=commit.commit_token,
+                action=Action(commit.action or "reserve"),
                 principal=principal_of_request(request),
                 http_request_id=request_id_of(request),
             )
-        made = status.HTTP_201_CREATED if placement.action == Action.RESERVE else status.HTTP_202_ACCEPTED
-        return ordered_response(placement, made) if new else placement_response(placement)
+        success = status.HTTP_201_CREATED if placement.action == Action.RESERVE else status.HTTP_202_ACCEPTED
+        return ordered_response(placement, success) if new else placement_response(placement)
 
     @paged(EventDocument)
     @action(detail=True, filterset_class=None, ordering_fields=())
     def events(self, request: Request, id: str) -> HttpResponse:
-        """Every move that it made."""
+        """Every move of the placement from one state to another."""
         page = self.paginate_queryset(self.filter_members(self.get_object().events.order_by("version")))
         return encoded(self.get_paginated_response([event_document(event) for event in page or ()]).data)
 
     @extend_schema(request=None, responses=PlacementDocument)
     @action(detail=True, methods=["post"])
     def confirm(self, request: Request, id: str) -> HttpResponse:
-        """The portal has booted the machines itself."""
-        return self._moved(services.placement_confirm)
+        """Confirm that the portal has booted the machines itself."""
+        return self._move(services.placement_confirm)
 
     @extend_schema(request=None, responses={202: PlacementDocument})
     @action(detail=True, methods=["post"])
     def provision(self, request: Request, id: str) -> HttpResponse:
         """Have the machines of a reservation started."""
-        return self._moved(services.placement_provision, status=status.HTTP_202_ACCEPTED)
+        return self._move(services.placement_provision, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(request=None, responses={202: PlacementDocument})
     @action(detail=True, methods=["post"])
     def retry(self, request: Request, id: str) -> HttpResponse:
-        """Decide anew where the machines of a failed one should stand, and have them started there."""
+        """Decide anew where the machines of a failed placement should stand, and have them started there."""
         again = partial(services.placement_retry, http_request_id=request_id_of(request))
-        return self._moved(again, status=status.HTTP_202_ACCEPTED)
+        return self._move(again, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(request=None, responses=PlacementDocument)
     @action(detail=True, methods=["post"])
     def release(self, request: Request, id: str) -> HttpResponse:
-        """Give back what it holds."""
-        return self._moved(services.placement_release)
+        """Give back what the placement holds."""
+        return self._move(services.placement_release)
 
     @extend_schema(
         request=GivingUp,
@@ -201,38 +201,38 @@ class PlacementViewSet(ReadOnlyResource):
     )
     @action(detail=True, methods=["post"])
     def give_up(self, request: Request, id: str) -> HttpResponse:
-        """End a release that is stuck: its machines are left to whoever asks, its capacity goes back."""
-        asked = decode_json(body_bytes(request), GivingUp)
+        """End a release that is stuck: its capacity goes back, and its machines are left to the caller."""
+        reason = decode_json(body_bytes(request), GivingUp).reason
         scope_check(principal_of_request(request), self.get_object().idc)
-        return self._moved(partial(services.placement_give_up, reason=asked.reason))
+        return self._move(partial(services.placement_give_up, reason=reason))
 
-    def _moved(self, service: Any, status: int = status.HTTP_200_OK) -> HttpResponse:
+    def _move(self, service: Any, status: int = status.HTTP_200_OK) -> HttpResponse:
         placement = self.get_object()
         with caller_origin(self.request):
             if "If-Match" in self.request.headers:
                 rows = Placement.objects.filter(pk=placement.pk)
-                moved = edited(rows, read=self._checked, change=lambda found: service(placement=found))
+                moved = edited(rows, read=self._checked, change=lambda locked: service(placement=locked))
             else:
                 moved = service(placement=placement)
         return placement_response(moved, status=status)
 
     def _checked(self) -> Placement:
-        """The placement as it stands now; raises StaleETag."""
-        found: Placement = self.get_object()
-        if_match_check(self.request, map(_versioned, placement_documents([found])), [""])
-        return found
+        """Read the placement and check `If-Match`; raises StaleETag."""
+        placement: Placement = self.get_object()
+        if_match_check(self.request, map(_versioned, placement_documents([placement])), [""])
+        return placement
 
 
 def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -> HttpResponse:
-    """The placement as it stands now, and where it is to be found."""
-    found = shown(Placement.objects.filter(pk=placement.pk)).first()
-    if found is None:
+    """Return the placement as it stands now, with its address; raises NotFound."""
+    fresh = shown(Placement.objects.filter(pk=placement.pk)).first()
+    if fresh is None:
         raise NotFound("not_found", _("there is no placement {id}"), id=str(placement.pk))
-    return _response(placement_documents([found])[0], status)
+    return _response(placement_documents([fresh])[0], status)
 
 
 def ordered_response(placement: Placement, status: int) -> HttpResponse:
-    """What was ordered just now: from what was written, unless something is being started for it."""
+    """Return a new placement from the rows just written; read it again where its machines are being started."""
     if placement.state in (State.RESERVED, State.WAITING):
         return _response(just_ordered(placement), status)
     return placement_response(placement, status=status)
@@ -246,12 +246,12 @@ def _response(document: PlacementDocument, status: int) -> HttpResponse:
 
 
 def _versioned(document: PlacementDocument) -> dict[str, Any]:
-    """What of a placement its ETag is about: not what its machines and its IDC come to without a move of its own."""
+    """Return the fields that the ETag covers: all but those that change without a move of the placement."""
     shown_fields: dict[str, Any] = msgspec.to_builtins(document)
     return {name: value for name, value in shown_fields.items() if name not in MOVING}
 
 
 @lru_cache(maxsize=8)
 def _list_address(prefix: str) -> str:
-    """Of placements, where the site begins at that prefix; `reverse` looks at all addresses that there are."""
+    """Return the address of `placements/` below the prefix; cached, as `reverse` goes through all addresses."""
     return reverse("placement-list")

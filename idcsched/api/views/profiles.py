@@ -1,4 +1,4 @@
-"""`/api/v1/profiles/`: policies as versioned documents."""
+"""`/api/v1/profiles/`: the profiles as versioned documents."""
 
 from functools import partial
 from typing import Annotated, Any, Final
@@ -21,7 +21,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.framework.profile import PluginEntry, ProfileBody
-from idcsched.scheduling.differences import Difference as Found
+from idcsched.scheduling.differences import Difference as BodyDifference
 from idcsched.scheduling.differences import differences
 from idcsched.scheduling.models import Profile, ProfileRevision
 from idcsched.scheduling.replay import Preview, preview
@@ -74,14 +74,14 @@ class ProfileDocument(ProfileBody, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class ProfilePatch(ProfileDocument, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a PATCH may name."""
+    """A change of a profile: any of its fields."""
 
     code: str | None = None  # type: ignore[assignment]
     plugins: Annotated[tuple[PluginEntry, ...], msgspec.Meta(max_length=200)] | None = None  # type: ignore[assignment]
 
 
 class ProfileMember(ProfilePatch, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a PATCH of many says of each."""
+    """A change of one of many profiles, which `code` names."""
 
     code: str
 
@@ -97,13 +97,13 @@ class ShownProfile(ProfileBody, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Draft(ProfileBody, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A profile's document without its name; `message` says why."""
+    """A profile's document without its code and name; `message` says why."""
 
     message: str | None = None
 
 
 class ShownRevision(ProfileBody, frozen=True, kw_only=True, omit_defaults=True):
-    """One state of a profile."""
+    """One revision of a profile."""
 
     revision: int
     active: bool
@@ -129,7 +129,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class ProfileSerializer(serializers.BaseSerializer[Profile]):
-    """The active revision's document, with what names it."""
+    """The active revision's document, with the profile's code and name."""
 
     def to_representation(self, instance: Profile) -> dict[str, Any]:
         active = instance.active
@@ -158,10 +158,10 @@ class ProfileFilters(FilterSet):
     partial_update=extend_schema(request=ProfilePatch, responses=ShownProfile),
 )
 class ProfileViewSet(Resource):
-    """Every change of the document makes a new active revision; decisions name the one they used.
+    """Every change of a profile's document makes a new active revision; decisions name the revision that they used.
 
-    Another name, or the same document again, makes none. Deleting takes the profile out of force; its revisions stay
-    for the decisions that name them.
+    A new name, or the same document again, makes no revision. Deleting takes the profile out of force; its revisions
+    stay for the decisions that name them.
     """
 
     capability = "write_profiles"
@@ -206,20 +206,20 @@ class ProfileViewSet(Resource):
     )
     @action(detail=True, methods=["get", "post"])
     def revisions(self, request: Request, code: str) -> HttpResponse:
-        """All states of the profile, the latest first; a POST adds one that is not in force yet."""
+        """The revisions of the profile, the latest first; a POST adds one that is not in force yet."""
         profile: Profile = self.get_object()
         if request.method == "GET":
             return page_response(request, profile.revisions.all(), partial(_revision, profile))
         draft = convert(request.data, Draft)
-        made = self.edited_object(
+        revision = self.edited_object(
             lambda row: profile_revise(profile=row, body=_body(draft), message=draft.message or "", activate=False)
         )
-        return Response(_revision(profile, made), status=status.HTTP_201_CREATED)
+        return Response(_revision(profile, revision), status=status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="profile_revisions_activate", request=None, responses=ShownRevision)
     @action(detail=True, methods=["post"], url_path=r"revisions/(?P<number>[0-9]{1,9})/activate")
     def activate(self, request: Request, code: str, number: str) -> Response:
-        """Put a revision in force, an earlier one, too."""
+        """Put a revision in force, which may be an earlier one."""
         self.edited_object(lambda row: profile_activate(profile=row, number=int(number)))
         profile: Profile = self.get_object()
         return Response(_revision(profile, profile.revisions.get(number=int(number))))
@@ -227,7 +227,7 @@ class ProfileViewSet(Resource):
     @paged(Difference, operation_id="profile_revisions_diff", parameters=[REVISION])
     @action(detail=True, methods=["get"], url_path=r"revisions/(?P<number>[0-9]{1,9})/diff")
     def diff(self, request: Request, code: str, number: str) -> HttpResponse:
-        """What would change if this revision were put in force; with `to`, what has changed from it to that one."""
+        """What changes from the active revision to this one; with `to`, from this one to that one."""
         profile: Profile = self.get_object()
         known = ("to", *Pages.parameters)
         refuse_unknown_parameters(request, known, single=known)
@@ -236,27 +236,27 @@ class ProfileViewSet(Resource):
             before, after = profile.active, named
         else:
             before, after = named, revision_named(profile, _whole_number(to, pointer_to("to")))
-        found = list(differences(before.body if before else {}, after.body))
-        return page_response(request, found, _difference, own=("to",))
+        changes = list(differences(before.body if before else {}, after.body))
+        return page_response(request, changes, _difference, own=("to",))
 
     @extend_schema(operation_id="profile_preview", request=PreviewRequest, responses=Preview, examples=[PREVIEWED])
     @action(detail=True, methods=["post"])
     def preview(self, request: Request, code: str) -> HttpResponse:
-        """Which of the last decisions would have gone elsewhere under a draft or a revision."""
+        """Which of the last decisions would have had another outcome under a draft or a revision."""
         profile: Profile = self.get_object()
-        asked = convert(request.data, PreviewRequest)
-        if (asked.body is None) == (asked.revision is None):
+        question = convert(request.data, PreviewRequest)
+        if (question.body is None) == (question.revision is None):
             raise Invalid("body_or_revision", _("give either a body or the number of a revision"), "/body")
-        if asked.revision is None:
+        if question.revision is None:
             with below("/body"):
-                body = _body(convert(asked.body, Draft))
-                return struct_response(preview(profile=profile, body=body, last=asked.last))
-        body = revision_named(profile, asked.revision, "/revision").body
-        return struct_response(preview(profile=profile, body=body, last=asked.last))
+                body = _body(convert(question.body, Draft))
+                return struct_response(preview(profile=profile, body=body, last=question.last))
+        body = revision_named(profile, question.revision, "/revision").body
+        return struct_response(preview(profile=profile, body=body, last=question.last))
 
 
-def _difference(found: Found) -> Difference:
-    return Difference(found.pointer, found.before, found.after)
+def _difference(difference: BodyDifference) -> Difference:
+    return Difference(difference.pointer, difference.before, difference.after)
 
 
 def _revision(profile: Profile, revision: ProfileRevision) -> dict[str, Any]:
@@ -277,7 +277,7 @@ def _whole_number(text: str, pointer: str) -> int:
 
 
 def _body(document: ProfileBody) -> dict[str, Any]:
-    """The part of the document that a revision keeps."""
+    """Return the part of the document that a revision keeps."""
     fields = {name: getattr(document, name) for name in ProfileBody.__struct_fields__}
     body: dict[str, Any] = msgspec.to_builtins(ProfileBody(**fields))
     return body

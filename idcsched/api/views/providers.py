@@ -44,7 +44,7 @@ class ProviderFilters(FilterSet):
 
 
 class ProviderViewSet(Resource):
-    """Who starts machines. An IDC names its own as `provider`."""
+    """Systems that start machines. An IDC names its own as `provider`."""
 
     capability = "write_inventory"
     noun = "provider"
@@ -58,7 +58,7 @@ class ProviderViewSet(Resource):
 
 
 class OutcomesView(APIView):
-    """A provider's own word that something has happened to a machine, signed with its secret as callbacks are."""
+    """Messages from a provider that something has happened to a machine, signed with its secret as callbacks are."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
@@ -76,14 +76,14 @@ class OutcomesView(APIView):
         ],
     )
     def post(self, request: Request, code: str) -> Response:
-        """Have the machine of that token looked at now; what has become of it, its provider is asked."""
+        """Look at the machine of that token now; its state is asked from the provider, not taken from the message."""
         with origin_set(actor=f"provider {code}"[:150], via="api", request_id=request_id_of(request)):
             services.machine_told(provider=code, headers=request.headers, content=body_bytes(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ProviderKindDocument(msgspec.Struct, frozen=True):
-    """One kind of provider; `config` is the JSON Schema of what it can be told."""
+    """One kind of provider; `config` is the JSON Schema of its configuration."""
 
     kind: str
     description: str
@@ -91,15 +91,15 @@ class ProviderKindDocument(msgspec.Struct, frozen=True):
 
 
 class ProviderKindsView(APIView):
-    """The kinds of providers that there are, third parties' among them."""
+    """The kinds of providers that exist, third parties' among them."""
 
     capability = "read"
 
     @paged(ProviderKindDocument, operation_id="provider_kinds_list")
     def get(self, request: Request) -> HttpResponse:
-        return page_response(request, [found for _, found in sorted(driver_kinds().drivers.items())], _document)
+        return page_response(request, [driver for _, driver in sorted(driver_kinds().drivers.items())], _document)
 
 
-def _document(found: type[Driver]) -> ProviderKindDocument:
-    description = (found.__doc__ or "").strip()
-    return ProviderKindDocument(kind=found.kind, description=description, config=msgspec.json.schema(found.Config))
+def _document(driver: type[Driver]) -> ProviderKindDocument:
+    description = (driver.__doc__ or "").strip()
+    return ProviderKindDocument(kind=driver.kind, description=description, config=msgspec.json.schema(driver.Config))

@@ -1,4 +1,4 @@
-"""`/api/v1/` itself: what there is."""
+"""`/api/v1/` itself: the addresses of all resources."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -22,7 +22,7 @@ ADDRESSES = {
 
 
 class RootView(APIView):
-    """Where to begin."""
+    """The list of all resources."""
 
     capability = "read"
     names: ClassVar[Sequence[str]] = ()

@@ -36,7 +36,7 @@ class ScheduleView(Idempotent):
     """The best IDC of a region for a request, and why it is the best."""
 
     capability = "schedule"
-    bearer = BearerAuthentication(writes=False)  # a recommendation does not; an order is checked anew
+    bearer = BearerAuthentication(writes=False)  # a recommendation writes nothing; `_check_writer` checks an order
 
     @extend_schema(
         operation_id="schedule",
@@ -51,29 +51,29 @@ class ScheduleView(Idempotent):
         examples=[OpenApiExample("The seed example", value=EXAMPLE, request_only=True)],
     )
     def post(self, request: HttpRequest) -> HttpResponse:
-        asked = decode_json(body_bytes(request), Request)
-        request_check(asked)
+        order = decode_json(body_bytes(request), Request)
+        request_check(order)
         http_request_id = request_id_of(request)
-        if asked.action in (None, "recommend"):
+        if order.action in (None, "recommend"):
             principal = principal_of_request(request)
-            return struct_response(recommend(request=asked, principal=principal, http_request_id=http_request_id))
+            return struct_response(recommend(request=order, principal=principal, http_request_id=http_request_id))
         with place(), caller_origin(request):
             self._check_writer(request)
             placement = placement_order(
-                request=asked,
+                request=order,
                 principal=principal_of_request(request),
                 http_request_id=http_request_id,
-                view=LiveView(),  # it shows what is committed: the check of the writer has looked
+                view=LiveView(),  # `_check_writer` has brought the live picture up to date
             )
-        done = placement.state == State.RESERVED and placement.action == Action.RESERVE
-        return ordered_response(placement, HTTPStatus.CREATED if done else HTTPStatus.ACCEPTED)
+        reserved = placement.state == State.RESERVED and placement.action == Action.RESERVE
+        return ordered_response(placement, HTTPStatus.CREATED if reserved else HTTPStatus.ACCEPTED)
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         return [self.bearer, SessionPrincipal()]
 
     def _check_writer(self, request: HttpRequest) -> None:
-        """Ask anew who this is and what they may, before the request writes; raises 401, 403."""
+        """Authenticate and authorise the caller again, on the feed's latest state, before a write; raises 401, 403."""
         live.catch_up()
-        if found := self.bearer.known(request):
-            request.user, request.auth = found
+        if user_and_principal := self.bearer.known(request):
+            request.user, request.auth = user_and_principal
             self.check_permissions(request)

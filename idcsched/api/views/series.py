@@ -46,15 +46,15 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class SeriesPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a series, in the order of time."""
+    """One page of a series, in the order of time."""
 
     next: str | None
     previous: str | None
     results: tuple[Point, ...]
 
 
-class _Place(msgspec.Struct, frozen=True, array_like=True):
-    """Where a page lies: the whole stretch, which a later page must not move, and how many steps come before."""
+class _Cursor(msgspec.Struct, frozen=True, array_like=True):
+    """A cursor: the bounds of the whole series, fixed for all of its pages, and the number of steps before a page."""
 
     start: datetime
     end: datetime
@@ -64,8 +64,8 @@ class _Place(msgspec.Struct, frozen=True, array_like=True):
         return urlsafe_b64encode(msgspec.json.encode(self)).decode()
 
     @classmethod
-    def read(cls, text: str) -> "_Place":
-        """What `str` has made; raises Invalid."""
+    def read(cls, text: str) -> "_Cursor":
+        """Decode the text of a cursor; raises Invalid."""
         try:
             return learned(cls).decode(urlsafe_b64decode(text))
         except (ValueError, msgspec.DecodeError):
@@ -73,52 +73,50 @@ class _Place(msgspec.Struct, frozen=True, array_like=True):
 
 
 def series_page(request: Request) -> SeriesPage:
-    """The page that the parameters ask for; raises Invalid."""
+    """Return the page that the parameters describe; raises Invalid."""
     refuse_unknown_parameters(request, KNOWN, single=KNOWN)
-    given = request.query_params.dict()
+    parameters = request.query_params.dict()
     limit = whole_number_given(request, "limit", MAX_LIMIT, low=1, high=MAX_LIMIT)
     step = timedelta(seconds=whole_number_given(request, "step", 300, low=300, high=LONGEST_STEP))
     with parameters_pointed_at():
-        place = _place(given)
-        return _page(request, given, place, step, min(limit, MAX_SPAN // step))
+        cursor = _cursor(parameters)
+        return _page(request, parameters, cursor, step, min(limit, MAX_SPAN // step))
 
 
-def _page(request: Request, given: Mapping[str, Any], place: _Place, step: timedelta, limit: int) -> SeriesPage:
-    idc = idc_named(_required(given, "idc"), "/idc")
-    start = place.start + place.skipped * step
-    end = min(place.end, start + limit * step)
+def _page(request: Request, parameters: Mapping[str, Any], cursor: _Cursor, step: timedelta, limit: int) -> SeriesPage:
+    idc = idc_named(_required(parameters, "idc"), "/idc")
+    start = cursor.start + cursor.skipped * step
+    end = min(cursor.end, start + limit * step)
     series = series_read(
-        metric=metric_named(_required(given, "metric"), "/metric"),
+        metric=metric_named(_required(parameters, "metric"), "/metric"),
         idc=idc,
-        line=line_named(idc, given["line"], "/line") if "line" in given else None,
+        line=line_named(idc, parameters["line"], "/line") if "line" in parameters else None,
         start=start,
         end=end,
         step=step,
-        agg=given.get("agg", "mean"),
+        agg=parameters.get("agg", "mean"),
     )
 
     def link(skipped: int) -> str:
-        cursor = str(_Place(place.start, place.end, skipped))
-        return replace_query_param(request.build_absolute_uri(), "cursor", cursor)
+        other = str(_Cursor(cursor.start, cursor.end, skipped))
+        return replace_query_param(request.build_absolute_uri(), "cursor", other)
 
     return SeriesPage(
-        next=link(place.skipped + limit) if end < place.end else None,
-        previous=link(max(place.skipped - limit, 0)) if place.skipped else None,
+        next=link(cursor.skipped + limit) if end < cursor.end else None,
+        previous=link(max(cursor.skipped - limit, 0)) if cursor.skipped else None,
         results=tuple(Point(at, value) for at, value in series.points()),
     )
 
 
-def _place(given: Mapping[str, str]) -> _Place:
-    if "cursor" in given:
-        place = _Place.read(given["cursor"])
-    else:
-        end = time_given(given["to"], "/to") if "to" in given else timezone.now()
-        start = time_given(given["from"], "/from") if "from" in given else end - timedelta(days=1)
-        place = _Place(slot_floor(start), end)
-    return place
+def _cursor(parameters: Mapping[str, str]) -> _Cursor:
+    if "cursor" in parameters:
+        return _Cursor.read(parameters["cursor"])
+    end = time_given(parameters["to"], "/to") if "to" in parameters else timezone.now()
+    start = time_given(parameters["from"], "/from") if "from" in parameters else end - timedelta(days=1)
+    return _Cursor(slot_floor(start), end)
 
 
-def _required(given: Mapping[str, str], name: str) -> str:
-    if name not in given:
+def _required(parameters: Mapping[str, str], name: str) -> str:
+    if name not in parameters:
         raise Invalid("required", _("this is required"), f"/{name}")
-    return given[name]
+    return parameters[name]

@@ -1,4 +1,4 @@
-"""`sources/` and `collectors/`: who is asked for numbers, how that went, and which kinds there are."""
+"""`sources/` and `collectors/`: the systems that are asked for samples, their runs, and the kinds of sources."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -78,7 +78,7 @@ class RunRefusal(msgspec.Struct, frozen=True):
 
 
 class RunRefusals(msgspec.Struct, frozen=True):
-    """How many were refused for one reason, and a few of them."""
+    """The number of values that were refused for one reason, and a few of them."""
 
     code: str
     count: int
@@ -86,7 +86,7 @@ class RunRefusals(msgspec.Struct, frozen=True):
 
 
 class UnmatchedName(msgspec.Struct, frozen=True):
-    """An IDC and line that the source named and nobody knows, and how many values it gave for it."""
+    """An IDC and line that the source named and that are unknown here, and the number of values for them."""
 
     idc: str
     line: str | None
@@ -99,7 +99,7 @@ class RunError(msgspec.Struct, frozen=True):
 
 
 class ShownRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One time that the source was asked; `fetched` is `stored` + `refused` + `unmatched`."""
+    """One run of the source; `fetched` is `stored` + `refused` + `unmatched`."""
 
     id: int
     state: str
@@ -124,7 +124,7 @@ class TriedSample(msgspec.Struct, frozen=True):
 
 
 class ShownTrial(msgspec.Struct, frozen=True, kw_only=True):
-    """What would be stored of what the source says now; the first of each are shown."""
+    """What would be stored of the source's values now; each list has only the first of them."""
 
     fetched: int
     storable: int
@@ -137,7 +137,7 @@ class ShownTrial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CollectorDocument(msgspec.Struct, frozen=True):
-    """One kind of source; `config` is the JSON Schema of what it can be told."""
+    """One kind of source; `config` is the JSON Schema of its configuration."""
 
     kind: str
     description: str
@@ -163,7 +163,7 @@ class RunFilters(FilterSet):
 
 
 class SourceViewSet(Resource):
-    """Who is asked for numbers, when, and what becomes of the answers."""
+    """Systems that are asked for samples, with their schedules and the mapping of their answers."""
 
     capability = "write_sources"
     conditional_actions = ("run",)
@@ -186,12 +186,12 @@ class SourceViewSet(Resource):
         return super().change(row, document, partial=partial)
 
     def _in_own_regions(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The source of an operator of some regions writes there, unless fewer are named."""
+        """Give a source without `regions` those of its operator, where the operator is bound to some."""
         regions = principal_of_request(self.request).regions
         return dict(fields) if regions is None or "regions" in fields else {**fields, "regions": list(regions)}
 
     def check_rows(self, rows: Sequence[Any], pointers: Iterable[str] = repeat("")) -> None:
-        """An operator of some regions changes only sources that write in these."""
+        """Raise Forbidden where an operator is bound to some regions and a source writes in others."""
         for row, pointer in zip(rows, pointers, strict=False):
             with below(pointer):
                 regions_check(principal_of_request(self.request), row.regions)
@@ -199,7 +199,7 @@ class SourceViewSet(Resource):
     @paged(ShownRun, operation_id="source_runs_list", filters=True)
     @action(detail=True, methods=["get"], filterset_class=RunFilters, ordering_fields=("id", "started_at"))
     def runs(self, request: Request, code: str) -> Response:
-        """How asking it went, the latest first."""
+        """The runs of the source, the latest first."""
         source: Any = self.get_object()
         rows = self.paginate_queryset(self.filter_members(Run.objects.filter(source=source)))
         return self.get_paginated_response([msgspec.to_builtins(_run(row)) for row in rows or ()])
@@ -207,36 +207,36 @@ class SourceViewSet(Resource):
     @extend_schema(operation_id="source_run", request=None, responses={202: SourceSerializer})
     @action(detail=True, methods=["post"])
     def run(self, request: Request, code: str) -> Response:
-        """Have it asked as soon as a worker is free."""
-        asked = self.edited_object(lambda source: services.source_ask(source=source, now=timezone.now()))
-        source_hint(asked.pk)
-        return Response(self.get_serializer(asked).data, status=status.HTTP_202_ACCEPTED)
+        """Have the source asked as soon as a worker is free."""
+        due = self.edited_object(lambda source: services.source_ask(source=source, now=timezone.now()))
+        source_hint(due.pk)
+        return Response(self.get_serializer(due).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(operation_id="source_test", request=None, responses=ShownTrial)
     @action(detail=True, methods=["post"])
     def test(self, request: Request, code: str) -> HttpResponse:
-        """Ask it now and show what would be stored; nothing is."""
+        """Ask the source now and show what would be stored, without storing anything."""
         source: Any = self.get_object()
         self.check_rows([source])
         return struct_response(_trial(source_try(source=source, now=timezone.now())))
 
 
 class CollectorsView(APIView):
-    """The kinds of sources that there are, third parties' among them."""
+    """The kinds of sources that exist, third parties' among them."""
 
     capability = "read"
 
     @paged(CollectorDocument, operation_id="collectors_list")
     def get(self, request: Request) -> HttpResponse:
-        return page_response(request, [found for _, found in sorted(kinds().collectors.items())], _collector)
+        return page_response(request, [collector for _, collector in sorted(kinds().collectors.items())], _document)
 
 
-def _collector(found: type[Collector]) -> CollectorDocument:
+def _document(collector: type[Collector]) -> CollectorDocument:
     return CollectorDocument(
-        kind=found.kind,
-        description=(found.__doc__ or "").strip(),
-        config=msgspec.json.schema(found.Config),
-        mapping=dict(found.mapping),
+        kind=collector.kind,
+        description=(collector.__doc__ or "").strip(),
+        config=msgspec.json.schema(collector.Config),
+        mapping=dict(collector.mapping),
     )
 
 
@@ -253,17 +253,17 @@ def _run(row: Run) -> ShownRun:
         refused=row.refused,
         unmatched=row.unmatched,
         refusals=[
-            RunRefusals(each["code"], each["count"], [_stored_refusal(example) for example in each["examples"]])
-            for each in row.refusals
+            RunRefusals(kind["code"], kind["count"], [_stored_refusal(example) for example in kind["examples"]])
+            for kind in row.refusals
         ],
-        unmatched_names=[UnmatchedName(**each) for each in row.unmatched_names],
+        unmatched_names=[UnmatchedName(**name) for name in row.unmatched_names],
         error=None if row.error is None else RunError(row.error["code"], note_said(row.error)),
     )
 
 
 def _stored_refusal(example: Mapping[str, Any]) -> RunRefusal:
-    said = note_said(example["reason"])
-    return RunRefusal(example["idc"], example["line"], example["metric"], example["value"], said)
+    detail = note_said(example["reason"])
+    return RunRefusal(example["idc"], example["line"], example["metric"], example["value"], detail)
 
 
 def _trial(trial: Trial) -> ShownTrial:
@@ -272,9 +272,11 @@ def _trial(trial: Trial) -> ShownTrial:
         storable=trial.storable,
         refused=trial.refused_count,
         unmatched=trial.unmatched_count,
-        samples=[TriedSample(each.idc, each.line, each.metric, each.value, each.at) for each in trial.samples],
-        refusals=[_refusal(each) for each in trial.refused],
-        unmatched_names=[UnmatchedName(*each) for each in trial.unmatched],
+        samples=[
+            TriedSample(sample.idc, sample.line, sample.metric, sample.value, sample.at) for sample in trial.samples
+        ],
+        refusals=[_refusal(refused) for refused in trial.refused],
+        unmatched_names=[UnmatchedName(*name) for name in trial.unmatched],
         error=None if trial.error is None else RunError(trial.error.code, explained(trial.error)),
     )
 

@@ -1,4 +1,4 @@
-"""`plugins/` and `status/`: what is registered, and how things stand."""
+"""`plugins/` and `status/`: the registered plugins, and the state of the installation."""
 
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -31,7 +31,7 @@ __all__ = ["PluginsView", "StatusView"]
 
 
 class PluginReason(msgspec.Struct, frozen=True):
-    """One reason for which it rejects; `sentence` has `{fields}` from the rejection's detail."""
+    """One reason for which the plugin rejects an IDC; `{fields}` in `sentence` stand for values of the rejection."""
 
     code: str
     label: str
@@ -65,25 +65,26 @@ class SnapshotStatus(msgspec.Struct, frozen=True):
 
 
 class RecordsStatus(msgspec.Struct, frozen=True):
-    """Decisions of this process that wait to be recorded, and those that never will be."""
+    """The number of this process's decisions that wait to be recorded, and of those that never will be."""
 
     waiting: int
     dropped: int
 
 
 class PlacementsStatus(msgspec.Struct, frozen=True):
-    """Placements that somebody should look at; stuck: for an hour already their machines can't be removed."""
+    """The number of placements that need attention; `stuck`: of those whose machines can't be removed for an hour."""
 
     needing_attention: int
     stuck: int
 
 
 class Status(msgspec.Struct, frozen=True):
-    """`broken_plugins` says of each source why it could not be loaded, `broken_profiles` why one can't be used.
+    """The state of the installation.
 
-    `degraded_because` has a code for each thing that is wrong, with the name of what is concerned. A plugin that could
-    not be loaded is wrong only where a profile in force needs it, a collector for its sources, a driver for its
-    providers.
+    `broken_plugins` has the reason why a plugin's source could not be loaded, `broken_profiles` why a profile can't be
+    used. `degraded_because` has a code for each fault, with the name of what is concerned. A plugin that could not be
+    loaded is a fault only where a profile in force needs it, a collector where a source does, a driver where a provider
+    does.
     """
 
     versions: Versions
@@ -100,7 +101,7 @@ class Status(msgspec.Struct, frozen=True):
 
 
 class PluginsView(APIView):
-    """What profiles can be made of."""
+    """The plugins that profiles can use."""
 
     capability = "read"
 
@@ -110,7 +111,7 @@ class PluginsView(APIView):
 
 
 class StatusView(APIView):
-    """For people and monitoring: versions, what decisions are made on, and what is broken."""
+    """Versions, the snapshot on which decisions are made, and what is broken; for people and monitoring."""
 
     capability = "read"
 
@@ -142,7 +143,7 @@ class StatusView(APIView):
 
 
 def _causes(picture: LiveState, throttle: str, placements: PlacementsStatus) -> Iterator[str]:
-    """Yield a code for each thing that is wrong with what answers requests."""
+    """Yield a code for each fault in what answers requests."""
     if live.lagging:
         yield "snapshot_lagging"
     if recorder.dropped:

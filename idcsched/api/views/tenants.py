@@ -1,4 +1,4 @@
-"""`tenants/`: on whose behalf machines are ordered."""
+"""`tenants/`: the tenants on whose behalf machines are ordered."""
 
 from typing import Any
 
@@ -23,13 +23,13 @@ __all__ = ["TenantViewSet"]
 
 
 class CallbackSecret(msgspec.Struct, frozen=True, kw_only=True):
-    """It is in this answer, and in no other: null where the answer is given again for an `Idempotency-Key`."""
+    """Only this answer has the secret: it is null where the answer is given again for an `Idempotency-Key`."""
 
     secret: str | None
 
 
 class TenantUse(msgspec.Struct, frozen=True, kw_only=True):
-    """What the tenant's placements hold now, beside what they may hold at most; null: there is no limit."""
+    """What the tenant's placements hold now, and the quotas that limit it; null: no limit."""
 
     tenant: str
     bandwidth_mbps: float
@@ -54,7 +54,7 @@ class TenantFilters(FilterSet):
 
 
 class TenantViewSet(Resource):
-    """Tenants with their quotas. Whoever belongs to one sees that one."""
+    """Tenants with their quotas. Callers who are bound to a tenant see only that one."""
 
     capability = "write_tenants"
     conditional_actions = ("callback_secret",)
@@ -69,14 +69,14 @@ class TenantViewSet(Resource):
     delete_service = staticmethod(services.tenant_delete)
 
     def get_queryset(self) -> QuerySet[Tenant]:
-        found: QuerySet[Tenant] = super().get_queryset()
+        tenants: QuerySet[Tenant] = super().get_queryset()
         principal = principal_of_request(self.request)
-        return found if principal.all_tenants else found.filter(code=principal.tenant)
+        return tenants if principal.all_tenants else tenants.filter(code=principal.tenant)
 
     @extend_schema(operation_id="tenants_use", responses=TenantUse, filters=False)
     @action(detail=True)
     def use(self, request: Request, code: str) -> HttpResponse:
-        """How much of its quotas is used; apart from the tenant itself, whose ETag would change with every order."""
+        """How much of the tenant's quotas is used; shown apart, as the tenant's ETag would change with every order."""
         tenant: Any = self.get_object()
         held = tenant_use(tenant.code)
         use = TenantUse(
@@ -91,6 +91,6 @@ class TenantViewSet(Resource):
     @extend_schema(operation_id="tenants_callback_secret", request=None, responses={201: CallbackSecret})
     @action(detail=True, methods=["post"])
     def callback_secret(self, request: Request, code: str) -> Response:
-        """A new secret to sign callbacks with; for a day they are signed with the one before as well."""
+        """Make a new secret for signing callbacks; for a day they are signed with the one before as well."""
         secret = self.edited_object(lambda tenant: services.tenant_callback_secret_make(tenant=tenant))
         return Response(msgspec.to_builtins(CallbackSecret(secret=secret)), status=status.HTTP_201_CREATED)

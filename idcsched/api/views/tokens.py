@@ -1,4 +1,4 @@
-"""`tokens/`: secrets by which programs are known."""
+"""`tokens/`: the secrets by which programs authenticate."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -28,14 +28,14 @@ LONGEST_OVERLAP = 30 * 24 * 3600
 
 
 class Rotation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How long the old one goes on beside the new one, and when the new one expires: when the old one did."""
+    """How long the old token stays valid beside the new one, and when the new one expires; null: as the old one did."""
 
     overlap_seconds: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_OVERLAP)] = 24 * 3600
     expires_at: datetime | None = None
 
 
 class TokenSerializer(StrictModelSerializer):
-    """`token` is the secret: it is in the answer that makes it, and in no other."""
+    """`token` is the secret; only the answer that creates it has it."""
 
     user = NameOf()
     tenant = CodeOf(required=False, allow_null=True)
@@ -101,16 +101,16 @@ class TokenViewSet(Resource):
         return _with_secret(services.token_issue(**fields))
 
     def get_queryset(self) -> QuerySet[ApiToken]:
-        found: QuerySet[ApiToken] = super().get_queryset()
+        tokens: QuerySet[ApiToken] = super().get_queryset()
         principal = principal_of_request(self.request)
-        return found if principal.can("read_accounts") else found.filter(user_id=principal.user_id)
+        return tokens if principal.can("read_accounts") else tokens.filter(user_id=principal.user_id)
 
     def fresh(self, rows: Sequence[ApiToken]) -> list[ApiToken]:
-        """A secret stands in no database: it is carried over to be shown."""
-        found: list[Any] = super().fresh(rows)
-        for read, made in zip(found, rows, strict=True):
-            read.secret = getattr(made, "secret", None)
-        return found
+        """Read the rows again, and carry over their secrets, which the database does not hold."""
+        fresh: list[Any] = super().fresh(rows)
+        for token, row in zip(fresh, rows, strict=True):
+            token.secret = getattr(row, "secret", None)
+        return fresh
 
     @extend_schema(
         operation_id="tokens_rotate",
@@ -120,13 +120,13 @@ class TokenViewSet(Resource):
     )
     @action(detail=True, methods=["post"])
     def rotate(self, request: Request, id: str) -> Response:
-        """A new token like this one, which goes on beside it for a while: time to put the new one in its place."""
-        asked = convert(request.data or {}, Rotation)
+        """Create a token like this one, which stays valid beside it for a while, so that programs can change over."""
+        rotation = convert(request.data or {}, Rotation)
         issued = self.edited_object(
             lambda token: services.token_rotate(
                 token=token,
-                overlap=timedelta(seconds=asked.overlap_seconds),
-                expires_at=asked.expires_at,
+                overlap=timedelta(seconds=rotation.overlap_seconds),
+                expires_at=rotation.expires_at,
                 prolong=principal_of_request(request).can("write_tokens"),
             )
         )

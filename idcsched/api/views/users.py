@@ -1,4 +1,4 @@
-"""`users/`, `region_scopes/` and `me/`: who there is, where operators may write, and who is asking."""
+"""`users/`, `region_scopes/` and `me/`: the users, the regions in which operators may write, and the caller."""
 
 from datetime import datetime
 
@@ -56,7 +56,7 @@ class UserFilters(FilterSet):
 
 
 class UserViewSet(Resource):
-    """Who may come in, with one role each. A user that is deleted takes all of its tokens along."""
+    """The users, with one role each. Deleting a user deletes all of its tokens."""
 
     capability = "write_users"
     read_capability = "read_accounts"
@@ -91,7 +91,7 @@ class RegionScopeFilters(FilterSet):
 
 
 class RegionScopeViewSet(Resource):
-    """Where an operator may write: once one region is named, in no other. It has no effect on other roles."""
+    """The regions in which an operator may write; without any, everywhere. They have no effect on other roles."""
 
     capability = "write_users"
     read_capability = "read_accounts"
@@ -108,7 +108,7 @@ class RegionScopeViewSet(Resource):
 
 
 class OwnToken(msgspec.Struct, frozen=True):
-    """The token that was used; `id` names it at `tokens/`."""
+    """The token of this request; `id` is its id at `tokens/`."""
 
     id: int
     name: str
@@ -117,7 +117,7 @@ class OwnToken(msgspec.Struct, frozen=True):
 
 
 class Me(msgspec.Struct, frozen=True):
-    """Who is asking. `regions`: where they may write; null: everywhere, as far as `may` goes at all."""
+    """The caller. `may`: the caller's capabilities; `regions`: where they hold for writing, null: everywhere."""
 
     username: str
     role: str
@@ -130,7 +130,7 @@ class Me(msgspec.Struct, frozen=True):
 
 
 class MeView(APIView):
-    """Who is asking, and what they may do: for portals that want to know before they offer a button."""
+    """The caller and the caller's capabilities, so that a portal can offer only what is allowed."""
 
     capability = "read"
 
@@ -154,5 +154,5 @@ class MeView(APIView):
 def _token(principal: Principal) -> OwnToken | None:
     if principal.token_id is None:
         return None
-    found = ApiToken.objects.get(pk=principal.token_id)
-    return OwnToken(id=found.pk, name=found.name, prefix=found.prefix, expires_at=found.expires_at)
+    token = ApiToken.objects.get(pk=principal.token_id)
+    return OwnToken(id=token.pk, name=token.name, prefix=token.prefix, expires_at=token.expires_at)

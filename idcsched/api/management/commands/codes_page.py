@@ -44,7 +44,7 @@ class Command(BaseCommand):
 
 
 def written() -> str:
-    """The page."""
+    """Return the text of the page."""
     return "\n".join([ABOVE, *_errors(), "", *_reasons(), "", *_rejections(), ""])
 
 
@@ -59,7 +59,7 @@ def _errors() -> Iterator[str]:
 def _reasons() -> Iterator[str]:
     yield "## Why nothing fits\n\n`reason_code` of a decision whose `result` is `unschedulable`.\n"
     yield from _table("code")
-    yield from (_row(f"`{code}`", *said) for code, said in REASONS.items())
+    yield from (_row(f"`{code}`", *meanings) for code, meanings in REASONS.items())
 
 
 def _rejections() -> Iterator[str]:
