@@ -1,1 +1,1 @@
-"""Who may do what: tenants, users with their roles, API tokens."""
+"""Tenants, users with their roles, API tokens, and what each of them may do."""

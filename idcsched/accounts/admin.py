@@ -26,7 +26,7 @@ __all__ = ["ApiTokenAdmin", "ChangeAdmin", "TenantAdmin", "UserAdmin"]
 
 OVERLAP = timedelta(days=1)
 
-admin.site.unregister(Group)  # a user's role decides, and nothing else
+admin.site.unregister(Group)  # only a user's role decides what the user may do
 
 
 @admin.register(Tenant)
@@ -44,10 +44,10 @@ class TenantAdmin(ServiceAdmin):
 
     @admin.action(description=gettext_lazy("Make a new callback secret"), permissions=["change"])
     def make_callback_secret(self, request: HttpRequest, queryset: QuerySet[Tenant]) -> None:
-        said = _("Copy the callback secret of %(tenant)s now, it can't be shown again: %(secret)s")
+        template = _("Copy the callback secret of %(tenant)s now, it can't be shown again: %(secret)s")
         for tenant in queryset:
             secret = services.tenant_callback_secret_make(tenant=tenant)
-            self.message_user(request, said % {"tenant": tenant.code, "secret": secret}, messages.WARNING)
+            self.message_user(request, template % {"tenant": tenant.code, "secret": secret}, messages.WARNING)
 
 
 class UserForm(ModelForm):
@@ -64,7 +64,7 @@ class UserForm(ModelForm):
 
 
 class ActiveUserForm(UserForm):
-    """One that exists can also be locked out."""
+    """The form of an existing user, who can also be locked out."""
 
     class Meta(UserForm.Meta):
         fields = [*UserForm.Meta.fields, "is_active"]
@@ -101,10 +101,10 @@ class UserAdmin(ServiceAdmin):
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(ServiceAdmin):
-    """A token is made and revoked; what it is does not change."""
+    """Tokens, which can be made, rotated and revoked, but not changed."""
 
     reads, writes = "read_accounts", "write_tokens"
-    services = RowServices(create=services.token_issue)  # type: ignore[arg-type]  # save_model takes it apart
+    services = RowServices(create=services.token_issue)  # type: ignore[arg-type]  # `save_model` uses the IssuedToken
     list_display = ["name", "prefix", "user", "tenant", "read_only", "expires_at", "last_used_at", "revoked_at"]
     list_filter = ["read_only", "revoked_at", "expires_at"]
     list_select_related = ["user", "tenant"]
@@ -117,9 +117,9 @@ class ApiTokenAdmin(ServiceAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         token = self.get_object(request, object_id)
-        going_on = token is not None and token.revoked_at is None and token.rotated_at is None
-        shown = {"may_rotate": going_on and self._may(request, self.writes)}
-        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
+        usable = token is not None and token.revoked_at is None and token.rotated_at is None
+        context = {"may_rotate": usable and self._may(request, self.writes)}
+        return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
     def save_model(self, request: HttpRequest, obj: Any, form: ModelForm, change: bool) -> None:
         issued = services.token_issue(**self.creation(form))
@@ -127,15 +127,15 @@ class ApiTokenAdmin(ServiceAdmin):
         self._show(request, issued)
 
     def _show(self, request: HttpRequest, issued: IssuedToken) -> None:
-        said = _("Copy the token %(name)s now, it can't be shown again: %(token)s")
-        self.message_user(request, said % {"name": issued.token.name, "token": issued.text}, messages.WARNING)
+        template = _("Copy the token %(name)s now, it can't be shown again: %(token)s")
+        self.message_user(request, template % {"name": issued.token.name, "token": issued.text}, messages.WARNING)
 
     def has_end_permission(self, request: HttpRequest) -> bool:
         return self._may(request, self.writes)
 
     @admin.action(description=gettext_lazy("Rotate the selected tokens"), permissions=["end"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
-        """New ones like them; the old ones go on for a day, time to put the new ones in their place."""
+        """Replace each token by a new one; the old ones stay valid for a day, so that programs can change over."""
         for token in queryset:
             try:
                 self._show(request, services.token_rotate(token=token, overlap=OVERLAP))

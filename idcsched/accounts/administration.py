@@ -1,6 +1,6 @@
-"""Admin pages whose every write is a service, and whose permissions are the roles.
+"""Admin pages that write through services and take their permissions from the roles.
 
-What a service refuses is shown in the form, with all that was filled in.
+A service's refusal is shown in the form, which keeps all that was filled in.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,7 +37,7 @@ MAX_MESSAGE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowServices:
-    """The services behind a page; what has none can't be done there."""
+    """The services behind an admin page; None: the page does not allow this."""
 
     create: Callable[..., Model] | None = None
     update: Callable[[Any, Mapping[str, Any]], Model] | None = None
@@ -46,7 +46,7 @@ class RowServices:
 
 @contextmanager
 def admin_origin(request: HttpRequest) -> Iterator[None]:
-    """Changes made inside are recorded as the logged-in user's, made in the admin, with the reason that was given."""
+    """Record the changes made inside as the logged-in user's, made in the admin, with the form's message."""
     request_id = str(getattr(request, "request_id", ""))
     message = request.POST.get("message", "").replace("\x00", "").strip()[:MAX_MESSAGE]
     with origin_set(actor=request.user.get_username(), via="admin", request_id=request_id, message=message):
@@ -54,7 +54,7 @@ def admin_origin(request: HttpRequest) -> Iterator[None]:
 
 
 class RoleMixin:
-    """Django's questions about permissions, answered by the role and by what there is a service for."""
+    """Django's permission hooks, answered by the user's role and by the services that the page has."""
 
     reads: ClassVar[str] = "read"
     writes: ClassVar[str]
@@ -83,7 +83,7 @@ class RoleMixin:
 
 
 def _in_regions(user: User) -> bool:
-    """Whether the user may write in some regions only; asked once for each page."""
+    """Whether the user may write in some regions only; queried once for each request."""
     if user.role != Role.OPERATOR:
         return False
     if "in_regions" not in user.__dict__:
@@ -95,28 +95,28 @@ TEXTS: dict[Any, dict[str, Any]] = {
     DocumentField: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 3, "class": "document", "spellcheck": "false"})},
     TextField: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 3})},
 }
-"""Most documents and reasons are a line or two."""
+"""Small text areas: most documents and reasons have a line or two."""
 
 
 class ServiceInline(RoleMixin, PlainValuesMixin, TabularInline):
-    """Rows that are edited on another row's page, by their own services."""
+    """Rows that are edited on another row's page, through services of their own."""
 
     extra = 0
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        found = list(super().get_readonly_fields(request, obj))
+        fields = list(super().get_readonly_fields(request, obj))
         if self.only_shown(request, obj):
-            shown = (plain_column(self.model, name) for name in self.fields or ())
-            found += [column for column in shown if callable(column)]
-        return found
+            columns = (plain_column(self.model, name) for name in self.fields or ())
+            fields += [column for column in columns if callable(column)]
+        return fields
 
 
 class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, PlainValuesMixin, ModelAdmin):
-    """A page per row, written by `services`. The history is the project's own: Django's log is not kept beside it."""
+    """Admin of a model that is written through `services`; the project's history takes the place of Django's log."""
 
     formfield_overrides = TEXTS
     offers: ClassVar[Mapping[str, Callable[[], Iterable[tuple[str, Any]]]]] = {}
-    """Text fields for which the form offers values: what each may be, with its name."""
+    """Text fields for which the form offers values: pairs of a value and its name."""
     change_form_after_template = "administration/why.html"
     delete_confirmation_template = "administration/delete.html"
     delete_selected_confirmation_template = "administration/delete_selected.html"
@@ -137,15 +137,15 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, PlainValuesMixin, M
         return changes_visible(principal_of(user)) if isinstance(user, User) else Change.objects.none()
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> None:
-        """The service has recorded it."""
+        """Do nothing: the service has recorded the change."""
 
     log_change = log_addition
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """The service has recorded them."""
+        """Do nothing: the service has recorded the deletions."""
 
     def check_scope(self, request: HttpRequest, row: Any) -> None:
-        """Raises Forbidden where this user may not write this row; here every row is fine."""
+        """Raise Forbidden where the user may not write the row; by default every row may be written."""
 
     def save_model(self, request: HttpRequest, obj: Any, form: ModelForm, change: bool) -> None:
         self.check_scope(request, obj)
@@ -156,11 +156,11 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, PlainValuesMixin, M
         obj.__dict__.update(saved.__dict__)
 
     def creation(self, form: ModelForm) -> dict[str, Any]:
-        """What the service that creates is called with."""
+        """Return the arguments of the creating service."""
         return {name: form.cleaned_data[name] for name in form.fields if name in form.cleaned_data}
 
     def changes(self, form: ModelForm) -> dict[str, Any]:
-        """What the service that updates is told to change."""
+        """Return the fields to change for the updating service."""
         return {name: form.cleaned_data[name] for name in form.changed_data}
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
@@ -206,9 +206,9 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, PlainValuesMixin, M
                 return show(request, object_id, form_url, extra_context)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """List what would go; whoever may delete a row may delete what is part of it."""
-        shown, counts, lacking, protected = super().get_deleted_objects(objs, request)
-        return shown, counts, {name for name in lacking if name == self.opts.verbose_name}, protected
+        """List what a deletion removes; a user who may delete a row may delete the rows that belong to it."""
+        removed, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        return removed, counts, {name for name in lacking if name == self.opts.verbose_name}, protected
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -219,7 +219,7 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, PlainValuesMixin, M
         return self._guarded(request, lambda: super(ServiceAdmin, self).changelist_view(request, extra_context))
 
     def _guarded(self, request: HttpRequest, show: Callable[[], HttpResponse]) -> HttpResponse:
-        """Show the page; where a service refuses, do nothing and say so on the same page."""
+        """Show the page; where a service refuses, undo everything and show the refusal on the same page."""
         with admin_origin(request):
             try:
                 return all_or_none(show)
@@ -230,7 +230,7 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, PlainValuesMixin, M
 
 def _required(service: Callable[..., Any] | None) -> Callable[..., Any]:
     if service is None:
-        raise TypeError("there is no service for this")  # the permissions have refused it before
+        raise TypeError("there is no service for this")  # the permissions should have refused this before
     return service
 
 
@@ -240,14 +240,14 @@ def _editable(row: Model) -> dict[str, Any]:
 
 
 def _refused(form: type[ModelForm], refusal: IdcschedError) -> type[ModelForm]:
-    """The form with the refusal in it, at the fields that it names."""
+    """Return the form class with the refusal shown at the fields that the refusal names."""
 
     def clean(self: ModelForm) -> dict[str, Any] | None:
         cleaned = super(refused, self).clean()
         for pointer, detail in _details(refusal):
             name, _, inside = pointer.removeprefix("/").partition("/")
-            said = f"{inside}: {detail}" if inside else detail
-            self.add_error(name if name in self.fields else None, said)
+            message = f"{inside}: {detail}" if inside else detail
+            self.add_error(name if name in self.fields else None, message)
         return cleaned
 
     refused = cast("type[ModelForm]", type(form.__name__, (form,), {"clean": clean}))
@@ -261,15 +261,15 @@ def _details(refusal: IdcschedError) -> list[tuple[str, str]]:
 
 
 def _choice_field(db_field: Any, offered: Callable[[], Iterable[tuple[str, Any]]]) -> ChoiceField:
-    """Offer these values, and those that rows have already: they may be gone meanwhile."""
+    """Offer these values, and those that rows still have although they are no longer offered."""
 
     def choices() -> Iterator[tuple[str, Any]]:
-        known = dict(offered())
-        there = db_field.model.objects.order_by(db_field.name).values_list(db_field.name, flat=True).distinct()
+        names = dict(offered())
+        in_use = db_field.model.objects.order_by(db_field.name).values_list(db_field.name, flat=True).distinct()
         if db_field.blank:
             yield "", "—"
-        yield from known.items()
-        yield from ((value, value) for value in there if value and value not in known)
+        yield from names.items()
+        yield from ((value, value) for value in in_use if value and value not in names)
 
     return ChoiceField(
         label=capfirst(db_field.verbose_name),
@@ -281,14 +281,14 @@ def _choice_field(db_field: Any, offered: Callable[[], Iterable[tuple[str, Any]]
 
 
 class TenantReadOnlyAdmin(ReadOnlyAdmin):
-    """Rows of tenants: whoever belongs to one sees its own, everybody else all."""
+    """Read-only admin of tenants' rows: users of a tenant see their tenant's rows, all others see all."""
 
     tenant_lookup: ClassVar[str | None] = "tenant"
-    """What leads from a row to its tenant; None: no row tells, so that those of one tenant see none."""
+    """The look-up from a row to its tenant; None: rows have no tenant, and users of a tenant see none of them."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        found: QuerySet[Any] = super().get_queryset(request)
+        rows: QuerySet[Any] = super().get_queryset(request)
         user = request.user
         if isinstance(user, User) and user.tenant_id is None:
-            return found
-        return found.none() if self.tenant_lookup is None else found.filter(**{self.tenant_lookup: user.tenant_id})  # type: ignore[union-attr]
+            return rows
+        return rows.none() if self.tenant_lookup is None else rows.filter(**{self.tenant_lookup: user.tenant_id})  # type: ignore[union-attr]

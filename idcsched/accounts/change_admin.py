@@ -1,4 +1,4 @@
-"""The history of everything, for everybody who may enter the admin."""
+"""The admin's page of the change history."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ __all__ = ["ChangeAdmin"]
 
 
 class KindFilter(DropdownFilter):
-    """The kinds that there are are known: no need to look through all changes for them."""
+    """Filter by kind; the kinds are known, so that no query has to collect them from all changes."""
 
     title, parameter_name = _("kind"), "kind"
 
@@ -35,7 +35,7 @@ class KindFilter(DropdownFilter):
 
 @admin.register(Change)
 class ChangeAdmin(ReadOnlyAdmin):
-    """Everything that was changed, by whom, and why, as far as somebody may see it."""
+    """The changes that the user may see: what was changed, by whom, and why."""
 
     list_display = ["at", "actor", "via", "action", "kind_shown", "key", "message"]
     list_display_links = ["at", "key"]

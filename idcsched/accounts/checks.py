@@ -1,4 +1,4 @@
-"""`manage.py check --database default`, and every `migrate`, names administrators who belong to a tenant."""
+"""The system check for administrators with a tenant, run by `manage.py check --database default` and `migrate`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ __all__ = ["check_administrators"]
 
 @checks.register(checks.Tags.database)
 def check_administrators(databases: Sequence[str] | None = None, **_: Any) -> list[checks.CheckMessage]:
-    """One warning for each: an older version saved them, and their tenant bounds nothing that they do."""
+    """Warn of each administrator with a tenant: an older version allowed it, and the tenant bounds nothing they do."""
     if not databases:
         return []
     try:

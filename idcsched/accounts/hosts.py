@@ -1,4 +1,4 @@
-"""What host names, addresses and networks look like."""
+"""The syntax of host names, addresses and networks."""
 
 import re
 from ipaddress import ip_address, ip_network

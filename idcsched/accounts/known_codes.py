@@ -1,7 +1,7 @@
-"""Codes of what lives in higher rooms. Rows down here may name it; only those rooms can say whether it exists.
+"""Registry of the codes that lower rooms' rows name and higher rooms' rows have, such as a tenant's default profile.
 
-A higher room registers its check and its codes when it starts; a service down here asks for the check when such a code
-is set, and a form offers the codes.
+Imports go down only, so a higher room registers its check and its codes when it starts. A lower room's service runs the
+check when such a code is set, and a form offers the codes.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,21 +13,21 @@ _checks: dict[str, Callable[[str, str], object]] = {}
 
 
 def code_check_register(kind: str, check: Callable[[str, str], object]) -> None:
-    """Let `check(code, pointer)` raise Invalid where there is no `kind` of that code."""
+    """Register `check(code, pointer)`, which raises Invalid where there is no `kind` of that code."""
     _checks[kind] = check
 
 
 def code_check(kind: str, code: str, pointer: str) -> None:
-    """Raises Invalid where there is no such thing; an empty code names nothing."""
+    """Raise Invalid where there is no `kind` of that code; an empty code passes."""
     if code:
         _checks[kind](code, pointer)
 
 
 def codes_register(kind: str, codes: Callable[[], Iterable[str]]) -> None:
-    """Let `codes()` list the codes of each `kind` that there is."""
+    """Register `codes()`, which lists the codes of all of a `kind`."""
     _codes[kind] = codes
 
 
 def codes_offered(kind: str) -> list[str]:
-    """List the codes of that kind, in their order."""
+    """Return the codes of that kind, sorted."""
     return sorted(_codes[kind]())

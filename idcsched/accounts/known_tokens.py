@@ -1,7 +1,7 @@
-"""Tokens as a process knows them: enough to tell who is asking without a query.
+"""The tokens in a process's memory, by which callers are authenticated without a query.
 
-A table holds every token that could be used, and is replaced as a whole when the feed says that a token, a user or
-a tenant has changed. Times and addresses are judged when a token is used.
+A table holds every token that could be used, and is replaced as a whole when the feed announces a change of a token, a
+user or a tenant. Expiry and address are checked when a token is used.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,19 +22,19 @@ from .roles import Principal, Role, role_can
 __all__ = ["KnownToken", "TokenTable", "known", "token_digest", "tokens_known"]
 
 FORGOTTEN_AFTER: Final = timedelta(days=1)
-"""How long after its end a token is still told from one that never was without asking the database."""
+"""How long the table holds a token that has ended, to distinguish it from an unknown one without a query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownToken:
-    """One token and who is behind it."""
+    """One token and the principal that it authenticates."""
 
     row: ApiToken
     active: bool
     principal: Principal
 
     def principal_for(self, *, address: str, now: datetime) -> Principal:
-        """Who comes with it, from there, now; raises Unauthenticated."""
+        """Return the principal for a use of the token now, from that address; raises Unauthenticated."""
         row = self.row
         if not self.active:
             raise Unauthenticated("token_invalid", _("there is no such token"))
@@ -48,25 +48,25 @@ class KnownToken:
 
 
 TokenTable = Mapping[str, KnownToken]
-"""Digest → token."""
+"""The tokens by digest."""
 
 
 def tokens_known(regions: Mapping[int, tuple[str, ...]]) -> TokenTable:
-    """All that could be used, or could be until yesterday, their operators limited to `regions` (by user)."""
-    lately = timezone.now() - FORGOTTEN_AFTER
-    usable = Q(revoked_at__isnull=True) | Q(revoked_at__gt=lately)
-    unexpired = Q(expires_at__isnull=True) | Q(expires_at__gt=lately)
-    return dict(_known(_with_owners().filter(usable, unexpired), regions))
+    """Return the tokens that can be used or could until yesterday; `regions`, by user id, bounds the operators'."""
+    since = timezone.now() - FORGOTTEN_AFTER
+    unrevoked = Q(revoked_at__isnull=True) | Q(revoked_at__gt=since)
+    unexpired = Q(expires_at__isnull=True) | Q(expires_at__gt=since)
+    return dict(_known(_with_owners().filter(unrevoked, unexpired), regions))
 
 
 def known(text: str) -> KnownToken | None:
-    """The token of that text, from the database, without its user's regions."""
-    found = _with_owners().filter(digest=token_digest(text)).first()
-    return None if found is None else KnownToken(row=found, active=found.user.is_active, principal=_principal(found))
+    """Read the token of that text from the database, without its user's regions."""
+    row = _with_owners().filter(digest=token_digest(text)).first()
+    return None if row is None else KnownToken(row=row, active=row.user.is_active, principal=_principal(row))
 
 
 def token_digest(text: str) -> str:
-    """What is kept of a token's text."""
+    """Return the digest of a token's text, which is all that the database keeps of it."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -83,7 +83,7 @@ def _known(rows: Iterable[ApiToken], regions: Mapping[int, tuple[str, ...]]) -> 
 
 
 def _principal(token: ApiToken) -> Principal:
-    tenant = token.user.tenant or token.tenant  # who belongs to a tenant acts for no other, whenever they joined it
+    tenant = token.user.tenant or token.tenant  # a user of a tenant acts for no other, even if the token is older
     return Principal(
         user_id=token.user.pk,
         username=token.user.username,

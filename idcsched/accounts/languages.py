@@ -18,7 +18,7 @@ __all__ = ["OwnLanguageMiddleware", "language_choose"]
 
 
 class OwnLanguageMiddleware:
-    """Who is logged in and has chosen a language is answered in it. Requests without a session are left alone."""
+    """Middleware that activates the language which the logged-in user has chosen; without a session it does nothing."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -32,12 +32,12 @@ class OwnLanguageMiddleware:
 
 @require_POST
 def language_choose(request: HttpRequest) -> HttpResponse:
-    """Remember the language in a cookie, and with whoever is logged in; then go back to `next`."""
-    wanted = request.POST.get(LANGUAGE_QUERY_PARAMETER, "")
+    """Remember the language in a cookie and in the logged-in user's row, then redirect to `next`."""
+    language = request.POST.get(LANGUAGE_QUERY_PARAMETER, "")
     user = request.user
-    known = wanted in dict(settings.LANGUAGES) and check_for_language(wanted)
-    if isinstance(user, User) and known and user.language != wanted:
+    known = language in dict(settings.LANGUAGES) and check_for_language(language)
+    if isinstance(user, User) and known and user.language != language:
         request_id = str(getattr(request, "request_id", ""))
         with origin_set(actor=user.get_username(), via="admin", request_id=request_id):
-            user_update(user=User.objects.get(pk=user.pk), changes={"language": wanted})
+            user_update(user=User.objects.get(pk=user.pk), changes={"language": language})
     return set_language(request)

@@ -1,4 +1,4 @@
-"""What somebody sees who has tried too many passwords."""
+"""The answer to a login after too many failed ones."""
 
 import logging
 from typing import Any
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 def locked_out(
     request: HttpRequest, original: HttpResponse | None = None, credentials: dict[str, Any] | None = None
 ) -> HttpResponse:
-    """429, and when to come back; the right password is refused as well, or guessing could go on."""
+    """Answer 429 with the time to wait; the right password is refused as well, or guessing could go on."""
     seconds = int(settings.AXES_COOLOFF_TIME.total_seconds())
     logger.warning("too many failed logins as %r", str((credentials or {}).get("username", ""))[:150])
     detail = _("Wait %(minutes)s minutes, or ask an administrator to let you in.") % {"minutes": seconds // 60}

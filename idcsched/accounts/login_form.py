@@ -1,4 +1,4 @@
-"""Who may log in to the admin, and what the others are told."""
+"""The admin's login form."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ __all__ = ["LoginForm"]
 
 
 class LoginForm(AuthenticationForm):
-    """Whoever knows the password is told why it does not let them in; whoever does not, learns nothing."""
+    """Login form that gives the reason of a refusal only to a user who has entered the right password."""
 
     def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
         if isinstance(user, User) and not user.is_staff:
@@ -22,9 +22,9 @@ class LoginForm(AuthenticationForm):
         super().confirm_login_allowed(user)
 
     def get_invalid_login_error(self) -> ValidationError:
-        """A user who is switched off is taken for unknown by the backends."""
-        given: dict[str, Any] = self.cleaned_data
-        user = User.objects.filter(username=given["username"], is_active=False).first()
-        if user is not None and user.check_password(given["password"]):
+        """Return the error of a failed login; the backends can't tell an inactive user from an unknown one."""
+        entered: dict[str, Any] = self.cleaned_data
+        user = User.objects.filter(username=entered["username"], is_active=False).first()
+        if user is not None and user.check_password(entered["password"]):
             return ValidationError(_("The password is right, but this user is switched off."), code="inactive")
         return super().get_invalid_login_error()

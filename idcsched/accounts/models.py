@@ -23,19 +23,19 @@ MAX_ENTRIES = 100
 
 
 def host_list(value: Any) -> None:
-    """A JSON list of host names or addresses."""
+    """Validate a JSON list of host names or addresses."""
     if not isinstance(value, list) or len(value) > MAX_ENTRIES or not all(host_shaped(item) for item in value):
         raise ValidationError(_("This must be a list of host names or addresses."), code="invalid_host")
 
 
 def network_list(value: Any) -> None:
-    """A JSON list of networks in CIDR notation."""
+    """Validate a JSON list of networks in CIDR notation."""
     if not isinstance(value, list) or len(value) > MAX_ENTRIES or not all(network_shaped(item) for item in value):
         raise ValidationError(_("This must be a list of networks such as 10.0.0.0/8."), code="invalid_network")
 
 
 class Tenant(Recorded):
-    """On whose behalf machines are ordered."""
+    """A tenant, on whose behalf machines are ordered."""
 
     audit_kind = "tenant"
     feed_topic = Topic.TOKENS
@@ -73,7 +73,7 @@ class Tenant(Recorded):
 
 
 class UserAccounts(UserManager["User"]):
-    """A superuser made by Django's own command is an administrator here."""
+    """User manager that gives a superuser made by Django's command the role of an administrator."""
 
     def create_superuser(
         self, username: str, email: str | None = None, password: str | None = None, **extra_fields: Any
@@ -82,7 +82,7 @@ class UserAccounts(UserManager["User"]):
 
 
 class User(AbstractUser, Recorded):
-    """Somebody, or some portal, with one role. The role alone decides; Django's groups and permissions are unused."""
+    """A person or portal with one role, which alone decides; Django's groups and permissions are unused."""
 
     audit_kind = "user"
     feed_topic = Topic.TOKENS
@@ -117,7 +117,7 @@ class User(AbstractUser, Recorded):
 
 
 class ApiToken(Recorded):
-    """A secret by which programs are known. Only its digest is kept; its text is shown once, when it is made."""
+    """A secret by which a program authenticates. Only its digest is kept; its text is shown once, when it is made."""
 
     audit_kind = "token"
     feed_topic = Topic.TOKENS
@@ -172,20 +172,20 @@ class ApiToken(Recorded):
         return f"{self.name} ({self.prefix}…)"
 
     def allows_address(self, address: str) -> bool:
-        """Whether the token may be used from there. Where networks are named, an address that can't be read is not."""
+        """Whether the token may be used from the address; one that can't be parsed is in none of the named networks."""
         networks: Iterable[str] = self.allowed_networks
         if not networks:
             return True
         try:
-            found = ip_address(address)
+            parsed = ip_address(address)
         except ValueError:
             return False
-        found = getattr(found, "ipv4_mapped", None) or found
-        return any(found in ip_network(network) for network in networks)
+        parsed = getattr(parsed, "ipv4_mapped", None) or parsed
+        return any(parsed in ip_network(network) for network in networks)
 
 
 class IdempotencyKey(models.Model):
-    """One request that a user must not make twice, and what was answered. Written by `services.idempotency` only."""
+    """A user's request that must not be repeated, with its answer. Written by `services.idempotency` only."""
 
     user = models.ForeignKey(User, models.CASCADE, verbose_name=_("user"), related_name="idempotency_keys")
     key = models.CharField(_("key"), max_length=255)

@@ -1,4 +1,4 @@
-"""What each role may do, in one table."""
+"""The roles, and the capabilities of each, in one table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ __all__ = ["CAPABILITIES", "INSTALLATION_WIDE", "READING", "Principal", "Role", 
 
 
 class Role(TextChoices):
-    """From the least to the most powerful; each may do what the ones before it may."""
+    """The roles from the least to the most powerful; each has the capabilities of those before it."""
 
     VIEWER = "viewer", gettext_lazy("viewer")
     PORTAL = "portal", gettext_lazy("portal")
@@ -54,13 +54,13 @@ CAPABILITIES: Mapping[str, Role] = MappingProxyType(
 """Each capability and the least role that has it."""
 
 INSTALLATION_WIDE = frozenset({"write_profiles", "write_metrics"})
-"""What an operator who is bound to regions may not do: it concerns IDCs everywhere."""
+"""The capabilities that an operator who is bound to regions lacks: they concern IDCs everywhere."""
 
 READING = frozenset({"read", "read_all_tenants", "read_accounts"})
 """The capabilities that a read-only token leaves."""
 
 
-@cache  # every request asks
+@cache  # called for every request
 def role_can(role: Role | str, capability: str) -> bool:
     """Whether the role has the capability; raises KeyError for one that does not exist."""
     return Role(role).rank >= CAPABILITIES[capability].rank
@@ -68,11 +68,11 @@ def role_can(role: Role | str, capability: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who is asking, with all that decides what they may do.
+    """A caller, with all that decides what the caller may do.
 
-    `tenant` is whom they act for unless they say otherwise; `all_tenants`: they may see and act for every other, too.
-    `regions` are the codes of the regions in which they may write, sub-regions included; None: everywhere. `token_id`
-    None: they came with a session.
+    `tenant`: for which the caller acts by default; `all_tenants`: whether the caller may see and act for every other.
+    `regions`: codes of the regions in which the caller may write, sub-regions included; None: everywhere. `token_id`
+    None: the caller has a session.
     """
 
     user_id: int
@@ -92,7 +92,7 @@ class Principal:
         return role_can(self.role, capability)
 
     def require(self, capability: str) -> None:
-        """Raises Forbidden where `can` says no."""
+        """Raise Forbidden, with the reason, where the caller lacks the capability."""
         if self.can(capability):
             return
         if self.read_only and role_can(self.role, capability):
@@ -103,7 +103,7 @@ class Principal:
 
 
 def principal_of(user: "User") -> Principal:
-    """Somebody who came with a session. Region scopes are added by `inventory.scope.scoped`."""
+    """Return the principal of a user with a session. Region scopes are added by `inventory.scope.scoped`."""
     return Principal(
         user_id=user.pk,
         username=user.username,

@@ -1,4 +1,4 @@
-"""Finding rows by the names that clients know, and what of the history somebody may see."""
+"""Look-up of rows by the names that clients use, and the part of the history that a caller may see."""
 
 from django.db.models import QuerySet
 
@@ -14,32 +14,32 @@ __all__ = ["changes_visible", "tenant_named", "user_named"]
 
 
 def tenant_named(tenant: Tenant | str | None, pointer: str) -> Tenant | None:
-    """The tenant of that code; raises Invalid. What is one already, or none, stays so."""
+    """Return the tenant of that code; a Tenant or None is returned as it is. Raises Invalid."""
     if not isinstance(tenant, str):
         return tenant
-    found = Tenant.objects.filter(code=tenant).first()
-    if found is None:
+    row = Tenant.objects.filter(code=tenant).first()
+    if row is None:
         raise Invalid("unknown", _("there is no tenant {name}"), pointer, name=tenant)
-    return found
+    return row
 
 
 def user_named(user: User | str, pointer: str) -> User:
-    """The user of that name; raises Invalid. Who is one already stays so."""
+    """Return the user of that name; a User is returned as it is. Raises Invalid."""
     if not isinstance(user, str):
         return user
-    found = User.objects.filter(username=user).first()
-    if found is None:
+    row = User.objects.filter(username=user).first()
+    if row is None:
         raise Invalid("unknown", _("there is no user {name}"), pointer, name=user)
-    return found
+    return row
 
 
 def changes_visible(principal: Principal) -> QuerySet[Change]:
-    """What of the history they may see.
+    """Return the changes that the caller may see.
 
-    Those of one tenant see what they changed themselves, others what anybody changed; what happened to accounts is
-    for administrators.
+    Callers who are bound to a tenant see their own changes, all others everybody's; changes of accounts are for
+    administrators.
     """
-    found = Change.objects.all()
+    changes = Change.objects.all()
     if not principal.can("read_accounts"):
-        found = found.exclude(kind__in=confidential_kinds())
-    return found if principal.all_tenants else found.filter(actor=principal.username)
+        changes = changes.exclude(kind__in=confidential_kinds())
+    return changes if principal.all_tenants else changes.filter(actor=principal.username)

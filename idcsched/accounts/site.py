@@ -1,4 +1,4 @@
-"""The admin's site: the project's pages around those of the rooms' models."""
+"""The admin site, with the project's own pages beside those of the models."""
 
 from collections.abc import Callable
 from functools import partial, wraps
@@ -20,11 +20,11 @@ from .login_form import LoginForm
 
 __all__ = ["Site"]
 
-opened = csp(settings.PAGES_SECURITY_POLICY)
+with_page_policy = csp(settings.PAGES_SECURITY_POLICY)
 
 
 def _in_local_time(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Operators read and write times in the zone in which they are billed; everything else is in UTC."""
+    """Let a view show and read times in the billing zone; everything outside of the admin is in UTC."""
 
     @wraps(view)
     def local(*args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -36,7 +36,7 @@ def _in_local_time(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
 
 
 def _without_nul(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """No row and no text holds a NUL, and PostgreSQL would not even compare it: such an address is 400."""
+    """Let a view answer 400 to an address with a NUL, which no row holds and PostgreSQL can't compare."""
 
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -48,7 +48,7 @@ def _without_nul(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRes
 
 
 class Site(UnfoldAdminSite):
-    """Every page may load what the admin's templates need, from this server alone."""
+    """The admin site; its pages may load what their templates need, from this server alone."""
 
     enable_nav_sidebar = True
     login_form = LoginForm
@@ -57,13 +57,13 @@ class Site(UnfoldAdminSite):
         return [path("language/", language_choose, name="language"), *super().get_urls()]
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Callable[..., Any]:
-        return opened(_without_nul(_in_local_time(super().admin_view(view, cacheable))))
+        return with_page_policy(_without_nul(_in_local_time(super().admin_view(view, cacheable))))
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        return opened(partial(super().login, extra_context=extra_context))(request)
+        return with_page_policy(partial(super().login, extra_context=extra_context))(request)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """The colours stand in a style sheet: style elements in a page are not allowed."""
+        """Return the context without colours: they stand in a style sheet, as style elements are not allowed."""
         return super().each_context(request) | {
             "colors": None,
             "border_radius": None,

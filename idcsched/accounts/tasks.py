@@ -11,11 +11,11 @@ __all__ = ["idempotency_prune", "sessions_prune"]
 
 @shared_task(ignore_result=True)
 def idempotency_prune() -> dict[str, int]:
-    """Forget answers that nobody may ask for any more."""
+    """Delete the answers that idempotency keys no longer keep."""
     return {"pruned": services.idempotency_prune(now=timezone.now())}
 
 
 @shared_task(ignore_result=True)
 def sessions_prune() -> None:
-    """Forget sessions that are over."""
+    """Delete the sessions that have expired."""
     call_command("clearsessions")

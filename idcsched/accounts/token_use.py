@@ -1,4 +1,4 @@
-"""When tokens were last used: noted behind the answers, at most once a minute each, and never in their way."""
+"""The times at which tokens were last used: a thread writes them, each token's at most once a minute."""
 
 import logging
 from datetime import datetime, timedelta
@@ -19,9 +19,9 @@ WRITE_EVERY = 5.0
 
 
 class TokenUse:
-    """Remembers in this process which tokens were noted lately, so that most uses cost no query.
+    """The uses of tokens in this process; those that were noted lately cost no query.
 
-    A thread, which starts with the first note, writes what was noted.
+    A thread, which starts with the first note, writes the notes to the database.
     """
 
     def __init__(self) -> None:
@@ -30,11 +30,11 @@ class TokenUse:
         self._thread = Background("noting the use of tokens", self.flush, seconds=WRITE_EVERY, last=self.flush)
 
     def stop(self) -> None:
-        """What was noted is written before this returns."""
+        """Write what was noted, and end the thread."""
         self._thread.stop()
 
     def note(self, token_id: int | None, now: datetime) -> None:
-        """A token was used (None: it was a session). It never raises."""
+        """Note the use of a token (None: of a session, which is not noted); never raises."""
         if token_id is None:
             return
         last = self._noted.get(token_id)
@@ -47,7 +47,7 @@ class TokenUse:
             self._thread.start()
 
     def flush(self) -> None:
-        """Write what was noted."""
+        """Write what was noted to the database."""
         due, self._due = self._due, {}
         for token_id, now in list(due.items()):
             try:

@@ -1,4 +1,4 @@
-"""Every write of this room, and the check of a token."""
+"""All writes of this room, and the authentication of a token."""
 
 from .idempotency import (
     Busy,

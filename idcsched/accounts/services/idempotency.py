@@ -1,8 +1,8 @@
-"""Answering a request once, however often it is sent.
+"""Idempotency keys: a request is worked on once, however often it is sent.
 
-A request's work and its answer are one transaction: when a process is killed, either both are there or neither. While
-it runs it holds its key by an advisory lock (PostgreSQL), so that the same request sent meanwhile is told to wait; on
-SQLite, which has one writer at a time, the other one waits by itself and finds the answer.
+A request's work and its kept answer are one transaction: when a process is killed, either both are there or neither.
+The transaction holds the key by an advisory lock (PostgreSQL), so that the same request sent meanwhile is refused as
+Busy; on SQLite, which has one writer at a time, the second request waits and finds the answer.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,12 +27,12 @@ class KeyReused(Conflict):
 
 
 class Busy(Conflict):
-    """Somebody else works on the answer."""
+    """The first request with the key has no answer yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptAnswer:
-    """What was answered."""
+    """An answer as it is kept."""
 
     status: int
     headers: Mapping[str, str]
@@ -65,16 +65,16 @@ def idempotency_answer(
 
 
 def idempotency_prune(*, now: datetime, batch: int = 1000) -> int:
-    """Forget what nobody may ask for any more, a batch at a time; says how much."""
-    gone = 0
+    """Delete the answers that are older than KEPT_FOR, a batch at a time, and return their number."""
+    deleted = 0
     old = IdempotencyKey.objects.filter(created_at__lte=now - KEPT_FOR)
     while ids := list(old.values_list("pk", flat=True)[:batch]):
-        gone += IdempotencyKey.objects.filter(pk__in=ids, created_at__lte=now - KEPT_FOR).delete()[0]
-    return gone
+        deleted += IdempotencyKey.objects.filter(pk__in=ids, created_at__lte=now - KEPT_FOR).delete()[0]
+    return deleted
 
 
 def _locked(user_id: int, key: str) -> IdempotencyKey | None:
-    """Take the key until the transaction ends, and return its row: usually there is none. Raises Busy."""
+    """Lock the key until the transaction ends, and return its row, if there is one. Raises Busy."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             digest = blake2b(f"{user_id} {key}".encode(), digest_size=8, person=b"idempotency").digest()
@@ -83,5 +83,5 @@ def _locked(user_id: int, key: str) -> IdempotencyKey | None:
                 raise Busy("idempotency_key_busy", _("the request with this key is still being worked on"))
         # A query of the ORM that finds nothing would cost an order a tenth of its time.
         cursor.execute("SELECT id FROM accounts_idempotencykey WHERE user_id = %s AND key = %s", [user_id, key])
-        found = cursor.fetchone()
-    return IdempotencyKey.objects.get(pk=found[0]) if found else None
+        row = cursor.fetchone()
+    return IdempotencyKey.objects.get(pk=row[0]) if row else None

@@ -23,7 +23,7 @@ def tenant_create(
     quota_bandwidth_mbps: float | None = None,
     quota_machines: int | None = None,
 ) -> Tenant:
-    """A new tenant; raises Invalid, also for a profile that does not exist, and Conflict."""
+    """Create a tenant; raises Invalid, also for a profile that does not exist, and Conflict."""
     tenant = row_create(
         Tenant(
             code=code,
@@ -49,13 +49,13 @@ def tenant_update(*, tenant: Tenant, changes: Mapping[str, Any]) -> Tenant:
 
 @write()
 def tenant_callback_secret_make(*, tenant: Tenant) -> str:
-    """A new secret to sign callbacks with; the one before goes on for a day. Raises NotFound."""
+    """Make a new secret for signing callbacks; the one before stays in force for a day. Raises NotFound."""
     fresh = locked(tenant)
-    made = {"callback_secret_version": fresh.callback_secret_version + 1, "callback_secret_at": timezone.now()}
-    return callback_secret_text(row_update(fresh, made, allowed=made.keys()))
+    changes = {"callback_secret_version": fresh.callback_secret_version + 1, "callback_secret_at": timezone.now()}
+    return callback_secret_text(row_update(fresh, changes, allowed=changes.keys()))
 
 
 @write()
 def tenant_delete(*, tenant: Tenant) -> None:
-    """Remove a tenant that nobody belongs to; raises NotFound, Conflict `in_use`."""
+    """Delete a tenant that is not in use; raises NotFound, Conflict `in_use`."""
     row_delete(tenant)

@@ -35,7 +35,7 @@ CHANGEABLE: Final = frozenset({"name", "expires_at", "allowed_networks"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedToken:
-    """A new token and, this once, its text."""
+    """A new token with its text, which is never shown again."""
 
     token: ApiToken
     text: str
@@ -51,7 +51,7 @@ def token_issue(
     read_only: bool = False,
     allowed_networks: Sequence[str] = (),
 ) -> IssuedToken:
-    """A new token for the user, acting for `tenant` or, without one, for the user's own; raises Invalid."""
+    """Create a token for the user, which acts for `tenant` or, without one, for the user's own; raises Invalid."""
     user, tenant = user_named(user, "/user"), tenant_named(tenant, "/tenant")
     if user.tenant_id is not None and tenant is not None and tenant.pk != user.tenant_id:
         raise Invalid("tenant_not_allowed", _("the user belongs to another tenant"), "/tenant")
@@ -73,7 +73,7 @@ def token_issue(
 
 @write()
 def token_update(*, token: ApiToken, changes: Mapping[str, Any]) -> ApiToken:
-    """Set its name, expiry or networks; whose it is and what it may do stays. Raises Invalid, NotFound, Conflict."""
+    """Set the token's name, expiry or networks, the only fields that change. Raises Invalid, NotFound, Conflict."""
     if locked(token).revoked_at is not None:
         raise Conflict("token_ended", _("this token has ended"))
     if "name" in changes and not str(changes["name"]).strip():
@@ -90,10 +90,10 @@ def token_rotate(
     prolong: bool = False,
     now: datetime | None = None,
 ) -> IssuedToken:
-    """A new token like this one, which goes on for `overlap` beside it and then expires.
+    """Create a token like this one, which stays valid beside the new one for `overlap` and then expires.
 
-    The new one expires when the old one did, or at `expires_at`: earlier, unless it may `prolong`. Raises Invalid,
-    NotFound, and Conflict `token_ended` for one that is revoked, has expired, or was rotated away.
+    The new token expires when the old one did or at `expires_at`, which is later only with `prolong`. Raises Invalid,
+    NotFound, and Conflict `token_ended` for a token that was revoked, has expired or was rotated before.
     """
     now = now or timezone.now()
     old = locked(token)
@@ -107,7 +107,7 @@ def token_rotate(
     return token_issue(
         user=old.user,
         name=old.name,
-        tenant=None if old.user.tenant_id else old.tenant,  # who has joined one since acts for that one anyway
+        tenant=None if old.user.tenant_id else old.tenant,  # a user of a tenant acts for that tenant anyway
         expires_at=expires_at or old.expires_at,
         read_only=old.read_only,
         allowed_networks=old.allowed_networks,
@@ -116,7 +116,7 @@ def token_rotate(
 
 @write()
 def token_revoke(*, token: ApiToken, now: datetime | None = None) -> ApiToken:
-    """End a token for good; one that has ended already stays as it is. Raises NotFound."""
+    """Revoke a token for good; a token that was revoked before stays as it is. Raises NotFound."""
     token = locked(token)
     if token.revoked_at is not None:
         return token
@@ -124,9 +124,9 @@ def token_revoke(*, token: ApiToken, now: datetime | None = None) -> ApiToken:
 
 
 def token_authenticate(*, text: str, address: str, now: datetime) -> Principal:
-    """Who is behind a token that comes from that address; one query. Raises Unauthenticated.
+    """Return the principal of a token that is used from that address, with one query. Raises Unauthenticated.
 
-    Let `token_use.note` know that it was used, once the answer is out.
+    The caller notes the use with `token_use.note`.
     """
     if not text:
         raise Unauthenticated("token_missing", _("say who you are: Authorization: Bearer <token>"))
@@ -137,9 +137,9 @@ def token_authenticate(*, text: str, address: str, now: datetime) -> Principal:
 
 
 def token_touch(*, token_id: int, now: datetime) -> bool:
-    """Note that a token was used, at most once a minute; says whether it was noted.
+    """Note that a token was used, at most once a minute; returns whether the use was noted.
 
-    Bookkeeping that no one waits for and no history needs: neither recorded nor announced.
+    The note is neither recorded in the history nor announced in the feed.
     """
     due = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - TOUCH_EVERY)
     return ApiToken.objects.filter(due, pk=token_id).update(last_used_at=now) == 1

@@ -33,7 +33,7 @@ def user_create(
     language: str = "",
     is_active: bool = True,
 ) -> User:
-    """A new user; without a password one that only its tokens can be. Raises Invalid, Conflict."""
+    """Create a user; without a password, the user can only use tokens. Raises Invalid, Conflict."""
     tenant = tenant_named(tenant, "/tenant")
     _refuse_tenant_of_administrator(role, tenant)
     user = User(
@@ -76,19 +76,19 @@ def user_update(*, user: User, changes: Mapping[str, Any]) -> User:
 
 @write()
 def user_delete(*, user: User) -> None:
-    """Remove a user with all of its tokens; raises NotFound, Conflict."""
+    """Delete a user with all of its tokens; raises NotFound, Conflict."""
     row_delete(user)
     _require_administrator()
 
 
 def _refuse_tenant_of_administrator(role: Role | str, tenant: Tenant | None) -> None:
-    """Raises Invalid: an administrator writes accounts, so that a tenant would bound nothing."""
+    """Raise Invalid for an administrator with a tenant: as administrators write accounts, it would bound nothing."""
     if role == Role.ADMIN and tenant is not None:
         raise Invalid("tenant_not_allowed", _("an administrator belongs to no tenant"), "/tenant")
 
 
 def _derived(role: Role | str) -> dict[str, bool]:
-    """Django's own flags, which decide who may enter the admin at all: everybody but portals, which are programs."""
+    """Return Django's own flags, which let all but portals, which are programs, into the admin."""
     return {"is_staff": role != Role.PORTAL, "is_superuser": role == Role.ADMIN}
 
 
@@ -98,8 +98,8 @@ def _set_password(user: User, password: str | None) -> None:
             validate_password(password, user)
         except ValidationError as error:
             raise Invalid.of(
-                FieldError("/password", one.code or "invalid", Message(" ".join(one.messages)))
-                for one in error.error_list
+                FieldError("/password", item.code or "invalid", Message(" ".join(item.messages)))
+                for item in error.error_list
             ) from None
     user.set_password(password)
 

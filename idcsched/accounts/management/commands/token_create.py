@@ -14,7 +14,7 @@ from idcsched.framework.errors import IdcschedError
 
 
 class Command(BaseCommand):
-    """Prints nothing but the token, so that a script can take it."""
+    """The command prints only the token, so that a script can read it."""
 
     help = "Makes an API token for a user and prints it. It can't be shown again."
 
@@ -43,10 +43,10 @@ class Command(BaseCommand):
 
 
 def _named(model: type[Any], field: str, value: str) -> Any:
-    found = model.objects.filter(**{field: value}).first()
-    if found is None:
+    row = model.objects.filter(**{field: value}).first()
+    if row is None:
         raise CommandError(f"There is no {model._meta.verbose_name} {value}.")
-    return found
+    return row
 
 
 def _expiry(text: str | None) -> datetime | None:
@@ -55,9 +55,9 @@ def _expiry(text: str | None) -> datetime | None:
     if days := re.fullmatch(r"([1-9][0-9]{0,4})d", text):
         return timezone.now() + timedelta(days=int(days[1]))
     try:
-        found = parse_datetime(text)
+        expiry = parse_datetime(text)
     except ValueError:
-        found = None
-    if found is None:
+        expiry = None
+    if expiry is None:
         raise CommandError(f"{text} is neither a number of days such as 30d nor a time such as 2030-01-31T00:00Z.")
-    return found if timezone.is_aware(found) else timezone.make_aware(found)
+    return expiry if timezone.is_aware(expiry) else timezone.make_aware(expiry)
