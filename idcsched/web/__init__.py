@@ -1,1 +1,1 @@
-"""What stands around every view: middlewares, and what a process does when it begins to serve."""
+"""All that is around the views: middlewares, probes, error pages, and the start of a web process."""

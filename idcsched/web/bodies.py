@@ -1,7 +1,7 @@
-"""Bodies whose length nobody says beforehand: sent in chunks, or by HTTP/2.
+"""Bodies without a `Content-Length`: sent in chunks, or by HTTP/2.
 
-Django reads as much of a body as `Content-Length` says, and without one takes it for empty. So it is read before Django
-sees the request, as far as the server reads bodies at all, and gets the length that it turns out to have.
+Django takes a body without a `Content-Length` for empty. So such a body is read before Django sees the request, up to
+the limit of bodies, and its length is added to the request.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ WITH_A_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
 class UnsizedBodies:
-    """A WSGI application that does this before `application`; of a longer body it passes on `most` bytes and one."""
+    """WSGI application that reads such bodies for `application`; of a longer one it passes on one byte above `most`."""
 
     def __init__(self, application: Callable[..., Iterable[bytes]], *, most: int) -> None:
         self.application, self.most = application, most
@@ -27,6 +27,6 @@ class UnsizedBodies:
 
     def _read(self, stream: Any) -> bytes:
         read = bytearray()
-        while len(read) <= self.most and (some := stream.read(self.most + 1 - len(read))):
-            read += some
+        while len(read) <= self.most and (chunk := stream.read(self.most + 1 - len(read))):
+            read += chunk
         return bytes(read)

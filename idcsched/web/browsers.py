@@ -1,4 +1,4 @@
-"""The middlewares that protect and serve people at pages; programs that bring a token to the API go past them."""
+"""The middlewares for people at pages; requests to the API with a token bypass them."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ __all__ = [
 
 
 class _ForBrowsers:
-    """A program's session, CSRF token or page does not exist: looking for them would cost its request and find none."""
+    """Mixin that lets API requests with a token bypass a middleware: they have no session, CSRF token or page."""
 
     get_response: Any
 
     def __call__(self, request: HttpRequest) -> Any:
         if "HTTP_AUTHORIZATION" in request.META and request.path_info.startswith("/api/"):
             return self.get_response(request)
-        return super().__call__(request)  # type: ignore[misc]  # the middleware that this stands before
+        return super().__call__(request)  # type: ignore[misc]  # the middleware that this class is mixed into
 
 
 class ContentSecurityPolicy(_ForBrowsers, CSPMiddleware):

@@ -1,4 +1,4 @@
-"""The middleware that has every request hold a place, but for those that are answered without asking anybody."""
+"""The middleware of the bulkhead (`db.places`): every request holds a place, except those that wait for no server."""
 
 from collections.abc import Callable
 from typing import Final
@@ -17,13 +17,13 @@ LIVE: Final = reverse("live")
 
 
 class BulkheadMiddleware:
-    """A recommendation by token needs no place: the view takes one where it turns out to need the database."""
+    """Middleware that holds a place for a request; the view of a recommendation by token takes one only if it must."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if _asks_nobody(request):
+        if _needs_no_place(request):
             return self.get_response(request)
         try:
             with place():
@@ -32,7 +32,7 @@ class BulkheadMiddleware:
             return error_pages.unavailable(request, error)
 
 
-def _asks_nobody(request: HttpRequest) -> bool:
+def _needs_no_place(request: HttpRequest) -> bool:
     if request.path_info == SCHEDULE:
         return "HTTP_AUTHORIZATION" in request.META and "HTTP_IDEMPOTENCY_KEY" not in request.META
     return request.path_info == LIVE

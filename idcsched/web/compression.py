@@ -21,14 +21,14 @@ TYPES: Final = frozenset(
         "text/javascript",
     }
 )
-"""What gets smaller; fonts and pictures are compressed already."""
+"""The content types that get smaller; fonts and pictures are compressed already."""
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Django's, for the types that gain by it.
+    """Django's compression, for the content types that gain by it.
 
-    The length of an answer tells nobody a secret in it (BREACH): CSRF tokens are masked anew in each answer, a new API
-    token is shown once, and Django adds a random number of bytes.
+    The length of an answer reveals no secret (BREACH): CSRF tokens are masked anew in each answer, a new API token is
+    shown once, and Django adds a random number of bytes.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

@@ -1,9 +1,9 @@
 """A deadline for every answer of PostgreSQL, also of a server that is frozen.
 
-No time-out of the database's own helps against a server that does not run: the kernel of its machine goes on
-acknowledging what it is sent, and `statement_timeout` is counted by the server itself. So a process that calls `watch`
-has a thread that looks for statements which have taken too long, and shuts down the socket of their connection. The
-statement then fails with OperationalError, as where the server has died.
+The database's own time-outs do not help against a frozen server: the kernel of its machine goes on acknowledging
+packets, and `statement_timeout` is counted by the server itself. So a process that calls `watch` has a thread that
+looks for statements which have taken too long, and shuts down the socket of their connection. The statement then fails
+with OperationalError, as if the server had died.
 """
 
 import os
@@ -27,11 +27,11 @@ LOOK_EVERY: Final = 0.25
 
 _lock: Final = threading.Lock()
 _running: Final[dict[int, tuple[Psycopg2Connection, float]]] = {}
-"""The connection that each thread waits for, and since when."""
+"""By thread: the connection on which it waits for the server, and since when."""
 
 
 def watch(*, seconds: float) -> Background:
-    """From now on no statement of this process takes longer than that, until the thread that is returned stops."""
+    """Limit every statement of this process to so many seconds, until the returned thread stops."""
     thread = Background("the database's deadline", partial(_look, seconds), seconds=LOOK_EVERY)
     thread.start()
     return thread
@@ -39,15 +39,15 @@ def watch(*, seconds: float) -> Background:
 
 def _look(seconds: float) -> None:
     oldest = monotonic() - seconds
-    with _lock:  # no statement ends meanwhile, so that no other socket has got the number of its own
+    with _lock:  # no statement ends meanwhile, so that its file descriptor can't have become another socket's
         for connection, since in _running.values():
             if since < oldest:
                 _shut_down(connection)
 
 
 def _shut_down(connection: Psycopg2Connection) -> None:
-    with suppress(OSError, InterfaceError), socket.socket(fileno=os.dup(connection.fileno())) as same:
-        same.shutdown(socket.SHUT_RDWR)
+    with suppress(OSError, InterfaceError), socket.socket(fileno=os.dup(connection.fileno())) as duplicate:
+        duplicate.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def _watched(connection: Psycopg2Connection) -> Iterator[None]:
 
 
 class DeadlineCursor(Psycopg2Cursor):
-    """Whatever waits for the server is watched."""
+    """A cursor whose calls are watched while they wait for the server."""
 
     def execute(self, *args: Any, **kwargs: Any) -> None:
         with _watched(self.connection):

@@ -1,4 +1,4 @@
-"""What is answered where no view can: a page to a browser, a problem document to a program."""
+"""Errors outside of any view: a page for a browser, a problem document for a program."""
 
 import sys
 from collections.abc import Callable
@@ -25,9 +25,9 @@ __all__ = [
     "wants_page",
 ]
 
-opened: Callable[[Callable[[HttpRequest], HttpResponse]], Callable[[HttpRequest], HttpResponse]] = csp(
+with_page_policy: Callable[[Callable[[HttpRequest], HttpResponse]], Callable[[HttpRequest], HttpResponse]] = csp(
     settings.PAGES_SECURITY_POLICY
-)  # type: ignore[assignment]  # it gives back what the view gives
+)  # type: ignore[assignment]  # the decorated view returns what the view returns
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -66,7 +66,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
-    """Answer what can't be answered now: the database is away, or too many wait for it."""
+    """Answer 503: the database is away, or too many requests wait for it."""
     if not wants_page(request):
         return problems.unavailable(error)
     detail = _("The database does not answer, or too many requests wait for it. Nothing was done; try again soon.")
@@ -85,14 +85,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def wants_page(request: HttpRequest) -> bool:
-    """Whether a person looks at the answer: outside of the API, in what asks for HTML by its name."""
+    """Whether to answer with a page: outside of the API, to a request that accepts `text/html`."""
     return not request.path.startswith("/api/") and "text/html" in request.headers.get("Accept", "")
 
 
 def _page(request: HttpRequest, status: HTTPStatus, title: Promise, detail: Promise) -> HttpResponse:
-    """Rendered without the request's context, which may ask the database."""
+    """Render an error page without the request's context, which may query the database."""
     request_id = request_id_of(request) if status == HTTPStatus.INTERNAL_SERVER_ERROR else ""
     context = {"status": int(status), "title": title, "detail": detail, "request_id": request_id}
-    return opened(lambda _: HttpResponse(render_to_string("administration/error.html", context), status=status))(
-        request
-    )
+
+    def render(_: HttpRequest) -> HttpResponse:
+        return HttpResponse(render_to_string("administration/error.html", context), status=status)
+
+    return with_page_policy(render)(request)

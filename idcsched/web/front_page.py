@@ -1,4 +1,4 @@
-"""The admin's front page: what an operator looks at first."""
+"""The admin's front page, with what an operator looks at first."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,35 +36,34 @@ def front_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _failing() -> list[dict[str, Any]]:
-    """The sources that fail, with what their latest run has to say."""
-    found: QuerySet[Any] = with_last_error(Source.objects.filter(enabled=True, failures__gte=FAILING_FROM))
+    """Return the sources that fail, with the error of their latest run."""
+    sources: QuerySet[Any] = with_last_error(Source.objects.filter(enabled=True, failures__gte=FAILING_FROM))
     return [
         {"source": source, "error": note_said(source.last_error) if source.last_error else ""}
-        for source in found.order_by("code")[: SHOWN * 2]
+        for source in sources.order_by("code")[: SHOWN * 2]
     ]
 
 
 def _taints() -> list[dict[str, Any]]:
     now = timezone.now()
-    present = in_state(TaintState.IN_FORCE, now) | in_state(TaintState.COMING, now)
-    found = Taint.objects.filter(present).select_related("idc").order_by("-created_at", "-id")
-    return [{"taint": taint, "state": state_of(taint, now)} for taint in found[: SHOWN * 2]]
+    in_force_or_coming = in_state(TaintState.IN_FORCE, now) | in_state(TaintState.COMING, now)
+    taints = Taint.objects.filter(in_force_or_coming).select_related("idc").order_by("-created_at", "-id")
+    return [{"taint": taint, "state": state_of(taint, now)} for taint in taints[: SHOWN * 2]]
 
 
 def _statuses() -> list[Mapping[str, Any]]:
     names = dict(Idc._meta.get_field("status").flatchoices)
-    counted = Idc.objects.order_by("status").values_list("status").annotate(count=Count("id"))
-    return [{"status": status, "name": names.get(status, status), "count": count} for status, count in counted]
+    counts = Idc.objects.order_by("status").values_list("status").annotate(count=Count("id"))
+    return [{"status": status, "name": names.get(status, status), "count": count} for status, count in counts]
 
 
 def _decisions(request: HttpRequest) -> list[dict[str, Any]]:
-    found = _visible(request, Decision)[:SHOWN]
     return [
         {"decision": decision, "summary": read(decision.answer, decision.sentences).get("summary", "")}
-        for decision in found
+        for decision in _visible(request, Decision)[:SHOWN]
     ]
 
 
 def _visible(request: HttpRequest, model: Any) -> Any:
-    """The newest first, as far as the model's own list shows them to this user."""
+    """Return the rows that the model's own list shows to this user, the newest first."""
     return admin.site.get_model_admin(model).get_queryset(request).order_by("-pk")

@@ -1,4 +1,4 @@
-"""Is this process alive, and may it be sent requests?"""
+"""The health probes: whether this process is alive, and whether it may be sent requests."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -16,25 +16,25 @@ __all__ = ["live", "ready"]
 @require_safe
 @never_cache
 def live(request: HttpRequest) -> JsonResponse:
-    """200 as long as the process answers at all; depends on nothing."""
+    """Answer 200 as long as the process answers at all; depends on nothing."""
     return JsonResponse({"status": "ok"})
 
 
 @require_safe
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 when the database is there and migrated, else 503.
+    """Answer 200 when the database is there and migrated, else 503.
 
-    The broker is reported beside it and does not count: recommendations need none.
+    The broker's state is reported as well, but does not count: recommendations need no broker.
     """
-    database, broker = _said(_database), _said(_broker)
+    database, broker = _state(_database), _state(_broker)
     status = HTTPStatus.OK if database == "ok" else HTTPStatus.SERVICE_UNAVAILABLE
     state = "ok" if status == HTTPStatus.OK else "unavailable"
     return JsonResponse({"status": state, "database": database, "broker": broker}, status=status)
 
 
-def _said(check: Callable[[], str]) -> str:
-    """What a check says; what it raises is an answer too, without the addresses that such texts carry."""
+def _state(check: Callable[[], str]) -> str:
+    """Return the result of a check, or the type of its exception, whose text may contain addresses."""
     try:
         return check()
     except Exception as error:  # noqa: BLE001 - drivers raise what they like, and a probe always answers
@@ -50,7 +50,7 @@ def _database() -> str:
 def _broker() -> str:
     if not settings.REDIS_URL:
         return "embedded"
-    from redis import Redis  # noqa: PLC0415 - who has none need not hold its client in memory
+    from redis import Redis  # noqa: PLC0415 - without Redis its client need not be in memory
 
     with Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1) as redis:
         redis.ping()

@@ -1,4 +1,4 @@
-"""`/metrics`: what this installation tells Prometheus, all web processes of the machine taken together."""
+"""`/metrics`: the installation's figures for Prometheus, those of all web processes of the machine together."""
 
 import os
 
@@ -19,10 +19,10 @@ BACKGROUND.register(BackgroundFigures())
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The text format. For the machine room: a reverse proxy should not let it out."""
+    """Answer in Prometheus' text format; a reverse proxy should not let the outside ask for it."""
     registry = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)
-    told = generate_latest(registry) + generate_latest(BACKGROUND)
-    return HttpResponse(told, content_type=CONTENT_TYPE_LATEST)
+    figures = generate_latest(registry) + generate_latest(BACKGROUND)
+    return HttpResponse(figures, content_type=CONTENT_TYPE_LATEST)

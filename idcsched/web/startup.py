@@ -1,4 +1,4 @@
-"""What a process that serves requests does beside answering them."""
+"""The start of a web process and of its background work."""
 
 import sys
 
@@ -13,15 +13,15 @@ from idcsched.web import deadline
 __all__ = ["begin"]
 
 SWITCH_AFTER = 0.001
-"""Seconds for which a thread that computes on keeps others waiting; by default it is five times as long.
+"""Seconds after which a computing thread must release the interpreter's lock (GIL); the default is five times that.
 
-An answer lets go of the interpreter's lock a dozen times and waits so long for it each time, while somebody stores
+An answer releases the lock a dozen times, and each time waits so long to get it back while another request stores
 hundreds of samples, say.
 """
 
 
 def begin() -> None:
-    """Start it; what runs ends with the process."""
+    """Prepare the process and start its background work, which ends with the process."""
     _ = get_resolver().url_patterns  # the views, else loaded by the first request
     here_for_good()
     sys.setswitchinterval(SWITCH_AFTER)

@@ -1,4 +1,4 @@
-"""Where static files stand: below an address that changes with them, so that browsers keep them for good."""
+"""The addresses of static files, which change with the files, so that browsers may keep them for good."""
 
 from hashlib import blake2b
 from importlib.metadata import version
@@ -12,7 +12,7 @@ from django.templatetags.static import static
 __all__ = ["moved", "static_version"]
 
 PACKAGES: Final = ("django", "django-unfold", "djangorestframework", "drf-spectacular-sidecar", "django-celery-beat")
-"""Whose static files pages load, beside our own."""
+"""The packages whose static files the pages load, beside the project's own."""
 
 
 def static_version(folder: Path) -> str:
@@ -25,7 +25,7 @@ def static_version(folder: Path) -> str:
 
 
 def moved(request: HttpRequest, version: str, path: str) -> HttpResponse:
-    """Send on who asks for another version's file: a page of a process that is being replaced."""
+    """Redirect a request for another version's file, which a page of a process that is being replaced has sent."""
     if settings.STATIC_URL.endswith(f"/{version}/"):
         raise Http404
     return HttpResponseRedirect(static(path))
