@@ -1,1 +1,1 @@
-"""What the settings are made of: the environment, checks, logging, the look of the admin, what browsers may load."""
+"""The parts of the settings: the environment, checks, logging, the look of the admin, content security policies."""

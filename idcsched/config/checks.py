@@ -15,7 +15,7 @@ __all__ = ["environment_check", "environment_required"]
 
 @checks.register("environment")
 def environment_check(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """One error for each variable that can't be used, one warning for each that means nothing."""
+    """Return an error for each variable that can't be used, and a warning for each that is unknown."""
     environment: Environment = settings.ENVIRONMENT
     problems = [*environment.problems, *environment.replaced()]
     return [

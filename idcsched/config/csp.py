@@ -1,7 +1,7 @@
-"""What browsers may load and run: nothing at all, unless a page says what it needs.
+"""The content security policies: what browsers may load and run.
 
-Everything that pages load comes from this server; they work without the internet, and a text that somebody smuggled
-into a page is not run.
+Everything that pages load comes from this server; so pages work without the internet, and an injected script is not
+run.
 """
 
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
@@ -9,7 +9,7 @@ from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 __all__ = ["API_DOCS", "CLOSED", "PAGES"]
 
 CLOSED = {"default-src": [NONE], "frame-ancestors": [NONE], "base-uri": [NONE], "form-action": [NONE]}
-"""What is no page: JSON, redirects, probes."""
+"""The policy of answers that are no pages: JSON, redirects, probes. They may load nothing."""
 
 PAGES = CLOSED | {
     "script-src": [SELF, UNSAFE_EVAL],  # Alpine turns the attributes of the admin's templates into functions
@@ -20,7 +20,7 @@ PAGES = CLOSED | {
     "connect-src": [SELF],
     "form-action": [SELF],
 }
-"""The admin."""
+"""The policy of the admin."""
 
 API_DOCS = CLOSED | {
     "script-src": [SELF],
@@ -29,4 +29,4 @@ API_DOCS = CLOSED | {
     "connect-src": [SELF],
     "form-action": [SELF],
 }
-"""The pages that show the API."""
+"""The policy of the pages that show the API."""

@@ -1,7 +1,7 @@
 """Reading settings from the environment: strictly, from `NAME_FILE` too, and without ever raising.
 
 A value that does not parse leaves its default in force and a `Problem` behind. `idcsched.apps` turns problems
-into system checks, so that `manage.py check` says all of them at once, each with a hint; processes that
+into system checks, so that `manage.py check` reports all of them at once, each with a hint; processes that
 serve refuse to start while there is one.
 """
 
@@ -52,7 +52,7 @@ REPLACED: Mapping[str, str] = {
     "SECRET_REFS": "List the secrets of sources in SOURCE_SECRETS and those of providers in PROVIDER_SECRETS, each as "
     "REF@HOST, and unset SECRET_REFS."
 }
-"""Variables of earlier versions, with what to do about them."""
+"""Variables of earlier versions, with the hint what to set instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing wrong with the environment; `code` is the last part of the check's id."""
+    """One fault of the environment; `code` is the last part of the check's id."""
 
     code: str
     variable: str
@@ -84,7 +84,7 @@ class Problem:
 
 
 class Environment:
-    """Reads declared variables from a mapping, keeping what was declared and what was wrong."""
+    """The environment, from which declared variables are read; keeps the declarations and the problems."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = values
@@ -94,7 +94,7 @@ class Environment:
     def read(
         self, name: str, parser: Parser[T], *, default: T, help: str, shown: str | None = None, private: bool = False
     ) -> T:
-        """The parsed value of `name` or of the file that `NAME_FILE` points to; absent or empty gives `default`.
+        """Return the parsed value of `name` or of the file that `NAME_FILE` names; absent or empty gives `default`.
 
         `shown` describes a default that does not print well; the value of a `private` variable is never printed.
         """
@@ -107,8 +107,8 @@ class Environment:
         try:
             return parser.convert(text)
         except ValueError:
-            said = "does not parse" if private else f"is {text!r}"
-            self.refuse("E001", name, f"{name} {said}; it must be {parser.expects}.", f"Change or unset {name}.")
+            fault = "does not parse" if private else f"is {text!r}"
+            self.refuse("E001", name, f"{name} {fault}; it must be {parser.expects}.", f"Change or unset {name}.")
             return default
 
     def _text(self, name: str) -> str:
@@ -130,9 +130,9 @@ class Environment:
         return any(problem.variable == variable for problem in self.problems)
 
     def secret_kept(self, variable: str, file: Path) -> str:
-        """The secret in `file`, made up at the first use; for an installation that was given none.
+        """Return the secret in `file`, which is made at the first use, for an installation that configures none.
 
-        Where `file` can't be kept, the secret lasts as long as this process.
+        Where `file` can't be written, the secret lasts as long as this process.
         """
         fresh = token_urlsafe(48)
         try:
@@ -145,7 +145,7 @@ class Environment:
             return fresh
 
     def unknown(self) -> list[Problem]:
-        """Set variables that carry the project's name but mean nothing to it: misspelt ones, most likely."""
+        """Return a problem for each set variable with the project's prefix that is no setting: most likely misspelt."""
         names = [variable.name for variable in self.declared]
         return [
             Problem(code="W001", variable=name, message=f"{name} is set, but no such setting exists.", hint=hint)
@@ -156,7 +156,7 @@ class Environment:
         ]
 
     def replaced(self) -> list[Problem]:
-        """Set variables that earlier versions read; the hint says what stands for them now."""
+        """Return a problem for each set variable that only earlier versions read, with the hint what to set instead."""
         return [
             Problem(
                 code="E005", variable=name, message=f"{name} is set, and no such setting exists any more.", hint=hint
@@ -166,7 +166,7 @@ class Environment:
         ]
 
     def refuse(self, code: str, variable: str, message: str, hint: str) -> None:
-        """Note something that is wrong; also for what only shows when values are put together or used."""
+        """Keep a problem, which may also be one that shows only when values are combined or used."""
         self.problems.append(Problem(code=code, variable=variable, message=message, hint=hint))
 
 
@@ -183,7 +183,7 @@ def _write_once(file: Path, text: str) -> None:
 
 
 def table(declared: list[Variable]) -> str:
-    """The declared variables as the Markdown table of `docs/settings.md`."""
+    """Return the declared variables as the Markdown table of `docs/settings.md`."""
     rows = [f"| `{item.name}` | {item.expects} | {item.default} | {item.help} |" for item in declared]
     return "\n".join(["| variable | value | default | what it does |", "|---|---|---|---|", *rows, ""])
 
@@ -211,7 +211,7 @@ flag = Parser("`on` or `off`", _flag)
 
 
 def integer(low: int, high: int) -> Parser[int]:
-    """A whole number from `low` to `high`, both included."""
+    """Return the parser of a whole number from `low` to `high`, both included."""
 
     def convert(text: str) -> int:
         if not fullmatch(r"-?[0-9]{1,18}", text) or not low <= int(text) <= high:
@@ -222,7 +222,7 @@ def integer(low: int, high: int) -> Parser[int]:
 
 
 def number(low: float, high: float) -> Parser[float]:
-    """A number above `low` and up to `high`."""
+    """Return the parser of a number above `low` and up to `high`."""
 
     def convert(text: str) -> float:
         value = float(text)
@@ -234,7 +234,7 @@ def number(low: float, high: float) -> Parser[float]:
 
 
 def choice(*options: Word) -> Parser[Word]:
-    """One of `options`, to the letter."""
+    """Return the parser of one of `options`, spelt exactly so."""
     by_text = {str(option): option for option in options}
 
     def convert(text: str) -> Word:
@@ -285,7 +285,7 @@ def _hosts(text: str) -> list[str]:
 
 
 def _host(item: str) -> str:
-    """A network, or a name; what has only digits and dots, or a colon, can't be meant as a name."""
+    """Parse a network or a name; a text with a colon or slash, or of digits and dots alone, must be a network."""
     if fullmatch(r"[0-9./]+|.*[:/].*", item):
         return str(ip_network(item))
     if not fullmatch(HOST_NAME, item):
@@ -316,10 +316,10 @@ secret_list = Parser(
 
 def _zone(text: str) -> str:
     try:
-        found: tzinfo = ZoneInfo(text)
+        parsed: tzinfo = ZoneInfo(text)
     except (OSError, KeyError) as error:  # ZoneInfoNotFoundError is a KeyError; a folder's name gives an OSError
         raise ValueError(text) from error
-    return str(found)
+    return str(parsed)
 
 
 zone = Parser("a time zone's name such as `Asia/Shanghai`", _zone)
@@ -352,7 +352,7 @@ NETWORK = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
-"""A network that swallows packets keeps a thread waiting for half a minute, not for hours as the system would."""
+"""Options by which a network that drops packets keeps a thread waiting for half a minute, not for hours."""
 
 
 def _database(text: str) -> dj_database_url.DBConfig:

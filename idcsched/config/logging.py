@@ -1,4 +1,4 @@
-"""What stands in the log, and which request a line of it is about."""
+"""The configuration of the log, whose lines name the request that they are about."""
 
 import logging
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["RequestId", "configuration"]
 
 
 class RequestId(logging.Filter):
-    """Gives each record the id of the HTTP request that it was written for, `-` where there is none."""
+    """Filter that adds the id of the HTTP request to each record, `-` where there is none."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)  # Django's own records carry it
@@ -18,7 +18,7 @@ class RequestId(logging.Filter):
 
 
 def configuration(level: str) -> dict[str, Any]:
-    """Python's logging: one line an entry, on standard error."""
+    """Return the configuration of Python's logging: one line an entry, on standard error."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -26,6 +26,6 @@ def configuration(level: str) -> dict[str, Any]:
         "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "filters": ["request_id"], "formatter": "line"}},
         "root": {"handlers": ["stderr"], "level": level},
-        # Django's own handlers would say everything twice.
+        # Django's own handlers would log everything twice.
         "loggers": {"django": {"handlers": [], "level": level, "propagate": True}},
     }

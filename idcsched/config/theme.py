@@ -1,4 +1,4 @@
-"""How the admin looks: its name, its sidebar by room, its style sheet."""
+"""The look of the admin: its name, its sidebar by room, its style sheet."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -42,22 +42,22 @@ ICONS: Mapping[str, str] = {
     "accounts.ApiToken": "key",
     "audit.Change": "history",
 }
-"""The models in the order in which the sidebar shows them, rooms likewise; what is not here comes after."""
+"""The models' icons, in the order in which the sidebar shows models and rooms; those not listed come last."""
 OTHER_ICON = "table_rows"
 ORDER = {label: place for place, label in enumerate(ICONS)}
 ROOMS = {label.split(".", 1)[0]: place for label, place in reversed(ORDER.items())}
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """A group for each room, with what this user may see of it."""
+    """Return the sidebar: the shortcuts, and a group for each room with the models that the user may see."""
     rooms = admin.site.get_app_list(request)
     rooms.sort(key=lambda room: ROOMS.get(room["app_label"], len(ICONS)))
     groups = [{"title": capfirst(room["name"]), "separator": True, "items": _items(room)} for room in rooms]
-    return [{"items": list(_at_once(rooms))}, *groups]
+    return [{"items": list(_shortcuts(rooms))}, *groups]
 
 
-def _at_once(rooms: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What operators must be able to do in a moment, wherever they are."""
+def _shortcuts(rooms: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield what operators must be able to do from any page at once: to taint IDCs."""
     models = [model for room in rooms for model in room["models"]]
     taint = next((model for model in models if model["model"]._meta.label == "inventory.Taint"), None)
     if taint is not None and taint["add_url"]:
@@ -66,14 +66,14 @@ def _at_once(rooms: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _items(room: Mapping[str, Any]) -> list[dict[str, Any]]:
     models = {f"{room['app_label']}.{model['object_name']}": model for model in room["models"]}
-    found = sorted(models, key=lambda label: ORDER.get(label, len(ICONS)))
+    labels = sorted(models, key=lambda label: ORDER.get(label, len(ICONS)))
     return [
         {
             "title": models[label]["name"],
             "icon": ICONS.get(label, OTHER_ICON),
             "link": models[label]["admin_url"],
         }
-        for label in found
+        for label in labels
         if models[label]["admin_url"]
     ]
 
