@@ -1,4 +1,4 @@
-"""The texts of django-unfold, which has no translations: standing here, they are collected and translated with ours."""
+"""The texts of django-unfold, which has no translations: listed here, they are collected and translated with ours."""
 
 from idcsched.framework.messages import _
 

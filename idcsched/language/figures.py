@@ -8,6 +8,6 @@ THOUSAND = 1000
 
 
 def figure_text(value: float) -> str:
-    """Return `30000`, `786.721`, `0.015`: as many digits as tell something, without an exponent."""
+    """Return a number as `30000`, `786.721`, `0.015`: six digits, or two decimals from a thousand on; no exponent."""
     rounded = round(value, 2) if abs(value) >= THOUSAND else float(f"{value:.6g}")
     return f"{Decimal(str(rounded)).normalize():f}"

@@ -12,13 +12,13 @@ __all__ = ["explained", "say"]
 
 
 def say(template: Message, params: Mapping[str, Any] | None) -> str:
-    """The sentence, translated, with its numbers."""
+    """Return the sentence in the language of the reader, with its parameters."""
     text = gettext(template)
     return text.format_map(params) if params else text
 
 
 def explained(error: FieldError | IdcschedError) -> str:
-    """What is wrong, without its pointer; a field error among the fields is explained as well."""
+    """Return an error's sentence, without its pointer; a field error among its parameters is explained as well."""
     template = error.detail if isinstance(error, FieldError) else error.template
     params = {
         name: explained(value) if isinstance(value, FieldError) else value

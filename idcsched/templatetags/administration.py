@@ -1,4 +1,4 @@
-"""Figures as the admin's pages show them."""
+"""The template filters of the admin's pages."""
 
 import json
 from collections.abc import Mapping
@@ -21,19 +21,19 @@ MINUTE = 60
 
 @register.filter
 def mbps(value: float | None) -> str:
-    """Whole numbers: nobody orders a tenth of a Mbps."""
+    """Format Mbps as a whole number, `?` where it is unknown; nobody orders a tenth of a Mbps."""
     return "?" if value is None else number_format(round(value), use_l10n=True)
 
 
 @register.filter
 def figure(value: float | None) -> str:
-    """As many digits as tell something."""
+    """Format a number without an exponent or needless digits."""
     return "–" if value is None else figure_text(value)
 
 
 @register.filter
 def age(seconds: float) -> str:
-    """`12 s`, and from a minute on as people say it."""
+    """Format an age: `12 s`, and from a minute on in words."""
     if seconds < MINUTE:
         return gettext("%(count)d s") % {"count": max(seconds, 0)}
     now = timezone.now()
@@ -42,23 +42,23 @@ def age(seconds: float) -> str:
 
 @register.filter
 def compact(document: Any) -> str:
-    """A document on one line."""
+    """Format a document as JSON on one line."""
     return json.dumps(document, ensure_ascii=False)
 
 
 @register.filter
 def pretty(document: Any) -> str:
-    """A document to be read."""
+    """Format a document as indented JSON."""
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 @register.filter
 def entry(mapping: Mapping[Any, Any], key: Any) -> Any:
-    """What a mapping holds under a key."""
+    """Return the value under a key, or the key itself where the mapping lacks it."""
     return mapping.get(key, key)
 
 
 @register.filter
 def pairs(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
-    """What `mapping.items` means, also where the mapping has a key of that name."""
+    """Return the mapping's pairs; in a template, `mapping.items` would be the value under a key `items`."""
     return list(mapping.items())
