@@ -1,6 +1,7 @@
 """How msgspec structs and this project's tokens appear in the OpenAPI document."""
 
 from collections.abc import Mapping, Sequence
+from inspect import cleandoc
 from typing import Any, ClassVar
 
 import msgspec
@@ -50,7 +51,7 @@ class StructExtension(OpenApiSerializerExtension):
         own = reference["$ref"].rpartition("/")[2]
         schema = components.pop(own)
         _register(auto_schema, components)
-        return _untitled(schema)
+        return _described(schema)
 
 
 class StructList:
@@ -120,14 +121,17 @@ def schema_of(kind: Any, auto_schema: AutoSchema) -> dict[str, Any]:
     return dict(schema)
 
 
-def _untitled(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop the title: code generators would give the components of a struct's request and answer the same name."""
-    return {name: value for name, value in schema.items() if name != "title"}
+def _described(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop the title, since code generators would give the components of a struct's request and answer the same name;
+    take the indentation of a docstring's further lines away.
+    """
+    kept = {name: value for name, value in schema.items() if name != "title"}
+    return {**kept, "description": cleandoc(kept["description"])} if "description" in kept else kept
 
 
 def _register(auto_schema: AutoSchema, schemas: Mapping[str, Any]) -> None:
     for name, schema in schemas.items():
-        component = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=name, schema=_untitled(schema))
+        component = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=name, schema=_described(schema))
         auto_schema.registry.register_on_missing(component)
 
 

@@ -39,12 +39,12 @@ def described(parameter: OpenApiParameter) -> dict[str, Any]:
     )
 
 
-LIMIT_PARAMETER = _parameter("limit", "So many at most.", minimum=1, maximum=MAX_LIMIT, default=LIMIT)
+LIMIT_PARAMETER = _parameter("limit", "The most objects in one page.", minimum=1, maximum=MAX_LIMIT, default=LIMIT)
 PAGE_PARAMETERS = [
     LIMIT_PARAMETER,
-    _parameter("offset", "After so many.", minimum=0, maximum=MOST_ROWS, default=0),
+    _parameter("offset", "How many objects to skip.", minimum=0, maximum=MOST_ROWS, default=0),
 ]
-CURSOR_PARAMETERS = [LIMIT_PARAMETER, OpenApiParameter("cursor", {"type": "string"}, description="As `next` has it.")]
+CURSOR_PARAMETERS = [LIMIT_PARAMETER, OpenApiParameter("cursor", {"type": "string"}, description="The position from which to go on, as `next` gives it.")]
 
 
 def _page_schema(results: Any, *counts: str) -> dict[str, Any]:

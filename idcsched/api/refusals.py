@@ -31,25 +31,25 @@ class Problem(msgspec.Struct, frozen=True):
     errors: list[FieldProblem]
 
 
-SECONDS: Final = {"description": "In how many seconds to ask again.", "schema": {"type": "integer", "minimum": 0}}
+SECONDS: Final = {"description": "Seconds after which the request may be sent again.", "schema": {"type": "integer", "minimum": 0}}
 HEADERS: Final[dict[int, dict[str, Any]]] = {
-    401: {"WWW-Authenticate": {"description": "How to say who is asking.", "schema": {"type": "string"}}},
+    401: {"WWW-Authenticate": {"description": "The scheme by which to authenticate.", "schema": {"type": "string"}}},
     429: {"Retry-After": SECONDS},
     503: {"Retry-After": SECONDS},
 }
 DESCRIPTIONS: Final = {
-    400: "Malformed, or an unknown name or field: `errors` says where.",
-    401: "No token, or one that does not let in.",
-    403: "Known, and not allowed.",
-    404: "Not there, or not yours.",
-    406: "No form that is accepted can be had.",
-    409: "It contradicts the state of things.",
-    412: "It has changed since: its ETag is not the one in `If-Match`.",
-    413: "More than this server reads.",
-    415: "Not `application/json`.",
+    400: "The request is malformed, or names something that does not exist: `errors` says where.",
+    401: "The token is missing, unknown, revoked or expired.",
+    403: "The token's role, tenant or regions do not allow this.",
+    404: "There is no such object, or the token may not see it.",
+    406: "None of the media types in `Accept` is available.",
+    409: "The request conflicts with the current state; `code` says how.",
+    412: "The object has changed: its ETag is not the one in `If-Match`.",
+    413: "The body is larger than the server accepts.",
+    415: "The body's media type is not `application/json`.",
     422: "The `Idempotency-Key` was used for another request.",
-    429: "Too often.",
-    503: "Not now; later it may.",
+    429: "The token has sent too many requests.",
+    503: "The server is too busy, or the database is away.",
 }
 ALWAYS: Final = (400, 401, 403, 406, 429, 503)
 WITH_A_BODY: Final = (413, 415)

@@ -33,7 +33,6 @@ __all__ = ["Buckets", "CallerThrottle", "Rate", "buckets", "sharing", "sharing_s
 
 SYNC_EVERY: Final = 0.25
 SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
-LET_THROUGH: Final = "idcsched.let_through"
 MANY: Final = 10_000
 """The number of remembered callers from which on those with full buckets are forgotten."""
 
@@ -132,15 +131,11 @@ class CallerThrottle(BaseThrottle):
     def allow_request(self, request: Request, view: "APIView") -> bool:
         if settings.THROTTLE is None or not isinstance(request.auth, Principal):
             return True
-        if LET_THROUGH in request.META:  # a request counts once, however often it is checked
-            return True
         caller = request.auth
         name = f"user:{caller.user_id}" if caller.token_id is None else f"token:{caller.token_id}"
         self._wait = buckets(settings.THROTTLE).take(name, time.monotonic())
         if self._wait:
             throttled.inc()
-        else:
-            request.META[LET_THROUGH] = True
         return not self._wait
 
     def wait(self) -> float:
