@@ -16,7 +16,7 @@ from idcsched.audit.context import origin_set
 from idcsched.config.checks import environment_required
 from idcsched.jobs.background import Background
 from idcsched.jobs.heartbeat import Heartbeat
-from idcsched.jobs.models import Trade
+from idcsched.jobs.models import ProcessKind
 from idcsched.placement.services import placements_expire
 from metrics_ingest.sources.periodic import is_of_source, schedules_reconcile
 
@@ -32,7 +32,7 @@ class Scheduler(DatabaseScheduler):
     """Beat's scheduler, which deletes every task from its tables that neither the settings nor a source declares."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._pulse, self._name = Heartbeat(Trade.BEAT), f"beat@{gethostname()}"
+        self._pulse, self._name = Heartbeat(ProcessKind.BEAT), f"beat@{gethostname()}"
         self._expiry = Background("expiring placements", _expire, seconds=EXPIRE_EVERY)
         self._next_check = 0.0
         super().__init__(*args, **kwargs)

@@ -52,6 +52,6 @@ def _limit_cold_shutdown(**_: Any) -> None:
 def worker_pulse() -> Any:
     """Return this worker's heartbeat. Models can't be imported before Django knows its apps, hence the late imports."""
     from idcsched.jobs.heartbeat import Heartbeat  # noqa: PLC0415
-    from idcsched.jobs.models import Trade  # noqa: PLC0415
+    from idcsched.jobs.models import ProcessKind  # noqa: PLC0415
 
-    return Heartbeat(Trade.WORKER)
+    return Heartbeat(ProcessKind.WORKER)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from idcsched.framework.errors import FieldError
-from idcsched.outbound.bounded import Bounded
+from idcsched.outbound.call_bounds import CallBounds
 from idcsched.outbound.secrets import configured_hosts
 
 __all__ = ["MAX_BYTES", "Ask", "Collector", "Config", "Record"]
@@ -30,7 +30,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask(Bounded):
+class Ask(CallBounds):
     """The time limit, the secret and the HTTP client of one run; `now` is the time of the run."""
 
     max_bytes: ClassVar[int] = MAX_BYTES

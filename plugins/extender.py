@@ -25,7 +25,7 @@ import msgspec
 import numpy as np
 
 from idcsched.framework.context import Cycle
-from idcsched.framework.decoding import learned
+from idcsched.framework.decoding import decoder_of
 from idcsched.framework.errors import Invalid, Unavailable
 from idcsched.framework.external import Query
 from idcsched.framework.labels import Mask, Rows
@@ -181,7 +181,7 @@ class Extender(Plugin):
 
 def _answer(document: Any) -> Answer:
     """Convert the document; raises ValueError, with a readable line, for one of another shape."""
-    learned(Answer)
+    decoder_of(Answer)
     try:
         return msgspec.convert(document, Answer)
     except (msgspec.ValidationError, OverflowError) as error:

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from django.db import connection, transaction
 
 from idcsched.accounts.token_use import token_use
-from idcsched.audit.feed import commits_here
+from idcsched.audit.feed import commits_ended_here
 from idcsched.scheduling.keys import KnownRows
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
@@ -74,7 +74,7 @@ class Kept(Generic[T]):
         if alone:
             for name, value in _copied(self._live).items():
                 setattr(live, name, value)
-            live._seen_at, live._commits = monotonic(), commits_here()
+            live._seen_at, live._commits = monotonic(), commits_ended_here()
 
 
 def _state() -> dict[str, Any]:

@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, DropdownFilter, RangeDateTimeFilter
 
 from idcsched.audit.admin import ReadOnlyAdmin
+from idcsched.audit.change_display import kind_name, kinds
 from idcsched.audit.history import shown_change
 from idcsched.audit.models import Change
-from idcsched.audit.showing import kind_name, kinds
 
 from .models import User
 from .roles import principal_of

@@ -19,7 +19,7 @@ from idcsched.framework.messages import _
 from .models import ApiToken
 from .roles import Principal, Role, role_can
 
-__all__ = ["KnownToken", "TokenTable", "known", "token_digest", "tokens_known"]
+__all__ = ["KnownToken", "TokenTable", "token_digest", "token_from_database", "tokens_known"]
 
 FORGOTTEN_AFTER: Final = timedelta(days=1)
 """How long the table holds a token that has ended, to distinguish it from an unknown one without a query."""
@@ -59,7 +59,7 @@ def tokens_known(regions: Mapping[int, tuple[str, ...]]) -> TokenTable:
     return dict(_known(_with_owners().filter(unrevoked, unexpired), regions))
 
 
-def known(text: str) -> KnownToken | None:
+def token_from_database(text: str) -> KnownToken | None:
     """Read the token of that text from the database, without its user's regions."""
     row = _with_owners().filter(digest=token_digest(text)).first()
     return None if row is None else KnownToken(row=row, active=row.user.is_active, principal=_principal(row))

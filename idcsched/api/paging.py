@@ -44,7 +44,10 @@ PAGE_PARAMETERS = [
     LIMIT_PARAMETER,
     _parameter("offset", "How many objects to skip.", minimum=0, maximum=MOST_ROWS, default=0),
 ]
-CURSOR_PARAMETERS = [LIMIT_PARAMETER, OpenApiParameter("cursor", {"type": "string"}, description="The position from which to go on, as `next` gives it.")]
+CURSOR_PARAMETERS = [
+    LIMIT_PARAMETER,
+    OpenApiParameter("cursor", {"type": "string"}, description="The position from which to go on, as `next` gives it."),
+]
 
 
 def _page_schema(results: Any, *counts: str) -> dict[str, Any]:

@@ -31,7 +31,10 @@ class Problem(msgspec.Struct, frozen=True):
     errors: list[FieldProblem]
 
 
-SECONDS: Final = {"description": "Seconds after which the request may be sent again.", "schema": {"type": "integer", "minimum": 0}}
+SECONDS: Final = {
+    "description": "Seconds after which the request may be sent again.",
+    "schema": {"type": "integer", "minimum": 0},
+}
 HEADERS: Final[dict[int, dict[str, Any]]] = {
     401: {"WWW-Authenticate": {"description": "The scheme by which to authenticate.", "schema": {"type": "string"}}},
     429: {"Retry-After": SECONDS},

@@ -18,8 +18,8 @@ from rest_framework.response import Response
 from rest_framework.validators import UniqueValidator
 from rest_framework.viewsets import GenericViewSet
 
-from idcsched.audit.bulk import each, places
-from idcsched.audit.edits import all_or_none, edited
+from idcsched.audit.bulk import apply_to_each, places
+from idcsched.audit.edits import all_or_none, change_locked
 from idcsched.audit.writing import below
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
@@ -254,7 +254,7 @@ class Resource(ReadOnlyResource):
     def _create_in_bulk(self, data: Any) -> list[Any]:
         service = cast("Service", type(self).create_many_service)
         documents = [document for _, document in _items(data)]
-        validated = each(documents, places(documents), self._validated)
+        validated = apply_to_each(documents, places(documents), self._validated)
         rows: list[Any] = service(documents=validated, **self.told_of_many())
         return rows
 
@@ -281,7 +281,7 @@ class Resource(ReadOnlyResource):
     def _edit_rows(self, keys: Sequence[Any], read: Callable[[], Any], change: Callable[[Any], Result]) -> Result:
         rows = self.get_queryset().model._default_manager.filter(pk__in=keys)
         with caller_origin(self.request):
-            return edited(rows, read=read, change=change, held_with=self.held_with)
+            return change_locked(rows, read=read, change=change, held_with=self.held_with)
 
     def _change_row(self, row: Any, document: Any, *, partial: bool) -> Any:
         changed = self.change(row, document, partial=partial)

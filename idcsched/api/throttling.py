@@ -27,7 +27,7 @@ from idcsched.jobs.background import Background
 if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
     from rest_framework.views import APIView
 
-    from .sharing import Sharing
+    from .throttle_sync import ThrottleSync
 
 __all__ = ["Buckets", "CallerThrottle", "Rate", "buckets", "sharing", "sharing_start", "throttle_state"]
 
@@ -99,13 +99,13 @@ def buckets(rate: str) -> Buckets:
 
 
 @cache
-def sharing() -> "Sharing | None":
+def sharing() -> "ThrottleSync | None":
     """Return the exchange with the other processes; None where nothing is throttled, or there is no Redis."""
     if settings.THROTTLE is None or not settings.REDIS_URL:
         return None
-    from .sharing import Sharing  # noqa: PLC0415 - without Redis its client need not be in memory
+    from .throttle_sync import ThrottleSync  # noqa: PLC0415 - without Redis its client need not be in memory
 
-    return Sharing(settings.REDIS_URL, buckets(settings.THROTTLE))
+    return ThrottleSync(settings.REDIS_URL, buckets(settings.THROTTLE))
 
 
 def throttle_state() -> Literal["off", "memory", "redis", "redis_away"]:

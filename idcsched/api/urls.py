@@ -13,7 +13,6 @@ from .views.changes import ChangeViewSet
 from .views.decisions import DecisionViewSet
 from .views.deliveries import DeliveryViewSet
 from .views.inventory import IdcViewSet, IspViewSet, LineViewSet, RegionViewSet
-from .views.marks import AffinityViewSet, TaintViewSet
 from .views.metrics import MetricViewSet, SamplesView
 from .views.openapi_document import OpenApiDocumentView
 from .views.placements import PlacementViewSet
@@ -23,6 +22,7 @@ from .views.root import RootView
 from .views.schedule import ScheduleView
 from .views.sources import CollectorsView, SourceViewSet
 from .views.system import PluginsView, StatusView
+from .views.taints_and_affinities import AffinityViewSet, TaintViewSet
 from .views.tenants import TenantViewSet
 from .views.tokens import TokenViewSet
 from .views.users import MeView, RegionScopeViewSet, UserViewSet

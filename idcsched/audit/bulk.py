@@ -20,7 +20,7 @@ from .row_check import row_check
 from .services import changes_record, feed_extend
 from .writing import below, described, refuse_unknown
 
-__all__ = ["ENOUGH", "each", "places", "rows_check", "rows_create", "rows_insert", "rows_update"]
+__all__ = ["ENOUGH", "apply_to_each", "places", "rows_check", "rows_create", "rows_insert", "rows_update"]
 
 Row = TypeVar("Row", bound=Recorded)
 Item = TypeVar("Item")
@@ -38,7 +38,7 @@ def places(items: Sequence[Any]) -> list[str]:
     return [f"/{index}" for index in range(len(items))]
 
 
-def each(items: Iterable[Item], pointers: Iterable[str], do: Callable[[Item], Result]) -> list[Result]:
+def apply_to_each(items: Iterable[Item], pointers: Iterable[str], do: Callable[[Item], Result]) -> list[Result]:
     """Return the results of `do` for every item; raises one Invalid with all refusals, each at its item's pointer."""
     results: list[Result] = []
     errors: list[FieldError] = []
@@ -57,7 +57,7 @@ def each(items: Iterable[Item], pointers: Iterable[str], do: Callable[[Item], Re
 
 def rows_check(rows: Sequence[Row], pointers: Sequence[str]) -> None:
     """Check every row with `row_check`; raises Invalid."""
-    each(rows, pointers, row_check)
+    apply_to_each(rows, pointers, row_check)
 
 
 def rows_create(rows: Sequence[Row], pointers: Sequence[str] = ()) -> list[Row]:
@@ -87,7 +87,7 @@ def rows_update(
     if not updates:
         return []
     pointers = pointers or [""] * len(updates)
-    each(updates, pointers, lambda update: refuse_unknown(update[1], allowed))
+    apply_to_each(updates, pointers, lambda update: refuse_unknown(update[1], allowed))
     fresh = _locked([row for row, _ in updates])
     originals = [(row.audit_key, described(row)) for row in fresh]
     for row, (_row, changes) in zip(fresh, updates, strict=True):

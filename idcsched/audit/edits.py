@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from django.db import transaction
 from django.db.models import QuerySet
 
-__all__ = ["all_or_none", "edited"]
+__all__ = ["all_or_none", "change_locked"]
 
 Read = TypeVar("Read")
 Result = TypeVar("Result")
@@ -21,7 +21,7 @@ def all_or_none(write: Callable[[], Result]) -> Result:
         return write()
 
 
-def edited(
+def change_locked(
     rows: QuerySet[Any], *, read: Callable[[], Read], change: Callable[[Read], Result], held_with: Iterable[str] = ()
 ) -> Result:
     """Lock the rows, `read` their current state and pass it to `change`; where either raises, nothing is changed.

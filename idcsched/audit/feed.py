@@ -19,13 +19,13 @@ from django.db import connection, transaction
 from .models import Topic
 
 __all__ = [
+    "FeedNews",
     "FeedReader",
     "Moment",
-    "Moved",
-    "commits_begun",
-    "commits_here",
-    "heed_commits",
-    "heed_no_more",
+    "add_commit_listener",
+    "commits_begun_here",
+    "commits_ended_here",
+    "remove_commit_listener",
     "tell_on_commit",
 ]
 
@@ -70,32 +70,32 @@ def _teller(topic: str) -> Callable[[], None]:
     return tell
 
 
-def heed_commits(listener: Listener) -> None:
+def add_commit_listener(listener: Listener) -> None:
     """Call `listener` with the topic of each announced commit, in the committing thread, before that thread goes on.
 
-    `commits_here` counts the commit only after that, so that no other thread waits for what the listener does.
+    `commits_ended_here` counts the commit only after that, so that no other thread waits for what the listener does.
     """
-    heed_no_more(listener)
+    remove_commit_listener(listener)
     _listeners.append(listener)
 
 
-def heed_no_more(listener: Listener) -> None:
+def remove_commit_listener(listener: Listener) -> None:
     """Remove the listener, if it is registered."""
     if listener in _listeners:
         _listeners.remove(listener)
 
 
-def commits_here() -> int:
+def commits_ended_here() -> int:
     """Return the number of the last commit that this process has told its listeners of; a new number means news."""
     return _last_told
 
 
-def commits_begun() -> int:
+def commits_begun_here() -> int:
     """Return the number of this process's last announced commit, told or about to be; a read from now on shows it."""
     return _last_begun
 
 
-class Moved(NamedTuple):
+class FeedNews(NamedTuple):
     """One entry of the feed: what moved; an empty key means anything of the topic.
 
     `xid` is the writing transaction's number, where the database has such numbers; `idcs` are the primary keys of the
@@ -108,7 +108,7 @@ class Moved(NamedTuple):
     idcs: tuple[int, ...] | None = None
 
 
-EVERYTHING = tuple(Moved(topic, "") for topic in Topic.values)
+EVERYTHING = tuple(FeedNews(topic, "") for topic in Topic.values)
 
 
 class Moment(Protocol):
@@ -172,11 +172,11 @@ class FeedReader:
         """Return the topics in which something moved since the last poll."""
         return frozenset(entry.topic for entry in self.poll_entries())
 
-    def poll_entries(self) -> tuple[Moved, ...]:
+    def poll_entries(self) -> tuple[FeedNews, ...]:
         """Return the entries since the last poll, in the order in which they were written."""
         return self._poll_postgresql() if connection.vendor == "postgresql" else self._poll_sqlite()
 
-    def _poll_postgresql(self) -> tuple[Moved, ...]:
+    def _poll_postgresql(self) -> tuple[FeedNews, ...]:
         if self._moment is None:
             self._moment = _PostgresqlMoment.of(*_rows(POSTGRESQL_START)[0])
             return EVERYTHING
@@ -185,21 +185,21 @@ class FeedReader:
         if self._moment.until < before.until:
             return EVERYTHING
         entries = {
-            id_: Moved(topic, key, xid, _keys(idcs)) for _, _, id_, xid, topic, key, idcs in rows if id_ is not None
+            id_: FeedNews(topic, key, xid, _keys(idcs)) for _, _, id_, xid, topic, key, idcs in rows if id_ is not None
         }
         news = tuple(entry for id_, entry in entries.items() if id_ not in self._own_entries)
         # While the reader's own transaction is open, every query returns its entries again.
         self._own_entries = frozenset(id_ for id_, entry in entries.items() if not self._moment.holds(entry.xid or 0))
         return news
 
-    def _poll_sqlite(self) -> tuple[Moved, ...]:
+    def _poll_sqlite(self) -> tuple[FeedNews, ...]:
         if self._number is None:
             self._number = _rows(SQLITE_START)[0][0]
             return EVERYTHING
         rows = _rows(SQLITE_NEWS, self._number)
         if rows:
             self._number = rows[-1][0]
-        return tuple(Moved(topic, key, None, _keys(idcs)) for _, topic, key, idcs in rows)
+        return tuple(FeedNews(topic, key, None, _keys(idcs)) for _, topic, key, idcs in rows)
 
 
 def _keys(text: str | None) -> tuple[int, ...] | None:

@@ -12,8 +12,8 @@ from django.template.response import TemplateResponse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from .change_display import changed_fields, kind_name
 from .models import Action, Change
-from .showing import changed_fields, kind_name
 
 __all__ = ["HistoryMixin", "changes_of", "shown_change"]
 

@@ -28,7 +28,7 @@ from .labels import Rows
 from .normalize import Floats
 from .snapshot import Idcs, Lines, Snapshot, Stock, Taints, hours_of
 
-__all__ = ["Seen"]
+__all__ = ["RecordedColumns"]
 
 FORM = 2
 """The format number of worlds in columns; the older records by the row have none."""
@@ -127,7 +127,7 @@ class LineColumns(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Some IDCs of a snapshot with all that concerns them."""
 
     idcs: IdcColumns
@@ -144,7 +144,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     form: int = FORM
 
     @classmethod
-    def of(cls, snapshot: Snapshot, rows: Rows) -> "Seen":
+    def of(cls, snapshot: Snapshot, rows: Rows) -> "RecordedColumns":
         place: Rows = np.full(snapshot.size, -1, dtype=np.intp)
         place[rows] = np.arange(rows.size)
         lines = np.flatnonzero(place[snapshot.lines.idc] >= 0)

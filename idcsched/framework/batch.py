@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .overlay import Tenancy, laid_over
+from .overlay import Tenancy, with_tenancies
 from .snapshot import Snapshot
 
 __all__ = ["Batch"]
@@ -20,7 +20,7 @@ class Batch:
 
     def take(self, tenancies: Sequence[Tenancy]) -> None:
         """Lay tenancies over `snapshot`; raises KeyError for an unknown IDC, ValueError for an unknown line."""
-        self.snapshot = laid_over(self.snapshot, tenancies)
+        self.snapshot = with_tenancies(self.snapshot, tenancies)
         self.taken += tuple(tenancies)
         if len(self.taken) >= MOST_TAKEN:
             self.base, self.taken = self.snapshot, ()

@@ -10,15 +10,15 @@ from .facts import STOCK_RESOURCES
 from .normalize import DECIMALS
 from .profile import Profile
 
-__all__ = ["claims_of", "picked", "pinned"]
+__all__ = ["claims_of", "narrowed_to", "on_given_lines"]
 
 
-def picked(decision: Decision, position: int) -> Cycle:
+def narrowed_to(decision: Decision, position: int) -> Cycle:
     """Return the cycle narrowed to the survivor at a position."""
     return decision.survivors.narrowed(np.array([position], dtype=np.intp))
 
 
-def pinned(ctx: Cycle, codes: tuple[str, ...]) -> Cycle | None:
+def on_given_lines(ctx: Cycle, codes: tuple[str, ...]) -> Cycle | None:
     """Return the cycle of one IDC with those lines as the chosen ones; None where a line is gone or has no room."""
     lines, own = ctx.snapshot.lines, np.flatnonzero(ctx.snapshot.lines.idc == ctx.row_numbers[0]).tolist()
     by_code = {lines.codes[line]: line for line in own}

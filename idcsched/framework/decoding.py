@@ -12,7 +12,7 @@ from msgspec import inspect
 from .errors import FieldError, Invalid
 from .messages import Message, _
 
-__all__ = ["convert", "decode_json", "learned", "pointer_token"]
+__all__ = ["convert", "decode_json", "decoder_of", "pointer_token"]
 
 T = TypeVar("T")
 
@@ -68,21 +68,21 @@ _JSON_NAMES = {"int": "integer", "float": "number", "str": "string", "bool": "bo
 def decode_json(text: bytes | str, kind: type[T]) -> T:
     """Decode a document as a `kind`; raises Invalid with a pointer to the field that is wrong."""
     try:
-        return learned(kind).decode(text)
+        return decoder_of(kind).decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _refusal(error, kind) from None
 
 
 def convert(document: Any, kind: type[T], pointer: str = "") -> T:
     """Convert parsed JSON to a `kind`; raises Invalid with pointers below `pointer`."""
-    learned(kind)
+    decoder_of(kind)
     try:
         return msgspec.convert(document, kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise _refusal(error, kind, pointer) from None
 
 
-def learned(kind: type[T]) -> "msgspec.json.Decoder[T]":
+def decoder_of(kind: type[T]) -> "msgspec.json.Decoder[T]":
     """Return the type's decoder; after the first call `msgspec.convert` is safe with the type, too.
 
     msgspec inspects a type at its first use, and crashes the process if two threads make it do so at once, as two first

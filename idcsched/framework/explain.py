@@ -47,7 +47,7 @@ __all__ = [
     "first_rejections",
     "idc_brief",
     "lines_used",
-    "listed",
+    "page_of_list",
     "summary_of",
 ]
 
@@ -94,7 +94,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
     )
 
 
-def listed(
+def page_of_list(
     decision: Decision, name: ListName, *, start: int, stop: int, say: Say = say_english
 ) -> tuple[int, tuple[Candidate | Rejected | Stale, ...]]:
     """Return how long that list of the decision's full explanation is, and its entries from `start` to `stop`."""

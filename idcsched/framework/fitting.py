@@ -20,7 +20,7 @@ from .request import Machine, Request
 from .snapshot import Snapshot
 from .wording import Say, Teller, say_english
 
-__all__ = ["Fits", "Limit", "counted"]
+__all__ = ["FittingCount", "Limit", "count_fitting"]
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fits:
+class FittingCount:
     """How many machines fit the IDC of a row; `limit` is None where as many fit as were asked about."""
 
     row: int
@@ -41,7 +41,7 @@ class Fits:
     limit: Limit | None
 
 
-def counted(
+def count_fitting(
     request: Request,
     snapshot: Snapshot,
     profile: Profile,
@@ -50,7 +50,7 @@ def counted(
     at_most: int,
     say: Say = say_english,
     **known: Any,
-) -> list[Fits]:
+) -> list[FittingCount]:
     """Count for every IDC that `request` is about, in the order of the snapshot; takes and raises what `decide` does.
 
     Each IDC counts for itself, in whichever fallback group it stands.
@@ -64,7 +64,7 @@ def counted(
 
     groups, cycle, tell = request.fallback or profile.fallback, decided(1).cycle, Teller(say)
     grouped = cycle.matching(groups) if groups else np.ones(cycle.size, dtype=np.bool_)
-    results = [Fits(row=row, count=0, limit=_no_group(say)) for row in cycle.row_numbers[~grouped].tolist()]
+    results = [FittingCount(row=row, count=0, limit=_no_group(say)) for row in cycle.row_numbers[~grouped].tolist()]
     results += _between(cycle.row_numbers[grouped], 0, at_most + 1, None, decided, tell)
     return sorted(results, key=lambda fits: fits.row)
 
@@ -80,7 +80,7 @@ def _between(
     refused: Decision | None,
     decided: Callable[[int], Decision],
     tell: Teller,
-) -> Iterator[Fits]:
+) -> Iterator[FittingCount]:
     """Bisect the rows that hold `fits` machines and, by the decision `refused`, not `too_many`.
 
     `refused` None: nothing was refused yet, and `too_many` is one above the limit of the search.
@@ -102,14 +102,14 @@ def _next(fits: int, too_many: int, *, first: bool) -> int:
     return min(max(fits * 2, 1), too_many - 1) if first else (fits + too_many) // 2
 
 
-def _results(rows: Rows, fits: int, refused: Decision | None, tell: Teller) -> Iterator[Fits]:
+def _results(rows: Rows, fits: int, refused: Decision | None, tell: Teller) -> Iterator[FittingCount]:
     if refused is None:
-        yield from (Fits(row=row, count=fits, limit=None) for row in rows.tolist())
+        yield from (FittingCount(row=row, count=fits, limit=None) for row in rows.tolist())
         return
     first = first_rejections(refused)
     positions = np.searchsorted(refused.cycle.row_numbers, rows)
     for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
-        yield Fits(row=row, count=fits, limit=_limit(refused, int(first[position]), position, tell))
+        yield FittingCount(row=row, count=fits, limit=_limit(refused, int(first[position]), position, tell))
 
 
 def _limit(refused: Decision, number: int, position: int, tell: Teller) -> Limit:

@@ -12,7 +12,7 @@ from .memory import sealed
 from .normalize import Floats, rounded
 from .snapshot import Headcounts, Snapshot, Stock
 
-__all__ = ["Tenancy", "laid_over"]
+__all__ = ["Tenancy", "with_tenancies"]
 
 
 class Tenancy(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class Tenancy(msgspec.Struct, frozen=True, kw_only=True):
     machines: int = 0
 
 
-def laid_over(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot:
+def with_tenancies(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot:
     """Return the snapshot as it would be if the ledger held these tenancies, too; ceilings are not checked.
 
     Raises KeyError for an unknown IDC, ValueError for an unknown line.

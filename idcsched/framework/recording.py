@@ -13,17 +13,17 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from .archive import Seen
+from .archive import RecordedColumns
 from .building import build_snapshot
 from .external import Reply
 from .facts import World
 from .labels import Mask
-from .overlay import Tenancy, laid_over
+from .overlay import Tenancy, with_tenancies
 from .request import Request
 from .rules import VERSION
 from .snapshot import Snapshot
 
-__all__ = ["Asked", "Inputs", "asked_of", "inputs_of", "named", "pack", "seen_by", "unpack"]
+__all__ = ["Inputs", "RequestInputs", "columns_seen_by", "idcs_named", "inputs_of", "pack", "request_inputs", "unpack"]
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ _KINDS = {"f": np.float64, "i": np.int64}  # for arrays that were packed without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RequestInputs:
     """The inputs of one decision alone: the request, its time, its labels, and what the decision was based on."""
 
     request: Request
@@ -54,7 +54,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs(Asked):
+class Inputs(RequestInputs):
     """All inputs of a decision but the profile, whose revisions are stored elsewhere."""
 
     world: World
@@ -62,7 +62,7 @@ class Inputs(Asked):
     def snapshot(self) -> Snapshot:
         """Return the snapshot that the decision was made on, as far as the request could see it."""
         snapshot = build_snapshot(self.world, id=self.snapshot_id, built_at=self.built_at)
-        return laid_over(snapshot, self.taken) if self.taken else snapshot
+        return with_tenancies(snapshot, self.taken) if self.taken else snapshot
 
 
 def inputs_of(
@@ -76,11 +76,11 @@ def inputs_of(
     taken: Iterable[Tenancy] = (),
 ) -> Inputs:
     """Return the inputs of `decide` without what the request could not see."""
-    asked = asked_of(request, snapshot, now=now, reference=reference, labels=labels, replies=replies, taken=taken)
-    return _together(asked, seen_by(request, snapshot).world())
+    asked = request_inputs(request, snapshot, now=now, reference=reference, labels=labels, replies=replies, taken=taken)
+    return _together(asked, columns_seen_by(request, snapshot).world())
 
 
-def asked_of(
+def request_inputs(
     request: Request,
     snapshot: Snapshot,
     *,
@@ -89,13 +89,13 @@ def asked_of(
     labels: Mapping[str, str],
     replies: Mapping[str, Reply] | None = None,
     taken: Iterable[Tenancy] = (),
-) -> Asked:
+) -> RequestInputs:
     """Return the inputs of `decide` but the world, which is the same for all requests about the same IDCs.
 
     The decision was made on `snapshot` with `taken` laid over.
     """
     seen, row_of = _seen(request, snapshot), snapshot.idcs.row_of
-    return Asked(
+    return RequestInputs(
         request=request,
         snapshot_id=snapshot.id,
         built_at=snapshot.built_at,
@@ -108,12 +108,12 @@ def asked_of(
     )
 
 
-def seen_by(request: Request, snapshot: Snapshot) -> Seen:
+def columns_seen_by(request: Request, snapshot: Snapshot) -> RecordedColumns:
     """Return the part of the snapshot that the request can see: its regions' IDCs and those that it names."""
-    return Seen.of(snapshot, np.flatnonzero(_seen(request, snapshot)))
+    return RecordedColumns.of(snapshot, np.flatnonzero(_seen(request, snapshot)))
 
 
-def pack(part: Inputs | Asked | Seen) -> bytes:
+def pack(part: Inputs | RequestInputs | RecordedColumns) -> bytes:
     return zlib.compress(msgspec.msgpack.encode(part, enc_hook=_encode_array), level=1)
 
 
@@ -122,7 +122,10 @@ def unpack(data: bytes, world: bytes | None = None) -> Inputs:
     if world is None:
         return _unpacked(data, Inputs)
     in_columns = _unpacked(world, _Form).form > 1
-    return _together(_unpacked(data, Asked), _unpacked(world, Seen).world() if in_columns else _unpacked(world, World))
+    return _together(
+        _unpacked(data, RequestInputs),
+        _unpacked(world, RecordedColumns).world() if in_columns else _unpacked(world, World),
+    )
 
 
 class _Form(msgspec.Struct):
@@ -138,7 +141,7 @@ def _unpacked(data: bytes, kind: type[T]) -> T:
         raise ValueError(f"these are no recorded inputs: {error}") from error
 
 
-def _together(asked: Asked, world: World) -> Inputs:
+def _together(asked: RequestInputs, world: World) -> Inputs:
     return Inputs(world=world, **{field.name: getattr(asked, field.name) for field in fields(asked)})
 
 
@@ -159,11 +162,11 @@ def _seen(request: Request, snapshot: Snapshot) -> Mask:
     for region in request.regions:
         seen[slice(*snapshot.spans[region])] = True
     row_of = snapshot.idcs.row_of
-    seen[[row_of[code] for code in named(request)]] = True
+    seen[[row_of[code] for code in idcs_named(request)]] = True
     return seen
 
 
-def named(request: Request) -> list[str]:
+def idcs_named(request: Request) -> list[str]:
     """Return the IDCs that the request names, in whatever region."""
     what_if = request.hypothetical
     supposed = (what_if.taints or (), what_if.ignore_taints or ()) if what_if else ()

@@ -17,7 +17,7 @@ from .errors import PluginBroken
 from .messages import _
 from .plugin import Plugin, Reason
 
-__all__ = ["BUILT_IN", "GROUP", "Registry", "load_registry", "offered"]
+__all__ = ["BUILT_IN", "GROUP", "Registry", "load_registry", "load_subclasses"]
 
 BUILT_IN = "plugins"
 GROUP = "idcsched.plugins"
@@ -46,7 +46,7 @@ class Registry:
 
 def load_registry() -> Registry:
     """Load the built-in plugins and those of installed distributions."""
-    plugins, broken = offered(
+    plugins, broken = load_subclasses(
         Plugin, package=BUILT_IN, group=GROUP, name_of=lambda plugin: plugin.name, check=check_plugin
     )
     return Registry(plugins, broken)
@@ -66,7 +66,7 @@ def check_plugin(plugin: object) -> type[Plugin]:
     return plugin
 
 
-def offered(
+def load_subclasses(
     base: type[Offered],
     *,
     package: str,

@@ -14,7 +14,7 @@ from .normalize import DECIMALS
 from .overlay import Tenancy
 from .snapshot import Snapshot
 
-__all__ = ["awaited", "left_of", "nearest"]
+__all__ = ["free_part_of", "idcs_awaited", "nearest_claims"]
 
 GIVEN_BACK = "ledger"
 """The cure (`Reason.cures`) of a rejection for lack of capacity that other orders hold."""
@@ -22,19 +22,19 @@ MOST_AWAITED = 200
 MOST_LOOKED_AT = 1000
 
 
-def awaited(decision: Decision, *, at_most: int = MOST_AWAITED) -> tuple[str, ...]:
+def idcs_awaited(decision: Decision, *, at_most: int = MOST_AWAITED) -> tuple[str, ...]:
     """Return the IDCs where the request would fit if others released capacity, the smallest shortfall first."""
     rows, codes = decision.cycle.row_numbers, decision.cycle.snapshot.idcs.codes
     return tuple(codes[rows[position]] for _, position in sorted(_lacking(decision))[:at_most])
 
 
-def nearest(decision: Decision) -> Tenancy | None:
+def nearest_claims(decision: Decision) -> Tenancy | None:
     """Return the request's claims in the IDC of the smallest shortfall that released capacity alone would cover."""
     lacking = list(_lacking(decision))
     return _needed(decision, min(lacking)[1]) if lacking else None
 
 
-def left_of(snapshot: Snapshot, wanted: Tenancy) -> Tenancy:
+def free_part_of(snapshot: Snapshot, wanted: Tenancy) -> Tenancy:
     """Return the part of `wanted` that is free; laid over the snapshot, it is kept from all other requests."""
     row = snapshot.idcs.row_of[wanted.idc]
     left = ((claim, min(claim.amount, _free(snapshot, row, claim))) for claim in wanted.claims)

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from .answer import Answer, IdcBrief, IdcShare, LineUse
-from .claiming import claims_of, picked
+from .claiming import claims_of, narrowed_to
 from .cycle import decide
 from .decision import Decision
 from .explain import Explain, answer, idc_brief, lines_used
@@ -89,7 +89,7 @@ def tenancies_of(solution: Solution, *, tenant: str, business: str) -> list[Tena
     return [
         Tenancy(
             idc=decision.code(position),
-            claims=claims_of(picked(decision, position), decision.profile),
+            claims=claims_of(narrowed_to(decision, position), decision.profile),
             tenant=tenant,
             business=business,
             machines=decision.cycle.request.machine_count,

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from .models import Import, State
 
-__all__ = ["DEAD", "Beat", "claimable", "claimed"]
+__all__ = ["DEAD", "ClaimHeartbeat", "claimable", "claimed"]
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def claimed(import_id: int) -> Import | None:
     return None
 
 
-class Beat:
+class ClaimHeartbeat:
     """A thread that saves the import's progress and a sign of life once a second, outside of the import's transaction.
 
     Not on SQLite, where the import's transaction keeps all others from writing, workers that would take over included.

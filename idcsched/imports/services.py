@@ -22,7 +22,7 @@ from idcsched.inventory.scope import scoped
 from idcsched.language.wording import explained
 
 from .importing import Outcome, import_inventory
-from .jobs import Beat, claimable, claimed
+from .jobs import ClaimHeartbeat, claimable, claimed
 from .models import Import, Missing, State
 from .reading import MAX_BYTES, read_files
 
@@ -93,7 +93,7 @@ def import_run(*, import_id: int) -> dict[str, int]:
         _end(job, State.FAILED, faults=[_text_fault(gettext("it was interrupted too often"))])
         return {"changed": 0}
     try:
-        with override(job.language), Beat(job) as beat:
+        with override(job.language), ClaimHeartbeat(job) as beat:
             return {"changed": _run(job, beat)}
     except IdcschedError as refusal:
         with override(job.language):
@@ -129,7 +129,7 @@ def _move(job: Import, user: User, state: State, **values: Any) -> None:
         raise Conflict("invalid_transition", _("this import is not waiting for a go-ahead"))
 
 
-def _run(job: Import, beat: Beat) -> int:
+def _run(job: Import, beat: ClaimHeartbeat) -> int:
     apply = job.state == State.APPLYING
     contents = read_files([(job.file_name, bytes(job.content))], job.kind)
     with origin_set(actor=job.actor, via="import", request_id=job.request_id, message=job.message):

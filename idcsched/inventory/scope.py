@@ -12,7 +12,7 @@ from idcsched.framework.messages import _
 from .labels import RegionTree
 from .models import Idc, Region, RegionScope
 
-__all__ = ["idcs_within", "regions_check", "scope_check", "scope_check_many", "scoped", "scopes_known"]
+__all__ = ["idcs_within", "regions_by_user", "regions_check", "scope_check", "scope_check_many", "scoped"]
 
 
 def scoped(principal: Principal) -> Principal:
@@ -24,7 +24,7 @@ def scoped(principal: Principal) -> Principal:
     return replace(principal, regions=codes or None)
 
 
-def scopes_known() -> dict[int, tuple[str, ...]]:
+def regions_by_user() -> dict[int, tuple[str, ...]]:
     """Return the regions of every user with region scopes, by the user's key."""
     regions: dict[int, tuple[str, ...]] = {}
     for user, code in RegionScope.objects.order_by("region__code").values_list("user_id", "region__code"):

@@ -5,10 +5,10 @@ import gc
 from functools import cache
 from typing import Any
 
-__all__ = ["freed_memory_returned", "here_for_good"]
+__all__ = ["freed_memory_returned", "freeze_loaded_objects"]
 
 
-def here_for_good() -> None:
+def freeze_loaded_objects() -> None:
     """Exempt all objects that exist now, code above all, from garbage collection; call this once the code is loaded.
 
     All threads stand still while Python looks for cycles: a tenth of a second for the code of a web process alone.

@@ -6,7 +6,7 @@ import time
 from django.db import Error, connection
 from django.utils import timezone
 
-from idcsched.jobs.models import Trade
+from idcsched.jobs.models import ProcessKind
 from idcsched.jobs.services import heartbeat_forget, heartbeat_note
 
 __all__ = ["EVERY_SECONDS", "Heartbeat"]
@@ -19,7 +19,7 @@ EVERY_SECONDS = 10.0
 class Heartbeat:
     """The heartbeat of one process: written every ten seconds at most, however often `beat` is called; never raises."""
 
-    def __init__(self, trade: Trade) -> None:
+    def __init__(self, trade: ProcessKind) -> None:
         self._trade = trade
         self._next = 0.0
 

@@ -3,10 +3,10 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.db.fields import one_of, unique
 
-__all__ = ["Heartbeat", "Lease", "Trade"]
+__all__ = ["Heartbeat", "Lease", "ProcessKind"]
 
 
-class Trade(models.TextChoices):
+class ProcessKind(models.TextChoices):
     WORKER = "worker", _("worker")
     BEAT = "beat", _("beat")
 
@@ -14,7 +14,7 @@ class Trade(models.TextChoices):
 class Heartbeat(models.Model):
     """The last sign of life of a worker or beat; a process that ends in order deletes its row."""
 
-    trade = models.CharField(_("trade"), max_length=10, choices=Trade.choices)
+    trade = models.CharField(_("trade"), max_length=10, choices=ProcessKind.choices)
     name = models.CharField(_("name"), max_length=255)
     at = models.DateTimeField(_("at"))
 
@@ -24,7 +24,7 @@ class Heartbeat(models.Model):
         ordering = ["trade", "name"]
         constraints = [
             unique("trade", "name", name="heartbeat_unique"),
-            one_of("trade", Trade, name="heartbeat_trade_known"),
+            one_of("trade", ProcessKind, name="heartbeat_trade_known"),
         ]
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from idcsched.jobs.heartbeat import EVERY_SECONDS
-from idcsched.jobs.models import Heartbeat, Trade
+from idcsched.jobs.models import Heartbeat, ProcessKind
 
 __all__ = ["Process", "processes", "queue_depths"]
 
@@ -26,7 +26,7 @@ MISSING_AFTER: Final = 4.5 * EVERY_SECONDS
 class Process:
     """A worker or beat with a heartbeat; not `alive` if its last heartbeat is too old."""
 
-    trade: Trade
+    trade: ProcessKind
     name: str
     age_seconds: float
 
@@ -39,7 +39,7 @@ def processes(*, now: datetime) -> list[Process]:
     """Return the processes that are alive or missing; a process that ended in order is neither."""
     rows = Heartbeat.objects.values_list("trade", "name", "at")
     return [
-        Process(trade=Trade(trade), name=name, age_seconds=max((now - at).total_seconds(), 0.0))
+        Process(trade=ProcessKind(trade), name=name, age_seconds=max((now - at).total_seconds(), 0.0))
         for trade, name, at in rows
     ]
 

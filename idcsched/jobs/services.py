@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from idcsched.audit.writing import write
-from idcsched.jobs.models import Heartbeat, Lease, Trade
+from idcsched.jobs.models import Heartbeat, Lease, ProcessKind
 
 __all__ = ["FORGOTTEN", "heartbeat_forget", "heartbeat_note", "lease_give_up", "lease_take"]
 
@@ -16,14 +16,14 @@ FORGOTTEN: Final = timedelta(hours=1)
 
 
 @write()
-def heartbeat_note(*, trade: Trade, name: str, now: datetime) -> None:
+def heartbeat_note(*, trade: ProcessKind, name: str, now: datetime) -> None:
     """Record that the process is alive, and delete the heartbeats of processes that have been missing for long."""
     Heartbeat.objects.update_or_create(trade=trade, name=name, defaults={"at": now})
     Heartbeat.objects.filter(at__lt=now - FORGOTTEN).delete()
 
 
 @write()
-def heartbeat_forget(*, trade: Trade, name: str) -> None:
+def heartbeat_forget(*, trade: ProcessKind, name: str) -> None:
     """Delete the heartbeat of a process that ends in order."""
     Heartbeat.objects.filter(trade=trade, name=name).delete()
 

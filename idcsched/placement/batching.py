@@ -14,7 +14,7 @@ from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import Made, Scheduled, make, tenant_of
+from idcsched.scheduling.schedule import MadeDecision, Scheduled, decide_request, tenant_of
 
 from .callbacks import callback_host_check
 from .choices import choices
@@ -22,7 +22,7 @@ from .models import Placement
 from .ordering import DECISIONS, NoFeasible, placement_order, tenant_for
 from .orders import Take, order_of
 from .quota import quota_check, quota_refusal, use_of
-from .taking import take_together
+from .reserving import take_together
 from .view import Lookahead
 from .waiting import ALTERNATES
 
@@ -96,9 +96,9 @@ def _only_recommends(request: Request) -> bool:
     return request.action in (None, "recommend")
 
 
-def _recommend(request: Request, principal: Principal, http_request_id: str, lookahead: Lookahead) -> Made:
+def _recommend(request: Request, principal: Principal, http_request_id: str, lookahead: Lookahead) -> MadeDecision:
     tenant = tenant_of(request, principal)
-    made = make(
+    made = decide_request(
         request=request,
         tenant=tenant,
         actor=principal.username,
@@ -118,7 +118,7 @@ class _Gang:
         self.outcomes: list[Outcome] = []
         self._principal, self._http_request_id = principal, http_request_id
         self._group, self._lookahead = uuid7(), Lookahead()
-        self._made: list[Made] = []
+        self._made: list[MadeDecision] = []
         self._takes: dict[int, list[Take]] = {}
 
     def add(self, request: RequestOrError) -> None:
@@ -164,10 +164,10 @@ class _Gang:
                 self.outcomes[number] = by_decision[outcome.decision_id]
         self._record([made for made in self._made if made.scheduled.decision_id not in by_decision])
 
-    def _decide_recommendation(self, request: Request) -> Made:
+    def _decide_recommendation(self, request: Request) -> MadeDecision:
         return _recommend(request, self._principal, self._http_request_id, self._lookahead)
 
-    def _decide_order(self, request: Request) -> Made:
+    def _decide_order(self, request: Request) -> MadeDecision:
         """Decide an order and note what is to be taken for it."""
         if request.wait_seconds:
             detail = _("what is placed together or not at all can't wait")
@@ -175,7 +175,7 @@ class _Gang:
         tenant = tenant_for(request, self._principal)
         order = order_of(request, tenant=tenant, actor=self._principal.username, group_id=self._group)
         callback_host_check(request.callback_url, order.tenant)
-        made = make(
+        made = decide_request(
             request=request,
             tenant=order.tenant.code,
             actor=order.actor,
@@ -196,6 +196,6 @@ class _Gang:
         self._record(self._made)
 
     @staticmethod
-    def _record(made: Sequence[Made]) -> None:
+    def _record(made: Sequence[MadeDecision]) -> None:
         for decision in made:
             recorder.hand_in(decision.record)

@@ -23,8 +23,8 @@ from .models import Delivery, Event, Placement
 
 __all__ = [
     "CallbackDocument",
-    "announce",
-    "announced",
+    "announce_now",
+    "announce_on_commit",
     "callback_host_check",
     "callbacks_of",
     "may_be_called",
@@ -68,13 +68,13 @@ def callbacks_of(events: Sequence[Event]) -> list[Delivery]:
     return [_delivery(event.placement, event) for event in events if event.placement.callback_url]
 
 
-def announced(placement: Placement) -> None:
+def announce_on_commit(placement: Placement) -> None:
     """Send a message to the workers about the placement's callbacks once the transaction is committed."""
     if placement.callback_url:
-        transaction.on_commit(lambda: announce(placement.pk))
+        transaction.on_commit(lambda: announce_now(placement.pk))
 
 
-def announce(placement_id: UUID) -> None:
+def announce_now(placement_id: UUID) -> None:
     """Send a message to the workers; where the broker is away, the sweep finds the callbacks."""
     task, arguments = "idcsched.placement.tasks.placement_deliver", [str(placement_id)]
     try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from idcsched.framework.capacity import Claim
-from idcsched.framework.claiming import claims_of, picked
+from idcsched.framework.claiming import claims_of, narrowed_to
 from idcsched.framework.context import Cycle
 from idcsched.framework.decision import Decision
 from idcsched.framework.errors import PluginFailed
@@ -40,7 +40,7 @@ def candidates(decision: Decision, *, at_most: int) -> Iterator[Candidate]:
     first = positions.index(decision.picked)
     others = (index for index in range(min(at_most + 1, len(positions))) if index != first)
     for index in islice((first, *others), at_most):
-        yield candidate_of(picked(decision, positions[index]), decision.profile, rank=index + 1)
+        yield candidate_of(narrowed_to(decision, positions[index]), decision.profile, rank=index + 1)
 
 
 def candidate_of(ctx: Cycle, profile: Profile, *, rank: int) -> Candidate:

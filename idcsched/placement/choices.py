@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 from uuid_utils.compat import uuid7
 
-from idcsched.framework.claiming import picked
-from idcsched.scheduling.schedule import Made
+from idcsched.framework.claiming import narrowed_to
+from idcsched.scheduling.schedule import MadeDecision
 
 from .candidates import Candidate, candidate_of, candidates
 from .lifecycle import Action
@@ -22,7 +22,9 @@ MOST_LOOKED_AT = 100
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
-def choices(order: Order, made: Made, *, at_most: int, avoided: Mapping[str, str] = NOWHERE) -> Iterator[list[Take]]:
+def choices(
+    order: Order, made: MadeDecision, *, at_most: int, avoided: Mapping[str, str] = NOWHERE
+) -> Iterator[list[Take]]:
     """Yield what to take, best first; asking for the next means that the previous one was lost to another order.
 
     Skips candidates that a plugin does not permit, IDCs in `avoided` (code → reason), and, where machines are to be
@@ -59,13 +61,13 @@ def why_not(order: Order, wanted: Sequence[Candidate]) -> str:
     return ""
 
 
-def nobody_starts_machines(order: Order, made: Made) -> bool:
+def nobody_starts_machines(order: Order, made: MadeDecision) -> bool:
     """Return whether machines are to be started and no IDC that fits has a provider that starts them."""
     if order.action == Action.RESERVE or not made.solution.scheduled:
         return False
     if made.solution.shares is not None:
         candidates_of_shares = [
-            candidate_of(picked(share.decision, share.position), share.decision.profile, rank=1)
+            candidate_of(narrowed_to(share.decision, share.position), share.decision.profile, rank=1)
             for share in made.solution.shares
         ]
         return why_not(order, candidates_of_shares) == NO_PROVIDER
@@ -74,14 +76,16 @@ def nobody_starts_machines(order: Order, made: Made) -> bool:
     )
 
 
-def _shares(order: Order, made: Made) -> Iterator[list[Take]]:
+def _shares(order: Order, made: MadeDecision) -> Iterator[list[Take]]:
     """Yield the one choice of a spread order: a placement in each IDC, all of one group."""
     group = order.group_id or uuid7()
     takes = [
         Take(
             order=replace(order, request=share.request, group_id=group, based_on=None if number else order.based_on),
             made=made,
-            candidate=candidate_of(picked(share.decision, share.position), share.decision.profile, rank=share.rank),
+            candidate=candidate_of(
+                narrowed_to(share.decision, share.position), share.decision.profile, rank=share.rank
+            ),
         )
         for number, share in enumerate(made.solution.shares or ())
     ]

@@ -7,7 +7,7 @@ import msgspec
 from django.db import IntegrityError
 
 from idcsched.accounts.roles import Principal
-from idcsched.framework.claiming import picked, pinned
+from idcsched.framework.claiming import narrowed_to, on_given_lines
 from idcsched.framework.context import Cycle
 from idcsched.framework.errors import Conflict, Invalid, NotFound
 from idcsched.framework.messages import _
@@ -16,7 +16,7 @@ from idcsched.scheduling.live import live
 from idcsched.scheduling.recommendation import Recommendation, recommendation_of
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import policy_of
-from idcsched.scheduling.schedule import Made, make
+from idcsched.scheduling.schedule import MadeDecision, decide_request
 
 from .callbacks import callback_host_check
 from .candidates import Candidate, candidate_of
@@ -26,7 +26,7 @@ from .models import Placement
 from .ordering import NoFeasible
 from .orders import Order, Take, order_of
 from .quota import quota_check
-from .taking import take_together
+from .reserving import take_together
 
 __all__ = ["COMMIT_SECONDS", "placement_commit"]
 
@@ -83,13 +83,13 @@ def _tenant_of(recommendation: Recommendation, principal: Principal) -> str:
     return code
 
 
-def _decide_again(recommendation: Recommendation, principal: Principal, http_request_id: str) -> Made:
+def _decide_again(recommendation: Recommendation, principal: Principal, http_request_id: str) -> MadeDecision:
     """Decide again on the live picture, among the recommended IDCs alone, by the recommendation's profile revision.
 
     Raises Conflict `decision_outdated` where the IDCs do not fit any more.
     """
     idcs = tuple(share.idc for share in recommendation.shares)
-    made = make(
+    made = decide_request(
         request=msgspec.structs.replace(recommendation.request, only=idcs, explain="full", action=None),
         tenant=recommendation.tenant,
         actor=principal.username,
@@ -101,16 +101,16 @@ def _decide_again(recommendation: Recommendation, principal: Principal, http_req
     return made
 
 
-def _takes_as_recommended(recommendation: Recommendation, order: Order, made: Made) -> list[Take]:
+def _takes_as_recommended(recommendation: Recommendation, order: Order, made: MadeDecision) -> list[Take]:
     """Return what to take: the recommended IDCs and lines, even if others would be chosen now."""
     if recommendation.spread:
         return _shares_as_recommended(recommendation, order, made)
-    narrowed = picked(made.decision, made.decision.picked)
+    narrowed = narrowed_to(made.decision, made.decision.picked)
     candidate = _pinned(made, narrowed, recommendation.shares[0].lines, rank=1)
     return [Take(order=order, made=made, candidate=candidate)]
 
 
-def _shares_as_recommended(recommendation: Recommendation, order: Order, made: Made) -> list[Take]:
+def _shares_as_recommended(recommendation: Recommendation, order: Order, made: MadeDecision) -> list[Take]:
     """Return what to take of each IDC, if the shares are still those recommended."""
     recommended = {share.idc: share for share in recommendation.shares}
     takes = next(choices(order, made, at_most=1), [])
@@ -122,7 +122,7 @@ def _shares_as_recommended(recommendation: Recommendation, order: Order, made: M
             take,
             candidate=_pinned(
                 made,
-                picked(share.decision, share.position),
+                narrowed_to(share.decision, share.position),
                 recommended[take.candidate.idc].lines,
                 rank=take.candidate.rank,
             ),
@@ -131,13 +131,13 @@ def _shares_as_recommended(recommendation: Recommendation, order: Order, made: M
     ]
 
 
-def _pinned(made: Made, ctx: Cycle, lines: tuple[str, ...], *, rank: int) -> Candidate:
-    pinned_ctx = pinned(ctx, lines)
+def _pinned(made: MadeDecision, ctx: Cycle, lines: tuple[str, ...], *, rank: int) -> Candidate:
+    pinned_ctx = on_given_lines(ctx, lines)
     if pinned_ctx is None:
         raise _outdated(made)
     return candidate_of(pinned_ctx, made.decision.profile, rank=rank)
 
 
-def _outdated(made: Made) -> NoFeasible:
+def _outdated(made: MadeDecision) -> NoFeasible:
     recorder.hand_in(made.record)
     return NoFeasible("decision_outdated", _("what was recommended does not fit any more: {summary}"), made)

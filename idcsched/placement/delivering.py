@@ -23,7 +23,7 @@ from idcsched.framework.messages import _
 from idcsched.outbound.client import Request, shared_client
 from idcsched.outbound.errors import HostRefused, OutboundError
 
-from .callbacks import announce, may_be_called
+from .callbacks import announce_now, may_be_called
 from .models import Delivery, DeliveryState
 from .signing import signed_headers
 
@@ -59,7 +59,7 @@ def callbacks_announce(*, now: datetime, at_most: int = 500) -> int:
     first = Delivery.objects.filter(_due(now), ~Exists(earlier))
     placements = list(first.order_by("next_try_at").values_list("placement", flat=True)[:at_most])
     for placement_id in placements:
-        announce(placement_id)
+        announce_now(placement_id)
     return len(placements)
 
 
@@ -74,7 +74,7 @@ def delivery_resend(*, delivery: Delivery) -> Delivery:
     rows.update(state=DeliveryState.PENDING, queued_at=now, next_try_at=now)
     after = {"state": DeliveryState.PENDING.value, "queued_at": now}
     change_record(kind="callback", key=str(delivery.pk), before=before, after=after)
-    transaction.on_commit(lambda: announce(delivery.placement_id))
+    transaction.on_commit(lambda: announce_now(delivery.placement_id))
     return rows.select_related("placement__tenant").get()
 
 

@@ -22,10 +22,10 @@ __all__ = [
     "PlacementDocument",
     "delivery_document",
     "event_document",
-    "just_ordered",
+    "new_placement_document",
     "on_idcs_to_leave",
     "placement_documents",
-    "shown",
+    "with_details",
 ]
 
 
@@ -100,7 +100,7 @@ class DeliveryDocument(msgspec.Struct, frozen=True, kw_only=True):
     payload: msgspec.Raw
 
 
-def shown(rows: QuerySet[Placement]) -> QuerySet[Placement]:
+def with_details(rows: QuerySet[Placement]) -> QuerySet[Placement]:
     """Join and prefetch all that the documents need, in a fixed number of queries."""
     attempts = Attempt.objects.select_related("idc").prefetch_related("machines")
     return rows.select_related("tenant", "idc").prefetch_related(Prefetch("attempts", attempts))
@@ -114,7 +114,7 @@ def placement_documents(placements: Sequence[Placement]) -> list[PlacementDocume
     ]
 
 
-def just_ordered(placement: Placement) -> PlacementDocument:
+def new_placement_document(placement: Placement) -> PlacementDocument:
     """Return the document of a new placement for which nothing is started yet, without a query."""
     idc = placement.idc.code if placement.idc else None
     return _document(placement, _eviction_taint_seen(idc) if idc else None, attempts=())

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from idcsched.framework.errors import FieldError, Unavailable
-from idcsched.outbound.bounded import Bounded
+from idcsched.outbound.call_bounds import CallBounds
 from idcsched.outbound.secrets import configured_hosts
 
 __all__ = ["Call", "Condition", "Config", "Driver", "Existing", "NotHere", "Wanted"]
@@ -72,7 +72,7 @@ class NotHere(Unavailable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call(Bounded):
+class Call(CallBounds):
     """The bounds of one turn with a provider; fetches are not retried. `provider` is the row's code."""
 
     provider: str

@@ -10,7 +10,7 @@ from functools import cache
 
 from idcsched.framework.errors import PluginBroken
 from idcsched.framework.messages import _
-from idcsched.framework.registry import offered
+from idcsched.framework.registry import load_subclasses
 
 from .driver import Config, Driver
 
@@ -36,7 +36,7 @@ def driver_kinds() -> DriverKinds:
 
 def load_driver_kinds() -> DriverKinds:
     """Load the built-in drivers and those that installed distributions offer."""
-    drivers, broken = offered(
+    drivers, broken = load_subclasses(
         Driver,  # type: ignore[type-abstract]  # the classes offered are not abstract
         package=BUILT_IN,
         group=GROUP,

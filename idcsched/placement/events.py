@@ -10,14 +10,14 @@ from idcsched.audit.context import origin
 from idcsched.framework.errors import NotFound
 from idcsched.framework.messages import _
 
-from .callbacks import announced, callbacks_of
+from .callbacks import announce_on_commit, callbacks_of
 from .lifecycle import Move, State, next_state
 from .models import Delivery, Event, Placement
 
-__all__ = ["advance", "first_events", "held"]
+__all__ = ["advance", "first_events", "placement_locked"]
 
 
-def held(placement_id: UUID | str, *, skip_locked: bool = False) -> Placement:
+def placement_locked(placement_id: UUID | str, *, skip_locked: bool = False) -> Placement:
     """Lock the placement until the transaction ends and return its current row; raises NotFound.
 
     The IDC is not joined: after waiting for a lock, PostgreSQL returns the locked row as it is now, but joined rows as
@@ -42,7 +42,7 @@ def advance(placement: Placement, move: Move, *, detail: Mapping[str, Any] | Non
     event = _event(placement, move, detail or {})
     event.save(force_insert=True)
     Delivery.objects.bulk_create(callbacks_of([event]))
-    announced(placement)
+    announce_on_commit(placement)
 
 
 def first_events(placement: Placement, moves: Mapping[Move, Mapping[str, Any]]) -> list[Event]:

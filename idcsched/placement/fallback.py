@@ -18,21 +18,21 @@ from idcsched.ledger.taking import oversold
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import Made, make
+from idcsched.scheduling.schedule import MadeDecision, decide_request
 
 from .choices import choices
-from .events import advance, held
+from .events import advance, placement_locked
 from .lifecycle import HOLDING, Action, Move, State, next_state
 from .models import Attempt, AttemptState, Event, Machine, MachineState, Placement
 from .ordering import NoFeasible
 from .orders import Order, order_of
 from .quota import quota_check
 from .release import capacity_given_back
+from .reserving import move_to_idc
 from .rollup import attempt_gone, settle
 from .start import attempt_begin, machines_check
-from .taking import take_over
 
-__all__ = ["placement_fall", "placement_retry", "placements_reconcile"]
+__all__ = ["placement_retry", "placement_try_next_idc", "placements_reconcile"]
 
 MOST_ATTEMPTS = 5
 """The number of IDCs in which a placement is tried before it fails."""
@@ -41,7 +41,7 @@ SETTLED = timedelta(seconds=5)
 """Placements that have changed within this time are left to the workers at their machines."""
 
 
-def placement_fall(*, placement_id: UUID) -> bool:
+def placement_try_next_idc(*, placement_id: UUID) -> bool:
     """If the last attempt has failed and its machines are gone, try the next best IDC, or fail; return whether so."""
     fallen = Placement.objects.filter(pk=placement_id, state=State.PROVISIONING, attempts__state=AttemptState.FAILED)
     return fallen.exists() and _fall(placement_id)
@@ -53,12 +53,14 @@ def placement_retry(*, placement: Placement, http_request_id: str) -> Placement:
 
     Raises Conflict `invalid_transition`, NoFeasible `no_feasible_idc`, Conflict `quota_exceeded`, PluginFailed.
     """
-    locked = held(placement.pk)
+    locked = placement_locked(placement.pk)
     next_state(locked.state, Move.RETRY)
     order = _order(locked)
     machines_check(order.request)
     live.catch_up()
-    made = make(request=order.request, tenant=order.tenant.code, actor=locked.actor, http_request_id=http_request_id)
+    made = decide_request(
+        request=order.request, tenant=order.tenant.code, actor=locked.actor, http_request_id=http_request_id
+    )
     if not _take_first(locked, order, made, Move.RETRY, avoided={}):
         quota_check(order.tenant, order.use)
         recorder.hand_in(made.record)
@@ -78,18 +80,18 @@ def placements_reconcile(*, now: datetime, at_most: int = 500) -> int:
     ids = list(still.order_by("changed_at").values_list("pk", flat=True)[:at_most])
     for placement_id in ids:
         _settle(placement_id)
-        placement_fall(placement_id=placement_id)
+        placement_try_next_idc(placement_id=placement_id)
     return len(ids)
 
 
 @write()
 def _settle(placement_id: UUID) -> None:
-    settle(held(placement_id))
+    settle(placement_locked(placement_id))
 
 
 @write()
 def _fall(placement_id: UUID) -> bool:
-    placement = held(placement_id)
+    placement = placement_locked(placement_id)
     if placement.state != State.PROVISIONING or attempt_gone(placement) is None:
         return False
     attempts = list(_attempts_made(placement))
@@ -105,7 +107,7 @@ def _try_next_idc(placement: Placement, attempts: Iterable[Attempt]) -> bool:
     order = _order(placement)
     avoided = {**dict.fromkeys(_idcs_of_the_group(placement), "spread"), **_failed_idcs(attempts)}
     try:
-        made = make(
+        made = decide_request(
             request=order.request,
             tenant=order.tenant.code,
             actor=placement.actor,
@@ -117,13 +119,13 @@ def _try_next_idc(placement: Placement, attempts: Iterable[Attempt]) -> bool:
     return _take_first(placement, order, made, Move.FALL, avoided)
 
 
-def _take_first(placement: Placement, order: Order, made: Made, move: Move, avoided: dict[str, str]) -> bool:
+def _take_first(placement: Placement, order: Order, made: MadeDecision, move: Move, avoided: dict[str, str]) -> bool:
     """Take the best choice that can be had and release what the placement held; return whether there was one."""
     left_idc = placement.idc.code if placement.idc and placement.state in HOLDING else None
     for (take,) in choices(order, made, at_most=MOST_ATTEMPTS, avoided=avoided):
         try:
             with transaction.atomic():
-                take_over(placement, take, move)
+                move_to_idc(placement, take, move)
                 if left_idc is not None:
                     capacity_given_back(placement, idc=left_idc)
                 attempt_begin(placement)

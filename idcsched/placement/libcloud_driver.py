@@ -5,7 +5,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 import msgspec
 
-from idcsched.framework.decoding import learned
+from idcsched.framework.decoding import decoder_of
 from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
@@ -132,7 +132,7 @@ def refused(kind: type[Unavailable], reason: str) -> NoReturn:
 
 
 def _params(wanted: Wanted) -> Params:
-    learned(Params)
+    decoder_of(Params)
     try:
         return msgspec.convert(wanted.shape.get("params") or {}, Params)
     except msgspec.ValidationError as error:

@@ -17,11 +17,11 @@ from idcsched.audit.writing import write
 from idcsched.framework.errors import IdcschedError
 
 from .driver import Call, Driver
-from .events import held
-from .fallback import placement_fall
+from .events import placement_locked
+from .fallback import placement_try_next_idc
 from .models import Machine, MachineState
 from .provider_rows import driver_and_call
-from .provider_step import Turn, turn_taken, went_wrong
+from .provider_step import Turn, changes_after_failure, take_turn
 from .rollup import settle
 from .start import announce_machines
 
@@ -43,9 +43,13 @@ def machine_tend(*, machine_id: UUID) -> bool:
     machine = _claimed(machine_id, timeout + MARGIN)
     if machine is None:
         return False
-    changes = _take_turn(Turn(machine, *resolved)) if isinstance(resolved, tuple) else went_wrong(machine, resolved)
+    changes = (
+        _take_turn(Turn(machine, *resolved))
+        if isinstance(resolved, tuple)
+        else changes_after_failure(machine, resolved)
+    )
     if _write_changes(machine, changes):
-        placement_fall(placement_id=machine.attempt.placement_id)
+        placement_try_next_idc(placement_id=machine.attempt.placement_id)
     return True
 
 
@@ -84,18 +88,18 @@ def _claimed(machine_id: UUID, duration: timedelta) -> Machine | None:
 def _take_turn(turn: Turn) -> dict[str, Any]:
     """Take the turn and return the changes to be written, whether it succeeded or failed."""
     try:
-        return turn_taken(turn)
+        return take_turn(turn)
     except IdcschedError as error:
-        return went_wrong(turn.machine, error, turn)
+        return changes_after_failure(turn.machine, error, turn)
     except Exception as error:
         logger.exception("provider %s failed at machine %s", turn.machine.provider, turn.machine.pk)
-        return went_wrong(turn.machine, error, turn)
+        return changes_after_failure(turn.machine, error, turn)
 
 
 @write()
 def _write_changes(machine: Machine, changes: dict[str, Any]) -> bool:
     """Write the turn's changes and settle the placement; False where another worker has claimed the machine since."""
-    placement = held(machine.attempt.placement_id)
+    placement = placement_locked(machine.attempt.placement_id)
     rows = Machine.objects.filter(pk=machine.pk, claim=machine.claim)
     current_state = rows.values_list("state", flat=True).first()
     if current_state is None:

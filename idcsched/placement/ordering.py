@@ -10,17 +10,17 @@ from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Conflict, Invalid
 from idcsched.framework.messages import Message, _
 from idcsched.framework.request import Request
-from idcsched.framework.shortfall import awaited
+from idcsched.framework.shortfall import idcs_awaited
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import Made, make, tenant_of
+from idcsched.scheduling.schedule import MadeDecision, decide_request, tenant_of
 
 from .callbacks import callback_host_check
 from .choices import choices, nobody_starts_machines
 from .models import Placement
 from .orders import Order, order_of
 from .quota import quota_check
-from .taking import take_together, wait
+from .reserving import take_together, wait
 from .view import LiveView
 from .waiting import ALTERNATES, cures_of
 
@@ -33,7 +33,7 @@ DECISIONS = 10
 class NoFeasible(Conflict):
     """Nothing fits, or concurrent orders took all that fitted; carries the last decision."""
 
-    def __init__(self, code: str, detail: Message, made: Made) -> None:
+    def __init__(self, code: str, detail: Message, made: MadeDecision) -> None:
         self.decision = made.answer
         super().__init__(code, detail, summary=self.decision.summary)
 
@@ -59,7 +59,7 @@ def placement_order(
     callback_host_check(order.request.callback_url, order.tenant)
     outrun = False
     for _attempt in range(DECISIONS):
-        made = make(
+        made = decide_request(
             request=request,
             tenant=order.tenant.code,
             actor=order.actor,
@@ -75,12 +75,12 @@ def placement_order(
         view.renew()
     quota_check(order.tenant, order.use)
     if request.wait_seconds:
-        return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made), awaits=awaited(made.decision))
+        return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made), awaits=idcs_awaited(made.decision))
     recorder.hand_in(made.record)
     raise _refusal(order, made, http_request_id, view, outrun=outrun)
 
 
-def _refusal(order: Order, made: Made, http_request_id: str, view: LiveView, *, outrun: bool) -> NoFeasible:
+def _refusal(order: Order, made: MadeDecision, http_request_id: str, view: LiveView, *, outrun: bool) -> NoFeasible:
     """Return the reason why the order is refused; `outrun`: concurrent orders were quicker each time."""
     if nobody_starts_machines(order, made):
         return NoFeasible("no_provider", _("no IDC that fits has a provider that starts machines: {summary}"), made)
@@ -98,13 +98,13 @@ def _fits_without_waiting_orders(order: Order, http_request_id: str, view: LiveV
         return False
     without_kept = replace(picture, kept=())
     tenant, actor = order.tenant.code, order.actor
-    made = make(
+    made = decide_request(
         request=order.request, tenant=tenant, actor=actor, http_request_id=http_request_id, picture=without_kept
     )
     return made.solution.scheduled
 
 
-def _take_best(order: Order, made: Made, view: LiveView) -> tuple[list[Placement], bool]:
+def _take_best(order: Order, made: MadeDecision, view: LiveView) -> tuple[list[Placement], bool]:
     """Try the choices, best first; return the placements, and whether all were lost to concurrent orders."""
     outrun = False
     for takes in choices(order, made, at_most=ALTERNATES):

@@ -12,7 +12,7 @@ from idcsched.accounts.models import Tenant
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Request
 from idcsched.scheduling.callers import tenant_named
-from idcsched.scheduling.schedule import Made
+from idcsched.scheduling.schedule import MadeDecision
 
 from .candidates import Candidate
 from .lifecycle import Action
@@ -88,7 +88,7 @@ class Take:
     """
 
     order: Order
-    made: Made
+    made: MadeDecision
     candidate: Candidate
     because: str | None = None
     passed_over: Sequence[PassedOver] = ()

@@ -19,7 +19,7 @@ from idcsched.outbound.errors import CircuitOpen
 from .driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
 from .models import Machine, MachineState
 
-__all__ = ["Turn", "turn_taken", "went_wrong"]
+__all__ = ["Turn", "changes_after_failure", "take_turn"]
 
 Changes = dict[str, Any]
 
@@ -72,12 +72,12 @@ class StartFailed(Unavailable):
     """The created machine will not come up and is being removed."""
 
 
-def turn_taken(turn: Turn) -> Changes:
+def take_turn(turn: Turn) -> Changes:
     """Do the step of the machine's state and return its changes; raises whatever the driver raises."""
     return _STEPS[MachineState(turn.machine.state)](turn)
 
 
-def went_wrong(machine: Machine, error: Exception, turn: Turn | None = None) -> Changes:
+def changes_after_failure(machine: Machine, error: Exception, turn: Turn | None = None) -> Changes:
     """Return the changes after a failed turn: what is noted, and when the next turn is."""
     now, config = timezone.now(), turn.driver.config if turn else Config()
     text, tries = _error_text(error, turn), machine.tries + 1

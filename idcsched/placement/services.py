@@ -3,10 +3,10 @@
 from .batching import batch_answer, gang_place
 from .committing import placement_commit
 from .delivering import callbacks_announce, deliveries_prune, delivery_resend, placement_deliver
-from .fallback import placement_fall, placement_retry, placements_reconcile
+from .fallback import placement_retry, placement_try_next_idc, placements_reconcile
 from .machine_worker import machine_tend, machines_announce
 from .ordering import placement_order
-from .outcomes import machine_told
+from .provider_messages import machine_changed
 from .provider_rows import provider_create, provider_delete, provider_update
 from .transitions import (
     placement_confirm,
@@ -23,18 +23,18 @@ __all__ = [
     "deliveries_prune",
     "delivery_resend",
     "gang_place",
+    "machine_changed",
     "machine_tend",
-    "machine_told",
     "machines_announce",
     "placement_commit",
     "placement_confirm",
     "placement_deliver",
-    "placement_fall",
     "placement_give_up",
     "placement_order",
     "placement_provision",
     "placement_release",
     "placement_retry",
+    "placement_try_next_idc",
     "placements_expire",
     "placements_reconcile",
     "provider_create",

@@ -17,7 +17,7 @@ from idcsched.framework.messages import _
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import claims_fade_begin
 
-from .events import advance, held
+from .events import advance, placement_locked
 from .lifecycle import HOLDING, Move, State, next_state
 from .models import Placement
 from .release import capacity_given_back
@@ -36,7 +36,7 @@ __all__ = [
 @write()
 def placement_confirm(*, placement: Placement) -> Placement:
     """Note that the client has started the machines itself; raises Conflict `invalid_transition`, also once expired."""
-    locked, now = held(placement.pk), timezone.now()
+    locked, now = placement_locked(placement.pk), timezone.now()
     next_state(State.EXPIRED if _overdue(locked, now) else locked.state, Move.CONFIRM)
     advance(locked, Move.CONFIRM, expires_at=None, held_back="")
     claims_fade_begin(placement=locked.pk, since=now)
@@ -50,7 +50,7 @@ def placement_provision(*, placement: Placement) -> Placement:
     Raises Conflict `invalid_transition`, also once expired, `no_provider`, Invalid `machines_required`,
     `too_many_machines`.
     """
-    locked = held(placement.pk)
+    locked = placement_locked(placement.pk)
     next_state(State.EXPIRED if _overdue(locked, timezone.now()) else locked.state, Move.PROVISION)
     machines_check(convert(locked.request, Request))
     provision_begin(locked)
@@ -63,7 +63,7 @@ def placement_release(*, placement: Placement) -> Placement:
 
     Raises Conflict `invalid_transition`.
     """
-    locked = held(placement.pk)
+    locked = placement_locked(placement.pk)
     holding = locked.state in HOLDING
     advance(locked, Move.RELEASE, expires_at=None, held_back="")
     if locked.state == State.RELEASING:
@@ -81,7 +81,7 @@ def placement_give_up(*, placement: Placement, reason: str) -> Placement:
     The machines are tracked no more; the user who gives the reason takes care of them. Raises Conflict
     `invalid_transition`, `not_stuck` while nothing has gone wrong.
     """
-    locked = held(placement.pk)
+    locked = placement_locked(placement.pk)
     next_state(locked.state, Move.GIVE_UP)
     if not locked.needs_attention:
         raise Conflict("not_stuck", _("its machines are still being removed: nothing has gone wrong so far"))
@@ -103,7 +103,7 @@ def placements_expire(*, now: datetime, at_most: int = 1000) -> int:
 @transaction.atomic
 def _expire(placement_id: UUID, now: datetime) -> bool:
     try:
-        locked = held(placement_id, skip_locked=True)
+        locked = placement_locked(placement_id, skip_locked=True)
     except NotFound:  # another worker has locked it
         return False
     if not _overdue(locked, now):

@@ -9,10 +9,10 @@ from django.db import connection
 from idcsched.framework.batch import Batch
 from idcsched.framework.overlay import Tenancy
 from idcsched.framework.request import Request
-from idcsched.framework.shortfall import left_of
+from idcsched.framework.shortfall import free_part_of
 from idcsched.framework.spreading import tenancies_of
 from idcsched.scheduling.live import LiveState, live
-from idcsched.scheduling.schedule import Made
+from idcsched.scheduling.schedule import MadeDecision
 
 from .orders import BUSINESS, Take
 from .quota import NOTHING, Use, use_of
@@ -71,7 +71,7 @@ class Lookahead(LiveView):
         if connection.in_atomic_block:
             self._not_in_database += tenancies
 
-    def would_take(self, made: Made, request: Request) -> None:
+    def would_take(self, made: MadeDecision, request: Request) -> None:
         """Lay what a recommendation would take over the picture; raises PluginFailed."""
         business = (request.labels or {}).get(BUSINESS, "")
         tenancies = tenancies_of(made.solution, tenant=made.record.tenant or "", business=business)
@@ -89,7 +89,7 @@ class Lookahead(LiveView):
 
     def keep_free(self, wanted: Tenancy) -> None:
         """Hide what is left of the wanted capacity from the later orders."""
-        tenancy = left_of(self.batch.snapshot, wanted)
+        tenancy = free_part_of(self.batch.snapshot, wanted)
         self.batch.take([tenancy])
         self._not_in_database.append(tenancy)
 

@@ -27,20 +27,20 @@ from idcsched.framework.errors import IdcschedError, NotFound
 from idcsched.framework.explain import first_rejections
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Request
-from idcsched.framework.shortfall import awaited, nearest
+from idcsched.framework.shortfall import idcs_awaited, nearest_claims
 from idcsched.jobs.services import lease_give_up, lease_take
 from idcsched.ledger.keeping import Keep, Place, kept_now, kept_settle
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.live import live
-from idcsched.scheduling.schedule import Made, make
+from idcsched.scheduling.schedule import MadeDecision, decide_request
 
 from .choices import choices
-from .events import held
+from .events import placement_locked
 from .lifecycle import State
 from .models import Placement
 from .orders import Take, order_of
 from .quota import quota_check
-from .taking import awaits_set, take_for
+from .reserving import awaits_set, reserve_waiting
 from .view import Lookahead
 
 __all__ = ["cures_of", "due", "waiting_try"]
@@ -80,7 +80,7 @@ TOPICS: Mapping[str, str] = MappingProxyType(
 """The topic of the feed that tells of each kind of change."""
 
 
-def cures_of(made: Made) -> list[str]:
+def cures_of(made: MadeDecision) -> list[str]:
     """Return the kinds of change that may help: the cures of the rejections, or, where some IDC passed, more room."""
     decision = made.decision
     reasons = {number for number in first_rejections(decision).tolist() if number >= 0}
@@ -178,7 +178,7 @@ class _Round:
     @write()
     def _try_order(self, placement_id: UUID) -> list[Take]:
         try:
-            placement = held(placement_id, skip_locked=True)
+            placement = placement_locked(placement_id, skip_locked=True)
         except NotFound:  # another transaction has locked it
             return []
         now = max(self._now, timezone.now())  # the round may have begun long ago
@@ -195,7 +195,7 @@ class _Round:
     def _take(self, placement: Placement) -> tuple[list[Take], list[str]]:
         """Decide and take; return what was taken, else the kinds of change that may help."""
         request, tenant = convert(placement.request, Request), placement.tenant.code
-        made = make(
+        made = decide_request(
             request=request,
             tenant=tenant,
             actor=placement.actor,
@@ -205,7 +205,7 @@ class _Round:
         order = order_of(request, tenant=tenant, actor=placement.actor, action=placement.action)
         for takes in choices(order, made, at_most=ALTERNATES):
             try:
-                take_for(placement, takes)
+                reserve_waiting(placement, takes)
             except IntegrityError as error:
                 if not oversold(error):
                     raise
@@ -213,11 +213,11 @@ class _Round:
             else:
                 return takes, []
         quota_check(order.tenant, order.use)
-        awaits_set(placement, awaited(made.decision))
+        awaits_set(placement, idcs_awaited(made.decision))
         self._keep_free(placement, made)
         return [], cures_of(made)
 
-    def _keep_free(self, placement: Placement, made: Made) -> None:
+    def _keep_free(self, placement: Placement, made: MadeDecision) -> None:
         """Keep capacity for an order that has waited long, so that small orders do not take it piece by piece."""
         if (
             made.solution.scheduled
@@ -225,7 +225,7 @@ class _Round:
             or not _keeps_capacity(placement.created_at, self._now)
         ):
             return
-        if (needed := nearest(made.decision)) is not None:
+        if (needed := nearest_claims(made.decision)) is not None:
             self._view.keep_free(needed)
             self._kept_free += 1
             for claim in needed.claims:

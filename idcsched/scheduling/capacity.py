@@ -10,7 +10,7 @@ import msgspec
 from idcsched.accounts.roles import Principal
 from idcsched.framework.cycle import queries
 from idcsched.framework.errors import Invalid
-from idcsched.framework.fitting import Fits, Limit, counted
+from idcsched.framework.fitting import FittingCount, Limit, count_fitting
 from idcsched.framework.matching import Term, Toleration
 from idcsched.framework.messages import _
 from idcsched.framework.request import Code, Codes, Hypothetical, LabelMap, Machine, Request, Text
@@ -122,7 +122,7 @@ def capacity(*, question: CapacityQuestion, principal: Principal, quota: QuotaLe
     tenant = tenant_of(request, principal)
     profile, labels, now = profile_of(request, tenant, picture), labels_of(request, tenant), time.time()
     replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))
-    fitting = counted(
+    fitting = count_fitting(
         request,
         picture.snapshot,
         profile,
@@ -146,20 +146,20 @@ def capacity(*, question: CapacityQuestion, principal: Principal, quota: QuotaLe
     )
 
 
-def _limited_by_quota(quota: QuotaLeft, fits: Fits) -> Fits:
+def _limited_by_quota(quota: QuotaLeft, fits: FittingCount) -> FittingCount:
     """Return how many machines fit an IDC, or the smaller number that the quota allows."""
     if fits.count <= quota.count:
         return fits
     limit = Limit(plugin=QUOTA, code=OVER_QUOTA, reason=quota.reason or "", detail={})
-    return Fits(row=fits.row, count=quota.count, limit=limit)
+    return FittingCount(row=fits.row, count=quota.count, limit=limit)
 
 
-def _count(fitting: Sequence[Fits], quota: QuotaLeft | None) -> int:
+def _count(fitting: Sequence[FittingCount], quota: QuotaLeft | None) -> int:
     count = sum(fits.count for fits in fitting)
     return count if quota is None or quota.reason is None else min(count, quota.count)
 
 
-def _idcs(snapshot: Snapshot, fitting: Sequence[Fits]) -> Iterator[IdcCapacity]:
+def _idcs(snapshot: Snapshot, fitting: Sequence[FittingCount]) -> Iterator[IdcCapacity]:
     idcs = snapshot.idcs
     for fits in sorted(fitting, key=lambda fits: (-fits.count, idcs.codes[fits.row])):
         code, region = idcs.codes[fits.row], idcs.regions[fits.row]
@@ -167,10 +167,10 @@ def _idcs(snapshot: Snapshot, fitting: Sequence[Fits]) -> Iterator[IdcCapacity]:
 
 
 def _regions(
-    snapshot: Snapshot, requested: Sequence[str], fitting: Sequence[Fits], quota: QuotaLeft | None
+    snapshot: Snapshot, requested: Sequence[str], fitting: Sequence[FittingCount], quota: QuotaLeft | None
 ) -> Iterator[RegionCapacity]:
     """Yield the requested regions and those below them; where only IDCs are named, all regions that they stand in."""
-    by_region: dict[str, list[Fits]] = {}
+    by_region: dict[str, list[FittingCount]] = {}
     for fits in fitting:
         for region in snapshot.lineage(snapshot.idcs.regions[fits.row]):
             by_region.setdefault(region, []).append(fits)
@@ -179,7 +179,7 @@ def _regions(
             yield _region(region, by_region[region], quota)
 
 
-def _region(region: str, fitting: Sequence[Fits], quota: QuotaLeft | None) -> RegionCapacity:
+def _region(region: str, fitting: Sequence[FittingCount], quota: QuotaLeft | None) -> RegionCapacity:
     reasons = Counter((fits.limit.plugin, fits.limit.code) for fits in fitting if fits.limit)
     return RegionCapacity(
         region=region,

@@ -23,23 +23,23 @@ from uuid_utils.compat import uuid7
 from idcsched.accounts.known_tokens import TokenTable, tokens_known
 from idcsched.accounts.models import Tenant
 from idcsched.audit.feed import (
+    FeedNews,
     FeedReader,
     Moment,
-    Moved,
-    commits_begun,
-    commits_here,
-    heed_commits,
-    heed_no_more,
+    add_commit_listener,
+    commits_begun_here,
+    commits_ended_here,
+    remove_commit_listener,
 )
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, Unavailable
 from idcsched.framework.messages import _
-from idcsched.framework.overlay import Tenancy, laid_over
+from idcsched.framework.overlay import Tenancy, with_tenancies
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.snapshot import Snapshot
 from idcsched.inventory.models import Idc
-from idcsched.inventory.scope import scopes_known
+from idcsched.inventory.scope import regions_by_user
 from idcsched.jobs.background import Background
 from idcsched.jobs.heap import freed_memory_returned
 from idcsched.ledger.keeping import Kept, kept_now
@@ -99,7 +99,7 @@ class LiveState:
     def showing(self, tenancies: tuple[Tenancy, ...]) -> "LiveState":
         """Return the picture with these tenancies taken; raises KeyError, ValueError for an unknown IDC or line."""
         upon, before = self.beneath
-        snapshot = laid_over(self.snapshot, tenancies)
+        snapshot = with_tenancies(self.snapshot, tenancies)
         return replace(self, snapshot=snapshot, laid=_Laid(snapshot, upon, before + tenancies))
 
 
@@ -136,13 +136,13 @@ class Live:
     def follow(self) -> None:
         """Read the change feed in a thread from now on; for processes that answer many requests."""
         self._following = True
-        heed_commits(self._take_in)
+        add_commit_listener(self._take_in)
         self._thread.start()
 
     def stop(self) -> None:
         """End the thread that reads the feed."""
         self._following = False
-        heed_no_more(self._take_in)
+        remove_commit_listener(self._take_in)
         self._thread.stop()
 
     def current(self) -> LiveState:
@@ -204,7 +204,7 @@ class Live:
         self._moment: Moment | None = None
         self._own = ()
         self._refreshing = Refreshing()
-        self._moved: tuple[Moved, ...] = ()
+        self._moved: tuple[FeedNews, ...] = ()
         self._commits = -1
         self._seen_at = self._wanted_at = -float("inf")
 
@@ -216,7 +216,7 @@ class Live:
     @property
     def _behind(self) -> bool:
         """Whether the picture lacks something that the next request must see."""
-        return self._commits < commits_here() or self._seen_at <= self._wanted_at
+        return self._commits < commits_ended_here() or self._seen_at <= self._wanted_at
 
     def _take_in(self, topic: str) -> None:
         """Take in what this thread has just committed; requests in other threads meanwhile go on with the old picture.
@@ -224,7 +224,7 @@ class Live:
         A rebuild, which takes long, is left to the next request, so that many such changes in a row cost one rebuild.
         """
         if self._picture is not None and topic not in REBUILT_FOR:
-            self._caught_up(commits_begun())
+            self._caught_up(commits_begun_here())
 
     def _caught_up(self, commits: int = 0) -> LiveState:
         """Return the picture with all commits announced here, and with this process's first `commits` at least.
@@ -256,7 +256,7 @@ class Live:
         A change that can't be read now is read the next time. This process's own orders are in the picture already, so
         that they alone cause no reading of the ledger, unless `own_orders_too`.
         """
-        begun, commits = time.monotonic(), commits_begun()
+        begun, commits = time.monotonic(), commits_begun_here()
         if begun - self._seen_at > FORGOTTEN_AFTER:
             self._reader = FeedReader()
         self._moved += self._reader.poll_entries()
@@ -298,7 +298,7 @@ class Live:
             return picture
 
     def _first(self) -> LiveState:
-        callers, kept = tokens_known(scopes_known()), kept_now(at=timezone.now())
+        callers, kept = tokens_known(regions_by_user()), kept_now(at=timezone.now())
         return LiveState(**self._built_anew(), **_profiles(), **_tenants(), callers=callers, kept=kept)
 
     def _news(self, old: LiveState) -> dict[str, Any]:
@@ -312,7 +312,7 @@ class Live:
         if "tokens" in topics:
             changed |= _tenants()
         if topics & CALLER_TOPICS:
-            changed["callers"] = tokens_known(scopes_known())
+            changed["callers"] = tokens_known(regions_by_user())
         if "kept_free" in topics:
             changed["kept"] = kept_now(at=timezone.now())
         return changed

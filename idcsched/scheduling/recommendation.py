@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 from django.core import signing
 
-from idcsched.framework.decoding import learned
+from idcsched.framework.decoding import decoder_of
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.framework.request import Request
@@ -55,7 +55,7 @@ class _Json:
         return msgspec.json.encode(recommendation)
 
     def loads(self, document: bytes) -> Recommendation:
-        return learned(Recommendation).decode(document)
+        return decoder_of(Recommendation).decode(document)
 
 
 def commit_token(scheduled: Scheduled, request: Request, tenant: str | None) -> str | None:

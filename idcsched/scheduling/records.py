@@ -9,7 +9,7 @@ from django.conf import settings
 
 from idcsched.framework.external import Reply
 from idcsched.framework.overlay import Tenancy
-from idcsched.framework.recording import Asked, asked_of, inputs_of, pack
+from idcsched.framework.recording import RequestInputs, inputs_of, pack, request_inputs
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 from idcsched.scheduling.snapshot_archive import SnapshotArchive
@@ -65,11 +65,11 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
             request=msgspec.to_builtins(self.request),
             answer=msgspec.Raw(msgspec.json.encode(scheduled)),
             sentences=msgspec.Raw(self.notebook.encoded),
-            inputs=self._inputs(asked_of if picture else inputs_of) if keep_inputs else None,
+            inputs=self._inputs(request_inputs if picture else inputs_of) if keep_inputs else None,
             picture=picture,
         )
 
-    def _inputs(self, collect: Callable[..., Asked]) -> bytes:
+    def _inputs(self, collect: Callable[..., RequestInputs]) -> bytes:
         return pack(
             collect(
                 self.request,

@@ -15,7 +15,7 @@ import numpy as np
 from django.db import connection
 from uuid_utils.compat import uuid7
 
-from idcsched.audit.feed import Moved
+from idcsched.audit.feed import FeedNews
 from idcsched.framework.building import (
     busiest_hours,
     lines_with_room,
@@ -58,7 +58,7 @@ class Refreshing:
         """Start over with a new snapshot, built after a poll at which `oldest` was the oldest open transaction."""
         self._since, self._built, self._keys = {}, oldest, None
 
-    def refreshed(self, old: Snapshot, moved: Collection[Moved], *, oldest: int | None, now: float) -> Snapshot:
+    def refreshed(self, old: Snapshot, moved: Collection[FeedNews], *, oldest: int | None, now: float) -> Snapshot:
         """Return the snapshot with what has moved, for topics not in REBUILT_FOR. Call this in one transaction."""
         before = self._since
         try:
@@ -67,7 +67,7 @@ class Refreshing:
             self._since = before
             raise
 
-    def _with_news(self, old: Snapshot, moved: Collection[Moved], oldest: int | None, now: float) -> Snapshot:
+    def _with_news(self, old: Snapshot, moved: Collection[FeedNews], oldest: int | None, now: float) -> Snapshot:
         keys: dict[str, set[str]] = defaultdict(set)
         for entry in moved:
             keys[entry.topic].add(entry.key)
@@ -88,7 +88,7 @@ class Refreshing:
             changed["lines"] = sealed(lines_with_room(changed["lines"], bandwidth, old.usage))
         return replace(old, id=str(uuid7()), built_at=now, **changed)
 
-    def _measured(self, old: Snapshot, moved: Collection[Moved], oldest: int | None) -> dict[str, Any]:
+    def _measured(self, old: Snapshot, moved: Collection[FeedNews], oldest: int | None) -> dict[str, Any]:
         """Read the named metrics (or all) of the named IDCs (or all); return the parts of the snapshot that change."""
         codes = {entry.key for entry in moved}
         named = sorted(set(old.metrics) if "" in codes else codes & set(old.metrics))
@@ -134,7 +134,7 @@ class Refreshing:
         return replace(old.lines, percentile=percentile, busy_bits=busy_bits)
 
 
-def _idcs_named(moved: Collection[Moved]) -> Collection[int] | None:
+def _idcs_named(moved: Collection[FeedNews]) -> Collection[int] | None:
     """Return the IDCs that the entries name; None if an entry may be about any IDC."""
     named: set[int] = set()
     for entry in moved:

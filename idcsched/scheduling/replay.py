@@ -18,7 +18,7 @@ from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import Decision as Outcome
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
-from idcsched.framework.explain import ListName, listed
+from idcsched.framework.explain import ListName, page_of_list
 from idcsched.framework.external import Query, Reply
 from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile as Policy
@@ -136,7 +136,7 @@ class Explanation(Sequence[Candidate | Rejected | Stale]):
         self._decided, self._name = _decided(inputs, policy, inputs.replies_by_entry()), name
 
     def __len__(self) -> int:
-        return listed(self._decided, self._name, start=0, stop=0)[0]
+        return page_of_list(self._decided, self._name, start=0, stop=0)[0]
 
     @overload
     def __getitem__(self, part: int) -> Candidate | Rejected | Stale: ...
@@ -145,7 +145,7 @@ class Explanation(Sequence[Candidate | Rejected | Stale]):
     def __getitem__(self, part: int | slice) -> Any:
         if isinstance(part, slice):
             start, stop, _ = part.indices(len(self))
-            return listed(self._decided, self._name, start=start, stop=stop, say=say)[1]
+            return page_of_list(self._decided, self._name, start=start, stop=stop, say=say)[1]
         return self[part : part + 1][0]
 
 

@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 from idcsched.framework.capacity import Claim
-from idcsched.framework.overlay import Tenancy, laid_over
+from idcsched.framework.overlay import Tenancy, with_tenancies
 from idcsched.framework.snapshot import Snapshot
 from idcsched.ledger.keeping import Kept
 from idcsched.scheduling.live import LiveState
@@ -20,7 +20,7 @@ def without_reserved_room(state: LiveState, priority: int | None) -> LiveState:
     reserved = tuple(kept for kept in state.kept if kept.priority >= (priority or 0) and kept.until.timestamp() > now)
     if not reserved:
         return state
-    return replace(state, snapshot=laid_over(snapshot, _tenancies(snapshot, reserved)), kept=())
+    return replace(state, snapshot=with_tenancies(snapshot, _tenancies(snapshot, reserved)), kept=())
 
 
 def _tenancies(snapshot: Snapshot, reserved: tuple[Kept, ...]) -> list[Tenancy]:

@@ -32,17 +32,17 @@ from .live import LiveState, live
 from .recommendation import commit_token
 from .recorder import recorder
 from .records import DecisionRecord
+from .request_checks import supposition_check
 from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
 from .sentences import Notebook, read_struct
-from .taking_in import supposition_check
 
 __all__ = [
     "OVER_QUOTA",
-    "Made",
+    "MadeDecision",
     "Scheduled",
     "callback_url_check",
+    "decide_request",
     "labels_of",
-    "make",
     "profile_of",
     "refused_by_quota",
     "schedule",
@@ -67,7 +67,7 @@ class _Question(msgspec.Struct, frozen=True, kw_only=True):
     reference: str
 
 
-class Made(msgspec.Struct, frozen=True, kw_only=True):
+class MadeDecision(msgspec.Struct, frozen=True, kw_only=True):
     """A decision with its answer, the picture that it was made on, and its record, not stored yet."""
 
     picture: LiveState
@@ -94,7 +94,7 @@ def schedule(
 
     `refusal` is that of the tenant's quota, if the quota does not allow the order.
     """
-    made = make(
+    made = decide_request(
         request=request,
         tenant=tenant_of(request, principal),
         actor=principal.username,
@@ -105,7 +105,7 @@ def schedule(
     return made.answer
 
 
-def make(
+def decide_request(
     *,
     request: Request,
     tenant: str | None,
@@ -115,7 +115,7 @@ def make(
     picture: LiveState | None = None,
     after: Batch | None = None,
     refusal: Conflict | None = None,
-) -> Made:
+) -> MadeDecision:
     """Decide by `policy`, or the profile that request or tenant name, on `picture` or the live one; records nothing.
 
     Room that the picture keeps for waiting orders that are at least as urgent is not available. For an order of a
@@ -140,7 +140,7 @@ def make(
             attempt.result = answer.result
         scheduled = _scheduled(question, answer, started=started)
     record = _record(question, scheduled, notebook, actor, replies, after)
-    return Made(picture=question.picture, solution=solution, scheduled=scheduled, record=record)
+    return MadeDecision(picture=question.picture, solution=solution, scheduled=scheduled, record=record)
 
 
 def _question(

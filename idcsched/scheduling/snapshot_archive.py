@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from idcsched.framework.recording import named, pack, seen_by
+from idcsched.framework.recording import columns_seen_by, idcs_named, pack
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 from idcsched.scheduling.models import Picture
@@ -39,7 +39,7 @@ class SnapshotArchive:
         """Return the picture of what the request saw of the snapshot; the row may not be stored yet."""
         day = timezone.now().date()
         # The object and not its id, which snapshots share that differ in what is laid over them.
-        key = (weakref.ref(snapshot), tuple(request.regions), tuple(named(request)), day)
+        key = (weakref.ref(snapshot), tuple(request.regions), tuple(idcs_named(request)), day)
         with self._lock:
             if (picture := self._known.get(key)) is not None:
                 self._known.move_to_end(key)
@@ -70,7 +70,7 @@ class SnapshotArchive:
 
 
 def _picture(request: Request, snapshot: Snapshot, day: date) -> Picture:
-    data = pack(seen_by(request, snapshot))
+    data = pack(columns_seen_by(request, snapshot))
     digest = blake2b(data, digest_size=16, key=day.isoformat().encode()).digest()
     return Picture(id=UUID(bytes=digest), created_at=timezone.now(), data=data)
 

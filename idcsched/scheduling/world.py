@@ -47,7 +47,7 @@ STOCK = {"stock_cpu": "cpu", "stock_memory_gib": "memory_gib", "stock_disk_gib":
 def load_world() -> World:
     """Read all data for a snapshot; call this in a transaction, so that the tables agree."""
     holdings = {(idc, line, resource): (pending, ordered) for idc, line, resource, pending, ordered in _holdings()}
-    words = Words(Idc.objects.order_by().values_list("code", flat=True).iterator(AT_ONCE))
+    words = InternPool(Idc.objects.order_by().values_list("code", flat=True).iterator(AT_ONCE))
     idcs, lines = _keys(Idc), _keys(Line)
     percentiles, hourly = _history(lines)
     return World(
@@ -127,7 +127,7 @@ def _headcounts() -> QuerySet[Headcount, tuple[Any, ...]]:
 Holdings = Mapping[tuple[int, int | None, str], tuple[float, float]]
 
 
-class Words:
+class InternPool:
     """An intern pool of words, prices and widths: a fleet has few different ones, and its snapshot lives long.
 
     The words in `first` are allocated together, and not among short-lived objects, whose memory can then be returned.
@@ -147,7 +147,7 @@ class Words:
         )
 
 
-def _idc_fact(row: Mapping[str, Any], holdings: Holdings, words: Words) -> IdcFact:
+def _idc_fact(row: Mapping[str, Any], holdings: Holdings, words: InternPool) -> IdcFact:
     held = {resource: holdings.get((row["id"], None, resource)) for resource in STOCK.values()}
     return IdcFact(
         code=words.once(row["code"]),
@@ -165,7 +165,7 @@ def _idc_fact(row: Mapping[str, Any], holdings: Holdings, words: Words) -> IdcFa
     )
 
 
-def _line_fact(row: Mapping[str, Any], percentile: float, holdings: Holdings, words: Words) -> LineFact:
+def _line_fact(row: Mapping[str, Any], percentile: float, holdings: Holdings, words: InternPool) -> LineFact:
     pending, ordered = holdings.get((row["idc_id"], row["id"], "bandwidth_mbps"), (0.0, 0.0))
     return LineFact(
         idc=words.once(row["idc__code"]),

@@ -8,8 +8,8 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from idcsched.audit.change_display import kind_name
 from idcsched.audit.models import Change
-from idcsched.audit.showing import kind_name
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.taint_state import TaintState, in_state, state_of
 from idcsched.scheduling.models import Decision

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.urls import get_resolver
 
 from idcsched.api.throttling import sharing_start
-from idcsched.jobs.heap import here_for_good
+from idcsched.jobs.heap import freeze_loaded_objects
 from idcsched.scheduling.live import live
 from idcsched.web import deadline
 
@@ -23,7 +23,7 @@ hundreds of samples, say.
 def begin() -> None:
     """Prepare the process and start its background work, which ends with the process."""
     _ = get_resolver().url_patterns  # the views, else loaded by the first request
-    here_for_good()
+    freeze_loaded_objects()
     sys.setswitchinterval(SWITCH_AFTER)
     deadline.watch(seconds=settings.DATABASE_TIMEOUT)
     live.follow()

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
-__all__ = ["FARTHEST_DAYS", "Forecast", "Sway", "forecast"]
+__all__ = ["FARTHEST_DAYS", "DailyTrend", "Forecast", "forecast"]
 
 FOUR_IN_FIVE: Final = 1.28
 """Four fifths of a normal distribution lie within so many standard deviations."""
@@ -36,7 +36,7 @@ FARTHEST_DAYS: Final = 365
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sway:
+class DailyTrend:
     """The slope per day and the spread of the trend line through the days' figures of one kind."""
 
     slope: float
@@ -58,7 +58,7 @@ def forecast(
     rolling: float,
     passed: float,
     days_left: float,
-    sway: Sway | None,
+    sway: DailyTrend | None,
     commit: float = 0.0,
     highest: bool = False,
 ) -> Forecast:

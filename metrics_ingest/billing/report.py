@@ -14,7 +14,7 @@ from idcsched.inventory.choices import ChargeType
 from idcsched.inventory.models import Line
 from metrics_ingest.billing.calendar import midnight, month_start, next_month
 from metrics_ingest.billing.charges import Bill, Figures, Tariff, bill, billable_mbps, measured_mbps
-from metrics_ingest.billing.forecasting import FARTHEST_DAYS, Forecast, Sway, forecast
+from metrics_ingest.billing.forecasting import FARTHEST_DAYS, DailyTrend, Forecast, forecast
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup
 from metrics_ingest.samples.slots import SLOT, slots_between
 
@@ -244,9 +244,9 @@ def _forecast(row: BandwidthRollup, running: BandwidthMonth | None, now: datetim
     )
 
 
-def _sway(row: BandwidthRollup, figure: str) -> Sway | None:
+def _sway(row: BandwidthRollup, figure: str) -> DailyTrend | None:
     slope, spread = getattr(row, f"{figure}_mbps_per_day"), getattr(row, f"{figure}_spread_mbps")
-    return None if slope is None or spread is None else Sway(slope=slope, spread=spread)
+    return None if slope is None or spread is None else DailyTrend(slope=slope, spread=spread)
 
 
 def _trend_report(row: BandwidthRollup) -> TrendReport | None:

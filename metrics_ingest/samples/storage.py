@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 from django.db import connection
 
-from metrics_ingest.samples import copying, rowwise
+from metrics_ingest.samples import postgresql_writer, sqlite_writer
 from metrics_ingest.samples.batch import Batch, Integers, slots_since_1970
 from metrics_ingest.samples.slots import SLOTS_A_DAY, Values, day_number
 
@@ -42,4 +42,4 @@ def history_read(metric: int, lines: Integers, first: date, days: int) -> Values
 
 
 def _by_database() -> ModuleType:
-    return copying if connection.vendor == "postgresql" else rowwise
+    return postgresql_writer if connection.vendor == "postgresql" else sqlite_writer

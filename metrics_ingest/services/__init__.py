@@ -3,7 +3,7 @@
 from .history import history_store
 from .metric import metric_create, metric_delete, metric_update
 from .pruning import history_prune
-from .readings import readings_take
+from .readings import readings_to_rates
 from .rollups import rollups_refresh
 from .run import RunOver, run_begin, run_fail, run_store, runs_lose, runs_prune
 from .samples import MAX_COLLECTED, MAX_SAMPLES, Collected, Refusal, Sample, samples_collect, samples_store
@@ -21,7 +21,7 @@ __all__ = [
     "metric_create",
     "metric_delete",
     "metric_update",
-    "readings_take",
+    "readings_to_rates",
     "rollups_refresh",
     "run_begin",
     "run_fail",

@@ -7,11 +7,11 @@ from metrics_ingest.models import CounterReadings
 from metrics_ingest.selectors import rates_found
 from metrics_ingest.sources.mapping import Mapped
 
-__all__ = ["readings_take"]
+__all__ = ["readings_to_rates"]
 
 
 @write()
-def readings_take(*, source_id: int, mapped: Mapped, rules: str, now: datetime) -> Mapped:
+def readings_to_rates(*, source_id: int, mapped: Mapped, rules: str, now: datetime) -> Mapped:
     """Turn the counter readings that a run has brought into samples, and store the readings for the next run.
 
     The caller must hold the lock on the source's row: of two calls at once, one would miss the other's readings.

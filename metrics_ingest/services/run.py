@@ -19,7 +19,7 @@ from metrics_ingest.sources.mapping import Mapped, Refused
 from metrics_ingest.sources.run_notes import error_note, refusal_notes, unmatched_notes
 from metrics_ingest.sources.schedules import parse_schedule
 
-from .readings import readings_take
+from .readings import readings_to_rates
 from .samples import Collected, samples_collect
 
 __all__ = ["RunOver", "run_begin", "run_fail", "run_store", "runs_lose", "runs_prune"]
@@ -84,7 +84,7 @@ def run_store(*, run: Run, mapped: Mapped, now: datetime, allow_empty: bool = Fa
     the configuration and mapping by which counters were read.
     """
     _release(run, now)
-    mapped = readings_take(source_id=run.source_id, mapped=mapped, rules=rules, now=now)
+    mapped = readings_to_rates(source_id=run.source_id, mapped=mapped, rules=rules, now=now)
     regions = Source.objects.values_list("regions", flat=True).get(pk=run.source_id)
     collected = samples_collect(samples=mapped.samples, now=now, regions=regions)
     return _end(run, _outcome(mapped, collected, allow_empty=allow_empty), now)

@@ -10,7 +10,7 @@ from functools import cache
 
 from idcsched.framework.errors import PluginBroken
 from idcsched.framework.messages import _
-from idcsched.framework.registry import offered
+from idcsched.framework.registry import load_subclasses
 from metrics_ingest.collector import Collector, Config
 
 __all__ = ["BUILT_IN", "GROUP", "Kinds", "kinds", "load_kinds"]
@@ -35,7 +35,7 @@ def kinds() -> Kinds:
 
 def load_kinds() -> Kinds:
     """Load the built-in collectors and those that installed distributions offer."""
-    collectors, broken = offered(
+    collectors, broken = load_subclasses(
         Collector,  # type: ignore[type-abstract]  # the registered classes are not abstract
         package=BUILT_IN,
         group=GROUP,

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from idcsched.inventory.services import idc_create, region_create
-from idcsched.jobs.models import Heartbeat, Trade
+from idcsched.jobs.models import Heartbeat, ProcessKind
 from idcsched.jobs.services import heartbeat_forget, heartbeat_note
 from idcsched.placement.provider_models import Provider
 from metrics_ingest.models import Source
@@ -38,7 +38,7 @@ def source(db: None, settings: Any) -> Iterator[Source]:
 
 
 def test_it_works(viewer: Api, source: Source) -> None:
-    heartbeat_note(trade=Trade.WORKER, name="worker@a", now=timezone.now())
+    heartbeat_note(trade=ProcessKind.WORKER, name="worker@a", now=timezone.now())
     status = viewer.get("/status/")["background"]
     (process,) = status["processes"]
     assert (process["trade"], process["name"], process["alive"]) == ("worker", "worker@a", True)
@@ -79,14 +79,14 @@ def test_a_provider_whose_driver_is_gone_is_named(viewer: Api) -> None:
 
 def test_a_worker_that_was_killed_is_missing_until_it_is_forgotten(viewer: Api) -> None:
     now = timezone.now()
-    heartbeat_note(trade=Trade.WORKER, name="worker@a", now=now - timedelta(minutes=59))
-    heartbeat_note(trade=Trade.BEAT, name="beat@a", now=now)
+    heartbeat_note(trade=ProcessKind.WORKER, name="worker@a", now=now - timedelta(minutes=59))
+    heartbeat_note(trade=ProcessKind.BEAT, name="beat@a", now=now)
     status = viewer.get("/status/")
     assert [process["alive"] for process in status["background"]["processes"]] == [True, False]
     assert causes(viewer) == ["process_missing: worker@a"]
-    heartbeat_note(trade=Trade.BEAT, name="beat@a", now=now + timedelta(minutes=2))
+    heartbeat_note(trade=ProcessKind.BEAT, name="beat@a", now=now + timedelta(minutes=2))
     assert [row.name for row in Heartbeat.objects.all()] == ["beat@a"]
-    heartbeat_forget(trade=Trade.BEAT, name="beat@a")
+    heartbeat_forget(trade=ProcessKind.BEAT, name="beat@a")
     assert not Heartbeat.objects.exists()
 
 
@@ -98,7 +98,7 @@ def test_a_broker_that_is_away_is_said(viewer: Api, settings: Any) -> None:
 
 
 def test_prometheus_is_told(source: Source) -> None:
-    heartbeat_note(trade=Trade.WORKER, name="worker@a", now=timezone.now())
+    heartbeat_note(trade=ProcessKind.WORKER, name="worker@a", now=timezone.now())
     told = Client(SERVER_NAME="localhost").get("/metrics").content.decode()
     for line in (
         'idcsched_source_runs_total{source="loads"} 1.0',

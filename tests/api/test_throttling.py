@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from redis import RedisError
 
 from idcsched.api import throttling
-from idcsched.api.sharing import Sharing
+from idcsched.api.throttle_sync import ThrottleSync
 from idcsched.api.throttling import Buckets, Rate, sharing, throttle_state
 from tests.api.conftest import Api
 from tests.servers import free_port
@@ -117,12 +117,12 @@ def test_full_buckets_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 class TestSharing:
     """Two processes and a real Redis."""
 
-    def pair(self, url: str, rate: str) -> tuple[tuple[Buckets, Sharing], ...]:
+    def pair(self, url: str, rate: str) -> tuple[tuple[Buckets, ThrottleSync], ...]:
         """Two processes with clocks that started at different times."""
         made = []
         for start in (0.0, 5000.0):
             own = Buckets(Rate.of(rate))
-            made.append((own, Sharing(url, own, lambda start=start: start)))  # type: ignore[misc]
+            made.append((own, ThrottleSync(url, own, lambda start=start: start)))  # type: ignore[misc]
         return tuple(made)
 
     def test_it_works(self, redis_url: str) -> None:
@@ -142,13 +142,13 @@ class TestSharing:
         assert [first.take("t", 0.0) for _ in range(10)].count(0) == 6
 
     def test_nothing_to_tell_is_no_round_trip(self, redis_url: str) -> None:
-        sharing = Sharing(f"redis://127.0.0.1:{free_port()}", Buckets(Rate.of("1/hour")))
+        sharing = ThrottleSync(f"redis://127.0.0.1:{free_port()}", Buckets(Rate.of("1/hour")))
         sharing.sync()
         assert not sharing.away
 
     def test_without_redis_each_counts_for_itself_and_says_so(self, redis_url: str) -> None:
         own = Buckets(Rate.of("2/hour"))
-        lost = Sharing(f"redis://127.0.0.1:{free_port()}", own, lambda: 0.0)
+        lost = ThrottleSync(f"redis://127.0.0.1:{free_port()}", own, lambda: 0.0)
         assert own.take("t", 0.0) == 0
         with pytest.raises(RedisError):
             lost.sync()

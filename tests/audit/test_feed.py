@@ -11,10 +11,10 @@ from idcsched.audit.feed import (
     POSTGRESQL_NEWS,
     FeedReader,
     _rows,
-    commits_begun,
-    commits_here,
-    heed_commits,
-    heed_no_more,
+    add_commit_listener,
+    commits_begun_here,
+    commits_ended_here,
+    remove_commit_listener,
 )
 from idcsched.audit.models import FeedEntry, Topic
 from idcsched.audit.services import IDCS_NAMED, feed_append, feed_extend, feed_prune
@@ -200,26 +200,26 @@ def test_a_database_put_back_to_an_earlier_state_is_read_anew(reader):
 @pytest.mark.both
 @pytest.mark.usefixtures("db")
 def test_a_commit_is_told_to_this_process_and_a_rollback_is_not():
-    before = commits_here()
+    before = commits_ended_here()
     with transaction.atomic():
         feed_append(topic="taints")
         transaction.set_rollback(True)
-    assert commits_here() == before
+    assert commits_ended_here() == before
     with transaction.atomic():
         feed_append(topic="taints")
-        assert commits_here() == before, "not before others could see it"
-    assert commits_here() == before + 1
+        assert commits_ended_here() == before, "not before others could see it"
+    assert commits_ended_here() == before + 1
 
 
 @pytest.mark.usefixtures("db")
 def test_who_heeds_commits_is_called_before_the_commit_is_told_once_for_each_topic():
-    heard, before = [], commits_here()
+    heard, before = [], commits_ended_here()
 
     def listener(topic):
-        heard.append((topic, commits_here() - before, commits_begun() - before))
+        heard.append((topic, commits_ended_here() - before, commits_begun_here() - before))
 
-    heed_commits(listener)
-    heed_commits(listener)
+    add_commit_listener(listener)
+    add_commit_listener(listener)
     try:
         with transaction.atomic():
             for topic in ("taints", "taints", "metrics", "taints"):
@@ -227,7 +227,7 @@ def test_who_heeds_commits_is_called_before_the_commit_is_told_once_for_each_top
             assert heard == []
         assert heard == [("taints", 0, 1), ("metrics", 1, 2)]
     finally:
-        heed_no_more(listener)
+        remove_commit_listener(listener)
     feed_append(topic="taints")
     assert len(heard) == 2
 
@@ -237,13 +237,13 @@ def test_a_listener_that_fails_keeps_nobody_from_knowing():
     def listener(topic):
         raise ValueError(topic)
 
-    before = commits_here()
-    heed_commits(listener)
+    before = commits_ended_here()
+    add_commit_listener(listener)
     try:
         feed_append(topic="taints")
     finally:
-        heed_no_more(listener)
-    assert commits_here() == before + 1
+        remove_commit_listener(listener)
+    assert commits_ended_here() == before + 1
 
 
 @pytest.mark.both

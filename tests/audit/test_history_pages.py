@@ -5,10 +5,10 @@ from django.test import Client
 from django.utils import timezone
 
 from idcsched.accounts.services import tenant_create, user_create
+from idcsched.audit.change_display import changed_fields, kind_name, kinds
 from idcsched.audit.history import changes_of
 from idcsched.audit.models import Change
 from idcsched.audit.services import change_record
-from idcsched.audit.showing import changed_fields, kind_name, kinds
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_create, idc_update, region_create, taint_create
 

@@ -9,7 +9,7 @@ from idcsched.framework import batch
 from idcsched.framework.batch import Batch
 from idcsched.framework.capacity import Claim
 from idcsched.framework.explain import answer
-from idcsched.framework.overlay import Tenancy, laid_over
+from idcsched.framework.overlay import Tenancy, with_tenancies
 from idcsched.framework.spreading import solve, tenancies_of
 from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot, world
 
@@ -63,7 +63,7 @@ def test_laid_one_upon_the_other_or_all_at_once_is_the_same(data: st.DataObject)
     together = Batch(snapshot(known))
     for _ in range(data.draw(st.integers(2, 5))):
         asked = request(together.snapshot, **data.draw(requests(known)))
-        replayed = laid_over(together.base, together.taken)
+        replayed = with_tenancies(together.base, together.taken)
         solution = solve(asked, together.snapshot, policy, now=NOW)
         assert answer(solution.decision, explain="full") == answer(
             solve(asked, replayed, policy, now=NOW).decision, explain="full"

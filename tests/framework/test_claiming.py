@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from idcsched.framework.capacity import Claim
-from idcsched.framework.claiming import claims_of, picked, pinned
+from idcsched.framework.claiming import claims_of, narrowed_to, on_given_lines
 from idcsched.framework.context import Cycle
 from idcsched.framework.errors import PluginFailed
 from idcsched.framework.plugin import Plugin
@@ -23,7 +23,7 @@ BOTH = ("network_flow", "resource")
 
 def claimed(*plugins: Any, **asked: Any) -> list[tuple[str, str | None, float, float | None]]:
     decision = decide_for(world(FLEET), profile(*plugins), **{**ASKED, **asked}).decision
-    found = claims_of(picked(decision, 0), decision.profile)
+    found = claims_of(narrowed_to(decision, 0), decision.profile)
     return [(claim.resource, claim.line, claim.amount, claim.ceiling) for claim in found]
 
 
@@ -76,7 +76,7 @@ def test_claims_are_known_by_what_they_are_about() -> None:
 def test_pinned_to_a_line(codes: tuple[str, ...], *, kept: bool) -> None:
     """A recommendation is kept on its own line, though another would be chosen today."""
     decision = decide_for(world(FLEET), profile(*BOTH), **ASKED).decision
-    ctx = pinned(picked(decision, 0), codes)
+    ctx = on_given_lines(narrowed_to(decision, 0), codes)
     assert (ctx is not None) is kept
     if ctx is not None:
         assert [claim.line for claim in claims_of(ctx, decision.profile) if claim.line] == list(codes)
@@ -85,7 +85,7 @@ def test_pinned_to_a_line(codes: tuple[str, ...], *, kept: bool) -> None:
 def test_pinned_to_a_line_that_is_too_full() -> None:
     fleet: dict[str, IdcSpec] = {"a": {"lines": {"ct": {"used_mbps": 0}, "cu": {"used_mbps": 700}}}}
     decision = decide_for(world(fleet), profile("network_flow"), **ASKED).decision
-    assert pinned(picked(decision, 0), ("cu",)) is None
+    assert on_given_lines(narrowed_to(decision, 0), ("cu",)) is None
 
 
 class Clumsy(Plugin):
@@ -100,5 +100,5 @@ class Clumsy(Plugin):
 def test_a_plugin_that_fails_to_claim_fails_the_order() -> None:
     decision = decide_for(world(FLEET), profile(*BOTH, "clumsy", plugins=[Clumsy]), **ASKED).decision
     with pytest.raises(PluginFailed) as failure:
-        claims_of(picked(decision, 0), decision.profile)
+        claims_of(narrowed_to(decision, 0), decision.profile)
     assert failure.value.params == {"plugin": "clumsy", "point": "reserve", "error": "ZeroDivisionError: no idea"}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idcsched.framework.cycle import decide
-from idcsched.framework.fitting import Fits, counted
+from idcsched.framework.fitting import FittingCount, count_fitting
 from idcsched.framework.plugin import Plugin, Reason, Rejection
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Machine, Request
@@ -30,7 +30,7 @@ FLEET: dict[str, IdcSpec] = {
 def fits(fleet: dict[str, IdcSpec] = FLEET, policy: Profile = ROOMY, **asked: Any) -> dict[str, tuple[int, str | None]]:
     machine, at_most = asked.pop("machine", MACHINE), asked.pop("at_most", 1000)
     picture = snapshot(world(fleet))
-    found = counted(request(picture, **asked), picture, policy, machine=machine, at_most=at_most, now=NOW)
+    found = count_fitting(request(picture, **asked), picture, policy, machine=machine, at_most=at_most, now=NOW)
     return {picture.idcs.codes[each.row]: (each.count, each.limit.code if each.limit else None) for each in found}
 
 
@@ -45,7 +45,7 @@ def test_it_works() -> None:
 
 def test_it_says_how_far_the_next_is_off() -> None:
     picture = snapshot(world(FLEET))
-    found = counted(request(picture), picture, ROOMY, machine=MACHINE, at_most=1000, now=NOW)
+    found = count_fitting(request(picture), picture, ROOMY, machine=MACHINE, at_most=1000, now=NOW)
     assert found[0].limit is not None
     assert found[0].limit.reason == "needs 1000 Mbps on ct, 900 left"
     assert found[0].limit.detail["short_by"] == 100
@@ -92,7 +92,7 @@ def test_one_at_a_time() -> None:
     assert len(found) == 150
 
 
-def alone(asked: Request, row: Fits, picture: Snapshot, policy: Profile, count: int) -> bool:
+def alone(asked: Request, row: FittingCount, picture: Snapshot, policy: Profile, count: int) -> bool:
     machines = (msgspec.structs.replace(MACHINE, count=count),)
     only = msgspec.structs.replace(asked, only=(picture.idcs.codes[row.row],), machines=machines)
     return decide(only, picture, policy, now=NOW).scheduled
@@ -103,7 +103,7 @@ def alone(asked: Request, row: Fits, picture: Snapshot, policy: Profile, count: 
 def test_so_many_fit_and_not_one_more(known: Any, policy: Profile, at_most: int) -> None:
     picture = snapshot(known)
     asked = request(picture, region=["A", "B"])
-    found = counted(asked, picture, policy, machine=MACHINE, at_most=at_most, now=NOW)
+    found = count_fitting(asked, picture, policy, machine=MACHINE, at_most=at_most, now=NOW)
     assert [each.row for each in found] == list(range(picture.size))
     for each in found:
         assert each.count == 0 or alone(asked, each, picture, policy, each.count)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from idcsched.framework.explain import MOST_SHOWN, ListName, listed
+from idcsched.framework.explain import MOST_SHOWN, ListName, page_of_list
 from idcsched.framework.testing import IdcSpec, decide_for, profile, world
 
 METRIC = ("x", "metric", {"weight": 2, "args": {"metric": "x"}})
@@ -19,7 +19,9 @@ LISTS: tuple[tuple[ListName, int], ...] = (("candidates", COUNT + 1), ("rejected
 def test_it_works(name: ListName, length: int) -> None:
     """Part by part it is the whole list, which begins as the answer shows it."""
     outcome = decide_for(world(FLEET), profile("taint", METRIC), explain="full")
-    parts = [listed(outcome.decision, name, start=start, stop=start + 400) for start in range(0, length + 400, 400)]
+    parts = [
+        page_of_list(outcome.decision, name, start=start, stop=start + 400) for start in range(0, length + 400, 400)
+    ]
     assert {total for total, _ in parts} == {length}
     whole = tuple(entry for _, entries in parts for entry in entries)
     assert len({entry.idc for entry in whole}) == len(whole) == length
@@ -30,4 +32,4 @@ def test_it_works(name: ListName, length: int) -> None:
 @pytest.mark.parametrize(("name", "length"), LISTS)
 def test_beyond_the_end_there_is_nothing(name: ListName, length: int) -> None:
     decision = decide_for(world(FLEET), profile("taint", METRIC)).decision
-    assert listed(decision, name, start=length, stop=length + 10) == (length, ())
+    assert page_of_list(decision, name, start=length, stop=length + 10) == (length, ())

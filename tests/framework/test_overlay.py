@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idcsched.framework.capacity import Claim, Usage
-from idcsched.framework.claiming import claims_of, picked
+from idcsched.framework.claiming import claims_of, narrowed_to
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 from idcsched.framework.facts import HeadcountFact, World
 from idcsched.framework.normalize import DECIMALS
-from idcsched.framework.overlay import Tenancy, laid_over
+from idcsched.framework.overlay import Tenancy, with_tenancies
 from idcsched.framework.profile import Profile
 from idcsched.framework.testing import NOW, IdcSpec, request, snapshot, world
 
@@ -59,7 +59,7 @@ def with_pending(known: World, each: Tenancy) -> World:
 
 def test_it_works() -> None:
     picture = snapshot(world(FLEET))
-    over = laid_over(picture, [Tenancy(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))])
+    over = with_tenancies(picture, [Tenancy(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))])
     assert over.lines.pending.tolist() == [300, 0, 0]
     assert (picture.lines.room - over.lines.room).tolist() == [300, 0, 0]
     assert over.stock.taken["cpu"].tolist() == [6, 0]
@@ -70,19 +70,25 @@ def test_it_works() -> None:
 def test_one_upon_the_other() -> None:
     picture = snapshot(world(FLEET))
     tenancy = Tenancy(idc="a", claims=(BANDWIDTH,), tenant="t", machines=2)
-    twice = laid_over(laid_over(picture, [tenancy]), [tenancy])
-    assert twice.lines.pending.tolist() == laid_over(picture, [tenancy, tenancy]).lines.pending.tolist() == [600, 0, 0]
+    twice = with_tenancies(with_tenancies(picture, [tenancy]), [tenancy])
+    assert (
+        twice.lines.pending.tolist()
+        == with_tenancies(picture, [tenancy, tenancy]).lines.pending.tolist()
+        == [600, 0, 0]
+    )
     assert [fact.machines for fact in twice.headcounts.facts] == [2, 2]
 
 
 def test_what_counts_where_orders_count() -> None:
     picture = snapshot(world(FLEET, usage=Usage(count="ordered")))
-    over = laid_over(picture, [Tenancy(idc="a", claims=(BANDWIDTH,))])
+    over = with_tenancies(picture, [Tenancy(idc="a", claims=(BANDWIDTH,))])
     assert (picture.lines.room - over.lines.room).tolist() == [200, 0, 0]
 
 
 def test_nobody_writes_into_it() -> None:
-    over = laid_over(snapshot(world(FLEET)), [Tenancy(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))])
+    over = with_tenancies(
+        snapshot(world(FLEET)), [Tenancy(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))]
+    )
     for column in (over.lines.pending, over.lines.room, over.stock.taken["cpu"]):
         with pytest.raises(ValueError, match="read-only"):
             column[0] = 1.0
@@ -99,12 +105,12 @@ def test_nobody_writes_into_it() -> None:
 )
 def test_refusals(tenancy: Tenancy) -> None:
     with pytest.raises((KeyError, ValueError)):
-        laid_over(snapshot(world(FLEET)), [tenancy])
+        with_tenancies(snapshot(world(FLEET)), [tenancy])
 
 
 def test_what_is_kept_of_parts_that_orders_do_not_move_is_shared() -> None:
     picture = snapshot(world(FLEET))
-    over = laid_over(picture, [Tenancy(idc="a", claims=(BANDWIDTH,), machines=1)])
+    over = with_tenancies(picture, [Tenancy(idc="a", claims=(BANDWIDTH,), machines=1)])
     assert over.idcs.label("rank") is picture.idcs.label("rank")
     assert over.headcounts.memory is not picture.headcounts.memory
 
@@ -125,13 +131,13 @@ def check_row_of_orders(known: World, policy: Profile, orders: list[dict[str, An
         assert answer(decision, explain="full") == answer(decide(asked, anew, policy, now=NOW), explain="full")
         if not decision.scheduled:
             continue
-        claims = claims_of(picked(decision, decision.picked), policy)
+        claims = claims_of(narrowed_to(decision, decision.picked), policy)
         winner = decision.code(decision.picked)
         tenancy = Tenancy(idc=winner, claims=claims, tenant="t", machines=asked.machine_count)
-        over, known = laid_over(over, [tenancy]), with_pending(known, tenancy)
+        over, known = with_tenancies(over, [tenancy]), with_pending(known, tenancy)
 
 
 def test_only_bandwidth_is_a_lines() -> None:
     picture = snapshot(world({"a": {}}))
     with pytest.raises(ValueError, match="a line has no cpu"):
-        laid_over(picture, [Tenancy(idc="a", claims=(Claim(resource="cpu", line="ct", amount=1),))])
+        with_tenancies(picture, [Tenancy(idc="a", claims=(Claim(resource="cpu", line="ct", amount=1),))])

@@ -13,7 +13,7 @@ from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 from idcsched.framework.facts import AffinityFact, World
 from idcsched.framework.profile import Profile
-from idcsched.framework.recording import Inputs, asked_of, inputs_of, pack, seen_by, unpack
+from idcsched.framework.recording import Inputs, columns_seen_by, inputs_of, pack, request_inputs, unpack
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 from idcsched.framework.testing import NOW, IdcSpec, affinity, profile, request, sample_world, snapshot, world
@@ -71,8 +71,8 @@ def test_for_any_question_whose_picture_is_shared(question: Question) -> None:
 
 
 def apart(asked: Request, picture: Snapshot) -> Inputs:
-    question = asked_of(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})
-    return unpack(pack(question), pack(seen_by(asked, picture)))
+    question = request_inputs(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})
+    return unpack(pack(question), pack(columns_seen_by(asked, picture)))
 
 
 @pytest.mark.parametrize("part", ["idcs", "stock", "lines", "taints"])
@@ -89,8 +89,8 @@ def test_a_world_comes_back_from_its_columns_as_it_was(part: str) -> None:
 def test_worlds_that_were_kept_by_the_row_can_still_be_read() -> None:
     picture = snapshot(sample_world())
     asked = request(picture, machines=[{"bandwidth_mbps": 40}])
-    question = asked_of(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})
-    by_row = msgspec.msgpack.encode(seen_by(asked, picture).world(), enc_hook=encoded_array)
+    question = request_inputs(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})
+    by_row = msgspec.msgpack.encode(columns_seen_by(asked, picture).world(), enc_hook=encoded_array)
 
     read = unpack(pack(question), zlib.compress(by_row))
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from idcsched.framework.capacity import Claim
-from idcsched.framework.overlay import Tenancy, laid_over
-from idcsched.framework.shortfall import awaited, left_of, nearest
+from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.shortfall import free_part_of, idcs_awaited, nearest_claims
 from idcsched.framework.testing import IdcSpec, decide_for, profile, snapshot, world
 
 BOTH = profile("available", "network_flow", "resource", "taint")
@@ -34,7 +34,7 @@ def test_it_works(mbps: float, cpu: float, expected: str | None) -> None:
         fleet["b"] = FLEET["b"]
     decision = decide_for(world(fleet), BOTH, machines=[{"bandwidth_mbps": mbps, "cpu": cpu}]).decision
     assert not decision.scheduled
-    found = nearest(decision)
+    found = nearest_claims(decision)
     assert (found and found.idc) == expected
 
 
@@ -42,7 +42,7 @@ def test_what_it_needs_there() -> None:
     """All of it, also what is not lacking, but nothing that is unlimited."""
     fleet: dict[str, Any] = {"a": {**FLEET["a"], "stock": {"cpu": 64}}}
     machines = [{"count": 2, "bandwidth_mbps": 375, "cpu": 4, "memory_gib": 8}]
-    found = nearest(decide_for(world(fleet), BOTH, machines=machines).decision)
+    found = nearest_claims(decide_for(world(fleet), BOTH, machines=machines).decision)
     assert found == Tenancy(
         idc="a",
         claims=(Claim(resource="bandwidth_mbps", amount=750, line="ct"), Claim(resource="cpu", amount=8)),
@@ -60,14 +60,14 @@ def test_what_it_needs_there() -> None:
 def test_what_is_awaited(mbps: float, expected: tuple[str, ...]) -> None:
     fleet = {code: FLEET[code] for code in "abcd"}
     decision = decide_for(world(fleet), BOTH, machines=[{"bandwidth_mbps": mbps}]).decision
-    assert awaited(decision) == expected
-    assert awaited(decision, at_most=1) == expected[:1]
+    assert idcs_awaited(decision) == expected
+    assert idcs_awaited(decision, at_most=1) == expected[:1]
 
 
 def test_what_is_left_of_it() -> None:
     """Of each thing as much as is needed, if there is so much."""
     picture = snapshot(world(FLEET))
     needs = (Claim(resource="bandwidth_mbps", amount=150, line="ct"), Claim(resource="cpu", amount=4))
-    over = laid_over(picture, [left_of(picture, Tenancy(idc=idc, claims=needs)) for idc in ("e", "a", "c")])
+    over = with_tenancies(picture, [free_part_of(picture, Tenancy(idc=idc, claims=needs)) for idc in ("e", "a", "c")])
     assert (over.lines.room - picture.lines.room).tolist() == [-100, 0, -100, 0, -150]
     assert over.stock.taken["cpu"][4] == 8

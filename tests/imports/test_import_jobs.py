@@ -140,7 +140,7 @@ def test_a_worker_that_shows_no_sign_of_life_is_replaced_and_can_do_no_harm(idc,
     assert imports_sweep() == {"resumed": 1, "pruned": 0}
     assert run(job).state == "applied"
     with pytest.raises(Conflict) as caught:  # it was not dead after all
-        services._run(dead, jobs.Beat(dead))
+        services._run(dead, jobs.ClaimHeartbeat(dead))
     assert caught.value.code in {"claim_lost", "changed_since_preview"}
     assert Change.objects.filter(via="import").count() == 2
 
@@ -153,7 +153,7 @@ def test_a_claim_that_is_lost_at_the_last_moment_rolls_all_back(idc, anna, monke
     assert slow is not None
     Import.objects.update(claim=None)
     with pytest.raises(Conflict) as caught:
-        services._run(slow, jobs.Beat(slow))
+        services._run(slow, jobs.ClaimHeartbeat(slow))
     assert caught.value.code == "claim_lost"
     assert Idc.objects.count() == 1
     assert not Change.objects.filter(via="import").exists()

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics_ingest.billing.figures import theil_sen
-from metrics_ingest.billing.forecasting import Sway, forecast
+from metrics_ingest.billing.forecasting import DailyTrend, forecast
 from metrics_ingest.billing.percentile import percentile_95
 
-FLAT = Sway(slope=0, spread=10)
+FLAT = DailyTrend(slope=0, spread=10)
 amount, share = st.floats(0, 1e6), st.floats(0, 1)
 
 
@@ -36,7 +36,7 @@ def test_early_the_larger_and_late_the_month(month, rolling, passed, expected):
 
 @given(month=amount, rolling=amount, passed=share, slope=st.floats(-100, 100), spread=amount)
 def test_the_interval_holds_the_forecast_and_closes(month, rolling, passed, slope, spread):
-    sway = Sway(slope=slope, spread=spread)
+    sway = DailyTrend(slope=slope, spread=spread)
     found = forecast(month=month, rolling=rolling, passed=passed, days_left=30 * (1 - passed), sway=sway)
     assert 0 <= found.low <= found.mbps <= found.high
     assert min(month, max(month, rolling)) <= found.mbps + 1e-6
@@ -53,8 +53,8 @@ def test_too_few_days_give_no_interval():
 @given(month=amount, rolling=amount, passed=share, commit=amount, slope=st.floats(-100, 100), spread=amount)
 def test_nothing_lies_below_the_commit(month, rolling, passed, commit, slope, spread):
     fields = {"month": month, "rolling": rolling, "passed": passed, "days_left": 30 * (1 - passed)}
-    free = forecast(**fields, sway=Sway(slope=slope, spread=spread))
-    bound = forecast(**fields, sway=Sway(slope=slope, spread=spread), commit=commit)
+    free = forecast(**fields, sway=DailyTrend(slope=slope, spread=spread))
+    bound = forecast(**fields, sway=DailyTrend(slope=slope, spread=spread), commit=commit)
     assert (bound.low, bound.mbps, bound.high) == tuple(max(each, commit) for each in (free.low, free.mbps, free.high))
     assert forecast(**fields, sway=None, commit=commit).mbps >= commit
 
@@ -113,7 +113,7 @@ def test_four_months_in_five_end_inside_of_the_interval(growth, day, by_day, of_
             rolling=rolling[line],
             passed=day / 30,
             days_left=30 - day,
-            sway=Sway(slope=trend.slope[line], spread=trend.spread[line]),
+            sway=DailyTrend(slope=trend.slope[line], spread=trend.spread[line]),
             highest=highest,
         )
         inside += found.low <= final[line] <= found.high

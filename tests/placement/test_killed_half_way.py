@@ -53,7 +53,7 @@ def fate(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Fat
     found = Fate(request.param)
     for name in ("create", "find", "delete"):
         monkeypatch.setattr(Simulated, name, found.around(name, getattr(Simulated, name)))
-    for name in ("_claimed", "settle", "placement_fall"):
+    for name in ("_claimed", "settle", "placement_try_next_idc"):
         monkeypatch.setattr(machine_worker, name, found.around(name, getattr(machine_worker, name)))
     return found
 

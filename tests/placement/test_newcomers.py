@@ -17,12 +17,12 @@ from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Placement
 from idcsched.placement.ordering import NoFeasible
 from idcsched.placement.orders import order_of
-from idcsched.placement.taking import take_together
+from idcsched.placement.reserving import take_together
 from idcsched.placement.transitions import placement_release
 from idcsched.placement.waiting import LONGEST_KEPT, PATIENCE, waiting_try
 from idcsched.scheduling.capacity import CapacityQuestion, capacity
 from idcsched.scheduling.live import live
-from idcsched.scheduling.schedule import Scheduled, make
+from idcsched.scheduling.schedule import Scheduled, decide_request
 from tests.placement.conftest import PORTAL, asked
 
 Order = Callable[..., Placement]
@@ -84,7 +84,7 @@ def test_the_ledger_itself_refuses(order: Order, full: list[Placement], waiting:
     placement_release(placement=full[0])
     request = asked(**ONLY_A, machines=SMALL)
     blind = replace(live.current(), kept=())
-    made = make(request=request, tenant="live-cn", actor="portal", http_request_id="1", picture=blind)
+    made = decide_request(request=request, tenant="live-cn", actor="portal", http_request_id="1", picture=blind)
     takes = next(choices(order_of(request, tenant="live-cn", actor="portal"), made, at_most=1))
     with pytest.raises(IntegrityError) as refused:
         take_together(takes)

@@ -71,15 +71,15 @@ def test_until_nothing_is_left(order: Order) -> None:
 
 def test_who_is_too_late_gets_the_next_best(order: Order, fleet: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The picture of this process does not show yet that `a` has just been filled."""
-    stale = ordering.make
+    stale = ordering.decide_request
 
-    def make(**asked: object) -> object:
+    def decide_request(**asked: object) -> object:
         made = stale(**asked)
         idc = Idc.objects.get(code="a")
         Holding.objects.create(idc=idc, line=idc.lines.get(), resource="bandwidth_mbps", taken=700, ordered=700)
         return made
 
-    monkeypatch.setattr(ordering, "make", make)
+    monkeypatch.setattr(ordering, "decide_request", decide_request)
     placement = order()
     assert placement.idc.code == "b"
     passed_over = [{"idc": "a", "rank": 1, "because": "conflict"}]

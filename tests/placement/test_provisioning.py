@@ -16,7 +16,7 @@ from idcsched.framework.errors import Conflict, Invalid
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update
 from idcsched.ledger.models import Claim, Headcount, Holding
-from idcsched.placement.documents import placement_documents, shown
+from idcsched.placement.documents import placement_documents, with_details
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.lifecycle import Action
 from idcsched.placement.models import Attempt, Event, Machine, Placement, Provider, SimulatedMachine
@@ -61,7 +61,7 @@ def states(placement: Placement) -> list[str]:
 
 
 def document(placement: Placement) -> Any:
-    return placement_documents([shown(Placement.objects.filter(pk=placement.pk)).get()])[0]
+    return placement_documents([with_details(Placement.objects.filter(pk=placement.pk)).get()])[0]
 
 
 def taken() -> dict[str, float]:

@@ -86,9 +86,9 @@ def test_a_quota_is_respected_by_all_together(order: Order, fleet: None) -> None
 
 def test_who_is_too_late_gets_a_fresh_decision(order: Order, fleet: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody fills `c` between the decision and the taking; nothing is taken by halves."""
-    decide, decided = ordering.make, []
+    decide, decided = ordering.decide_request, []
 
-    def make(**asked: object) -> object:
+    def decide_request(**asked: object) -> object:
         made = decide(**asked)
         if not decided:
             idc = Idc.objects.get(code="c")
@@ -97,7 +97,7 @@ def test_who_is_too_late_gets_a_fresh_decision(order: Order, fleet: None, monkey
         decided.append(made.scheduled.result)
         return made
 
-    monkeypatch.setattr(ordering, "make", make)
+    monkeypatch.setattr(ordering, "decide_request", decide_request)
     with pytest.raises(NoFeasible, match="1 not enough bandwidth; spread so they hold 4 of 6 machines"):
         order(machines=SIX, spread=TWO_EACH)
     assert decided == ["scheduled", "unschedulable"]

@@ -16,7 +16,7 @@ from idcsched.placement.driver import Call, NotHere
 from idcsched.placement.driver_testing import check_driver, wanted
 from idcsched.placement.drivers.webhook import Webhook, WebhookConfig
 from idcsched.placement.models import Machine, Placement
-from idcsched.placement.services import machine_told, provider_create
+from idcsched.placement.services import machine_changed, provider_create
 from idcsched.placement.signing import secret_bytes, signature_fits, signed_headers
 from tests.outbound.peers import Exchange, Peer, json_reply, loopback_allowed, peer, raw_reply
 from tests.placement.starting import work, work_once
@@ -131,7 +131,7 @@ def placement(order: Callable[..., Placement], system: Peer, monkeypatch: pytest
 def told(machine: Machine, *, provider: str = "own", secret: str = SECRET, minutes: int = 0, token: str = "") -> bool:
     content = json.dumps({"type": "machine.up", "data": {"token": token or str(machine.pk)}}).encode()
     headers = signed_headers("m-1", timezone.now() - timedelta(minutes=minutes), content, [secret_bytes(secret)])
-    return machine_told(provider=provider, headers=headers, content=content)
+    return machine_changed(provider=provider, headers=headers, content=content)
 
 
 def test_machines_are_started_and_removed_by_it(placement: Placement, system: Peer) -> None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, token_issue, token_revoke, user_create, user_update
-from idcsched.audit.feed import Moved, commits_begun
+from idcsched.audit.feed import FeedNews, commits_begun_here
 from idcsched.audit.services import feed_append
 from idcsched.framework.capacity import Claim
 from idcsched.framework.errors import Unauthenticated, Unavailable
@@ -128,7 +128,7 @@ def test_who_commits_takes_it_in_and_no_question_waits_for_it(
     writer = threading.Thread(target=write)
     with live._lock:  # somebody looks already, and takes his time
         writer.start()
-        soon(lambda: commits_begun() > live._commits)
+        soon(lambda: commits_begun_here() > live._commits)
         with django_assert_num_queries(0):
             assert taints(live) == 0, "the writer does not know yet that it is committed"
         assert writer.is_alive()
@@ -383,7 +383,7 @@ def test_a_change_that_could_not_be_taken_in_is_taken_in_later(live: Live, idc: 
     """What the feed has told once it will not tell again."""
     with live._lock:  # nobody looks meanwhile
         live._reader.poll()
-        live._moved = (Moved("taints", "a/k"),)
+        live._moved = (FeedNews("taints", "a/k"),)
         Taint.objects.create(idc=idc, key="k", effect="NoSchedule")  # past the feed
     soon(lambda: taints(live) == 1)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.db.models import Q
 from django.utils import timezone
 
-from idcsched.accounts.known_tokens import known, token_digest
+from idcsched.accounts.known_tokens import token_digest, token_from_database
 from idcsched.accounts.models import ApiToken, Tenant, User
 from idcsched.accounts.roles import Principal
 from idcsched.accounts.selectors import tenant_named, user_named
@@ -130,7 +130,7 @@ def token_authenticate(*, text: str, address: str, now: datetime) -> Principal:
     """
     if not text:
         raise Unauthenticated("token_missing", _("say who you are: Authorization: Bearer <token>"))
-    token = known(text) if text.startswith(PREFIX) and len(text) == LENGTH else None
+    token = token_from_database(text) if text.startswith(PREFIX) and len(text) == LENGTH else None
     if token is None:
         raise Unauthenticated("token_invalid", _("there is no such token"))
     return token.principal_for(address=address, now=now)

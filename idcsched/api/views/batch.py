@@ -21,10 +21,10 @@ from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import IdcschedError, Invalid
 from idcsched.framework.request import Request
 from idcsched.placement.batching import Batch, Outcome
-from idcsched.placement.documents import PlacementDocument, placement_documents, shown
+from idcsched.placement.documents import PlacementDocument, placement_documents, with_details
 from idcsched.placement.models import Placement
 from idcsched.placement.services import batch_answer, gang_place
-from idcsched.scheduling.taking_in import request_check
+from idcsched.scheduling.request_checks import request_check
 
 __all__ = ["BatchView"]
 
@@ -131,5 +131,5 @@ def _documents(placements: Sequence[Placement]) -> dict[str, PlacementDocument]:
     """Return the placements' documents by id, as they stand now, in a fixed number of queries."""
     if not placements:
         return {}
-    rows = shown(Placement.objects.filter(pk__in=[placement.pk for placement in placements]))
+    rows = with_details(Placement.objects.filter(pk__in=[placement.pk for placement in placements]))
     return {document.id: document for document in placement_documents(list(rows))}

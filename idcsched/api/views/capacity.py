@@ -11,7 +11,7 @@ from idcsched.api.resources import struct_response
 from idcsched.framework.decoding import decode_json
 from idcsched.placement.quota import capacity_within_quota
 from idcsched.scheduling.capacity import Capacity, CapacityQuestion
-from idcsched.scheduling.taking_in import request_check
+from idcsched.scheduling.request_checks import request_check
 
 __all__ = ["CapacityView"]
 

@@ -14,7 +14,7 @@ from idcsched.api.origin import caller_origin
 from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
-from idcsched.audit.edits import edited
+from idcsched.audit.edits import change_locked
 from idcsched.placement import services
 from idcsched.placement.documents import DeliveryDocument, delivery_document
 from idcsched.placement.models import Delivery
@@ -68,7 +68,7 @@ class DeliveryViewSet(ReadOnlyResource):
         """Send the callback again at once, whether it was received before or not, and keep trying for another day."""
         rows = Delivery.objects.filter(pk=self.get_object().pk)
         with caller_origin(request):
-            queued = edited(
+            queued = change_locked(
                 rows, read=self._checked, change=lambda delivery: services.delivery_resend(delivery=delivery)
             )
         return _response(delivery_document(queued))

@@ -23,7 +23,7 @@ from idcsched.api.origin import caller_origin
 from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
-from idcsched.audit.edits import edited
+from idcsched.audit.edits import change_locked
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import NotFound
 from idcsched.framework.messages import _
@@ -33,10 +33,10 @@ from idcsched.placement.documents import (
     EventDocument,
     PlacementDocument,
     event_document,
-    just_ordered,
+    new_placement_document,
     on_idcs_to_leave,
     placement_documents,
-    shown,
+    with_details,
 )
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.models import Placement
@@ -132,7 +132,7 @@ class PlacementViewSet(ReadOnlyResource):
     lookup_value_regex = UUID_SHAPED
 
     def get_queryset(self) -> QuerySet[Placement]:
-        placements: QuerySet[Placement] = shown(super().get_queryset())
+        placements: QuerySet[Placement] = with_details(super().get_queryset())
         principal = principal_of_request(self.request)
         return placements if principal.all_tenants else placements.filter(tenant__code=principal.tenant)
 
@@ -211,7 +211,7 @@ class PlacementViewSet(ReadOnlyResource):
         with caller_origin(self.request):
             if "If-Match" in self.request.headers:
                 rows = Placement.objects.filter(pk=placement.pk)
-                moved = edited(rows, read=self._checked, change=lambda locked: service(placement=locked))
+                moved = change_locked(rows, read=self._checked, change=lambda locked: service(placement=locked))
             else:
                 moved = service(placement=placement)
         return placement_response(moved, status=status)
@@ -225,7 +225,7 @@ class PlacementViewSet(ReadOnlyResource):
 
 def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -> HttpResponse:
     """Return the placement as it stands now, with its address; raises NotFound."""
-    fresh = shown(Placement.objects.filter(pk=placement.pk)).first()
+    fresh = with_details(Placement.objects.filter(pk=placement.pk)).first()
     if fresh is None:
         raise NotFound("not_found", _("there is no placement {id}"), id=str(placement.pk))
     return _response(placement_documents([fresh])[0], status)
@@ -234,7 +234,7 @@ def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -
 def ordered_response(placement: Placement, status: int) -> HttpResponse:
     """Return a new placement from the rows just written; read it again where its machines are being started."""
     if placement.state in (State.RESERVED, State.WAITING):
-        return _response(just_ordered(placement), status)
+        return _response(new_placement_document(placement), status)
     return placement_response(placement, status=status)
 
 

@@ -23,7 +23,7 @@ from idcsched.placement import services
 from idcsched.placement.driver import Driver
 from idcsched.placement.driver_kinds import driver_kinds
 from idcsched.placement.models import Provider
-from idcsched.placement.outcomes import Outcome
+from idcsched.placement.provider_messages import Outcome
 
 __all__ = ["OutcomesView", "ProviderKindsView", "ProviderViewSet"]
 
@@ -78,7 +78,7 @@ class OutcomesView(APIView):
     def post(self, request: Request, code: str) -> Response:
         """Look at the machine of that token now; its state is asked from the provider, not taken from the message."""
         with origin_set(actor=f"provider {code}"[:150], via="api", request_id=request_id_of(request)):
-            services.machine_told(provider=code, headers=request.headers, content=body_bytes(request))
+            services.machine_changed(provider=code, headers=request.headers, content=body_bytes(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -24,8 +24,8 @@ from idcsched.placement.quota import recommend
 from idcsched.placement.services import placement_order
 from idcsched.placement.view import LiveView
 from idcsched.scheduling.live import live
+from idcsched.scheduling.request_checks import request_check
 from idcsched.scheduling.schedule import Scheduled
-from idcsched.scheduling.taking_in import request_check
 
 __all__ = ["ScheduleView"]
 

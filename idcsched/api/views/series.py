@@ -13,7 +13,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from idcsched.api.paging import MAX_LIMIT
 from idcsched.api.parameters import parameters_pointed_at, refuse_unknown_parameters, time_given, whole_number_given
-from idcsched.framework.decoding import learned
+from idcsched.framework.decoding import decoder_of
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.selectors import idc_named, line_named
@@ -67,7 +67,7 @@ class _Cursor(msgspec.Struct, frozen=True, array_like=True):
     def read(cls, text: str) -> "_Cursor":
         """Decode the text of a cursor; raises Invalid."""
         try:
-            return learned(cls).decode(urlsafe_b64decode(text))
+            return decoder_of(cls).decode(urlsafe_b64decode(text))
         except (ValueError, msgspec.DecodeError):
             raise Invalid("invalid_cursor", _("this is not a cursor that an answer has given"), "/cursor") from None
 

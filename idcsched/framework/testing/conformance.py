@@ -16,7 +16,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Invalid, PluginBroken, PluginFailed
 from idcsched.framework.external import Query
 from idcsched.framework.facts import World
-from idcsched.framework.overlay import Tenancy, laid_over
+from idcsched.framework.overlay import Tenancy, with_tenancies
 from idcsched.framework.plugin import Plugin, Reason
 from idcsched.framework.profile import Profile
 from idcsched.framework.registry import Registry
@@ -152,8 +152,8 @@ def _check_memory(
     used = snapshot(known)
     for taken, asked, delay in product(((), _order(known)), requests, (0.0, _DELAY, 2 * _DELAY)):
         question = {**asked, "now": asked.get("now", NOW) + delay}
-        again, _ = _decide(plugin, policy, service, laid_over(used, taken), question)
-        fresh, _ = _decide(plugin, policy, service, laid_over(snapshot(known), taken), question)
+        again, _ = _decide(plugin, policy, service, with_tenancies(used, taken), question)
+        fresh, _ = _decide(plugin, policy, service, with_tenancies(snapshot(known), taken), question)
         _law(plugin, _json(again.answer) == _json(fresh.answer), f"what it keeps stays true, asked {dict(question)}")
 
 

@@ -3,7 +3,7 @@ from datetime import datetime
 from typing import Any
 
 from idcsched.accounts.roles import Principal
-from idcsched.audit.bulk import each, places, rows_create, rows_update
+from idcsched.audit.bulk import apply_to_each, places, rows_create, rows_update
 from idcsched.audit.writing import refuse_unknown, row_create, row_delete, row_update, write
 from idcsched.inventory.models import Affinity, Idc
 from idcsched.inventory.scope import scope_check_many
@@ -54,7 +54,7 @@ def affinities_create(*, documents: Sequence[Mapping[str, Any]], principal: Prin
         refuse_unknown(document, FIELDS)
         return Affinity(**{**document, "idc": names.idc(document.get("idc"))})
 
-    rows = each(documents, pointers, new)
+    rows = apply_to_each(documents, pointers, new)
     if principal is not None:
         scope_check_many(principal, [affinity.idc for affinity in rows], pointers)
     return rows_create(rows, pointers)

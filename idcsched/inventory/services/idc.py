@@ -3,7 +3,7 @@ from typing import Any
 
 from django.db.models import ProtectedError
 
-from idcsched.audit.bulk import each, places, rows_check, rows_insert, rows_update
+from idcsched.audit.bulk import apply_to_each, places, rows_check, rows_insert, rows_update
 from idcsched.audit.refusals import protecting_examples
 from idcsched.audit.writing import below, refuse_unknown, row_delete, write
 from idcsched.framework.errors import Conflict
@@ -98,7 +98,7 @@ def idc_delete(*, idc: Idc) -> None:
 
 def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Idc]:
     names = Names()
-    rows = each(documents, pointers, lambda document: _new(document, names))
+    rows = apply_to_each(documents, pointers, lambda document: _new(document, names))
     idcs = [idc for idc, _ in rows]
     rows_check(idcs, pointers)
     rows_insert(idcs, pointers)
@@ -123,7 +123,7 @@ def _new(document: Mapping[str, Any], names: Names) -> tuple[Idc, list[Line]]:
 def _update(updates: Sequence[tuple[Idc, Mapping[str, Any]]], pointers: Sequence[str]) -> list[Idc]:
     names = Names()
     changed = rows_update(
-        each(updates, pointers, lambda update: (update[0], _changes(update[1], names))),
+        apply_to_each(updates, pointers, lambda update: (update[0], _changes(update[1], names))),
         allowed=FIELDS,
         pointers=pointers,
     )

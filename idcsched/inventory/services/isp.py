@@ -1,7 +1,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from idcsched.audit.bulk import each, places, rows_create, rows_update
+from idcsched.audit.bulk import apply_to_each, places, rows_create, rows_update
 from idcsched.audit.writing import refuse_unknown, row_delete, table_locked, write
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.framework.messages import _
@@ -50,7 +50,7 @@ def isp_delete(*, isp: Isp) -> None:
 
 def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Isp]:
     table_locked(Isp)
-    isps = rows_create(each(documents, pointers, _new), pointers)
+    isps = rows_create(apply_to_each(documents, pointers, _new), pointers)
     _refuse_taken_names(isps, pointers)
     return isps
 
@@ -78,7 +78,7 @@ def _refuse_taken_names(isps: Sequence[Isp], pointers: Sequence[str]) -> None:
         if errors := list(_taken_names(isp, owners)):
             raise Invalid.of(errors)
 
-    each(isps, pointers, refuse)
+    apply_to_each(isps, pointers, refuse)
 
 
 def _taken_names(isp: Isp, owners: Mapping[str, Sequence[str]]) -> Iterator[FieldError]:

@@ -1,7 +1,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from idcsched.audit.bulk import each, places, rows_check, rows_create, rows_update
+from idcsched.audit.bulk import apply_to_each, places, rows_check, rows_create, rows_update
 from idcsched.audit.writing import below, refuse_unknown, row_delete, write
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
@@ -106,7 +106,7 @@ def lines_replace(idc: Idc, documents: Sequence[Mapping[str, Any]]) -> None:
 
 def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Line]:
     names = Names(documents)
-    return rows_create(each(documents, pointers, lambda document: _new(document, names)), pointers)
+    return rows_create(apply_to_each(documents, pointers, lambda document: _new(document, names)), pointers)
 
 
 def _new(document: Mapping[str, Any], names: Names) -> Line:
@@ -118,7 +118,7 @@ def _new(document: Mapping[str, Any], names: Names) -> Line:
 
 def _update(updates: Sequence[tuple[Line, Mapping[str, Any]]], pointers: Sequence[str]) -> list[Line]:
     names = Names()
-    resolved = each(updates, pointers, lambda update: (update[0], _changes(update[1], names)))
+    resolved = apply_to_each(updates, pointers, lambda update: (update[0], _changes(update[1], names)))
     return rows_update(resolved, allowed=FIELDS, pointers=pointers)
 
 

@@ -1,7 +1,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from idcsched.audit.bulk import each, places, rows_check, rows_insert, rows_update
+from idcsched.audit.bulk import apply_to_each, places, rows_check, rows_insert, rows_update
 from idcsched.audit.writing import refuse_unknown, row_delete, table_locked, write
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.framework.messages import _
@@ -70,8 +70,8 @@ def region_delete(*, region: Region) -> None:
 def _create(documents: Sequence[Mapping[str, Any]], pointers: Sequence[str]) -> list[Region]:
     names = Names()
     new: dict[str, Region] = {}
-    regions = each(documents, pointers, lambda document: _new(document, new))
-    each(
+    regions = apply_to_each(documents, pointers, lambda document: _new(document, new))
+    apply_to_each(
         list(zip(documents, regions, strict=True)),
         pointers,
         lambda pair: setattr(pair[1], "parent", _parent(pair[0].get("parent"), new, names)),
@@ -128,7 +128,7 @@ def _update(updates: Sequence[tuple[Region, Mapping[str, Any]]], pointers: Seque
     if any("parent" in changes for _, changes in updates):
         table_locked(Region)
     names = Names()
-    resolved = each(updates, pointers, lambda update: (update[0], _changes(update[1], names)))
+    resolved = apply_to_each(updates, pointers, lambda update: (update[0], _changes(update[1], names)))
     _refuse_cycles(resolved, pointers)
     return rows_update(resolved, allowed=FIELDS, pointers=pointers)
 
@@ -149,4 +149,4 @@ def _refuse_cycles(updates: Sequence[tuple[Region, Mapping[str, Any]]], pointers
         if parent is not None and update[0].code in tree.lineage(parent.code):
             raise Invalid("region_cycle", _("{name} is the region itself or lies in it"), "/parent", name=parent.code)
 
-    each(updates, pointers, refuse)
+    apply_to_each(updates, pointers, refuse)

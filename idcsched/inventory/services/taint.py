@@ -3,7 +3,7 @@ from datetime import datetime
 from typing import Any
 
 from idcsched.accounts.roles import Principal
-from idcsched.audit.bulk import each, places, rows_create, rows_update
+from idcsched.audit.bulk import apply_to_each, places, rows_create, rows_update
 from idcsched.audit.writing import refuse_unknown, row_delete, row_update, write
 from idcsched.framework.errors import Invalid
 from idcsched.framework.matching import parse_terms
@@ -65,7 +65,7 @@ def taints_create(*, documents: Sequence[Mapping[str, Any]], principal: Principa
 
     pairs = [
         (taint, pointer)
-        for taints, pointer in zip(each(documents, places(documents), new), places(documents), strict=True)
+        for taints, pointer in zip(apply_to_each(documents, places(documents), new), places(documents), strict=True)
         for taint in taints
     ]
     rows, pointers = [taint for taint, _ in pairs], [pointer for _, pointer in pairs]

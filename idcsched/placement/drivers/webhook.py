@@ -8,7 +8,7 @@ from uuid import uuid4
 import msgspec
 from django.utils import timezone
 
-from idcsched.framework.decoding import learned
+from idcsched.framework.decoding import decoder_of
 from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
@@ -86,7 +86,7 @@ class Webhook(Driver):
         if reply.status == REFUSED_FOR_GOOD:
             raise NotHere("provider_refused", _("the provider refused: {reason}"), reason=_detail(reply.content))
         try:
-            reported = learned(Machines).decode(reply.content).machines
+            reported = decoder_of(Machines).decode(reply.content).machines
         except msgspec.MsgspecError as error:
             raise BadReply("bad_reply", _("the provider's reply can't be read: {reason}"), reason=error) from None
         return [
@@ -119,6 +119,6 @@ def _order(wanted: Wanted) -> dict[str, Any]:
 
 def _detail(content: bytes) -> str:
     try:
-        return learned(Refusal).decode(content).detail[:500]
+        return decoder_of(Refusal).decode(content).detail[:500]
     except msgspec.MsgspecError:
         return "it does not say why"

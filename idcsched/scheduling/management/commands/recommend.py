@@ -16,9 +16,9 @@ from idcsched.framework.matching import EFFECTS
 from idcsched.framework.request import Request
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
+from idcsched.scheduling.request_checks import request_check
 from idcsched.scheduling.schedule import schedule
 from idcsched.scheduling.table import render
-from idcsched.scheduling.taking_in import request_check
 
 LOCAL: Final = Principal(user_id=0, username="recommend", role=Role.ADMIN, all_tenants=True)
 """The caller of every request here: a person who may run commands on this machine may ask for every tenant."""

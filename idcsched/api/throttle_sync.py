@@ -9,7 +9,7 @@ from redis import Redis, RedisError
 
 from .throttling import Buckets
 
-__all__ = ["Sharing"]
+__all__ = ["ThrottleSync"]
 
 TIMEOUT: Final = 1.0
 ADD: Final = """
@@ -28,7 +28,7 @@ shared = Gauge(
 )
 
 
-class Sharing:
+class ThrottleSync:
     """The exchange of this process's buckets with those of the other processes, through Redis."""
 
     def __init__(self, url: str, own: Buckets, clock: Callable[[], float] = time.monotonic) -> None:

@@ -17,11 +17,11 @@ from idcsched.inventory.models import Idc
 from idcsched.ledger.taking import Stay, claims_take, oversold
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
-from idcsched.scheduling.schedule import Made
+from idcsched.scheduling.schedule import MadeDecision
 from idcsched.scheduling.snapshot_archive import pictures
 
-from .callbacks import announced, callbacks_of
-from .events import advance, first_events, held
+from .callbacks import announce_on_commit, callbacks_of
+from .events import advance, first_events, placement_locked
 from .lifecycle import HOLDING, Move
 from .models import Delivery, Event, Placement
 from .orders import Order, Take
@@ -29,7 +29,7 @@ from .quota import NOTHING, has_quota, quota_respected
 from .start import provision_begin
 from .view import tenancy_of
 
-__all__ = ["awaits_set", "take_for", "take_over", "take_together", "wait"]
+__all__ = ["awaits_set", "move_to_idc", "reserve_waiting", "take_together", "wait"]
 
 NO_LINES: Mapping[str, int] = MappingProxyType({})
 
@@ -65,11 +65,11 @@ def _write_together(takes: Sequence[Take]) -> list[Placement]:
     with _order_transaction(_rows(takes, placements, new=placements, behind=True)):
         _start(takes, placements)
     for placement in placements:
-        announced(placement)
+        announce_on_commit(placement)
     return placements
 
 
-def take_for(placement: Placement, takes: Sequence[Take]) -> None:
+def reserve_waiting(placement: Placement, takes: Sequence[Take]) -> None:
     """Reserve for a waiting placement, which must be held: it gets the first take, new ones of its group the others.
 
     Capacity kept for waiting orders may be taken. Where this raises, read the placement again.
@@ -82,10 +82,10 @@ def take_for(placement: Placement, takes: Sequence[Take]) -> None:
         advance(placement, Move.RESERVE, detail=_event_detail(first), **fields)
         _start(takes, all_placements)
     for row in rest:
-        announced(row)
+        announce_on_commit(row)
 
 
-def take_over(placement: Placement, take: Take, move: Move) -> None:
+def move_to_idc(placement: Placement, take: Take, move: Move) -> None:
     """Move a placement, which must be held, to another IDC; what it holds so far is not released.
 
     A placement that holds nothing yet counts against its tenant's quota and takes nothing kept for waiting orders.
@@ -97,7 +97,9 @@ def take_over(placement: Placement, take: Take, move: Move) -> None:
         advance(placement, move, detail=_event_detail(take), **fields)
 
 
-def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str], awaits: Collection[str]) -> Placement:
+def wait(
+    order: Order, made: MadeDecision, *, seconds: float, cures: Sequence[str], awaits: Collection[str]
+) -> Placement:
     """Write a new placement that waits, for room in the IDCs `awaits` or for another cure, and holds nothing."""
     placement = _placement(order, made)
     placement.expires_at = placement.created_at + timedelta(seconds=seconds)
@@ -107,7 +109,7 @@ def wait(order: Order, made: Made, *, seconds: float, cures: Sequence[str], awai
     with transaction.atomic():
         _record([decision], [placement], events)
         awaits_set(placement, awaits)
-    announced(placement)
+    announce_on_commit(placement)
     return placement
 
 
@@ -227,7 +229,7 @@ def _order_fields(order: Order) -> dict[str, Any]:
     }
 
 
-def _placement(order: Order, made: Made) -> Placement:
+def _placement(order: Order, made: MadeDecision) -> Placement:
     now = timezone.now()
     return Placement(
         id=uuid7(),
@@ -259,7 +261,7 @@ def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[D
     return list(rows.values())
 
 
-def _decision(order: Order, made: Made, placement: UUID, *, taken: dict[str, Any] | None) -> Decision:
+def _decision(order: Order, made: MadeDecision, placement: UUID, *, taken: dict[str, Any] | None) -> Decision:
     row = made.record.row({order.tenant.code: order.tenant.pk}, pictures)
     row.placement, row.taken = placement, taken
     return row
@@ -269,7 +271,7 @@ def _start(takes: Sequence[Take], placements: Sequence[Placement]) -> None:
     """Start the machines of the takes that want them at once."""
     for take, placement in zip(takes, placements, strict=True):
         if take.starts:
-            locked = held(placement.pk)
+            locked = placement_locked(placement.pk)
             provision_begin(locked)
             placement.__dict__.update(locked.__dict__)
 

@@ -23,7 +23,7 @@ from .provider_rows import provider_secret
 from .signing import secret_bytes, signature_fits
 from .start import announce_machines
 
-__all__ = ["Outcome", "machine_told"]
+__all__ = ["Outcome", "machine_changed"]
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +39,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     type: str = "machine.changed"
 
 
-def machine_told(*, provider: str, headers: Mapping[str, str], content: bytes) -> bool:
+def machine_changed(*, provider: str, headers: Mapping[str, str], content: bytes) -> bool:
     """Make the machine's next turn due now; return whether it was waiting for one.
 
     Raises Invalid `invalid_signature`, NotFound.

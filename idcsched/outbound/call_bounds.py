@@ -9,11 +9,11 @@ from typing import ClassVar
 from .client import MAX_BYTES, Fetched, Request, fetch
 from .secrets import Recipients, host_of
 
-__all__ = ["Bounded"]
+__all__ = ["CallBounds"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounded:
+class CallBounds:
     """The bounds of one run of an extension: `now` is when it began, `secret` the value of the row's `secret_ref`.
 
     With `recipients`, only hosts to which the secret may be sent are called. A `trial` also calls a host whose circuit
