@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(1500)]
 
 CELERY = (sys.executable, "-m", "celery", "-A", "idcsched.celery")
 WORKERS = 2
-PLACEMENTS = 200
+PLACEMENTS = 80
 PATIENCE = 1200
 REGIONS = ("us-east-1", "us-east-2", "us-west-1", "us-west-2", "eu-west-1", "eu-central-1", "ap-northeast-1")
 """Of the cloud: it goes through all machines of a region to find one."""
@@ -190,11 +190,11 @@ def test_it_works(installation: Installation, road: Any, database: str) -> None:
     print(dict(states), dict(road.seen), f"{workers.killed} workers killed")
     assert set(states) <= {"active", "failed", "released"}
     assert states.total() == PLACEMENTS
-    assert states["failed"] >= 30, "the IDC that is full has no alternate"
-    assert states["active"] >= 100
+    assert states["failed"] >= 12, "the IDC that is full has no alternate"
+    assert states["active"] >= 40
     assert states["released"] >= 10
     assert workers.killed >= 8
-    assert road.seen["RunInstances unanswered"] >= 12
+    assert road.seen["RunInstances unanswered"] >= 5
     assert (outcome["machines"], outcome["differences"], outcome["needing"]) == (["active"], [], 0)
     assert outcome["unlisted_failures"] == 0
     assert len(outcome["listed"]) == 3 * states["active"]

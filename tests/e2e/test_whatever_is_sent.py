@@ -24,7 +24,7 @@ from tests.servers import free_port
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 
 EXAMPLES = os.environ.get("FUZZING_EXAMPLES", "10")
-SHARE = float(os.environ.get("FUZZING_SHARE", "0.2"))
+SHARE = float(os.environ.get("FUZZING_SHARE", "0.1"))
 """So much of what Schemathesis derives from the schema systematically is sent."""
 ROLES = ("admin", "operator", "portal", "viewer")
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")

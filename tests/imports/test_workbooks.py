@@ -189,13 +189,13 @@ def test_rows_are_counted_before_they_are_kept(monkeypatch, south):
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_a_hundred_thousand_rows(guangzhou):
+def test_thirty_thousand_rows(guangzhou):
     written = openpyxl.Workbook(write_only=True)
     sheet = written.create_sheet("idcs")
     sheet.append(["code", "name", "region", "stock_cpu", "labels"])
-    for number in range(100_000):
+    for number in range(30_000):
         sheet.append([f"i-{number}", f"机房 {number}", "440100", number, "owner=own"])
     outcome = imported({"idcs.xlsx": saved(written)}, dry_run=True)
     assert not outcome.faults
-    assert outcome.counts["idcs"]["create"] == 100_000
+    assert outcome.counts["idcs"]["create"] == 30_000
     assert Region.objects.count() == 2
