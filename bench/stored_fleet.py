@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from bench.asked import ISPS, REGIONS
 from idcsched.accounts.services import token_issue, user_create
-from idcsched.audit.services import feed_append
+from idcsched.feed.services import feed_append
 from idcsched.framework.capacity import BANDWIDTH
 from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from metrics_ingest.models import BandwidthRollup, Latest, Metric, Scope

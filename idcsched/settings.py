@@ -254,6 +254,7 @@ INSTALLED_APPS = [
     "axes",
     "import_export",
     "idcsched.audit",
+    "idcsched.feed",
     "idcsched.jobs",
     "idcsched.accounts",
     "idcsched.inventory",

@@ -6,8 +6,9 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from idcsched.audit.models import Recorded, Topic
+from idcsched.audit.models import Recorded
 from idcsched.db.fields import ENORMOUS, CodeField, NumberField, between, one_of, unique
+from idcsched.feed.models import Topic
 from idcsched.inventory.models import Idc, Line
 from metrics_ingest.sources.models import CounterReadings, Run, RunState, Source
 

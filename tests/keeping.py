@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from django.db import connection, transaction
 
 from idcsched.accounts.token_use import token_use
-from idcsched.audit.feed import commits_ended_here
+from idcsched.feed.reading import commits_ended_here
 from idcsched.scheduling.keys import KnownRows
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder

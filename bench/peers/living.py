@@ -17,7 +17,7 @@ django.setup()
 
 from django.db import connection, transaction
 
-from idcsched.audit.services import feed_extend
+from idcsched.feed.services import feed_extend
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services.taint import taint_create
 from idcsched.scheduling.live import live

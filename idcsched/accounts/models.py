@@ -10,8 +10,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from idcsched.audit.models import Recorded, Topic
+from idcsched.audit.models import Recorded
 from idcsched.db.fields import AmountField, CodeField, DocumentField, between, one_of, unique
+from idcsched.feed.models import Topic
 
 from .hosts import host_shaped, network_shaped
 from .roles import Role

@@ -1,1 +1,1 @@
-"""The change history (who changed what, when and why), and the change feed that snapshots follow."""
+"""The history of changes: who changed what, when and why."""

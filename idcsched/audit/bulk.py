@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 
 from django.db import IntegrityError, transaction
 
+from idcsched.feed.services import feed_extend
 from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
 from idcsched.framework.messages import _
 
 from .models import Recorded
 from .refusals import constraint_refusal
 from .row_check import row_check
-from .services import changes_record, feed_extend
+from .services import changes_record
 from .writing import below, described, refuse_unknown
 
 __all__ = ["ENOUGH", "apply_to_each", "places", "rows_check", "rows_create", "rows_insert", "rows_update"]

@@ -6,10 +6,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from idcsched.db.fields import one_of
+from idcsched.feed.models import Topic
 
-from .transactions import TransactionNumber
-
-__all__ = ["Action", "Change", "FeedEntry", "Recorded", "Topic", "Via"]
+__all__ = ["Action", "Change", "Recorded", "Via"]
 
 
 class Via(models.TextChoices):
@@ -26,22 +25,6 @@ class Action(models.TextChoices):
     CREATE = "create", _("created")
     UPDATE = "update", _("updated")
     DELETE = "delete", _("deleted")
-
-
-class Topic(models.TextChoices):
-    """A part of the data that snapshots are made of and that the feed announces as moved."""
-
-    INVENTORY = "inventory", _("inventory")
-    TAINTS = "taints", _("taints")
-    AFFINITIES = "affinities", _("affinities")
-    METRICS = "metrics", _("metric values")
-    METRIC_DEFINITIONS = "metric_definitions", _("metric definitions")
-    LEDGER = "ledger", _("ledger")
-    PROFILES = "profiles", _("profiles")
-    TOKENS = "tokens", _("tokens")
-    SOURCES = "sources", _("sources")
-    PROVIDERS = "providers", _("providers")
-    KEPT_FREE = "kept_free", _("room kept for orders that wait")
 
 
 class Change(models.Model):
@@ -85,38 +68,6 @@ class Change(models.Model):
 
     def __str__(self) -> str:
         return f"{self.actor} {self.get_action_display()} {self.kind} {self.key}"
-
-
-class FeedEntry(models.Model):
-    """An announcement that something moved. Read entries through `audit.feed.FeedReader` only.
-
-    `xid` is the writing transaction's number where the database has such numbers (PostgreSQL).
-    """
-
-    at = models.DateTimeField(_("at"), default=timezone.now)
-    topic = models.CharField(_("topic"), max_length=30, choices=Topic.choices)
-    key = models.CharField(
-        _("key"), max_length=255, blank=True, help_text=_("What moved; empty: anything of the topic.")
-    )
-    idcs = models.JSONField(
-        _("IDCs"),
-        null=True,
-        editable=False,
-        help_text=_("The primary keys of the IDCs of which it moved; empty: of any."),
-    )
-    xid = models.BigIntegerField(_("transaction"), null=True, editable=False, db_default=TransactionNumber())
-
-    class Meta:
-        verbose_name = _("feed entry")
-        verbose_name_plural = _("feed entries")
-        ordering = ["id"]
-        indexes = [
-            models.Index(fields=["xid"], name="feed_by_transaction"),
-            models.Index(fields=["at"], name="feed_when"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.topic} {self.key}".rstrip()
 
 
 class Recorded(models.Model):

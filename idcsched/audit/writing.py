@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model, ProtectedError
 
+from idcsched.feed.services import feed_append
 from idcsched.framework.errors import Conflict, FieldError, Forbidden, Invalid, NotFound
 from idcsched.framework.messages import _
 
 from .models import Recorded
 from .refusals import constraint_refusal, protected_refusal
 from .row_check import row_check
-from .services import change_record, feed_append
+from .services import change_record
 
 __all__ = [
     "below",

@@ -5,8 +5,9 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from idcsched.audit.models import Recorded, Topic
+from idcsched.audit.models import Recorded
 from idcsched.db.fields import AmountField, CodeField, DocumentField, NumberField, between, one_of, unique
+from idcsched.feed.models import Topic
 
 from .checks import alias_list, label_map, selector_document, taint_key
 from .choices import AffinityKind, ChargeType, Effect, Status, Tier

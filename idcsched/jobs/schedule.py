@@ -6,7 +6,7 @@ from typing import Any
 __all__ = ["housekeeping"]
 
 TASKS = {
-    "idcsched.audit.tasks.feed_prune": timedelta(hours=1),
+    "idcsched.feed.tasks.feed_prune": timedelta(hours=1),
     "metrics_ingest.tasks.rollups_refresh": timedelta(minutes=5),
     "metrics_ingest.tasks.history_prune": timedelta(hours=1),
     "metrics_ingest.tasks.sources_sweep": timedelta(seconds=20),

@@ -12,8 +12,8 @@ from datetime import datetime
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest, Round
 
-from idcsched.audit.services import feed_extend
 from idcsched.audit.writing import write
+from idcsched.feed.services import feed_extend
 from idcsched.framework.normalize import DECIMALS
 from idcsched.inventory.models import Idc, Line
 

@@ -19,8 +19,8 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models import F
 from django.db.models.functions import Greatest, Round
 
-from idcsched.audit.services import feed_append, feed_extend
 from idcsched.audit.writing import write
+from idcsched.feed.services import feed_append, feed_extend
 from idcsched.framework.capacity import Claim as RequestedClaim
 from idcsched.framework.normalize import DECIMALS
 

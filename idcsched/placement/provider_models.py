@@ -4,8 +4,9 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from idcsched.audit.models import Recorded, Topic
+from idcsched.audit.models import Recorded
 from idcsched.db.fields import CodeField, DocumentField, unique
+from idcsched.feed.models import Topic
 
 __all__ = ["Provider", "SimulatedMachine"]
 

@@ -20,8 +20,8 @@ from django.db import IntegrityError
 from django.db.models import Max
 from django.utils import timezone
 
-from idcsched.audit.models import FeedEntry
 from idcsched.audit.writing import write
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, NotFound
 from idcsched.framework.explain import first_rejections

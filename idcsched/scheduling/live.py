@@ -22,7 +22,7 @@ from uuid_utils.compat import uuid7
 
 from idcsched.accounts.known_tokens import TokenTable, tokens_known
 from idcsched.accounts.models import Tenant
-from idcsched.audit.feed import (
+from idcsched.feed.reading import (
     FeedNews,
     FeedReader,
     Moment,

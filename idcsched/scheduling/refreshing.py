@@ -15,7 +15,7 @@ import numpy as np
 from django.db import connection
 from uuid_utils.compat import uuid7
 
-from idcsched.audit.feed import FeedNews
+from idcsched.feed.reading import FeedNews
 from idcsched.framework.building import (
     busiest_hours,
     lines_with_room,

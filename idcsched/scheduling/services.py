@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.audit.context import origin
-from idcsched.audit.services import change_record, feed_append
+from idcsched.audit.services import change_record
 from idcsched.audit.writing import row_check, write
+from idcsched.feed.services import feed_append
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
 from idcsched.framework.facts import MetricFact

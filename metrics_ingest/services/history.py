@@ -4,9 +4,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from idcsched.audit.models import Topic
-from idcsched.audit.services import feed_extend
 from idcsched.audit.writing import write
+from idcsched.feed.models import Topic
+from idcsched.feed.services import feed_extend
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.models import Idc, Line

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from django.conf import settings
 from django.db.models import Model
 
-from idcsched.audit.models import Topic
-from idcsched.audit.services import feed_append
 from idcsched.audit.writing import write
+from idcsched.feed.models import Topic
+from idcsched.feed.services import feed_append
 from idcsched.inventory.models import Line
 from metrics_ingest.billing.calendar import Calendar, Month
 from metrics_ingest.billing.figures import (

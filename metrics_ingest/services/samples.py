@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from idcsched.accounts.roles import Principal
-from idcsched.audit.models import Topic
-from idcsched.audit.services import feed_extend
 from idcsched.audit.writing import write
+from idcsched.feed.models import Topic
+from idcsched.feed.services import feed_extend
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.models import Idc

@@ -5,7 +5,8 @@ from django.db import IntegrityError, transaction
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, tenant_delete, tenant_update, user_create
-from idcsched.audit.models import Change, FeedEntry
+from idcsched.audit.models import Change
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import Conflict, Invalid
 
 pytestmark = pytest.mark.usefixtures("db")

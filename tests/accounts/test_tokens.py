@@ -20,7 +20,8 @@ from idcsched.accounts.services import (
     user_update,
 )
 from idcsched.accounts.token_use import TokenUse
-from idcsched.audit.models import Change, FeedEntry
+from idcsched.audit.models import Change
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import Invalid, NotFound, Unauthenticated
 
 pytestmark = pytest.mark.usefixtures("db")

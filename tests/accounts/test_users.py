@@ -6,7 +6,8 @@ from django.db import IntegrityError, transaction
 from idcsched.accounts.models import ApiToken, User
 from idcsched.accounts.roles import Role
 from idcsched.accounts.services import tenant_create, token_issue, user_create, user_delete, user_update
-from idcsched.audit.models import Change, FeedEntry
+from idcsched.audit.models import Change
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import Conflict, Invalid
 
 pytestmark = pytest.mark.usefixtures("db")

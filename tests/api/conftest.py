@@ -14,7 +14,7 @@ from django.test import Client
 
 from idcsched.accounts.models import Tenant, User
 from idcsched.accounts.services import tenant_create, token_issue, user_create
-from idcsched.audit.services import feed_append
+from idcsched.feed.services import feed_append
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from idcsched.audit.services import feed_append
+from idcsched.feed.services import feed_append
 from idcsched.scheduling import plugins
 from idcsched.scheduling.models import ProfileRevision
 from tests.api.conftest import Api, causes

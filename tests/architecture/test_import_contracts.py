@@ -17,7 +17,7 @@ FORBIDDEN = {
     "deciding opens a connection": ("idcsched/framework/errors.py", "import socket", "Deciding needs no Django"),
     "a plugin reads the database": ("plugins/taint.py", "import idcsched.inventory.models", "Plugins know"),
     "a plugin calls by itself": ("plugins/taint.py", "import httpcore", "Plugins know"),
-    "outbound knows who asks": ("idcsched/outbound/client.py", "import idcsched.audit.feed", "One way down"),
+    "outbound knows who asks": ("idcsched/outbound/client.py", "import idcsched.feed.reading", "One way down"),
     "a room imports a plugin": ("idcsched/scheduling/services.py", "import plugins.taint", "Nobody imports a plugin"),
     "a room reaches for the wiring": ("idcsched/inventory/models.py", "import idcsched.settings", "Rooms do not reach"),
 }

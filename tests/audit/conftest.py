@@ -1,6 +1,7 @@
 import pytest
 
-from idcsched.audit.models import Change, FeedEntry
+from idcsched.audit.models import Change
+from idcsched.feed.models import FeedEntry
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ import pytest
 
 from idcsched.audit import bulk, writing
 from idcsched.audit.bulk import rows_create
-from idcsched.audit.models import Change, FeedEntry
+from idcsched.audit.models import Change
 from idcsched.audit.writing import write
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import Conflict, Invalid, NotFound
 from idcsched.inventory.models import Region
 

@@ -5,9 +5,10 @@ from django.db import IntegrityError, connection, transaction
 
 from idcsched.audit import writing
 from idcsched.audit.bulk import rows_create
-from idcsched.audit.models import Change, FeedEntry
+from idcsched.audit.models import Change
 from idcsched.audit.row_check import storable
 from idcsched.audit.writing import below, row_create, table_locked, write
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import Conflict, Invalid, NotFound
 from idcsched.inventory.models import Idc, Region
 from idcsched.ledger.models import Holding

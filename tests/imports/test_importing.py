@@ -7,7 +7,8 @@ import pytest
 from django.utils.translation import override
 
 from idcsched.accounts.roles import Principal, Role
-from idcsched.audit.models import Change, FeedEntry
+from idcsched.audit.models import Change
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import Conflict, Forbidden
 from idcsched.imports import reading
 from idcsched.inventory.choices import Status

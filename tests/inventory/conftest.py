@@ -1,6 +1,7 @@
 import pytest
 
-from idcsched.audit.models import Change, FeedEntry
+from idcsched.audit.models import Change
+from idcsched.feed.models import FeedEntry
 from idcsched.inventory.models import Idc, Isp, Region
 from idcsched.inventory.services import idc_create, isp_create, region_create
 

@@ -1,6 +1,7 @@
 """What a service wrote beside the row."""
 
-from idcsched.audit.models import Change, FeedEntry
+from idcsched.audit.models import Change
+from idcsched.feed.models import FeedEntry
 
 __all__ = ["changes", "feed"]
 

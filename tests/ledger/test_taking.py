@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from idcsched.accounts.models import Tenant
-from idcsched.audit.models import FeedEntry
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.capacity import Claim as Wanted
 from idcsched.inventory.models import Idc, Isp, Line, Region
 from idcsched.ledger.models import Claim, Headcount, Holding

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from idcsched.audit.models import FeedEntry
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.inventory.models import Line
 from metrics_ingest.models import Latest, SampleDay

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from idcsched.audit.models import FeedEntry
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import Invalid
 from metrics_ingest.billing.series import MAX_SPAN, series_read
 from metrics_ingest.models import Latest, SampleDay

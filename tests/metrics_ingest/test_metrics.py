@@ -8,7 +8,8 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from idcsched.audit.models import Change, FeedEntry
+from idcsched.audit.models import Change
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import Conflict, Invalid
 from metrics_ingest.builtin import builtin_metrics_ensure
 from metrics_ingest.models import BandwidthRollup, Latest, Metric, SampleDay

@@ -9,7 +9,7 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcsched.audit.models import FeedEntry
+from idcsched.feed.models import FeedEntry
 from metrics_ingest.billing.percentile import percentile_95
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup
 from metrics_ingest.samples.slots import SLOT, slot_floor, unpacked

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from msgspec.structs import replace
 
 from idcsched.accounts.roles import Principal, Role
-from idcsched.audit.models import FeedEntry
+from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import Forbidden, Invalid
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import region_create

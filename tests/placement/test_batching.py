@@ -8,7 +8,7 @@ import pytest
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
 from idcsched.accounts.services import tenant_create, tenant_update
-from idcsched.audit.services import feed_append
+from idcsched.feed.services import feed_append
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.request import Request
 from idcsched.inventory.models import Idc

@@ -11,7 +11,7 @@ from django.utils import timezone
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_update
 from idcsched.audit.context import origin_set
-from idcsched.audit.services import feed_append
+from idcsched.feed.services import feed_append
 from idcsched.framework.errors import Conflict, Invalid
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_update
-from idcsched.audit.services import feed_append
+from idcsched.feed.services import feed_append
 from idcsched.framework.errors import Conflict
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update

@@ -10,7 +10,7 @@ from django.utils import timezone
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
 from idcsched.accounts.services import tenant_create, tenant_update
-from idcsched.audit.models import FeedEntry
+from idcsched.feed.models import FeedEntry
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update
 from idcsched.ledger.models import Holding

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, token_issue, token_revoke, user_create, user_update
-from idcsched.audit.feed import FeedNews, commits_begun_here
-from idcsched.audit.services import feed_append
+from idcsched.feed.reading import FeedNews, commits_begun_here
+from idcsched.feed.services import feed_append
 from idcsched.framework.capacity import Claim
 from idcsched.framework.errors import Unauthenticated, Unavailable
 from idcsched.framework.overlay import Tenancy

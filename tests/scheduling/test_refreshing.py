@@ -11,7 +11,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from idcsched.accounts.services import tenant_create
-from idcsched.audit.services import feed_append, feed_extend
+from idcsched.feed.services import feed_append, feed_extend
 from idcsched.framework.snapshot import Snapshot
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.services import (

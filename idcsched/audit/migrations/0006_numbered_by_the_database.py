@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-import idcsched.audit.transactions
+import idcsched.feed.transactions
 
 
 class Migration(migrations.Migration):
@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
             model_name="feedentry",
             name="xid",
             field=models.BigIntegerField(
-                db_default=idcsched.audit.transactions.TransactionNumber(),
+                db_default=idcsched.feed.transactions.TransactionNumber(),
                 editable=False,
                 null=True,
                 verbose_name="transaction",

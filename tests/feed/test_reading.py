@@ -7,7 +7,8 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from idcsched.audit.feed import (
+from idcsched.feed.models import FeedEntry, Topic
+from idcsched.feed.reading import (
     POSTGRESQL_NEWS,
     FeedReader,
     _rows,
@@ -16,8 +17,7 @@ from idcsched.audit.feed import (
     commits_ended_here,
     remove_commit_listener,
 )
-from idcsched.audit.models import FeedEntry, Topic
-from idcsched.audit.services import IDCS_NAMED, feed_append, feed_extend, feed_prune
+from idcsched.feed.services import IDCS_NAMED, feed_append, feed_extend, feed_prune
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from idcsched.audit.models import FeedEntry
-from idcsched.audit.services import feed_append
-from idcsched.audit.tasks import KEPT, feed_prune
+from idcsched.feed.models import FeedEntry
+from idcsched.feed.services import feed_append
+from idcsched.feed.tasks import KEPT, feed_prune
 
 pytestmark = pytest.mark.usefixtures("db")
 

@@ -1,0 +1,1 @@
+"""The feed: what tells every process that something has moved."""
