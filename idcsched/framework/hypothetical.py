@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
+from msgspec import UNSET
 
 from .building import lines_with_room
 from .capacity import BANDWIDTH, monthly_price, paid_anyway
@@ -33,6 +34,7 @@ _LINE_COLUMNS = {
     "price_per_mbps": "price_per_mbps",
     "price_per_gb": "price_per_gb",
 }
+_NULLABLE = ("commit_mbps", "price_per_mbps", "price_per_gb")
 
 
 def suppose(snapshot: Snapshot, what_if: Hypothetical, *, now: float) -> Snapshot:
@@ -127,7 +129,9 @@ def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
         row = snapshot.idcs.row_of[idc.code]
         for _pointer, line, number in _supposed_lines(snapshot, idc, row, pointer):
             for field, column in _LINE_COLUMNS.items():
-                if (value := getattr(line, field)) is not None:
+                if (value := getattr(line, field)) is None and field in _NULLABLE:
+                    columns[column][number] = np.nan
+                elif value is not None and value is not UNSET:
                     columns[column][number] = value
             if BANDWIDTH in (line.metrics or {}):  # as if all samples of the window had this value
                 value = (line.metrics or {})[BANDWIDTH]

@@ -7,7 +7,7 @@ and the profile when the decision begins.
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from .errors import Invalid
 from .facts import STOCK_RESOURCES
@@ -36,6 +36,13 @@ Codes = Annotated[tuple[Code, ...], Meta(min_length=1, max_length=10_000)]
 Text = Annotated[str, Meta(max_length=255)]
 Amount = Annotated[float, Meta(ge=0, le=1e9)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Shape = Annotated[
+    tuple[Share, ...],
+    Meta(
+        description="How the order's traffic is spread over a day (24 numbers) or a week (168, from Monday on): for each "
+        "hour, from midnight on in the billing zone, the share of the machines' bandwidth that flows in it."
+    ),
+]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]
 LabelMap = Annotated[dict[LabelKey, LabelValue], Meta(max_length=100)]
 RESOURCES = ("bandwidth_mbps", *STOCK_RESOURCES)
@@ -104,12 +111,14 @@ class IgnoredTaint(_Body, frozen=True, kw_only=True):
 
 
 class HypotheticalLine(_Body, frozen=True, kw_only=True):
+    """What is supposed of one line; without a field that stays as it is. A commit or price of null: there is none."""
+
     line: Code
     purchased_mbps: Annotated[float, Meta(gt=0, le=1e9)] | None = None
-    commit_mbps: Amount | None = None
+    commit_mbps: Amount | UnsetType | None = UNSET
     max_level: Annotated[float, Meta(gt=0, le=1)] | None = None
-    price_per_mbps: Amount | None = None
-    price_per_gb: Amount | None = None
+    price_per_mbps: Amount | UnsetType | None = UNSET
+    price_per_gb: Amount | UnsetType | None = UNSET
     metrics: Annotated[dict[str, float | None], Meta(max_length=1000)] | None = None
 
 
@@ -158,7 +167,7 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches t
     labels: LabelMap | None = None
     machines: Annotated[tuple[Machine, ...], Meta(max_length=1000)] | None = None
     client: Client | None = None
-    shape: tuple[Share, ...] | None = None
+    shape: Shape | None = None
     weights: Annotated[dict[Text, Weight], Meta(max_length=1000)] | None = None
     fallback: Annotated[tuple[Term, ...], Meta(max_length=100)] | None = None
     spread: Spread | None = None

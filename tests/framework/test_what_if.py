@@ -98,9 +98,10 @@ def changes(draw: st.DrawFn, known: World) -> tuple[dict[str, Any], Do]:
             {},
             optional={
                 "purchased_mbps": st.sampled_from([500.0, 4000.0]),
-                "commit_mbps": st.sampled_from([0.0, 400.0]),
+                "commit_mbps": st.none() | st.sampled_from([0.0, 400.0]),
                 "max_level": st.sampled_from([0.5, 1.0]),
-                "price_per_mbps": st.sampled_from([0.0, 33.0, 4000.0]),
+                "price_per_mbps": st.none() | st.sampled_from([0.0, 33.0, 4000.0]),
+                "price_per_gb": st.none() | st.sampled_from([0.0, 0.2]),
             },
         )
     )
