@@ -39,8 +39,8 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 Shape = Annotated[
     tuple[Share, ...],
     Meta(
-        description="How the order's traffic is spread over a day (24 numbers) or a week (168, from Monday on): for each "
-        "hour, from midnight on in the billing zone, the share of the machines' bandwidth that flows in it."
+        description="How the order's traffic is spread over a day (24 numbers) or a week (168, from Monday on): for "
+        "each hour, from midnight on in the billing zone, the share of the machines' bandwidth that flows in it."
     ),
 ]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]

@@ -111,7 +111,7 @@ def test_workers_are_sent_for_once_it_is_written(
     order: Order, allowed: Tenant, portal: Peer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[object] = []
-    monkeypatch.setattr("idcsched.placement.callbacks.announce", sent.append)
+    monkeypatch.setattr("idcsched.placement.callbacks.announce_now", sent.append)
     with transaction.atomic():
         placement = order(callback_url=portal.url)
         assert sent == []
