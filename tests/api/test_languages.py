@@ -85,7 +85,9 @@ def test_several_reasons_are_counted(seed: Api, portal: Api) -> None:
         pytest.param({"region": 1}, 400, "wrong_type", None, id="a wrong type"),
         pytest.param({"region": "A", "top": 0}, 400, "out_of_range", "必须不小于 1", id="out of range"),
         pytest.param({"region": "A", "x": 1}, 400, "unknown_field", None, id="an unknown field"),
-        pytest.param({"region": "A", "tier": "x"}, 400, "invalid_choice", "必须是以下之一：center, edge", id="no such choice"),
+        pytest.param(
+            {"region": "A", "tier": "x"}, 400, "invalid_choice", "必须是以下之一：center, edge", id="no such choice"
+        ),
         pytest.param({"region": "A", "selector": []}, 400, "empty_selector", None, id="an ambiguity"),
         pytest.param({"region": "A", "tenant": "x"}, 403, "tenant_not_allowed", "您无权代表租户 x", id="forbidden"),
     ],
