@@ -1,4 +1,4 @@
-"""SnapshotArchive of the main pages for `make screenshots`: wide and narrow, light and dark, in both languages.
+"""Pictures of the main pages for `make screenshots`: wide and narrow, light and dark, in both languages.
 
 What a page does wrong, and one that is wider than its window, is said at the end and is the exit status.
 """

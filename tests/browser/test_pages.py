@@ -95,6 +95,17 @@ def test_every_field_of_a_user_can_be_seen(visitor: Visitor) -> None:
     assert widths == {"username": "1px", "password": "1px"}
 
 
+def test_lists_cut_no_text_on_a_phone(browser: Browser, site: Installation) -> None:
+    cut = "cells => cells.filter(cell => cell.scrollHeight > cell.clientHeight + 1).map(cell => cell.innerText)"
+    with visiting(browser, site, width=390) as visitor:
+        visitor.log_in("operator")
+        for path in ("scheduling/profile", "inventory/idc", "inventory/taint"):
+            visitor.goto(f"/admin/{path}/")
+            cells = visitor.page.locator("#result_list td, #result_list th")
+            assert cells.count() > 3
+            assert cells.evaluate_all(cut) == []
+
+
 def test_times_are_of_a_named_zone_and_not_warned_of_where_the_browser_has_another(
     browser: Browser, site: Installation
 ) -> None:
