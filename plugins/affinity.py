@@ -22,13 +22,13 @@ NOT_REQUIRED = Reason(
     "affinity_required",
     _("not where affinity requires"),
     _("an operator's affinity sends such requests elsewhere"),
-    ("affinities",),
+    cures=("affinities",),
 )
 FORBIDDEN = Reason(
     "affinity_forbidden",
     _("forbidden by affinity"),
     _("an operator's affinity keeps such requests off"),
-    ("affinities",),
+    cures=("affinities",),
 )
 
 

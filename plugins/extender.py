@@ -34,7 +34,7 @@ from idcsched.framework.normalize import Floats, Scale, sound_range
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Idcs, Reading
 
-REJECTED = Reason("extender_rejected", _("rejected by an extender"), _("{extender} says: {reason}"), ("outside",))
+REJECTED = Reason("extender_rejected", _("rejected by an extender"), _("{extender} says: {reason}"), cures=("outside",))
 
 ASKED = (
     "request_id",

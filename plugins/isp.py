@@ -4,9 +4,11 @@ from idcsched.framework.context import Cycle
 from idcsched.framework.messages import _
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
-NO_ISP_LINE = Reason("no_isp_line", _("no line of the ISP"), _("has no line of {wanted}; it has {has}"), ("lines",))
+NO_ISP_LINE = Reason(
+    "no_isp_line", _("no line of the ISP"), _("has no line of {wanted}; it has {has}"), cures=("lines",)
+)
 NOT_ALL_ISPS = Reason(
-    "no_isp_line", _("no line of the ISP"), _("has no line of each of {wanted}; it has {has}"), ("lines",)
+    "no_isp_line", _("no line of the ISP"), _("has no line of each of {wanted}; it has {has}"), cures=("lines",)
 )
 NOTHING = "–"
 

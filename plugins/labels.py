@@ -8,7 +8,7 @@ NO_MATCH = Reason(
     "selector_mismatch",
     _("not matching the selector"),
     _("the request's selector does not match its labels"),
-    ("labels",),
+    cures=("labels",),
 )
 
 

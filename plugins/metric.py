@@ -19,9 +19,9 @@ from idcsched.framework.plugin import Plugin, Reason, Verdict
 from idcsched.framework.snapshot import Reading
 
 BEYOND_LIMIT = Reason(
-    "metric_limit", _("metric beyond its limit"), _("{metric} is {value:g}, the limit is {limit:g}"), ("metrics",)
+    "metric_limit", _("metric beyond its limit"), _("{metric} is {value:g}, the limit is {limit:g}"), cures=("metrics",)
 )
-UNKNOWN = Reason("metric_unknown", _("metric unknown"), _("the value of {metric} is not known"), ("metrics",))
+UNKNOWN = Reason("metric_unknown", _("metric unknown"), _("the value of {metric} is not known"), cures=("metrics",))
 
 
 class MetricArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -22,18 +22,18 @@ from idcsched.framework.plugin import Missing, Plugin, Reason, Verdict
 from idcsched.framework.ranking import line_headroom
 from idcsched.framework.snapshot import Reading
 
-NO_LINE_AT_ALL = Reason("no_line", _("no line"), _("has no line that could carry {need:.10g} Mbps"), ("lines",))
+NO_LINE_AT_ALL = Reason("no_line", _("no line"), _("has no line that could carry {need:.10g} Mbps"), cures=("lines",))
 UNKNOWN = Reason(
     "bandwidth_unknown",
     _("bandwidth unknown"),
     _("how much {line} is used is not known, and {need:.10g} Mbps are needed"),
-    ("metrics",),
+    cures=("metrics",),
 )
 NOT_ENOUGH = Reason(
     "not_enough_bandwidth",
     _("not enough bandwidth"),
     _("needs {need:.10g} Mbps on {line}, {free:.10g} left"),
-    ("metrics", "ledger", "lines"),
+    cures=("metrics", "ledger", "lines"),
 )
 
 

@@ -25,11 +25,11 @@ from idcsched.framework.snapshot import Reading
 LOADS = {"cpu": "cpu_load", "memory": "memory_load", "disk": "disk_load"}
 
 OVERLOADED = Reason(
-    "overloaded", _("overloaded"), _("its {resource} load is {value:.0%}, the limit is {limit:.0%}"), ("metrics",)
+    "overloaded", _("overloaded"), _("its {resource} load is {value:.0%}, the limit is {limit:.0%}"), cures=("metrics",)
 )
-UNKNOWN = Reason("load_unknown", _("load unknown"), _("its {resource} load is not known"), ("metrics",))
+UNKNOWN = Reason("load_unknown", _("load unknown"), _("its {resource} load is not known"), cures=("metrics",))
 NOT_ENOUGH = Reason(
-    "not_enough_stock", _("not enough stock"), _("needs {need:g} {resource}, {free:g} left"), ("ledger", "stock")
+    "not_enough_stock", _("not enough stock"), _("needs {need:g} {resource}, {free:g} left"), cures=("ledger", "stock")
 )
 
 Limit = Annotated[float, msgspec.Meta(gt=0, le=1)]

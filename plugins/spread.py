@@ -21,7 +21,7 @@ TOO_MANY = Reason(
     "too_many_machines",
     _("too many machines of one owner"),
     _("would hold {total:g} of {owner}'s machines, at most {limit} may stand in one IDC"),
-    ("ledger",),
+    cures=("ledger",),
 )
 
 

@@ -16,7 +16,7 @@ from idcsched.framework.messages import _
 from idcsched.framework.normalize import Floats, Scale
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
-UNTOLERATED = Reason("untolerated_taint", _("untolerated taint"), _("untolerated taint {taint}"), ("taints",))
+UNTOLERATED = Reason("untolerated_taint", _("untolerated taint"), _("untolerated taint {taint}"), cures=("taints",))
 
 
 class Taint(Plugin):
@@ -32,11 +32,12 @@ class Taint(Plugin):
             return None
         keep = np.ones(ctx.snapshot.size, dtype=np.bool_)
         keep[taints.idc[hard]] = False
-        rows = ctx.row_numbers
+        rows_in_snapshot = ctx.row_numbers
 
-        def detail(i: int) -> dict[str, str]:
-            first = np.flatnonzero(hard & (taints.idc == rows[i]))[0]
-            key, value, effect = taints.kinds[taints.kind[first]]
+        def detail(position: int) -> dict[str, str]:
+            first = np.flatnonzero(hard & (taints.idc == rows_in_snapshot[position]))[0]
+            index_of_kind = taints.kind[first]
+            key, value, effect = taints.kinds[index_of_kind]
             shown = {"taint": f"{key}={value}:{effect}" if value else f"{key}:{effect}"}
             if taints.reasons and (reason := taints.reasons[first]):
                 shown["reason"] = reason
@@ -55,10 +56,11 @@ class Taint(Plugin):
         """Return which untolerated taints in force are hard, and which soft; computed once a decision."""
         if self.name not in ctx.state:
             taints, tolerations = ctx.snapshot.taints, ctx.request.tolerations or ()
-            not_tolerated = [not tolerated(tolerations, *kind) for kind in taints.kinds]
-            hard = [effect in HARD_EFFECTS for _, _, effect in taints.kinds]
-            untolerated = np.array(not_tolerated, dtype=np.bool_)[taints.kind] & taints.in_force(ctx.now)
-            are_hard = np.array(hard, dtype=np.bool_)[taints.kind]
+            # Both tests are made once for each distinct kind; `taints.kind` then spreads the results over the taints.
+            untolerated_kinds = [not tolerated(tolerations, *kind) for kind in taints.kinds]
+            hard_kinds = [effect in HARD_EFFECTS for _, _, effect in taints.kinds]
+            untolerated = np.array(untolerated_kinds, dtype=np.bool_)[taints.kind] & taints.in_force(ctx.now)
+            are_hard = np.array(hard_kinds, dtype=np.bool_)[taints.kind]
             ctx.state[self.name] = untolerated & are_hard, untolerated & ~are_hard
         masks: tuple[Mask, Mask] = ctx.state[self.name]
         return masks

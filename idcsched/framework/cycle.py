@@ -35,7 +35,9 @@ __all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
 
 MASK = np.dtype(np.bool_)
 EXCLUDED = Reason("excluded", _("excluded by the request"), _("excluded by the request's `{field}`"))
-NO_GROUP = Reason("no_group", _("in no fallback group"), _("in none of the fallback groups"), ("profile", "labels"))
+NO_GROUP = Reason(
+    "no_group", _("in no fallback group"), _("in none of the fallback groups"), cures=("profile", "labels")
+)
 
 
 def decide(
