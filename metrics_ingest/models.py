@@ -72,9 +72,9 @@ class Metric(Recorded):
             unique("code", name="metric_code_unique"),
             one_of("direction", Direction, name="metric_direction_known"),
             one_of("scope", Scope, name="metric_scope_known"),
-            between("max_age_seconds", 1, name="metric_max_age_positive"),
-            between("low", -ENORMOUS, name="metric_low_range"),
-            between("high", -ENORMOUS, name="metric_high_range"),
+            between("max_age_seconds", 1, ENORMOUS, name="metric_max_age_positive"),
+            between("low", -ENORMOUS, ENORMOUS, name="metric_low_range"),
+            between("high", -ENORMOUS, ENORMOUS, name="metric_high_range"),
             models.CheckConstraint(
                 condition=Q(low__isnull=True) | Q(high__isnull=True) | Q(low__lt=F("high")),
                 name="metric_low_below_high",
@@ -91,8 +91,8 @@ class Subject(models.Model):
     """The subject of a value: an IDC, or, for a metric about lines, one of its lines.
 
     Subjects are looked up by the unique constraints' indexes, since every further index would slow down each write.
-    The index about lines leaves out the rows about IDCs: PostgreSQL might otherwise choose it to look up one IDC, and
-    read all IDCs of the metric.
+    The index over (metric, line) leaves out the rows without a line. In it, all IDCs of a metric would stand under the
+    same null, and PostgreSQL might look up one IDC by it and read them all.
     """
 
     metric = models.ForeignKey(Metric, models.PROTECT, verbose_name=_("metric"), related_name="+", db_index=False)
@@ -118,7 +118,7 @@ class Latest(Subject):
         constraints = [
             unique("metric", "line", where=A_LINE, name="latest_line_unique"),
             unique("metric", "idc", where=NO_LINE, name="latest_idc_unique"),
-            between("value", -ENORMOUS, name="latest_value_range"),
+            between("value", -ENORMOUS, ENORMOUS, name="latest_value_range"),
         ]
 
     def __str__(self) -> str:
@@ -128,8 +128,8 @@ class Latest(Subject):
 class SampleDay(Subject):
     """One UTC day of a metric about one subject: 288 little-endian float32, one per five minutes, NaN for no sample.
 
-    A slot holds one of the samples taken in its five minutes: while it is the newest slot, the newest of them. A
-    sample that arrives once the slot is over (from a source that catches up) replaces the stored one.
+    A slot holds one of the samples taken in its five minutes. As long as no later slot has a sample, the newest wins.
+    After that, whichever arrives last wins (from a source that catches up), even if it was taken earlier.
     """
 
     day = models.DateField(_("day"))
@@ -152,17 +152,22 @@ class SampleDay(Subject):
 class BandwidthRollup(models.Model):
     """The present figures computed from the history of a line's bandwidth.
 
-    `p95_mbps` is the percentile of the installation's window, which decisions use; the others are of the last 24 hours,
-    7 days and 30 days. `covered_…` counts the five-minute values that each rests on: a missing value is a gap, not a
-    zero. The figures that other charge types bill are of the last 30 billing days, today included.
+    `p95_mbps` is the percentile of the window that decisions use (the setting BANDWIDTH_WINDOW_DAYS), whose length is
+    `window_seconds`; the other percentiles and `mean_30d_mbps` are of the last 24 hours, 7 days and 30 days.
+    `covered_…` counts the five-minute values that each percentile rests on: a missing value is a gap, not a zero.
 
-    `busy_profile` holds 168 little-endian float32: the mean Mbps of each hour of the week from Monday 00:00 in
-    the billing zone. `hours` holds 168 more: the hourly means of the hours that end at `hours_until`, oldest
-    first. NaN stands for hours of which nothing is known.
+    Three figures are of the last 30 billing days, today included: `fourth_peak_30d_mbps`, the fourth-highest of the
+    days' peaks; `enhanced_95_30d_mbps`, the mean of the five highest of the days' 5th-highest values; and
+    `daily_peak_average_30d_mbps`, the mean of the days' peaks.
 
-    `trend_…` is the trend line through the last 28 whole days' percentiles: its height today, its slope, and the spread
-    of days about it. `peak_…`, `fifth_…` and `mean_…` are slope and spread of the trend lines through these days' other
-    figures, for forecasts of the charge types that bill by those figures.
+    `busy_profile` holds 168 little-endian float32: the mean Mbps of each hour of the week from Monday 00:00 in the
+    billing zone. `hours` holds 168 more: the means of the 168 hours before `hours_until`, oldest first. NaN stands for
+    hours of which nothing is known.
+
+    `trend_…` is the trend line through the last 28 whole days' percentiles: its height today (`trend_level_mbps`), its
+    slope (`trend_mbps_per_day`), and the spread of days about it. `…_mbps_per_day` and `…_spread_mbps` are slope and
+    spread of further trend lines: through the days' peaks (`peak_…`), their fifth-highest values (`fifth_…`) and their
+    means (`mean_…`). Charge types that bill by these figures are forecast by them.
     """
 
     line = models.OneToOneField(Line, models.CASCADE, verbose_name=_("line"), related_name="bandwidth")
@@ -198,7 +203,7 @@ class BandwidthRollup(models.Model):
         verbose_name_plural = _("bandwidth roll-ups")
         ordering = ["line"]
         constraints = [
-            between("p95_mbps", 0, name="rollup_p95_range"),
+            between("p95_mbps", 0, ENORMOUS, name="rollup_p95_range"),
             models.CheckConstraint(
                 condition=Q(p95_mbps__isnull=False, covered_slots__gt=0) | Q(p95_mbps__isnull=True, covered_slots=0),
                 name="rollup_p95_needs_values",
@@ -213,7 +218,7 @@ class BandwidthRollup(models.Model):
 class BandwidthDay(models.Model):
     """The figures of a line's billing day by which months are billed; kept for longer than the samples.
 
-    A day without a single value has no row.
+    `fifth_mbps` is the fifth-highest of the day's five-minute values. A day without a single value has no row.
     """
 
     line = models.ForeignKey(
@@ -232,7 +237,7 @@ class BandwidthDay(models.Model):
         ordering = ["line", "day"]
         constraints = [
             unique("line", "day", name="bandwidth_day_unique"),
-            between("covered_slots", 1, name="bandwidth_day_covered"),
+            between("covered_slots", 1, ENORMOUS, name="bandwidth_day_covered"),
         ]
 
     def __str__(self) -> str:
@@ -266,7 +271,7 @@ class BandwidthMonth(models.Model):
         ordering = ["line", "-month"]
         constraints = [
             unique("line", "month", name="bandwidth_month_unique"),
-            between("covered_slots", 1, name="bandwidth_month_covered"),
+            between("covered_slots", 1, ENORMOUS, name="bandwidth_month_covered"),
             models.CheckConstraint(
                 condition=Q(covered_slots__lte=F("slots")),
                 name="bandwidth_month_not_more_than_all",

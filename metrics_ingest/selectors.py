@@ -18,17 +18,17 @@ __all__ = [
     "FAILING_FROM",
     "SourceHealth",
     "metric_named",
-    "rates_found",
+    "rates_since_stored",
     "sources_health",
     "sources_overdue",
     "with_last_error",
 ]
 
 FAILING_FROM: Final = 3
-"""A source that fails so many times in a row counts as failing in history, log, status and figures."""
+"""A source that fails so many times in a row counts as failing in the history, the log, `status/` and the admin."""
 LATE: Final = timedelta(minutes=2)
-UNANNOUNCED: Final = timedelta(seconds=10)
-"""How long a source may be due before the sweep assumes that no message has announced it."""
+MESSAGE_GRACE: Final = timedelta(seconds=10)
+"""How long a source may be due before the periodic sweep takes it that no Celery message to ask it is in the queue."""
 
 
 def metric_named(code: str, pointer: str = "") -> Metric:
@@ -40,9 +40,12 @@ def metric_named(code: str, pointer: str = "") -> Metric:
 
 
 def sources_overdue(*, now: datetime) -> list[int]:
-    """Return the enabled sources that are due, are not being asked, and that no message seems to have announced."""
-    waiting = Source.objects.filter(enabled=True, claim__isnull=True)
-    overdue = waiting.filter(due_at__lte=now - UNANNOUNCED) | waiting.filter(started_at__isnull=True, due_at__lte=now)
+    """Return the enabled sources that are due, that nobody asks, and for which no message seems to be in the queue."""
+    waiting = Source.objects.filter(enabled=True, claim__isnull=True)  # a worker that asks a source holds its claim
+    # A source that has never been asked gets no grace: it is due at once, but beat sends its first message only at the
+    # next time of its schedule.
+    never_started = waiting.filter(started_at__isnull=True, due_at__lte=now)
+    overdue = waiting.filter(due_at__lte=now - MESSAGE_GRACE) | never_started
     return list(overdue.order_by("due_at").values_list("pk", flat=True))
 
 
@@ -85,8 +88,12 @@ def with_last_error(sources: QuerySet[Source]) -> QuerySet[Source]:
     return sources.annotate(last_error=Subquery(over.values("error")[:1]))
 
 
-def rates_found(*, source_id: int, readings: Sequence[Reading], rules: str, now: datetime) -> Counted:
-    """Return the samples of the source's counter readings, compared with those stored under the same `rules`."""
+def rates_since_stored(*, source_id: int, readings: Sequence[Reading], rules: str, now: datetime) -> Counted:
+    """Return the samples that follow from the source's new counter readings and those stored by its previous run.
+
+    `rules` is the hash of kind, configuration and mapping (`Prepared.rules`): readings stored under another hash may be
+    of other counters, so they are not compared.
+    """
     row = CounterReadings.objects.filter(source_id=source_id, rules=rules).first()
     before = [] if row is None else msgspec.msgpack.decode(row.held, type=list[Held])
     return rates(readings, {held.subject: held for held in before}, now=now)

@@ -1,7 +1,9 @@
 """A batch of values as sorted columns, and its runs of consecutive slots.
 
 The subject of a value is its metric together with a line, or, where the metric is about IDCs, with an IDC; all are
-primary keys, and line 0 stands for the IDC as a whole. Times are whole microseconds since 1970, UTC.
+primary keys, and line 0 stands for the IDC as a whole. Times are whole microseconds since 1970, UTC. A run is the
+values of consecutive slots of one subject's UTC day, which are written in one piece (`models.Run`, a run of a source,
+is something else).
 """
 
 from dataclasses import dataclass
@@ -31,7 +33,7 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Days = tuple[Integers, Integers, npt.NDArray[np.float32]]
-"""The line, the day counted from 1970, and the 288 values of each row."""
+"""The line, the day counted from 1970, and the 288 values of each stored day."""
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -53,10 +55,10 @@ def slots_since_1970(at: Integers) -> Integers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
-    """Runs of values in consecutive slots of one subject's UTC day, one row each.
+    """Runs as columns, with one element per run, and all their values.
 
-    `day` counts from 1970. The values of row r are `values[start[r] : start[r] + length[r]]`, as they are stored.
-    `turn` numbers the runs of one subject's day from 0.
+    `day` counts from 1970; `slot` is a run's first slot within the day. The values of run r are
+    `values[start[r] : start[r] + length[r]]`, as they are stored. `turn` numbers the runs of one subject's day from 0.
     """
 
     metric: Integers
@@ -72,7 +74,7 @@ class Runs:
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Values in the order in which all writers write: by subject, and for each subject oldest first."""
+    """Values as columns, in the order in which all writers write: by subject, and for each subject oldest first."""
 
     metric: Integers
     idc: Integers
@@ -96,7 +98,7 @@ class Batch:
 
     @cached_property
     def subject(self) -> Integers:
-        """The subject of each value, as a number that counts the subjects from 0."""
+        """The number of each value's subject; subjects are numbered from 0 in the order of the batch."""
         changes = np.zeros(len(self), dtype=bool)
         for column in (self.metric, self.idc, self.line):
             changes[1:] |= column[1:] != column[:-1]
@@ -118,7 +120,7 @@ class Batch:
     def runs(self) -> Runs:
         """Return the runs that the values form; of several values in a slot, the last one counts."""
         last = self.taken(_ends(self.subject, self.slot))
-        day, place = np.divmod(last.slot, SLOTS_A_DAY)
+        day, slot_of_day = np.divmod(last.slot, SLOTS_A_DAY)
         begins = np.ones(len(last), dtype=bool)
         begins[1:] = (np.diff(last.subject) != 0) | (np.diff(day) != 0) | (np.diff(last.slot) != 1)
         start = np.flatnonzero(begins)
@@ -127,7 +129,7 @@ class Batch:
             idc=last.idc[start],
             line=last.line[start],
             day=day[start],
-            slot=place[start],
+            slot=slot_of_day[start],
             turn=_turns(last.subject[start], day[start]),
             start=start,
             length=np.diff(start, append=len(last)),
@@ -136,16 +138,16 @@ class Batch:
 
 
 def _ends(*columns: Integers) -> Integers:
-    """Return the rows after which the value of any column changes, and the last row."""
+    """Return the indexes of the last element of each stretch over which no column changes."""
     ends = np.ones(len(columns[0]), dtype=bool)
     ends[:-1] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     return np.flatnonzero(ends)
 
 
 def _turns(subject: Integers, day: Integers) -> Integers:
-    """Number the rows of each subject's day from 0."""
-    rows = np.arange(len(subject))
+    """Number the runs of each subject's day from 0; there is one element per run."""
+    numbers = np.arange(len(subject))
     first = np.ones(len(subject), dtype=bool)
     first[1:] = (np.diff(subject) != 0) | (np.diff(day) != 0)
-    turns: Integers = rows - np.maximum.accumulate(np.where(first, rows, 0))
+    turns: Integers = numbers - np.maximum.accumulate(np.where(first, numbers, 0))
     return turns

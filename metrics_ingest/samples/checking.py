@@ -24,7 +24,7 @@ KEPT: Final = timedelta(days=40)
 UNKNOWN: Final = -1
 WHOLE_IDC: Final = 0
 MANY: Final = 0.2
-"""The share of all IDCs above which reading all of them is quicker than naming those that the samples name."""
+"""If the samples name more than this share of all IDCs, reading every IDC is quicker than filtering by code."""
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -62,7 +62,11 @@ def samples_check(samples: Sequence[Sample], now: datetime, within: Collection[i
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The primary keys of the samples' codes; of a metric, its place in the columns below."""
+    """The primary keys of the samples' codes, and what the checks need of each metric.
+
+    `metrics` gives a metric's index in the four arrays. Their last element stands for unknown metrics: UNKNOWN, -1, is
+    its index.
+    """
 
     metrics: Mapping[str, int]
     idcs: Mapping[str, int]
@@ -77,18 +81,22 @@ class _Known:
         idcs, lines = _rows(samples)
         metrics = list(Metric.objects.values_list("code", "id", "scope", "low", "high"))
         return cls(
-            metrics={row[0]: place for place, row in enumerate(metrics)},
+            metrics={row[0]: index for index, row in enumerate(metrics)},
             idcs=dict(idcs.values_list("code", "id")),
             lines={(idc, code): id_ for idc, code, id_ in lines.values_list("idc_id", "code", "id")},
             metric_ids=np.array([row[1] for row in metrics] + [UNKNOWN], dtype=np.int64),
             about_lines=np.array([row[2] == Scope.LINE for row in metrics] + [False]),
+            # A metric without bounds has those of the column; an unknown metric has none, since it is a fault already.
             low=np.array([-ENORMOUS if row[3] is None else row[3] for row in metrics] + [-np.inf]),
             high=np.array([ENORMOUS if row[4] is None else row[4] for row in metrics] + [np.inf]),
         )
 
 
 def _rows(samples: Sequence[Sample]) -> tuple[QuerySet[Idc], QuerySet[Line]]:
-    """Return the IDCs that samples name, and the lines of those whose lines are named; all rows if that is quicker."""
+    """Return the IDCs that samples name, and all lines of each IDC of which some sample names a line.
+
+    Where whole tables are quicker to read, all IDCs or all lines are returned.
+    """
     idcs, lines = Idc.objects.order_by(), Line.objects.order_by()
     codes = {sample.idc for sample in samples}
     with_lines = {sample.idc for sample in samples if sample.line is not None}
@@ -101,7 +109,11 @@ def _rows(samples: Sequence[Sample]) -> tuple[QuerySet[Idc], QuerySet[Line]]:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The samples as columns: primary keys and metrics' places, UNKNOWN for unknown codes; times as in a batch."""
+    """The samples as columns; UNKNOWN stands for unknown codes.
+
+    `metric` holds indexes into the arrays of `_Known`, `idc` and `line` hold primary keys, `at` holds microseconds
+    since 1970, and 0 for a time without a zone.
+    """
 
     metric: Integers
     idc: Integers
@@ -138,7 +150,8 @@ class _Columns:
             at=self.at[sound],
             value=self.value[sound],
         )
-        return replace(batch, at=np.minimum(batch.at, microseconds(now)))  # after sorting, so that the latest one wins
+        # Times ahead become now only after `Batch.of` has sorted by time, so that the latest of several stays the last.
+        return replace(batch, at=np.minimum(batch.at, microseconds(now)))
 
 
 def _times(samples: Sequence[Sample], zoned: Sequence[bool]) -> Integers:

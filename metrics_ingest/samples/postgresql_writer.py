@@ -1,8 +1,8 @@
 """Writes a batch on PostgreSQL: binary COPY into temporary tables, then one statement for each table.
 
-The temporary tables live as long as the session and are empty between transactions. Stored rows are looked up one by
-one, each by its whole key, in queries that leave the planner a single plan: its statistics may date from when the table
-was nearly empty.
+The temporary tables live as long as the session and are empty between transactions. The planner's statistics may be
+old, from when a table was nearly empty, and mislead it. So the queries for stored rows allow only one plan: a look-up
+of each row in the unique index.
 """
 
 import struct
@@ -41,6 +41,7 @@ DAY_ROW: Final = np.dtype(
         ("values", STORED, SLOTS_A_DAY),
     ]
 )
+"""A row of binary COPY: the number of its fields, then the size and the bytes of each field."""
 
 
 class Scope(NamedTuple):
@@ -57,24 +58,24 @@ SCOPES: Final = (
 )
 
 USE_INDEX: Final = "SET LOCAL enable_sort = off; SET LOCAL enable_incremental_sort = off; SET LOCAL jit = off;"
-"""Goes before a look-up ordered by the columns of the unique index, since any plan without that index has to sort.
+"""Forces the unique index: a look-up is ordered by its columns, and with sorting off only that index gives the order.
 
-Look-ups write BETWEEN for equality: with `=` the planner would see that there is nothing to order.
+For equality look-ups write BETWEEN: a column compared by `=` is constant, so the planner drops it from the ORDER BY.
 """
 RESET_PLANNER: Final = (
     "SET LOCAL enable_sort = DEFAULT; SET LOCAL enable_incremental_sort = DEFAULT; SET LOCAL jit = DEFAULT"
 )
 
 STAGED: Final = {
-    "staged_latest": "place, metric_id, idc_id, value, at",
-    "staged_runs": "metric_id, idc_id, day, place, bits",
+    "staged_latest": "batch_row, metric_id, idc_id, value, at",
+    "staged_runs": "metric_id, idc_id, day, first_byte, run_bytes",
 }
 STAGES_SQL: Final = """
     CREATE TEMPORARY TABLE IF NOT EXISTS staged_latest (
-        place integer, metric_id bigint, idc_id bigint, value double precision, at timestamptz, line_id bigint
+        batch_row integer, metric_id bigint, idc_id bigint, value double precision, at timestamptz, line_id bigint
     ) ON COMMIT DELETE ROWS;
     CREATE TEMPORARY TABLE IF NOT EXISTS staged_runs (
-        metric_id bigint, idc_id bigint, day date, place integer, bits bytea, line_id bigint
+        metric_id bigint, idc_id bigint, day date, first_byte integer, run_bytes bytea, line_id bigint
     ) ON COMMIT DELETE ROWS
 """
 LATEST_SQL: Final = """
@@ -84,17 +85,17 @@ LATEST_SQL: Final = """
     WHERE excluded.at > held.at OR (excluded.at = held.at AND excluded.value <> held.value)
 """
 NEWER_SQL: Final = """
-    SELECT place, (extract(epoch FROM there) * 1000000)::bigint
+    SELECT batch_row, (extract(epoch FROM held_at) * 1000000)::bigint
     FROM (
-        SELECT staged.place, staged.at, (
+        SELECT staged.batch_row, staged.at, (
             SELECT held.at FROM {table} AS held {where}
             AND held.metric_id BETWEEN staged.metric_id AND staged.metric_id
             AND held.{key} BETWEEN staged.{key} AND staged.{key}
             ORDER BY held.metric_id, held.{key} LIMIT 1
-        ) AS there
+        ) AS held_at
         FROM staged_latest AS staged OFFSET 0 -- so that the subquery is run once per row
     ) AS compared
-    WHERE there > at
+    WHERE held_at > at
 """
 DAYS_SQL: Final = """
     INSERT INTO {table} (metric_id, idc_id, line_id, day, "values")
@@ -106,15 +107,21 @@ DAYS_SQL: Final = """
             AND held.day BETWEEN staged.day AND staged.day
             ORDER BY held.{key}, held.day LIMIT 1
         ), %s)
-        PLACING staged.bits FROM staged.place
+        PLACING staged.run_bytes FROM staged.first_byte
     )
     FROM staged_runs AS staged
     ON CONFLICT (metric_id, {key}, day) {where} DO UPDATE SET "values" = excluded."values"
 """
+"""Writes runs into their days.
+
+Here `=` will do for metric_id, as no other index orders by key and day, and it lets a look-up of a day that is not
+stored yet end with its line or IDC. With BETWEEN it would read on to the end of the metric; NEWER_SQL never does, since
+all the rows that it looks up are stored.
+"""
 
 
 def latest_write(batch: Batch) -> Integers:
-    """Store each value, one per subject, unless a newer one is stored; return for each the time of the newest."""
+    """Store the one value of each subject, unless a newer one is stored; return the times of the stored values."""
     newest = batch.at.copy()
     with connection.cursor() as cursor:
         cursor.execute(STAGES_SQL)
@@ -125,29 +132,34 @@ def latest_write(batch: Batch) -> Integers:
                 cursor.execute(_sql(LATEST_SQL, Latest, scope))
                 if cursor.rowcount < rows.size:  # some rows were not written, perhaps because newer ones are stored
                     cursor.execute(USE_INDEX + _sql(NEWER_SQL, Latest, scope))
-                    for place, at in cursor.fetchall():
-                        newest[place] = at
+                    for batch_row, at in cursor.fetchall():
+                        newest[batch_row] = at
                     cursor.execute(RESET_PLANNER)
     return newest
 
 
 def days_write(runs: Runs) -> None:
-    """Overwrite the runs' slots in the stored days; the caller must hold the locks on the latest values."""
+    """Overwrite the slots of the runs (see `batch`) in the stored days.
+
+    The caller must have called `latest_write` for these subjects in the same transaction: it locks their rows, so that
+    nobody else writes their days meanwhile.
+    """
     with connection.cursor() as cursor:
         for scope in SCOPES:
             in_scope = (runs.line != 0) == scope.lines
+            # One statement can't write a row twice: a day's second run waits for the second turn.
             for turn in range(int(runs.turn[in_scope].max(initial=-1)) + 1):
                 rows = np.flatnonzero(in_scope & (runs.turn == turn))
                 _copy(cursor, "staged_runs", _run_rows(runs, rows, scope), scope)
                 cursor.execute(f"{USE_INDEX}{_sql(DAYS_SQL, SampleDay, scope)};{RESET_PLANNER}", [EMPTY_DAY])
 
 
-def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
-    """Read the lines' days from `first` up to, not including, `until`, counted from 1970; in no order."""
+def days_read(metric: int, lines: Integers, first_day: int, until_day: int) -> Days:
+    """Read the lines' days from `first_day` up to, not including, `until_day`, counted from 1970; in no order."""
     query = f"""
         SELECT line_id, day, "values" FROM {connection.ops.quote_name(SampleDay._meta.db_table)}
         WHERE metric_id = {metric:d} AND line_id = ANY ('{{{",".join(map(str, lines.tolist()))}}}')
-        AND day >= {_sql_day(first)} AND day < {_sql_day(until)}
+        AND day >= {_sql_day(first_day)} AND day < {_sql_day(until_day)}
     """  # noqa: S608  # COPY takes no parameters; these are whole numbers
     buffer = BytesIO()
     with connection.cursor() as cursor:
@@ -183,13 +195,13 @@ def _run_rows(runs: Runs, rows: Integers, scope: Scope) -> list[bytes]:
 def _binary(columns: Sequence[Column]) -> bytes:
     """Encode the columns' rows for COPY: the number of fields, then the size and big-endian bytes of each field."""
     layout: list[tuple[str, Any]] = [("fields", ">i2")]
-    for place, column in enumerate(columns):
-        layout += [(f"size{place}", ">i4"), (f"value{place}", column.dtype.newbyteorder(">"))]
+    for number, column in enumerate(columns):
+        layout += [(f"size{number}", ">i4"), (f"value{number}", column.dtype.newbyteorder(">"))]
     rows = np.empty(len(columns[0]), dtype=layout)
     rows["fields"] = len(columns)
-    for place, column in enumerate(columns):
-        rows[f"size{place}"] = column.itemsize
-        rows[f"value{place}"] = column
+    for number, column in enumerate(columns):
+        rows[f"size{number}"] = column.itemsize
+        rows[f"value{number}"] = column
     return rows.tobytes()
 
 

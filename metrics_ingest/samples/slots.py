@@ -17,10 +17,10 @@ __all__ = [
     "as_measured",
     "day_date",
     "day_number",
+    "packed",
     "slot_floor",
     "slot_of_day",
     "slots_between",
-    "stored",
     "stretch",
     "unpacked",
     "utc_midnight",
@@ -67,7 +67,7 @@ def slots_between(start: datetime, end: datetime) -> int:
     return (end - start) // SLOT
 
 
-def stored(values: Values) -> bytes:
+def packed(values: Values) -> bytes:
     """Return the bytes that the database column holds for the values."""
     return values.astype(STORED, copy=False).tobytes()
 

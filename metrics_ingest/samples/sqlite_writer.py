@@ -1,4 +1,7 @@
-"""Writes a batch on SQLite, by multi-row statements; days are read, changed and written back."""
+"""Writes a batch on SQLite, by multi-row statements.
+
+A day's values are one packed column, so it is read, changed and written back.
+"""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date
@@ -10,7 +13,7 @@ from django.db.models import Model
 
 from metrics_ingest.models import Latest, SampleDay
 from metrics_ingest.samples.batch import Batch, Days, Integers, Runs, microseconds, moment
-from metrics_ingest.samples.slots import EMPTY_DAY, SLOTS_A_DAY, STORED, day_date, day_number, stored, unpacked
+from metrics_ingest.samples.slots import EMPTY_DAY, SLOTS_A_DAY, STORED, day_date, day_number, packed, unpacked
 
 __all__ = ["days_read", "days_write", "latest_write"]
 
@@ -39,7 +42,7 @@ DayKey = tuple[int, int, int | None, date]
 
 
 def latest_write(batch: Batch) -> Integers:
-    """Store each value, one per subject, unless a newer one is stored; return for each the time of the newest."""
+    """Store the one value of each subject, unless a newer one is stored; return the times of the stored values."""
     adapt = connection.ops.adapt_datetimefield_value
     columns = (batch.metric, batch.idc, batch.line, batch.value, batch.at)
     rows = [
@@ -63,22 +66,22 @@ def _latest_times(batch: Batch) -> dict[tuple[int, int, int | None], int]:
 
 
 def days_write(runs: Runs) -> None:
-    """Overwrite the runs' slots in the stored days."""
-    rows_by_day: dict[DayKey, list[int]] = {}
-    for row, (metric, idc, line) in enumerate(
+    """Overwrite the slots of the runs (see `batch`) in the stored days."""
+    runs_by_day: dict[DayKey, list[int]] = {}
+    for run, (metric, idc, line) in enumerate(
         zip(runs.metric.tolist(), runs.idc.tolist(), runs.line.tolist(), strict=True)
     ):
-        rows_by_day.setdefault((metric, idc, line or None, day_date(int(runs.day[row]))), []).append(row)
-    for keys in _chunks(list(rows_by_day), DAY_BATCH):
-        held = _stored_days(keys)
-        rows = [(*key, _merged(held.get(key, EMPTY_DAY), runs, rows_by_day[key])) for key in keys]
+        runs_by_day.setdefault((metric, idc, line or None, day_date(int(runs.day[run]))), []).append(run)
+    for keys in _chunks(list(runs_by_day), DAY_BATCH):
+        columns = _stored_days(keys)
+        rows = [(*key, _merged(columns.get(key, EMPTY_DAY), runs, runs_by_day[key])) for key in keys]
         _upsert(SampleDay, DAY_SQL, DAY_TARGETS, rows, DAY_BATCH)
 
 
-def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
-    """Read the lines' days from `first` up to, not including, `until`, counted from 1970; in no order."""
+def days_read(metric: int, lines: Integers, first_day: int, until_day: int) -> Days:
+    """Read the lines' days from `first_day` up to, not including, `until_day`, counted from 1970; in no order."""
     rows = SampleDay.objects.order_by().filter(
-        metric_id=metric, line_id__in=lines.tolist(), day__gte=day_date(first), day__lt=day_date(until)
+        metric_id=metric, line_id__in=lines.tolist(), day__gte=day_date(first_day), day__lt=day_date(until_day)
     )
     days = list(rows.values_list("line_id", "day", "values"))
     return (
@@ -88,12 +91,13 @@ def days_read(metric: int, lines: Integers, first: int, until: int) -> Days:
     )
 
 
-def _merged(held: bytes | memoryview, runs: Runs, rows: Sequence[int]) -> bytes:
-    values = unpacked(held).copy()
-    for row in rows:
-        slot, start, length = int(runs.slot[row]), int(runs.start[row]), int(runs.length[row])
+def _merged(column: bytes | memoryview, runs: Runs, chosen: Sequence[int]) -> bytes:
+    """Return the day's column with the values of the chosen runs in their slots."""
+    values = unpacked(column).copy()
+    for run in chosen:
+        slot, start, length = int(runs.slot[run]), int(runs.start[run]), int(runs.length[run])
         values[slot : slot + length] = runs.values[start : start + length]
-    return stored(values)
+    return packed(values)
 
 
 def _stored_days(keys: Sequence[DayKey]) -> dict[DayKey, bytes | memoryview]:

@@ -4,7 +4,7 @@ import msgspec
 
 from idcsched.audit.writing import write
 from metrics_ingest.models import CounterReadings
-from metrics_ingest.selectors import rates_found
+from metrics_ingest.selectors import rates_since_stored
 from metrics_ingest.sources.mapping import Mapped
 
 __all__ = ["readings_to_rates"]
@@ -18,7 +18,7 @@ def readings_to_rates(*, source_id: int, mapped: Mapped, rules: str, now: dateti
     """
     if not mapped.readings:
         return mapped
-    counted = rates_found(source_id=source_id, readings=mapped.readings, rules=rules, now=now)
+    counted = rates_since_stored(source_id=source_id, readings=mapped.readings, rules=rules, now=now)
     packed = msgspec.msgpack.encode(list(counted.held.values()))
     CounterReadings.objects.update_or_create(source_id=source_id, defaults={"rules": rules, "held": packed})
     return mapped.with_rates(counted)

@@ -35,9 +35,9 @@ from metrics_ingest.samples.slots import (
     SLOT,
     Values,
     as_measured,
+    packed,
     slot_floor,
     slots_between,
-    stored,
     utc_midnight,
 )
 from metrics_ingest.samples.storage import history_read
@@ -154,8 +154,8 @@ def _empty_rollup(line: int) -> BandwidthRollup:
         line_id=line,
         window_seconds=0,
         covered_slots=0,
-        busy_profile=stored(hours),
-        hours=stored(hours),
+        busy_profile=packed(hours),
+        hours=packed(hours),
         hours_until=LONG_AGO,
         computed_at=LONG_AGO,
     )
@@ -281,5 +281,5 @@ def _upsert(model: type[Model], rows: Sequence[Any], key: str) -> None:
 def _value(value: Any) -> Any:
     """Return a figure as its database column takes it."""
     if isinstance(value, np.ndarray):
-        return stored(value)
+        return packed(value)
     return None if math.isnan(value) else value.item()

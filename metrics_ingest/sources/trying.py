@@ -8,7 +8,7 @@ from idcsched.framework.errors import IdcschedError
 from idcsched.inventory.scope import idcs_within
 from metrics_ingest.models import Source
 from metrics_ingest.samples.checking import Sample, samples_check
-from metrics_ingest.selectors import rates_found
+from metrics_ingest.selectors import rates_since_stored
 from metrics_ingest.sources.collecting import gather
 from metrics_ingest.sources.mapping import Mapped, Refused
 from metrics_ingest.sources.preparing import prepare
@@ -38,7 +38,7 @@ def source_try(*, source: Source, now: datetime) -> Trial:
         prepared = prepare(source)
         mapped = gather(source, prepared, now=now, trial=True)
         if mapped.readings:
-            rates = rates_found(source_id=source.pk, readings=mapped.readings, rules=prepared.rules, now=now)
+            rates = rates_since_stored(source_id=source.pk, readings=mapped.readings, rules=prepared.rules, now=now)
             mapped = mapped.with_rates(rates)
         within = None if source.regions is None else idcs_within(source.regions)
         return _trial(mapped, now, within)
