@@ -1,4 +1,4 @@
-"""The admin site, with the project's own pages beside those of the models."""
+"""The admin site: times in the billing zone, a page security policy, and the choice of language."""
 
 from collections.abc import Callable
 from functools import partial, wraps

@@ -10,7 +10,7 @@ from idcsched.jobs.selectors import Process, processes, queue_depths
 from idcsched.placement.driver_kinds import driver_kinds
 from idcsched.placement.provider_models import Provider
 from metrics_ingest.selectors import SourceHealth, sources_health
-from metrics_ingest.sources.kinds import kinds
+from metrics_ingest.sources.kinds import kinds as collector_kinds
 
 __all__ = ["Background", "background"]
 
@@ -64,7 +64,7 @@ def background() -> Background:
         ],
         queues=depths,
         sources=[_source(source) for source in sources],
-        broken_collectors=dict(kinds().broken),
+        broken_collectors=dict(collector_kinds().broken),
         broken_drivers=dict(driver_kinds().broken),
         degraded=bool(causes),
         degraded_because=causes,
@@ -80,7 +80,7 @@ def _causes(
     yield from (f"process_missing: {process.name}" for process in known if not process.alive)
     yield from (f"source_failing: {source.code}" for source in sources if source.failing)
     yield from (f"source_late: {source.code}" for source in sources if source.late)
-    collectors = kinds().collectors
+    collectors = collector_kinds().collectors
     yield from (
         f"collector_missing: {source.code}" for source in sources if source.enabled and source.kind not in collectors
     )

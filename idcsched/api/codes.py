@@ -31,7 +31,7 @@ from .problems import CODES, status_of
 
 __all__ = ["Code", "known_codes"]
 
-ROOMS: Final = ("idcsched", "metrics_ingest", "plugins")
+PACKAGES: Final = ("idcsched", "metrics_ingest", "plugins")
 CODE: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 SENTENCE: Final = re.compile(r"[ {]")
 """A character that a sentence has and a single word has not."""
@@ -112,7 +112,8 @@ def _of_constraints() -> Occurrences:
 
 
 def _of_source(base: Path) -> Occurrences:
-    files = [file for room in ROOMS for file in sorted((base / room).rglob("*.py")) if "migrations" not in file.parts]
+    paths = [file for package in PACKAGES for file in sorted((base / package).rglob("*.py"))]
+    files = [file for file in paths if "migrations" not in file.parts]
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
 
     statuses = _statuses(trees)
@@ -160,7 +161,7 @@ def _of_class(node: ast.ClassDef, statuses: Mapping[str, int]) -> Occurrences:
 
 
 def _statuses(trees: list[ast.Module]) -> dict[str, int]:
-    """Return the status of each class of the error tree by its name, subclasses in other rooms included."""
+    """Return the status of each class of the error tree by its name, subclasses in other packages included."""
     roots: tuple[type[IdcschedError], ...] = (Invalid, Unauthenticated, Forbidden, NotFound, Conflict, Unavailable)
     statuses = {kind.__name__: int(status_of(kind)) for kind in roots}
     classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]

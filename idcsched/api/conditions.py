@@ -1,8 +1,9 @@
 """Conditional requests: `If-Match` against lost updates (optimistic concurrency), `If-None-Match` for readers.
 
-An ETag is a hash of the object as it is shown, with everything nested in it. So the ETag changes exactly when a reader
-would see something else, by whatever way the change came in, and two servers agree on it. An ETag costs as much as
-showing the object; a version column would be cheaper, but miss changes in other tables.
+An ETag is a hash of the object as it is shown, with everything nested in it, but without its secrets and
+`moving_fields`. So the ETag changes exactly when a reader would see another value in one of the other fields, by
+whatever way the change came in, and two servers agree on it. An ETag costs as much as showing the object; a version
+column would be cheaper, but miss changes in other tables.
 """
 
 from collections.abc import Collection, Iterable
@@ -62,9 +63,10 @@ class Conditional(APIView):
     """View whose objects and lists carry an ETag; a reader that has the current one gets 304 without a body."""
 
     moving_fields: ClassVar[frozenset[str]] = frozenset()
-    """Fields that change without an edit of the object; the ETag leaves them out, so that they cause no 412.
+    """Fields that change without an edit of the object.
 
-    An object with such fields is never answered with 304, since an equal ETag does not mean that all looks the same.
+    `ReadOnlyResource.versioned` leaves them out of an object's ETag, so that they cause no 412. An object
+    with such fields is never answered with 304, since under an equal ETag they may have changed.
     """
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
@@ -73,8 +75,9 @@ class Conditional(APIView):
             return finished
         finished.headers["ETag"] = tag = etag_of(self.versioned(finished.data))
         patch_cache_control(finished, private=True, no_cache=True)
-        reads = request.method in {"GET", "HEAD"} and not (self.moving_fields and "results" not in finished.data)
-        etags = _etags_in(request, "If-None-Match") if reads else ()
+        is_list = isinstance(finished.data, dict) and "results" in finished.data  # its ETag covers moving fields, too
+        may_be_304 = request.method in {"GET", "HEAD"} and (is_list or not self.moving_fields)
+        etags = _etags_in(request, "If-None-Match") if may_be_304 else ()
         return _not_modified(finished) if {tag, f"W/{tag}", ANY} & set(etags) else finished
 
     def versioned(self, shown: Any) -> Any:

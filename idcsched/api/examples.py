@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from drf_spectacular.utils import OpenApiExample
 
-__all__ = ["WRITTEN", "Written", "example"]
+__all__ = ["EXAMPLE_BODIES", "ExampleBodies", "example"]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ExampleBodies:
     """The example bodies of one resource; `new` is empty where the view declares its own examples.
 
     `also` has further bodies that create objects, by their titles.
@@ -20,17 +20,18 @@ class Written:
     change: Mapping[str, Any]
     also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def made(self) -> list[OpenApiExample]:
-        return [*self.replaced(), *(example(name, dict(value)) for name, value in self.also.items())]
+    def for_create(self) -> list[OpenApiExample]:
+        return [*self.for_replace(), *(example(name, dict(value)) for name, value in self.also.items())]
 
-    def replaced(self) -> list[OpenApiExample]:
+    def for_replace(self) -> list[OpenApiExample]:
         return [example("A whole one", dict(self.new))] if self.new else []
 
-    def changed(self) -> list[OpenApiExample]:
+    def for_patch(self) -> list[OpenApiExample]:
         return [example("Some of its fields", dict(self.change))]
 
-    def changed_among_many(self, key: str) -> list[OpenApiExample]:
-        """Return the example of a list PATCH; `key` is the field that names a member."""
+    def for_patch_many(self, key: str) -> list[OpenApiExample]:
+        """Return the example of a list PATCH; `key` is the field that names the object to change."""
+        # 1 stands for the `id` of a resource without codes, which no new object's body has.
         return [example("One of many", [{key: self.new.get(key, 1), **self.change}])]
 
 
@@ -39,8 +40,8 @@ def example(name: str, value: Any) -> OpenApiExample:
     return OpenApiExample(name, value=value, request_only=True)
 
 
-WRITTEN: Final[Mapping[str, Written]] = {
-    "affinity": Written(
+EXAMPLE_BODIES: Final[Mapping[str, ExampleBodies]] = {
+    "affinity": ExampleBodies(
         {
             "selector": {"match_labels": {"idc/tier": "edge"}},
             "kind": "prefer",
@@ -49,7 +50,7 @@ WRITTEN: Final[Mapping[str, Written]] = {
         },
         {"weight": 50},
     ),
-    "idc": Written(
+    "idc": ExampleBodies(
         {
             "code": "gz-ct-09",
             "name": "Guangzhou 9",
@@ -66,8 +67,10 @@ WRITTEN: Final[Mapping[str, Written]] = {
         },
         {"status": "draining"},
     ),
-    "isp": Written({"code": "edu", "name": "教育网", "aliases": ["cernet"]}, {"aliases": ["cernet", "education"]}),
-    "line": Written(
+    "isp": ExampleBodies(
+        {"code": "edu", "name": "教育网", "aliases": ["cernet"]}, {"aliases": ["cernet", "education"]}
+    ),
+    "line": ExampleBodies(
         {
             "idc": "gz-ct-09",
             "isp": "ct",
@@ -80,7 +83,7 @@ WRITTEN: Final[Mapping[str, Written]] = {
         },
         {"purchased_mbps": 40000},
     ),
-    "metric": Written(
+    "metric": ExampleBodies(
         {
             "code": "gpu_load",
             "name": "GPU load",
@@ -92,7 +95,7 @@ WRITTEN: Final[Mapping[str, Written]] = {
         },
         {"max_age_seconds": 600},
     ),
-    "profile": Written(
+    "profile": ExampleBodies(
         {},
         {
             "message": "cost counts for more",
@@ -102,13 +105,13 @@ WRITTEN: Final[Mapping[str, Written]] = {
             ],
         },
     ),
-    "provider": Written({"code": "demo-vm", "kind": "simulated", "config": {}}, {"enabled": False}),
-    "region": Written(
+    "provider": ExampleBodies({"code": "demo-vm", "kind": "simulated", "config": {}}, {"enabled": False}),
+    "region": ExampleBodies(
         {"code": "440300", "name": "深圳", "parent": "440000", "latitude": 22.55, "longitude": 114.06},
         {"name": "Shenzhen"},
     ),
-    "region_scope": Written({"user": "olga", "region": "440000"}, {}),
-    "source": Written(
+    "region_scope": ExampleBodies({"user": "olga", "region": "440000"}, {}),
+    "source": ExampleBodies(
         {
             "code": "edge-traffic",
             "kind": "prometheus",
@@ -125,7 +128,7 @@ WRITTEN: Final[Mapping[str, Written]] = {
         },
         {"schedule": 30},
     ),
-    "taint": Written(
+    "taint": ExampleBodies(
         {
             "idc": "d",
             "key": "maintenance",
@@ -144,11 +147,11 @@ WRITTEN: Final[Mapping[str, Written]] = {
             }
         },
     ),
-    "tenant": Written(
+    "tenant": ExampleBodies(
         {"code": "vod-cn", "name": "Video on demand", "callback_hosts": ["portal.example.com"], "quota_machines": 500},
         {"quota_bandwidth_mbps": 80000},
     ),
-    "token": Written(
+    "token": ExampleBodies(
         {
             "user": "olga",
             "name": "taints from the chat bot",
@@ -157,6 +160,6 @@ WRITTEN: Final[Mapping[str, Written]] = {
         },
         {"name": "taints from the pager"},
     ),
-    "user": Written({"username": "olga", "role": "operator", "language": "zh-hans"}, {"role": "viewer"}),
+    "user": ExampleBodies({"username": "olga", "role": "operator", "language": "zh-hans"}, {"role": "viewer"}),
 }
 """The example bodies by the resource's noun."""

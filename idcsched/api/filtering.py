@@ -321,9 +321,9 @@ class StrictFilterBackend(DjangoFilterBackend):
 
     def filter_queryset(self, request: Any, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
         filterset = self.get_filterset(request, queryset, view)
-        single = {*getattr(view.paginator, "parameters", ()), *(("ordering",) if view.ordering_fields else ())}  # type: ignore[attr-defined]
+        others = {*getattr(view.paginator, "parameters", ()), *(("ordering",) if view.ordering_fields else ())}  # type: ignore[attr-defined]
         filters = set(filterset.filters if filterset else ())
-        refuse_unknown_parameters(request, single | filters, single={"q", *single})
+        refuse_unknown_parameters(request, others | filters, at_most_once={"q", *others})
         if filterset is None:
             return queryset
         if not filterset.is_valid():

@@ -79,7 +79,7 @@ class Idempotent(APIView):
             return self._to_keep(response) if response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR else None
 
         try:
-            kept = idempotency_answer(
+            earlier = idempotency_answer(
                 user_id=principal_of_request(request).user_id,
                 key=_key(request),
                 fingerprint=_fingerprint(request),
@@ -90,10 +90,14 @@ class Idempotent(APIView):
             raise UsedForAnother from None
         except Busy:
             raise StillWorking from None
-        return responses[0] if kept is None else _replayed(kept)
+        return responses[0] if earlier is None else _replayed(earlier)  # None: the work was done now
 
     def _rendered(self, handle: Callable[[], Any], request: Request) -> HttpResponse:
-        """Return the response as it will be sent. A refusal is an answer, too: what was committed before it stays."""
+        """Return the response as it will be sent; an error of the handler becomes a response here, too.
+
+        Raised any further, a refusal would undo what the handler's services have finished, since the key's transaction
+        encloses them. Without the header that work stays, because each service commits by itself.
+        """
         try:
             answer = handle()
         except Exception as error:  # noqa: BLE001  # `handle_exception` raises an unknown exception again

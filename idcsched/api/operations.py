@@ -9,7 +9,7 @@ from drf_spectacular.plumbing import ResolvedComponent, get_lib_doc_excludes
 from drf_spectacular.utils import Direction, OpenApiParameter
 
 from .conditions import Conditional
-from .examples import WRITTEN
+from .examples import EXAMPLE_BODIES
 from .idempotency import Idempotent
 from .openapi import StructList
 from .refusals import refusals
@@ -19,7 +19,8 @@ from .summaries import summary_of
 __all__ = ["Schema", "undescribed"]
 
 MANY: Final = "partial_update_many"
-DIGITS: Final = re.compile(r"\^\[0-9\]\{1,(\d+)\}\$")
+ID_PATTERN: Final = re.compile(r"\^\[0-9\]\{1,(\d+)\}\$")
+"""Matches the text of a pattern such as `^[0-9]{1,18}$`, which drf-spectacular gives to numeric ids in paths."""
 VISIBLE: Final = "^[!-~]{1,255}$"
 IDEMPOTENCY_KEY: Final = OpenApiParameter(
     "Idempotency-Key",
@@ -37,7 +38,7 @@ NOT_MODIFIED: Final = {"304": {"description": "What the caller has still holds."
 
 
 class Schema(AutoSchema):
-    """An operation's schema, with the lists that may be written, the headers that are honoured, and the refusals."""
+    """An operation's schema, with bodies that may be lists, the headers that are honoured, and the refusals."""
 
     def get_operation_id(self) -> str:
         operation_id = str(super().get_operation_id())
@@ -90,7 +91,7 @@ class Schema(AutoSchema):
         refused_by_status = refusals(
             self.registry,
             method=self.method,
-            member="{" in self.path or self._action() in getattr(self.view, "looking_for_actions", ()),
+            one_object="{" in self.path or self._action() in getattr(self.view, "body_lookup_actions", ()),
             body=self._get_request_body() is not None,
             conditional=self._is_conditional(),
         )
@@ -101,19 +102,19 @@ class Schema(AutoSchema):
     def get_examples(self) -> list[Any]:
         """Return the examples that the view declares, else those of its resource."""
         view: Any = self.view
-        written = WRITTEN.get(getattr(view, "noun", ""))
+        bodies = EXAMPLE_BODIES.get(getattr(view, "noun", ""))
         declared: list[Any] = super().get_examples()
-        if declared or written is None:
+        if declared or bodies is None:
             return declared
         match self._action():
             case "create":
-                return written.made()
+                return bodies.for_create()
             case "update":
-                return written.replaced()
+                return bodies.for_replace()
             case "partial_update":
-                return written.changed()
+                return bodies.for_patch()
             case action if action == MANY:
-                return written.changed_among_many(view.lookup_field)
+                return bodies.for_patch_many(view.lookup_field)
         return []
 
     def _headers(self) -> list[OpenApiParameter]:
@@ -129,7 +130,7 @@ class Schema(AutoSchema):
         return self.method != "GET" and isinstance(self.view, Conditional)
 
     def _list_patch_body(self) -> dict[str, Any]:
-        """Return the schema of a list of changes, each with the key of its member."""
+        """Return the schema of a list of changes, each with the key of the object that it changes."""
         view: Any = self.view
         changed = self.resolve_serializer(view.get_serializer(partial=True), "request")
         key = view.lookup_field
@@ -161,7 +162,7 @@ class Schema(AutoSchema):
 
 
 def _id_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    digits = DIGITS.fullmatch(str(schema.get("pattern", "")))
+    digits = ID_PATTERN.fullmatch(str(schema.get("pattern", "")))
     return {"type": "integer", "minimum": 0, "maximum": 10 ** int(digits[1]) - 1} if digits else schema
 
 

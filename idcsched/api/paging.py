@@ -69,10 +69,10 @@ class Pages(LimitOffsetPagination):
     max_limit = MAX_LIMIT
 
     def get_limit(self, request: Request) -> int:
-        return whole_number_given(request, "limit", LIMIT, low=1, high=MAX_LIMIT)
+        return whole_number_given(request, "limit", default=LIMIT, low=1, high=MAX_LIMIT)
 
     def get_offset(self, request: Request) -> int:
-        return whole_number_given(request, "offset", 0, low=0, high=MOST_ROWS)
+        return whole_number_given(request, "offset", default=0, low=0, high=MOST_ROWS)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         return _page_schema(schema, "count")
@@ -91,7 +91,7 @@ class CursorPages(CursorPagination):
     max_page_size = MAX_LIMIT
 
     def get_page_size(self, request: Request) -> int:
-        return whole_number_given(request, "limit", LIMIT, low=1, high=MAX_LIMIT)
+        return whole_number_given(request, "limit", default=LIMIT, low=1, high=MAX_LIMIT)
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         try:

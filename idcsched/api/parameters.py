@@ -15,7 +15,7 @@ from idcsched.framework.messages import _
 
 __all__ = [
     "MOST_LISTED",
-    "parameters_pointed_at",
+    "errors_point_at_parameters",
     "pointer_to",
     "refuse_unknown_parameters",
     "time_given",
@@ -36,7 +36,7 @@ def pointer_to(name: str) -> str:
 
 
 @contextmanager
-def parameters_pointed_at() -> Iterator[None]:
+def errors_point_at_parameters() -> Iterator[None]:
     """Turn the pointers `/name` of the refusals raised inside into `?name`."""
     try:
         yield
@@ -47,8 +47,8 @@ def parameters_pointed_at() -> Iterator[None]:
         ) from error
 
 
-def refuse_unknown_parameters(request: Request, known: Collection[str], *, single: Collection[str]) -> None:
-    """Raise Invalid for an unknown parameter, a second value of a `single` one, and a parameter that is not UTF-8.
+def refuse_unknown_parameters(request: Request, known: Collection[str], *, at_most_once: Collection[str]) -> None:
+    """Raise Invalid for unknown parameters, those that are not UTF-8, and a second value of one in `at_most_once`.
 
     A misspelt filter would otherwise silently show everything.
     """
@@ -59,7 +59,7 @@ def refuse_unknown_parameters(request: Request, known: Collection[str], *, singl
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         raise Invalid.of(_unknown(name, known if len(unknown) <= MOST_LISTED else ()) for name in unknown)
-    twice = [name for name in single if len(request.query_params.getlist(name)) > 1]
+    twice = [name for name in at_most_once if len(request.query_params.getlist(name)) > 1]
     if twice:
         raise Invalid.of(FieldError(pointer_to(name), "given_twice", _("this can be given once")) for name in twice)
 
@@ -81,7 +81,7 @@ def _not_utf8(query: str) -> Iterator[str]:
             yield unquote_to_bytes(pair.partition(b"=")[0]).decode(errors="replace")
 
 
-def whole_number_given(request: Request, name: str, default: int, *, low: int, high: int) -> int:
+def whole_number_given(request: Request, name: str, *, default: int, low: int, high: int) -> int:
     """Return the parameter as a whole number; raises Invalid where it is none, or out of range."""
     text = request.query_params.get(name)
     if text is None:

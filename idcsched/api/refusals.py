@@ -59,11 +59,11 @@ WITH_A_BODY: Final = (413, 415)
 
 
 def refusals(
-    registry: ComponentRegistry, *, method: str, member: bool, body: bool, conditional: bool
+    registry: ComponentRegistry, *, method: str, one_object: bool, body: bool, conditional: bool
 ) -> dict[str, Any]:
     """Return the refusals of an operation as responses by status; each is a component, registered once."""
     schema = _component(registry, ResolvedComponent.SCHEMA, Problem.__name__, _schema(registry))
-    statuses = sorted(_statuses(method, member, body, conditional))
+    statuses = sorted(_statuses(method, one_object, body, conditional))
     return {
         str(status): _component(registry, ResolvedComponent.RESPONSE, _name(status), _response(status, schema))
         for status in statuses
@@ -74,10 +74,10 @@ def _name(status: int) -> str:
     return HTTPStatus(status).name.title().replace("_", "")
 
 
-def _statuses(method: str, member: bool, body: bool, conditional: bool) -> Iterator[int]:
+def _statuses(method: str, one_object: bool, body: bool, conditional: bool) -> Iterator[int]:
     yield from ALWAYS
     yield from WITH_A_BODY if body else ()
-    yield from (404,) if member else ()
+    yield from (404,) if one_object else ()
     yield from () if method == "GET" else (409,)
     yield from (412,) if conditional else ()
     yield from (422,) if method == "POST" else ()

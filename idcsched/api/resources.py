@@ -123,9 +123,9 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
 
     capability: ClassVar[str] = "read"
     conditional_actions: ClassVar[tuple[str, ...]] = ()
-    """The POST actions that honour `If-Match`."""
-    looking_for_actions: ClassVar[tuple[str, ...]] = ()
-    """The actions on the list that answer 404 where an object named in the body does not exist."""
+    """The names of the POST actions that check `If-Match`, which PUT, PATCH and DELETE always do."""
+    body_lookup_actions: ClassVar[tuple[str, ...]] = ()
+    """The names of the actions on the list that look up an object named in the body, and may answer 404."""
     lookup_field = "code"
     lookup_value_regex = "[^/]+"
 
@@ -135,7 +135,7 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
         return filtered
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        refuse_unknown_parameters(request, (), single=())
+        refuse_unknown_parameters(request, (), at_most_once=())
         return super().retrieve(request, *args, **kwargs)
 
     def filter_members(self, rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -227,9 +227,9 @@ class Resource(ReadOnlyResource):
         return type(self).update_service(**{self.noun: row, "changes": changes})
 
     def edited_object(self, change: Callable[[Any], Result]) -> Result:
-        """Lock the row of this address, check `If-Match`, and return what `change` makes of the row.
+        """Lock the row that the URL names, check `If-Match`, call `change` with the row, and return its result.
 
-        Raises NotFound, Forbidden, StaleETag.
+        All of it is one transaction. Raises NotFound, Forbidden, StaleETag.
         """
 
         def read() -> Any:
@@ -332,14 +332,14 @@ def encoded(answer: Any) -> HttpResponse:
 
 
 def page_response(
-    request: Request, rows: Any, shown: Callable[[Any], Any] | None = None, own: Sequence[str] = ()
+    request: Request, rows: Any, shown: Callable[[Any], Any] | None = None, own_parameters: Sequence[str] = ()
 ) -> HttpResponse:
     """Return an unfiltered page of rows, each turned by `shown` into its answer.
 
-    `own` names the view's parameters beside those of paging; raises Invalid for any other parameter.
+    `own_parameters` names the view's parameters beside those of paging; raises Invalid for any other parameter.
     """
-    known = (*Pages.parameters, *own)
-    refuse_unknown_parameters(request, known, single=known)
+    known = (*Pages.parameters, *own_parameters)
+    refuse_unknown_parameters(request, known, at_most_once=known)
     pages = Pages()
     page: Any = pages.paginate_queryset(rows, request)
     return encoded(pages.get_paginated_response([*map(shown, page)] if shown else page).data)

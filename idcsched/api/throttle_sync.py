@@ -19,7 +19,10 @@ local full = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now) + ARGV[1
 redis.call('SET', KEYS[1], string.format('%.0f', full), 'PX', math.ceil((full - now) / 1000) + 1000)
 return string.format('%.0f', full - now)
 """
-"""GCRA in microseconds: moves the moment at which the bucket is full on by ARGV[1]; returns how far it lies ahead."""
+"""GCRA, in microseconds. KEYS[1] holds the time at which the bucket will be full again.
+
+Postpones that time by ARGV[1]; returns how long it is from now.
+"""
 
 shared = Gauge(
     "idcsched_throttle_shared",
@@ -38,9 +41,9 @@ class ThrottleSync:
         self.away = False
 
     def sync(self) -> None:
-        """Exchange in one round trip, or in none where there was no request; raises RedisError."""
+        """Exchange what callers used in one round trip, or in none where there was no request; raises RedisError."""
         try:
-            self._buckets.tell(self._add_all, self._clock)
+            self._buckets.exchange(self._add_all, self._clock)
         except RedisError:
             self.away = True
             shared.set(0)
@@ -49,6 +52,7 @@ class ThrottleSync:
         shared.set(1)
 
     def _add_all(self, used: dict[str, float]) -> list[float]:
+        """Add each caller's seconds to its bucket in Redis; return the seconds used in all processes, in that order."""
         with self._redis.pipeline(transaction=False) as pipeline:
             for caller, seconds in used.items():
                 self._add(keys=[f"idcsched:throttle:{caller}"], args=[round(seconds * 1e6)], client=pipeline)

@@ -78,8 +78,11 @@ class Buckets:
             self._pending[caller] = self._pending.get(caller, 0) + 1
             return 0.0
 
-    def tell(self, add: Callable[[dict[str, float]], list[float]], clock: Callable[[], float]) -> None:
-        """Give `add` the seconds of bucket that each caller used here; it returns those used in all processes."""
+    def exchange(self, add: Callable[[dict[str, float]], list[float]], clock: Callable[[], float]) -> None:
+        """Give `add` the seconds of bucket that each caller used here since the last exchange.
+
+        `add` returns those used in all processes; the buckets here are set to them.
+        """
         with self._lock:
             pending, self._pending = self._pending, {}
         if not pending:

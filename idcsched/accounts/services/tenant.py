@@ -23,12 +23,13 @@ def tenant_create(
     quota_bandwidth_mbps: float | None = None,
     quota_machines: int | None = None,
 ) -> Tenant:
-    """Create a tenant; raises Invalid, also for a profile that does not exist, and Conflict."""
+    """Create a tenant; raises Conflict, and Invalid (also if the profile does not exist)."""
     tenant = row_create(
         Tenant(
             code=code,
             name=name,
             default_profile=default_profile,
+            # Not list(callback_hosts): that would split a text into letters, which look like hosts.
             callback_hosts=[] if callback_hosts == () else callback_hosts,
             quota_bandwidth_mbps=quota_bandwidth_mbps,
             quota_machines=quota_machines,
@@ -40,7 +41,7 @@ def tenant_create(
 
 @write()
 def tenant_update(*, tenant: Tenant, changes: Mapping[str, Any]) -> Tenant:
-    """Set those fields; raises Invalid, also for a profile that does not exist, NotFound, Conflict."""
+    """Set the fields in `changes`; raises NotFound, Conflict, and Invalid (also if the profile does not exist)."""
     changed = row_update(tenant, changes, allowed=FIELDS)
     if "default_profile" in changes:
         code_check("profile", changed.default_profile, "/default_profile")

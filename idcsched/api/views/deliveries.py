@@ -59,7 +59,7 @@ class DeliveryViewSet(ReadOnlyResource):
         return encoded(self.get_paginated_response([delivery_document(row) for row in page or ()]).data)
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
-        refuse_unknown_parameters(request, (), single=())
+        refuse_unknown_parameters(request, (), at_most_once=())
         return _response(delivery_document(self.get_object()))
 
     @extend_schema(operation_id="deliveries_resend", request=None, responses=DeliveryDocument)

@@ -122,7 +122,7 @@ class PlacementViewSet(ReadOnlyResource):
     """Placements. Callers who are bound to a tenant see those of their tenant, all others see all."""
 
     capability = "schedule"
-    looking_for_actions = ("create",)
+    body_lookup_actions = ("create",)
     conditional_actions = ("confirm", "provision", "retry", "release", "give_up")
     capability_by_action: ClassVar = {"give_up": "give_up_placements"}
     queryset = Placement.objects.all()
@@ -141,7 +141,7 @@ class PlacementViewSet(ReadOnlyResource):
         return encoded(self.get_paginated_response(placement_documents(page)).data)  # type: ignore[arg-type]
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
-        refuse_unknown_parameters(request, (), single=())
+        refuse_unknown_parameters(request, (), at_most_once=())
         return placement_response(self.get_object())
 
     @extend_schema(

@@ -31,10 +31,10 @@ from idcsched.scheduling.services import profile_activate, profile_create, profi
 __all__ = ["ProfileViewSet"]
 
 
-REVISION = OpenApiParameter(
+TO = OpenApiParameter(
     "to",
     {"type": "integer", "minimum": 0, "maximum": 999_999_999},
-    description="The revision after; without it the active one is the revision before.",
+    description="Differences from the path's revision to this one; without it, from the active revision to the path's.",
 )
 EXAMPLE: Final = {
     "plugins": [
@@ -56,10 +56,10 @@ EXAMPLE: Final = {
         {"match_expressions": [{"key": "idc/code", "operator": "Exists"}]},
     ],
     "pick": {"kind": "near_best", "epsilon": 50},
-    "message": "Latency counts, our own rooms come first",
+    "message": "Latency counts, our own IDCs come first",
 }
 WRITTEN: Final = OpenApiExample(
-    "Bills and latency, our own rooms first", value={"code": "live", "name": "Live", **EXAMPLE}, request_only=True
+    "Bills and latency, our own IDCs first", value={"code": "live", "name": "Live", **EXAMPLE}, request_only=True
 )
 DRAFTED: Final = OpenApiExample("Tried before it is in force", value=EXAMPLE, request_only=True)
 PREVIEWED: Final = OpenApiExample("What a draft would change", value={"body": EXAMPLE, "last": 100}, request_only=True)
@@ -73,6 +73,7 @@ class ProfileDocument(ProfileBody, frozen=True, kw_only=True, forbid_unknown_fie
     message: str | None = None
 
 
+# For the OpenAPI document only: `ProfileViewSet.change` merges a change into the active revision before it is checked.
 class ProfilePatch(ProfileDocument, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A change of a profile: any of its fields."""
 
@@ -97,7 +98,7 @@ class ShownProfile(ProfileBody, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Draft(ProfileBody, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A profile's document without its code and name; `message` says why."""
+    """A profile's document without code and name: a revision to try or to add; `message` says why it was made."""
 
     message: str | None = None
 
@@ -224,20 +225,20 @@ class ProfileViewSet(Resource):
         profile: Profile = self.get_object()
         return Response(_revision(profile, profile.revisions.get(number=int(number))))
 
-    @paged(Difference, operation_id="profile_revisions_diff", parameters=[REVISION])
+    @paged(Difference, operation_id="profile_revisions_diff", parameters=[TO])
     @action(detail=True, methods=["get"], url_path=r"revisions/(?P<number>[0-9]{1,9})/diff")
     def diff(self, request: Request, code: str, number: str) -> HttpResponse:
         """What changes from the active revision to this one; with `to`, from this one to that one."""
         profile: Profile = self.get_object()
         known = ("to", *Pages.parameters)
-        refuse_unknown_parameters(request, known, single=known)
+        refuse_unknown_parameters(request, known, at_most_once=known)
         named, to = revision_named(profile, int(number)), request.query_params.get("to")
         if to is None:
             before, after = profile.active, named
         else:
             before, after = named, revision_named(profile, _whole_number(to, pointer_to("to")))
         changes = list(differences(before.body if before else {}, after.body))
-        return page_response(request, changes, _difference, own=("to",))
+        return page_response(request, changes, _difference, own_parameters=("to",))
 
     @extend_schema(operation_id="profile_preview", request=PreviewRequest, responses=Preview, examples=[PREVIEWED])
     @action(detail=True, methods=["post"])

@@ -30,5 +30,5 @@ class RootView(APIView):
     @extend_schema(operation_id="root", tags=["status"], responses={200: ADDRESSES})
     def get(self, request: Request) -> HttpResponse:
         """The addresses of all resources; `schema` describes them, `docs` shows the description to people."""
-        refuse_unknown_parameters(request, (), single=())
+        refuse_unknown_parameters(request, (), at_most_once=())
         return encoded({name: request.build_absolute_uri(f"{request.path}{name}/") for name in self.names})

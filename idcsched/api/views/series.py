@@ -1,4 +1,4 @@
-"""`GET /api/v1/samples/`: one metric of an IDC or line over time, a page of steps at once."""
+"""`GET /api/v1/samples/`: one metric of an IDC or line over time, one page of steps at a time."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
@@ -12,7 +12,12 @@ from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from idcsched.api.paging import MAX_LIMIT
-from idcsched.api.parameters import parameters_pointed_at, refuse_unknown_parameters, time_given, whole_number_given
+from idcsched.api.parameters import (
+    errors_point_at_parameters,
+    refuse_unknown_parameters,
+    time_given,
+    whole_number_given,
+)
 from idcsched.framework.decoding import decoder_of
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
@@ -74,13 +79,14 @@ class _Cursor(msgspec.Struct, frozen=True, array_like=True):
 
 def series_page(request: Request) -> SeriesPage:
     """Return the page that the parameters describe; raises Invalid."""
-    refuse_unknown_parameters(request, KNOWN, single=KNOWN)
+    refuse_unknown_parameters(request, KNOWN, at_most_once=KNOWN)
     parameters = request.query_params.dict()
-    limit = whole_number_given(request, "limit", MAX_LIMIT, low=1, high=MAX_LIMIT)
-    step = timedelta(seconds=whole_number_given(request, "step", 300, low=300, high=LONGEST_STEP))
-    with parameters_pointed_at():
+    limit = whole_number_given(request, "limit", default=MAX_LIMIT, low=1, high=MAX_LIMIT)
+    step = timedelta(seconds=whole_number_given(request, "step", default=300, low=300, high=LONGEST_STEP))
+    with errors_point_at_parameters():
         cursor = _cursor(parameters)
-        return _page(request, parameters, cursor, step, min(limit, MAX_SPAN // step))
+        most_steps = MAX_SPAN // step  # one page covers at most MAX_SPAN
+        return _page(request, parameters, cursor, step, min(limit, most_steps))
 
 
 def _page(request: Request, parameters: Mapping[str, Any], cursor: _Cursor, step: timedelta, limit: int) -> SeriesPage:

@@ -72,7 +72,10 @@ class RecordsStatus(msgspec.Struct, frozen=True):
 
 
 class PlacementsStatus(msgspec.Struct, frozen=True):
-    """The number of placements that need attention; `stuck`: of those whose machines can't be removed for an hour."""
+    """The number of placements that need attention, because a machine is missing or can't be removed.
+
+    `stuck`: how many of them have been in the state `provisioning` or `releasing` for an hour, holding their capacity.
+    """
 
     needing_attention: int
     stuck: int
@@ -81,10 +84,10 @@ class PlacementsStatus(msgspec.Struct, frozen=True):
 class Status(msgspec.Struct, frozen=True):
     """The state of the installation.
 
-    `broken_plugins` has the reason why a plugin's source could not be loaded, `broken_profiles` why a profile can't be
-    used. `degraded_because` has a code for each fault, with the name of what is concerned. A plugin that could not be
-    loaded is a fault only where a profile in force needs it, a collector where a source does, a driver where a provider
-    does.
+    `profiles` has the number of each profile's revision in force. `broken_plugins` says why a plugin could not be
+    loaded, `broken_profiles` why a profile can't be used. `degraded_because` has a code for each fault, with the name
+    of what is concerned. A plugin that could not be loaded counts as a fault only if a profile in force needs it.
+    Likewise a collector counts only if a source needs it, and a driver only if a provider needs it.
     """
 
     versions: Versions
@@ -117,33 +120,33 @@ class StatusView(APIView):
 
     @extend_schema(operation_id="status_read", responses=Status)
     def get(self, request: Request) -> HttpResponse:
-        picture = live.current()
+        state = live.current()
         throttle, work, placements = throttle_state(), background(), _placements()
-        causes = [*_causes(picture, throttle, placements), *work.degraded_because]
+        causes = [*_causes(state, throttle, placements), *work.degraded_because]
         return struct_response(
             Status(
                 versions=Versions(__version__, django.__version__, np.__version__, _database()),
                 snapshot=SnapshotStatus(
-                    id=picture.snapshot.id,
+                    id=state.snapshot.id,
                     age_seconds=round(live.lag_seconds, 3),
-                    idcs=picture.snapshot.size,
-                    lines=len(picture.snapshot.lines.codes),
+                    idcs=state.snapshot.size,
+                    lines=len(state.snapshot.lines.codes),
                 ),
                 records=RecordsStatus(recorder.waiting, recorder.dropped),
                 throttle=throttle,
                 background=work,
                 placements=placements,
-                profiles={code: profile.revision for code, profile in sorted(picture.profiles.items())},
+                profiles={code: profile.revision for code, profile in sorted(state.profiles.items())},
                 broken_plugins=dict(registry().broken),
-                broken_profiles=dict(picture.broken_profiles),
+                broken_profiles=dict(state.broken_profiles),
                 degraded=bool(causes),
                 degraded_because=causes,
             )
         )
 
 
-def _causes(picture: LiveState, throttle: str, placements: PlacementsStatus) -> Iterator[str]:
-    """Yield a code for each fault in what answers requests."""
+def _causes(state: LiveState, throttle: str, placements: PlacementsStatus) -> Iterator[str]:
+    """Yield a code for each fault of the web server's side; `background()` adds those of the background work."""
     if live.lagging:
         yield "snapshot_lagging"
     if recorder.dropped:
@@ -152,7 +155,7 @@ def _causes(picture: LiveState, throttle: str, placements: PlacementsStatus) -> 
         yield "redis_away"
     if placements.stuck:
         yield "placements_stuck"
-    for code in sorted(picture.broken_profiles):
+    for code in sorted(state.broken_profiles):
         yield f"profile_broken: {code}"
 
 

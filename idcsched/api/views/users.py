@@ -27,7 +27,10 @@ class UserSerializer(StrictModelSerializer):
     tenant = CodeOf(required=False, allow_null=True)
     language = OneOf(["", *(code for code, _ in settings.LANGUAGES)], required=False)
     password = serializers.CharField(
-        write_only=True, required=False, allow_null=True, help_text="Without one only tokens let in."
+        write_only=True,
+        required=False,
+        allow_null=True,
+        help_text="A user without a password can't sign in to the admin; only tokens work.",
     )
 
     class Meta:
@@ -117,7 +120,7 @@ class OwnToken(msgspec.Struct, frozen=True):
 
 
 class Me(msgspec.Struct, frozen=True):
-    """The caller. `may`: the caller's capabilities; `regions`: where they hold for writing, null: everywhere."""
+    """The caller. `may`: the caller's capabilities; `regions`: where the caller may write, null meaning everywhere."""
 
     username: str
     role: str
