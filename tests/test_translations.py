@@ -151,8 +151,8 @@ def test_translations_have_the_same_fields() -> None:
 
 def _shown() -> Iterator[tuple[str, Any]]:
     """What the admin calls the project's models and fields, and what their constraints say."""
-    rooms = ("idcsched.", "metrics_ingest.")
-    own = [model for model in apps.get_models() if model.__module__.startswith(rooms)]
+    packages = ("idcsched.", "metrics_ingest.")
+    own = [model for model in apps.get_models() if model.__module__.startswith(packages)]
     for model in own:
         yield model._meta.label, model._meta.verbose_name
         for field in model._meta.get_fields():

@@ -1,5 +1,5 @@
 from django.apps import AppConfig
-from django.contrib.admin import apps as admin_apps  # Django would take an imported AdminConfig for this room's own
+from django.contrib.admin import apps as admin_apps  # Django would take an imported AdminConfig for this app's own
 from django.utils.translation import gettext_lazy as _
 
 

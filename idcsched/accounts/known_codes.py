@@ -1,7 +1,7 @@
-"""Registry of the codes that lower rooms' rows name and higher rooms' rows have, such as a tenant's default profile.
+"""Registry of codes that rows of lower packages name and rows of higher ones have, such as a tenant's default profile.
 
-Imports go down only, so a higher room registers its check and its codes when it starts. A lower room's service runs the
-check when such a code is set, and a form offers the codes.
+Imports go down only, so a higher package registers its check and its codes when it starts. A lower package's service
+runs the check when such a code is set, and a form offers the codes.
 """
 
 from collections.abc import Callable, Iterable

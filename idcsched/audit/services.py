@@ -1,4 +1,4 @@
-"""The writes of this room, which the services of all other rooms call inside their transactions."""
+"""The writes of this package, which the services of all other packages call inside their transactions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,6 +1,6 @@
 """The one way to write a row: check, save, record in the history, announce in the feed.
 
-The services of the rooms above use these functions. A violated constraint is reported in its own words, so that each
+The services of the packages above use these functions. A violated constraint is reported in its own words, so that each
 rule stands in one place: the model.
 """
 

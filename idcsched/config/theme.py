@@ -1,4 +1,4 @@
-"""The look of the admin: its name, its sidebar by room, its style sheet."""
+"""The look of the admin: its name, its sidebar by app, its style sheet."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -42,30 +42,30 @@ ICONS: Mapping[str, str] = {
     "accounts.ApiToken": "key",
     "audit.Change": "history",
 }
-"""The models' icons, in the order in which the sidebar shows models and rooms; those not listed come last."""
+"""The models' icons, in the order in which the sidebar shows models and apps; those not listed come last."""
 OTHER_ICON = "table_rows"
 ORDER = {label: place for place, label in enumerate(ICONS)}
-ROOMS = {label.split(".", 1)[0]: place for label, place in reversed(ORDER.items())}
+APPS = {label.split(".", 1)[0]: place for label, place in reversed(ORDER.items())}
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the sidebar: the shortcuts, and a group for each room with the models that the user may see."""
-    rooms = admin.site.get_app_list(request)
-    rooms.sort(key=lambda room: ROOMS.get(room["app_label"], len(ICONS)))
-    groups = [{"title": capfirst(room["name"]), "separator": True, "items": _items(room)} for room in rooms]
-    return [{"items": list(_shortcuts(rooms))}, *groups]
+    """Return the sidebar: the shortcuts, and a group for each app with the models that the user may see."""
+    apps = admin.site.get_app_list(request)
+    apps.sort(key=lambda app: APPS.get(app["app_label"], len(ICONS)))
+    groups = [{"title": capfirst(app["name"]), "separator": True, "items": _items(app)} for app in apps]
+    return [{"items": list(_shortcuts(apps))}, *groups]
 
 
-def _shortcuts(rooms: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _shortcuts(apps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield what operators must be able to do from any page at once: to taint IDCs."""
-    models = [model for room in rooms for model in room["models"]]
+    models = [model for app in apps for model in app["models"]]
     taint = next((model for model in models if model["model"]._meta.label == "inventory.Taint"), None)
     if taint is not None and taint["add_url"]:
         yield {"title": _("Taint IDCs…"), "icon": "do_not_disturb_on", "link": taint["add_url"]}
 
 
-def _items(room: Mapping[str, Any]) -> list[dict[str, Any]]:
-    models = {f"{room['app_label']}.{model['object_name']}": model for model in room["models"]}
+def _items(app: Mapping[str, Any]) -> list[dict[str, Any]]:
+    models = {f"{app['app_label']}.{model['object_name']}": model for model in app["models"]}
     labels = sorted(models, key=lambda label: ORDER.get(label, len(ICONS)))
     return [
         {

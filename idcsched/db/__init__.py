@@ -1,1 +1,1 @@
-"""Model fields and constraints that all rooms share, and the bulkhead in front of the database."""
+"""Model fields and constraints that all packages share, and the bulkhead in front of the database."""

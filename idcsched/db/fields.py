@@ -1,4 +1,4 @@
-"""Model fields and constraints that all rooms share: codes, finite numbers, JSON documents."""
+"""Model fields and constraints that all packages share: codes, finite numbers, JSON documents."""
 
 import json
 import math

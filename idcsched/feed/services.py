@@ -1,4 +1,4 @@
-"""The writes of the feed, which the services of other rooms call inside their transactions."""
+"""The writes of the feed, which the services of other packages call inside their transactions."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Background work of this room. Each task calls a service and returns its counts."""
+"""Background work of this package. Each task calls a service and returns its counts."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The writes of this room. Heartbeats and leases have no history, since nobody edits them."""
+"""The writes of this package. Heartbeats and leases have no history, since nobody edits them."""
 
 from datetime import datetime, timedelta
 from typing import Final

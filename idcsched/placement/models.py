@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Placement(models.Model):
-    """An order that holds capacity, or waits for it. Written by this room's services alone.
+    """An order that holds capacity, or waits for it. Written by this package's services alone.
 
     `based_on` names the recommendation that the placement was committed from; `held_back` says why a permit keeps it
     reserved. `awaits`: the IDCs that would fit a waiting order if they had more room.

@@ -1,4 +1,4 @@
-"""The public services of this room: all that writes placements, callbacks, machines and providers."""
+"""The public services of this package: all that writes placements, callbacks, machines and providers."""
 
 from .batching import batch_answer, gang_place
 from .committing import placement_commit

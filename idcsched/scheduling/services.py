@@ -1,4 +1,4 @@
-"""Every write of this room: profiles as immutable revisions, and the records of decisions."""
+"""Every write of this package: profiles as immutable revisions, and the records of decisions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

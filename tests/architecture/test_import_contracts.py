@@ -11,15 +11,15 @@ from tests.architecture.repository import ROOT, files
 
 PACKAGES = ("idcsched", "metrics_ingest", "plugins")
 FORBIDDEN = {
-    "a lower room imports a higher one": ("idcsched/audit/services.py", "import idcsched.scheduling", "One way down"),
+    "lower imports higher": ("idcsched/audit/services.py", "import idcsched.scheduling", "One way down"),
     "the ledger reads no metric": ("idcsched/ledger/models.py", "import metrics_ingest.models", "One way down"),
     "deciding uses Django": ("idcsched/framework/errors.py", "import django", "Deciding needs no Django"),
     "deciding opens a connection": ("idcsched/framework/errors.py", "import socket", "Deciding needs no Django"),
     "a plugin reads the database": ("plugins/taint.py", "import idcsched.inventory.models", "Plugins know"),
     "a plugin calls by itself": ("plugins/taint.py", "import httpcore", "Plugins know"),
     "outbound knows who asks": ("idcsched/outbound/client.py", "import idcsched.feed.reading", "One way down"),
-    "a room imports a plugin": ("idcsched/scheduling/services.py", "import plugins.taint", "Nobody imports a plugin"),
-    "a room reaches for the wiring": ("idcsched/inventory/models.py", "import idcsched.settings", "Rooms do not reach"),
+    "somebody imports a plugin": ("idcsched/scheduling/services.py", "import plugins.taint", "Nobody imports a plugin"),
+    "one reaches for the wiring": ("idcsched/inventory/models.py", "import idcsched.settings", "Packages do not reach"),
 }
 
 

@@ -1,4 +1,4 @@
-"""All writes of this room, and the authentication of a token."""
+"""All writes of this package, and the authentication of a token."""
 
 from .idempotency import (
     Busy,

@@ -35,10 +35,9 @@ from .selections import lift_from_page, may_write, retire_page, taint_page
 __all__ = ["IDC_PANELS", "LINE_LEVELS", "IdcAdmin", "IspAdmin", "LineAdmin", "RegionAdmin"]
 
 IDC_PANELS: list[Callable[[Idc], str]] = []
-"""Functions that return safe HTML for an IDC's page; rooms further up append theirs when the admin is loaded."""
+"""Functions that return safe HTML for an IDC's page; packages further up append theirs when the admin is loaded."""
 LINE_LEVELS: list[Callable[[Collection[Line]], Mapping[int, tuple[str, str]]]] = []
-"""Functions that return the water levels of lines, by primary key, as a text and its style; a room further up appends.
-"""
+"""Functions that return lines' water levels by primary key, as a text and its style; packages further up append."""
 
 LINE_SERVICES = RowServices(
     create=services.line_create,
