@@ -200,9 +200,9 @@ class ServiceAdmin(RoleMixin, HistoryMixin, ChosenRowsMixin, PlainValuesMixin, M
         show = super().changeform_view
         with admin_origin(request):
             try:
-                return show(request, object_id, form_url, extra_context)  # in a transaction of Django's
+                return show(request, object_id, form_url, extra_context)  # Django's transaction, which a refusal undoes
             except IdcschedError as error:
-                request.refusal = error  # type: ignore[attr-defined]  # the form is shown again and says so
+                request.refusal = error  # type: ignore[attr-defined]  # `get_form` shows it in the same form
                 return show(request, object_id, form_url, extra_context)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -240,7 +240,7 @@ def _editable(row: Model) -> dict[str, Any]:
 
 
 def _refused(form: type[ModelForm], refusal: IdcschedError) -> type[ModelForm]:
-    """Return the form class with the refusal shown at the fields that the refusal names."""
+    """Return a subclass of the form that shows the refusal at the fields that it points at."""
 
     def clean(self: ModelForm) -> dict[str, Any] | None:
         cleaned = super(refused, self).clean()
@@ -261,7 +261,7 @@ def _details(refusal: IdcschedError) -> list[tuple[str, str]]:
 
 
 def _choice_field(db_field: Any, offered: Callable[[], Iterable[tuple[str, Any]]]) -> ChoiceField:
-    """Offer these values, and those that rows still have although they are no longer offered."""
+    """Return a field that offers these values, and those that rows still have although they are no longer offered."""
 
     def choices() -> Iterator[tuple[str, Any]]:
         names = dict(offered())

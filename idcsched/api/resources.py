@@ -162,7 +162,7 @@ class Resource(ReadOnlyResource):
 
     create_service: ClassVar[Service]
     create_many_service: ClassVar[Service | None] = None
-    """Creates all `documents` in a few statements; None: they are created one after the other."""
+    """Service that creates all `documents` of a list in a few statements; None: they are created one by one."""
     update_service: ClassVar[Service]
     delete_service: ClassVar[Service]
     noun: ClassVar[str]
@@ -170,7 +170,7 @@ class Resource(ReadOnlyResource):
     fixed: ClassVar[tuple[str, ...]] = ()
     """Fields that a row keeps for good: a change may repeat their values only."""
     held_with: ClassVar[tuple[str, ...]] = ()
-    """Relations whose rows are shown in the row and locked with it."""
+    """Relations of the row, such as an IDC's lines, whose rows are shown in it and locked with it."""
 
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         with caller_origin(request):
@@ -206,9 +206,9 @@ class Resource(ReadOnlyResource):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def check_rows(self, rows: Sequence[Any], pointers: Iterable[str] = repeat("")) -> None:
-        """Raise Forbidden where the caller may not write a row; called before and after the change, within it."""
+        """Raise Forbidden if the caller may not write a row; called before and after a change, in its transaction."""
 
-    def told_of_many(self) -> Mapping[str, Any]:
+    def create_many_arguments(self) -> Mapping[str, Any]:
         """Return further arguments for `create_many_service`."""
         return {}
 
@@ -222,7 +222,8 @@ class Resource(ReadOnlyResource):
         _validate(serializer)
         changes = serializer.validated_data if partial else {**_defaults(serializer), **serializer.validated_data}
         for name in self.fixed:
-            if changes.pop(name, shown := serializer.data.get(name)) != shown:
+            present = serializer.data.get(name)
+            if changes.pop(name, present) != present:
                 raise Invalid("read_only", _("this can't be changed"), f"/{name}")
         return type(self).update_service(**{self.noun: row, "changes": changes})
 
@@ -240,7 +241,7 @@ class Resource(ReadOnlyResource):
         return self._edit_rows([self.get_object().pk], read, change)
 
     def fresh(self, rows: Sequence[Any]) -> list[Any]:
-        """Read the rows again, all at once, as the list reads them."""
+        """Read the rows again, all at once, with the viewset's queryset."""
         by_pk = self.get_queryset().in_bulk([row.pk for row in rows])
         return [by_pk[row.pk] for row in rows]
 
@@ -255,7 +256,7 @@ class Resource(ReadOnlyResource):
         service = cast("Service", type(self).create_many_service)
         documents = [document for _, document in _items(data)]
         validated = apply_to_each(documents, places(documents), self._validated)
-        rows: list[Any] = service(documents=validated, **self.told_of_many())
+        rows: list[Any] = service(documents=validated, **self.create_many_arguments())
         return rows
 
     def _validated(self, document: Any) -> Mapping[str, Any]:

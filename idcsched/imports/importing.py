@@ -132,7 +132,7 @@ class _Import:
         self._total = sum(map(len, contents.entries.values()))
         self._passed = 0
         self._outside: frozenset[str] | None = None
-        """The codes of IDCs about which the principal may not write; None where there are none."""
+        """The codes of the IDCs outside of the principal's regions; None if the principal may write everywhere."""
         if principal.regions is not None:
             inside = idcs_within(principal.regions)
             idcs = Idc.objects.order_by().values_list("pk", "code")
@@ -174,9 +174,9 @@ class _Import:
         return missing
 
     def _match(self, kind: Kind) -> tuple[list[Step], list[Step], list[Any]]:
-        """Return what is to be created and updated, and the missing rows; a few queries, however many rows."""
-        entries, everything = self._contents.entries[kind.name], self._missing != Missing.KEEP
-        rows = self._rows(kind, entries, everything=everything)
+        """Return the steps that create, those that update, and the missing rows; a few queries, however many rows."""
+        entries, seek_missing = self._contents.entries[kind.name], self._missing != Missing.KEEP
+        rows = self._rows(kind, entries, all_rows=seek_missing)
         creates: list[Step] = []
         updates: list[Step] = []
         first: dict[Key, Entry] = {}
@@ -193,14 +193,14 @@ class _Import:
                 creates.append(Step(entry, None, entry.values))
             elif changes := self._differences(kind, entry.values, row := rows[key].pop(0)):
                 updates.append(Step(entry, row, changes))
-        missing = [row for same in rows.values() for row in same if everything and self._is_missing(kind, row)]
+        missing = [row for same in rows.values() for row in same if seek_missing and self._is_missing(kind, row)]
         return creates, updates, missing
 
-    def _rows(self, kind: Kind, entries: Sequence[Entry], *, everything: bool) -> defaultdict[Key, list[Any]]:
-        """Return the rows that the entries may be about, by key, in the order in which they are exported."""
+    def _rows(self, kind: Kind, entries: Sequence[Entry], *, all_rows: bool) -> defaultdict[Key, list[Any]]:
+        """Return by key the rows that the entries may be about, or all; those of one key in the order of an export."""
         rows, name = kind.get_queryset(), "idc" if "idc" in kind.key else "code"
         codes = {entry.values.get(name) for entry in entries}
-        if not everything and kind is not AFFINITIES and len(codes) <= FEW:
+        if not all_rows and kind is not AFFINITIES and len(codes) <= FEW:
             rows = rows.filter(**{"idc__code__in" if name == "idc" else "code__in": sorted(filter(None, codes))})
         by_key: defaultdict[Key, list[Any]] = defaultdict(list)
         for row in rows:
@@ -233,7 +233,9 @@ class _Import:
         return self._outside is not None and kind in (TAINTS, AFFINITIES) and (idc is None or idc in self._outside)
 
     def _is_missing(self, kind: Kind, row: Any) -> bool:
-        """Return whether the files list all rows of which this would be one, and the principal may delete it."""
+        """Return whether a row that no entry names is missing: the files claim to list all such rows, and the principal
+        may delete it.
+        """
         idc = getattr(row, "idc", None)
         listed = kind.name in self._contents.listed or (kind is LINES and row.idc.code in self._contents.nested)
         return listed and not self._is_outside(kind, None if idc is None else idc.code)
@@ -241,7 +243,7 @@ class _Import:
     def _write_chunks(
         self, kind: Kind, steps: Sequence[Step], action: str, write: Callable[[Sequence[Step]], Sequence[Any]]
     ) -> None:
-        """Write the steps chunk by chunk; a chunk of which steps are refused is tried again without these."""
+        """Write the steps chunk by chunk; if some steps of a chunk are refused, the others are tried again."""
         size = len(steps) if kind.whole else CHUNK
         for start in range(0, len(steps), size or 1):
             chunk = steps[start : start + size]
@@ -273,7 +275,7 @@ class _Import:
         return refused
 
     def _fault(self, kind: Kind, entry: Entry, error: FieldError, column: str) -> None:
-        """Note a row's fault, unless the cell has one already or refers to an unread or a refused row."""
+        """Note a row's fault, unless its cell has one already or refers to a refused or an unreadable row."""
         self._refused.add((kind.name, entry.values.get("code")))
         referenced = UNKNOWN.get(error.code, "")
         fault = Fault(file=entry.file, row=entry.row, column=column, error=error)

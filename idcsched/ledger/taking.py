@@ -1,4 +1,4 @@
-"""Taking capacity and giving it back: the only code that writes holdings, claims and headcounts.
+"""Takes capacity and gives it back: the only code that writes holdings, claims and headcounts.
 
 One statement raises a holding and returns its new amount. The check constraint `claim_within_ceiling` refuses a claim
 for which that amount exceeds the claim's ceiling. Rows are locked in the same order everywhere (headcounts, stocks,
@@ -38,7 +38,8 @@ class Stay:
     """The stay of a placement in an IDC: its tenant, its number of machines, and the claims that it makes there.
 
     The primary keys are those of the picture that was decided on, so that a later renaming does not matter.
-    `behind`: the stay takes nothing that is kept for waiting orders of this priority or a higher one; None: it may.
+    `behind`: the stay takes nothing that is kept for waiting orders of this priority or a higher one; None: it may take
+    kept capacity.
     """
 
     placement: UUID
@@ -65,7 +66,7 @@ class _StayClaim(NamedTuple):
 
 
 class _RaisedHolding(NamedTuple):
-    """A holding as the statement that raised it returned it; `kept` is what is kept of it at present."""
+    """A holding right after it was raised; `kept` of it is kept for waiting orders of the priority `kept_for`."""
 
     key: int
     taken: float
@@ -75,11 +76,11 @@ class _RaisedHolding(NamedTuple):
 
 
 def claims_take(stays: Sequence[Stay], *, at: datetime) -> int:
-    """Take everything that the stays claim and return the transaction's mark; raise IntegrityError if that fails.
+    """Take everything that the stays claim, and return the transaction's mark. Raises IntegrityError.
 
-    The error is an `oversold` one where capacity has run out. Call this last in the transaction that records the
-    placements: other orders wait for the rows that it locks. The feed entry does not wake this process's own reader:
-    the caller lays the stays over its live picture itself.
+    `oversold` tells whether that error means that capacity has run out. Call this last in the transaction that records
+    the placements: other orders wait for the rows that it locks. The feed entry does not wake this process's own
+    reader: the caller lays the stays over its live picture itself.
     """
     mark = feed_extend(topic="ledger", keys=sorted({stay.idc for stay in stays}), tell=False)
     stay_claims = sorted((_stay_claim(stay, claim) for stay in stays for claim in stay.claims), key=attrgetter("place"))
@@ -160,7 +161,7 @@ def _claims_insert(
     """Insert each claim with the amount that its holding had right after it: the constraint checks that amount."""
     if not stay_claims:
         return
-    later, values = _sums(stay_claims), []
+    later, values = _sums(stay_claims), []  # `later`: by holding, what the claims yet to be inserted add to it
     key_of = partial(Claim._meta.get_field("placement").get_db_prep_value, connection=connection)
     created = connection.ops.adapt_datetimefield_value(at)
     for stay_claim in stay_claims:
@@ -233,11 +234,11 @@ def claims_fade(*, now: datetime, over_seconds: float, at_most: int = 10_000) ->
 @write()
 def _fade(holding: int, now: datetime, over_seconds: float) -> int:
     (locked,) = _locked([holding])
-    faded = [
+    claims_left = [
         (claim, claim_left(claim, now, over_seconds))
         for claim in Claim.objects.filter(holding=holding, fading_since__isnull=False, remaining__gt=0)
     ]
-    faded = [(claim, left) for claim, left in faded if left < claim.remaining]
+    faded = [(claim, left) for claim, left in claims_left if left < claim.remaining]
     _give_back(holding, pending=sum(claim.remaining - left for claim, left in faded), ordered=0.0)
     for claim, left in faded:
         Claim.objects.filter(pk=claim.pk).update(remaining=left)
@@ -263,6 +264,7 @@ def _locked(holdings: Iterable[int]) -> list[Holding]:
 
 
 def _give_back(holding: int, *, pending: float, ordered: float) -> None:
+    """Lower what is taken of a holding by `pending`, and what is ordered of it by `ordered`; neither below 0."""
     Holding.objects.filter(pk=holding).update(
         taken=Greatest(Round(F("taken") - pending, DECIMALS), 0.0),
         ordered=Greatest(Round(F("ordered") - ordered, DECIMALS), 0.0),

@@ -1,4 +1,4 @@
-"""Taking a candidate: placement, decision, events and claims are written in one transaction, or nothing is."""
+"""Takes candidates: placements, decisions, events and claims are written in one transaction, all or none."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -70,9 +70,10 @@ def _write_together(takes: Sequence[Take]) -> list[Placement]:
 
 
 def reserve_waiting(placement: Placement, takes: Sequence[Take]) -> None:
-    """Reserve for a waiting placement, which must be held: it gets the first take, new ones of its group the others.
+    """Reserve for a waiting placement, which must be locked (`placement_locked`).
 
-    Capacity kept for waiting orders may be taken. Where this raises, read the placement again.
+    The placement gets the first take; for each of the others a new placement of its group is written. Capacity kept for
+    waiting orders may be taken. Where this raises, read the placement again.
     """
     now, first = timezone.now(), takes[0]
     rest = [_placement(take.order, take.made) for take in takes[1:]]
@@ -86,7 +87,7 @@ def reserve_waiting(placement: Placement, takes: Sequence[Take]) -> None:
 
 
 def move_to_idc(placement: Placement, take: Take, move: Move) -> None:
-    """Move a placement, which must be held, to another IDC; what it holds so far is not released.
+    """Move a placement, which must be locked, to another IDC; the capacity that it holds so far is not released.
 
     A placement that holds nothing yet counts against its tenant's quota and takes nothing kept for waiting orders.
     Where this raises, read the placement again.
@@ -100,7 +101,7 @@ def move_to_idc(placement: Placement, take: Take, move: Move) -> None:
 def wait(
     order: Order, made: MadeDecision, *, seconds: float, cures: Sequence[str], awaits: Collection[str]
 ) -> Placement:
-    """Write a new placement that waits, for room in the IDCs `awaits` or for another cure, and holds nothing."""
+    """Write a new placement that waits for capacity in the IDCs `awaits`, or for another cure, and holds nothing."""
     placement = _placement(order, made)
     placement.expires_at = placement.created_at + timedelta(seconds=seconds)
     placement.tried_at, placement.cures = placement.created_at, list(cures)
@@ -120,9 +121,9 @@ def awaits_set(placement: Placement, idcs: Collection[str]) -> None:
 
 @contextmanager
 def _order_transaction(rows: _Rows, *, counted: bool = False) -> Iterator[None]:
-    """Write the rows, the block's own writes, and last what other orders wait for (quotas, ledger) in one transaction.
+    """Write the rows, then the block's own writes, and last the rows that orders contend for, in one transaction.
 
-    `counted`: the placements count against the tenants' quotas already.
+    These are the tenants' quotas and the ledger. `counted`: the placements count against the quotas already.
     """
     with transaction.atomic():
         _record(rows.decisions, rows.placements, rows.events)
@@ -150,7 +151,7 @@ def _rows(
     new: Sequence[Placement],
     behind: bool = False,
 ) -> _Rows:
-    """Return the rows of the takes; the last placements are `new`, and their first events are among the rows.
+    """Return the rows to be written. The last of the placements are `new`: they are inserted with their first events.
 
     `behind`: the takes get nothing that is kept for waiting orders of the same or a higher priority.
     """
@@ -179,10 +180,11 @@ def _reserve(placement: Placement, take: Take, now: datetime) -> list[Event]:
 
 
 def _event_detail(take: Take) -> dict[str, Any]:
-    return {**_chosen(take), "claims": [msgspec.to_builtins(claim) for claim in take.candidate.claims]}
+    return {**_choice(take), "claims": [msgspec.to_builtins(claim) for claim in take.candidate.claims]}
 
 
-def _chosen(take: Take) -> dict[str, Any]:
+def _choice(take: Take) -> dict[str, Any]:
+    """Return which candidate was taken, and why, as decisions and events record it."""
     return {
         "idc": take.candidate.idc,
         "rank": take.candidate.rank,
@@ -193,12 +195,12 @@ def _chosen(take: Take) -> dict[str, Any]:
 
 def _stay(take: Take, placement: UUID, *, behind: int | None = None) -> Stay:
     picture, idc, claims = take.made.picture, take.candidate.idc, take.candidate.claims
-    key, of_lines = picture.idc_keys[idc], any(claim.line for claim in claims)
+    key, on_lines = picture.idc_keys[idc], any(claim.line for claim in claims)
     return Stay(
         placement=placement,
         idc=idc,
         idc_key=key,
-        line_keys=picture.rows.lines(key) if of_lines else NO_LINES,
+        line_keys=picture.rows.lines(key) if on_lines else NO_LINES,
         tenant_key=take.order.tenant.pk,
         business=take.order.business,
         machines=take.order.machines,
@@ -250,14 +252,14 @@ def _placement(order: Order, made: MadeDecision) -> Placement:
 
 
 def _decisions(takes: Sequence[Take], placements: Sequence[Placement]) -> list[Decision]:
-    """Return a row for each decision, with its first placement and everything taken by it."""
+    """Return one row for each decision, with its first placement and all candidates taken by it."""
     rows: dict[str, Decision] = {}
     for take, placement in zip(takes, placements, strict=True):
         row = rows.get(take.made.scheduled.decision_id)
         if row is None:
-            rows[take.made.scheduled.decision_id] = _decision(take.order, take.made, placement.pk, taken=_chosen(take))
+            rows[take.made.scheduled.decision_id] = _decision(take.order, take.made, placement.pk, taken=_choice(take))
         elif row.taken is not None:
-            row.taken.setdefault("others", []).append(_chosen(take))
+            row.taken.setdefault("others", []).append(_choice(take))
     return list(rows.values())
 
 
@@ -268,16 +270,16 @@ def _decision(order: Order, made: MadeDecision, placement: UUID, *, taken: dict[
 
 
 def _start(takes: Sequence[Take], placements: Sequence[Placement]) -> None:
-    """Start the machines of the takes that want them at once."""
+    """Start the machines of those takes whose orders ask for them at once."""
     for take, placement in zip(takes, placements, strict=True):
         if take.starts:
             locked = placement_locked(placement.pk)
             provision_begin(locked)
-            placement.__dict__.update(locked.__dict__)
+            placement.__dict__.update(locked.__dict__)  # so that the caller sees the new state
 
 
 def _quotas_respect(rows: _Rows) -> None:
-    """Raise Conflict `quota_exceeded` where what is taken is more than a tenant may hold."""
+    """Raise Conflict `quota_exceeded` if with these takes a tenant holds more than its quota."""
     limited = [take.order for take in rows.takes if has_quota(take.order.tenant)]
     for code in sorted({order.tenant.code for order in limited}):
         need = sum((order.use for order in limited if order.tenant.code == code), NOTHING)

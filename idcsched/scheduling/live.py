@@ -55,7 +55,9 @@ __all__ = ["Live", "LiveState", "live", "one_moment"]
 logger = logging.getLogger(__name__)
 
 WORLD_TOPICS = frozenset({"inventory", "taints", "affinities", "metrics", "metric_definitions", "ledger"})
+"""The topics of the feed whose news change the snapshot."""
 LARGE_NEWS = REBUILT_FOR | {"metrics"}
+"""The topics whose reading takes so much memory that it is given back to the operating system afterwards."""
 CALLER_TOPICS = frozenset({"tokens", "inventory"})  # region scopes name regions
 LOOK_EVERY = 0.25
 LAGGING_AFTER = 3.0
@@ -65,8 +67,9 @@ MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL 
 FORGOTTEN_AFTER = 3600.0
 """Seconds without a reading of the feed after which all data is read anew: the feed may have been pruned meanwhile."""
 WAIT_FOR_LOOK = 2.0
+"""Seconds that a request waits for another thread's reading of the feed."""
 MOST_OWN = 100
-"""The most orders of its own that a process lays over the picture that it has read."""
+"""The most orders of this process that are laid over the picture; with more of them the ledger is read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +107,7 @@ class LiveState:
 
 
 class _Laid(NamedTuple):
-    """The origin of a snapshot: `tenancies` laid over the snapshot `upon`."""
+    """How `snapshot` was made: by laying `tenancies` over the snapshot `upon`."""
 
     snapshot: Snapshot
     upon: Snapshot
@@ -119,7 +122,7 @@ class _Own(NamedTuple):
 
 
 class Live:
-    """Holds the current picture and replaces it when the feed says that something has moved.
+    """Holds the current picture and replaces it when the feed has news.
 
     `_picture` is `_read`, the state of the database at `_moment`, with `_own`, this process's orders since, laid over.
     """
@@ -204,9 +207,10 @@ class Live:
         self._moment: Moment | None = None
         self._own = ()
         self._refreshing = Refreshing()
-        self._moved: tuple[FeedNews, ...] = ()
-        self._commits = -1
-        self._seen_at = self._wanted_at = -float("inf")
+        self._moved: tuple[FeedNews, ...] = ()  # news of the feed that the picture does not show yet
+        self._commits = -1  # the picture shows this number of the process's commits
+        self._seen_at = -float("inf")  # when the feed was last read
+        self._wanted_at = -float("inf")  # when it was found that the feed must be read again
 
     def _unlock(self) -> None:
         """Make new locks: `_lock` is held while the database is read, `_swapping` only for replacing the picture."""
@@ -219,7 +223,7 @@ class Live:
         return self._commits < commits_ended_here() or self._seen_at <= self._wanted_at
 
     def _take_in(self, topic: str) -> None:
-        """Take in what this thread has just committed; requests in other threads meanwhile go on with the old picture.
+        """Renew the picture by what this thread has just committed; other threads answer from the old one meanwhile.
 
         A rebuild, which takes long, is left to the next request, so that many such changes in a row cost one rebuild.
         """
@@ -227,12 +231,12 @@ class Live:
             self._caught_up(commits_begun_here())
 
     def _caught_up(self, commits: int = 0) -> LiveState:
-        """Return the picture with all commits announced here, and with this process's first `commits` at least.
+        """Return the picture with all that this process has committed, which is its first `commits` commits at least.
 
-        If the database fails, returns the picture before; where there is none yet, raises Unavailable or the error.
+        If the database fails, returns the previous picture; if there is none yet, raises Unavailable or the error.
         """
         if self._lock.acquire(timeout=WAIT_FOR_LOOK):
-            try:  # the thread that held the lock may have read the same news
+            try:  # the thread that held the lock before may have read the same news: so look again whether any are left
                 behind = self._picture is None or self._behind or self._commits < commits
                 return self._looked() if behind or self._picture is None else self._picture
             except Error as error:
@@ -261,7 +265,7 @@ class Live:
             self._reader = FeedReader()
         self._moved += self._reader.poll_entries()
         picture = self._picture
-        if picture is None or (self._moved if own_orders_too else self._moved_unseen()):
+        if picture is None or (self._moved if own_orders_too else self._news_to_show()):
             picture = self._read_again()
             if LARGE_NEWS & {entry.topic for entry in self._moved}:
                 freed_memory_returned()  # the memory of the old picture and of the reading
@@ -269,24 +273,24 @@ class Live:
         self._seen_at, self._commits = begun, commits
         return picture
 
-    def _moved_unseen(self) -> bool:
-        """Return whether something moved that the picture does not show, or too many own orders are laid over it."""
+    def _news_to_show(self) -> bool:
+        """Whether there is news beyond this process's own orders, or too many of these are laid over the picture."""
         shown = {own.mark for own in self._own}
         return len(shown) > MOST_OWN or any(entry.topic != "ledger" or entry.xid not in shown for entry in self._moved)
 
     def _read_again(self) -> LiveState:
-        """Read the feed and the rows that moved in one database snapshot, and lay over what this process took since.
+        """Read the feed and the changed rows in one database snapshot, and lay this process's later orders over them.
 
         Because of the one snapshot it is certain of every transaction whether the picture shows it.
         """
-        through = len(self._own)  # these are committed, so they will be read now
+        read_now = len(self._own)  # the orders so far are committed, so the rows read below include them
         with one_moment():
             self._moved += self._reader.poll_entries()
             read = self._first() if self._read is None else replace(self._read, **self._news(self._read))
         moment = self._reader.moment
         with self._swapping:
             self._read, self._moment = read, moment
-            self._own = tuple(own for own in self._own[through:] if not moment.holds(own.mark))
+            self._own = tuple(own for own in self._own[read_now:] if not moment.holds(own.mark))
             self._picture = self._with_own(read, self._own)
             return self._picture
 
@@ -318,7 +322,7 @@ class Live:
         return changed
 
     def _world(self, old: Snapshot, topics: set[str]) -> dict[str, Any]:
-        """Return the old snapshot refreshed; a new one where rows or columns were added, removed or reordered."""
+        """Return the refreshed snapshot, or a new one if rows or columns were added, removed or reordered."""
         if not topics & REBUILT_FOR:
             try:
                 snapshot = self._refreshing.refreshed(old, self._moved, oldest=self._reader.oldest, now=time.time())
@@ -346,7 +350,7 @@ def one_moment() -> Iterator[None]:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(MOMENT)
             yield
-    else:  # Django's own transaction would wait for a writer
+    else:  # SQLite: the transaction that Django begins would wait for a writer
         with connection.cursor() as cursor:
             cursor.execute("BEGIN DEFERRED")
             try:

@@ -103,9 +103,9 @@ def replay(
     inputs = _inputs(decision)
     if weights is not None:
         inputs = replace(inputs, request=msgspec.structs.replace(inputs.request, weights=dict(weights)))
-    policy = policy_of(decision.profile, decision.profile_revision) if profile is None else _active(profile)
+    policy = policy_of(decision.profile, decision.profile_revision) if profile is None else _active_policy(profile)
     notebook = Notebook()
-    again = _answered(inputs, policy, data, notebook, same_policy=profile is None)
+    again = _answer_again(inputs, policy, data, notebook, same_policy=profile is None)
     if data == "then" and decision.reason_code == OVER_QUOTA:
         again = refused_by_quota(again, _quotas_reason(decision, notebook), notebook.say)
     fields = msgspec.json.decode(msgspec.json.encode(again))  # as the record holds them
@@ -133,7 +133,7 @@ class Explanation(Sequence[Candidate | Rejected | Stale]):
 
     def __init__(self, decision: Decision, name: ListName) -> None:
         inputs, policy = _inputs(decision), policy_of(decision.profile, decision.profile_revision)
-        self._decided, self._name = _decided(inputs, policy, inputs.replies_by_entry()), name
+        self._decided, self._name = _decide_again(inputs, policy, inputs.replies_by_entry()), name
 
     def __len__(self) -> int:
         return page_of_list(self._decided, self._name, start=0, stop=0)[0]
@@ -171,7 +171,7 @@ def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
             without_inputs += 1
             continue
         try:
-            again = _answered(_inputs(decision), draft, "then")
+            again = _answer_again(_inputs(decision), draft, "then")
         except IdcschedError:
             failed += 1
             continue
@@ -193,7 +193,7 @@ def _picture(key: UUID) -> bytes:
     return bytes(Picture.objects.values_list("data", flat=True).get(pk=key))
 
 
-def _decided(inputs: Inputs, policy: Policy, replies: Mapping[str, Reply]) -> Outcome:
+def _decide_again(inputs: Inputs, policy: Policy, replies: Mapping[str, Reply]) -> Outcome:
     """Decide again on the recorded inputs."""
     return decide(
         first_share(inputs.request),
@@ -217,10 +217,10 @@ def _moved(decision: Decision, again: Answer) -> Moved:
     )
 
 
-def _answered(
+def _answer_again(
     inputs: Inputs, policy: Policy, data: Data, notebook: Notebook | None = None, *, same_policy: bool = False
 ) -> Answer:
-    """Answer in English and note the sentences in `notebook`; without a notebook the answer has no explanation."""
+    """Answer the recorded question in English, and note the sentences in `notebook`; without one explain nothing."""
     request, labels = inputs.request, inputs.labels
     now, snapshot = (inputs.now, inputs.snapshot()) if data == "then" else (time.time(), live.current().snapshot)
     if data == "then" and same_policy:
@@ -235,7 +235,7 @@ def _answered(
 
 
 def _recorded_replies(inputs: Inputs, questions: Iterable[Query]) -> dict[str, Reply]:
-    """Return the recorded replies to these very questions; raises Conflict where one was not asked then."""
+    """Return the recorded replies to the same questions; raises Conflict if one of them was not asked then."""
     known = {(reply.plugin, reply.asked): reply for reply in inputs.replies}
     replies = {query.plugin: known.get((query.plugin, query.fingerprint)) for query in questions}
     for entry, reply in replies.items():
@@ -252,7 +252,7 @@ def policy_of(code: str, number: int) -> Policy:
     return compile_profile(convert(revision.body, ProfileBody), registry(), code=code, revision=number)
 
 
-def _active(code: str) -> Policy:
+def _active_policy(code: str) -> Policy:
     policy = live.current().profiles.get(code)
     if policy is None:
         raise Invalid("unknown_profile", _("there is no profile {profile}"), "/profile", profile=code)

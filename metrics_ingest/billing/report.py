@@ -33,6 +33,7 @@ HIGHEST_DAYS = frozenset({ChargeType.FOURTH_PEAK_MONTH, ChargeType.ENHANCED_95})
 """The charge types that bill by a month's highest days."""
 WINDOW_SLOTS = {"24h": 288, "7d": 7 * 288, "30d": 30 * 288}
 MONTHS, DAYS = "running_months", "running_days"
+"""The attributes of a line that `rollups_reported` fills with the running month, and with its days for `daily_peak`."""
 
 
 class Percentile(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,17 +154,20 @@ class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rollups_reported(now: datetime) -> QuerySet[BandwidthRollup]:
-    """Return the roll-ups with their lines, running months and days until each line is full; three queries."""
+    """Return the roll-ups, each with its line, the line's running month and the days until the line is full.
+
+    Three queries, however many lines.
+    """
     first = month_start(now.astimezone(_zone()).date())
     months = BandwidthMonth.objects.filter(month=first)
     days = BandwidthDay.objects.filter(day__gte=first, line__charge_type=ChargeType.DAILY_PEAK).order_by("day")
-    mark = ExpressionWrapper(
+    high_water = ExpressionWrapper(
         F("line__purchased_mbps") * Coalesce("line__max_level", Value(settings.BANDWIDTH_MAX_LEVEL)),
         output_field=FloatField(),
     )
     left = F("high_water_mbps") - F("trend_level_mbps")
     rows = BandwidthRollup.objects.select_related("line__idc", "line__isp").annotate(
-        high_water_mbps=mark,
+        high_water_mbps=high_water,
         days_until_high_water=Case(
             When(trend_level_mbps__gte=F("high_water_mbps"), then=Value(0.0)),
             When(
@@ -245,6 +249,7 @@ def _forecast(row: BandwidthRollup, running: BandwidthMonth | None, now: datetim
 
 
 def _sway(row: BandwidthRollup, figure: str) -> DailyTrend | None:
+    """Return slope and spread of the trend of a daily figure, one of the values of TRENDS."""
     slope, spread = getattr(row, f"{figure}_mbps_per_day"), getattr(row, f"{figure}_spread_mbps")
     return None if slope is None or spread is None else DailyTrend(slope=slope, spread=spread)
 

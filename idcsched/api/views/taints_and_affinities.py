@@ -26,7 +26,7 @@ class Scoped(Resource):
     def check_rows(self, rows: Sequence[Any], pointers: Iterable[str] = repeat("")) -> None:
         scope_check_many(principal_of_request(self.request), [row.idc for row in rows], pointers)
 
-    def told_of_many(self) -> Mapping[str, Any]:
+    def create_many_arguments(self) -> Mapping[str, Any]:
         return {"principal": principal_of_request(self.request)}
 
 

@@ -53,7 +53,7 @@ def idc_create(
     lines: Sequence[Mapping[str, Any]] = (),
 ) -> Idc:
     """Create an IDC with its lines, given as documents with `line_create`'s arguments; raises Invalid, Conflict."""
-    document = locals() | {"labels": labels or {}}
+    document = locals() | {"labels": labels or {}}  # the arguments by name; no other local may come before this line
     return _create([document], [""])[0]
 
 
@@ -68,7 +68,10 @@ def idcs_create(*, documents: Sequence[Mapping[str, Any]]) -> list[Idc]:
 
 @write()
 def idc_update(*, idc: Idc, changes: Mapping[str, Any]) -> Idc:
-    """Change an IDC's fields; `lines`, if given, replace its lines, by code. Raises Invalid, NotFound, Conflict."""
+    """Change an IDC's fields. `lines`, if given, are all its lines from then on, matched with the present ones by code.
+
+    Raises Invalid, NotFound, Conflict.
+    """
     return _update([(idc, changes)], [""])[0]
 
 
