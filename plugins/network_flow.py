@@ -1,10 +1,10 @@
 """`network_flow` (PreFilter, Score, Reserve): the chosen lines must carry the bandwidth; more room left is better.
 
-Reads the line metric `bandwidth_mbps`. Raw value: the bandwidth that is left below the line's level (`max_level`) after
-placing, as a share of the purchased, the least of all chosen lines, fixed on 0..1. Missing data: the filter rejects (`pass` lets such lines
-through after all known ones, `last` uses the stale value), the score is the worst. A request that needs no
-bandwidth is not filtered; an IDC without a line scores the worst. Reserve claims the needed bandwidth of each
-chosen line, within what is not used of purchased × level.
+Reads the line metric `bandwidth_mbps`. Raw value: the bandwidth that is left below the line's level
+(`max_level`) after placing, as a share of the purchased, the least of all chosen lines, fixed on 0..1. Missing
+data: the filter rejects (`pass` lets such lines through after all known ones, `last` uses the stale value), the
+score is the worst. A request that needs no bandwidth is not filtered; an IDC without a line scores the worst.
+Reserve claims the needed bandwidth of each chosen line, within what is not used of purchased × level.
 """
 
 from math import isnan
