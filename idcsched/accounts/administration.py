@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.admin.utils import get_fields_from_path
 from django.db.models import DateTimeField, Model, QuerySet, TextField
 from django.forms import BaseModelFormSet, ChoiceField, ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -18,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
-from idcsched.accounts.models import User
+from idcsched.accounts.models import ApiToken, Tenant, User
 from idcsched.accounts.roles import INSTALLATION_WIDE, Role, principal_of, role_can
 from idcsched.accounts.selectors import changes_visible
 from idcsched.audit.admin import ChosenRowsMixin, PlainValuesMixin, ReadOnlyAdmin, plain_column
@@ -33,6 +34,7 @@ from idcsched.language.wording import explained
 __all__ = ["RoleMixin", "RowServices", "ServiceAdmin", "ServiceInline", "TenantReadOnlyAdmin", "admin_origin"]
 
 MAX_MESSAGE = 500
+ACCOUNTS = (Tenant, User, ApiToken)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,6 +291,21 @@ class TenantReadOnlyAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
         user = request.user
-        if isinstance(user, User) and user.tenant_id is None:
+        if _of_all_tenants(user):
             return rows
         return rows.none() if self.tenant_lookup is None else rows.filter(**{self.tenant_lookup: user.tenant_id})  # type: ignore[union-attr]
+
+    def get_list_filter(self, request: HttpRequest) -> list[Any]:
+        """Return the filters; a filter by tenant, user or token offers all of them, so users of a tenant get none."""
+        filters = list(super().get_list_filter(request))
+        if _of_all_tenants(request.user):
+            return filters
+        return [listed for listed in filters if not self._by_account(listed)]
+
+    def _by_account(self, listed: Any) -> bool:
+        path = listed[0] if isinstance(listed, tuple) else listed
+        return isinstance(path, str) and get_fields_from_path(self.model, path)[-1].related_model in ACCOUNTS
+
+
+def _of_all_tenants(user: Any) -> bool:
+    return isinstance(user, User) and user.tenant_id is None

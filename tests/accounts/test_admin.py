@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.admin import site
 from django.test import Client
 from django.utils import timezone
 
@@ -42,6 +43,30 @@ def test_it_works(admin):
 def test_others_see_nothing(client, role, model):
     client.force_login(user_create(username="other", role=role))
     assert client.get(f"/admin/accounts/{model}/").status_code in {302, 403}
+
+
+TENANT_FILTERED = ["placement/placement", "placement/delivery", "ledger/headcount"]
+
+
+def tenants_named(client: Client, page: str) -> set[str]:
+    """Which of the tenants `ours-1` and `theirs-2` a page names."""
+    shown = client.get(page).content.decode()
+    return {code for code in ("ours-1", "theirs-2") if code in shown}
+
+
+def test_no_list_names_other_tenants_to_users_of_one(client):
+    ours, _theirs = tenant_create(code="ours-1"), tenant_create(code="theirs-2")
+    client.force_login(user_create(username="reader", role=Role.VIEWER, tenant=ours))
+    lists = [f"/admin/{model._meta.app_label}/{model._meta.model_name}/" for model in site._registry]
+    assert [page for page in lists if "theirs-2" in tenants_named(client, page)] == []
+
+
+@pytest.mark.parametrize("model", TENANT_FILTERED)
+def test_users_of_all_tenants_filter_by_tenant(client, model):
+    for code in ("ours-1", "theirs-2"):
+        tenant_create(code=code)
+    client.force_login(user_create(username="reader", role=Role.VIEWER))
+    assert tenants_named(client, f"/admin/{model}/") == {"ours-1", "theirs-2"}
 
 
 @pytest.mark.parametrize("model", ["tenant", "user", "apitoken"])
