@@ -105,8 +105,10 @@ class ImportAdmin(RoleMixin, ModelAdmin):
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Import]:
+        """Return the imports that the user may see: a user of a tenant sees their own, as in the history."""
         imports: QuerySet[Import] = super().get_queryset(request).defer("content", "changes", "faults", "notes")
-        return imports
+        user = _user(request)
+        return imports if user.tenant_id is None else imports.filter(user=user)
 
     @display(description=_("state"), ordering="state", label=LABELS)
     def standing(self, job: Import) -> tuple[str, Any]:
@@ -158,7 +160,7 @@ class ImportAdmin(RoleMixin, ModelAdmin):
         """Show an import, which is not a form: its progress, the changes that it would make, or its faults."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        job = _import_or_404(object_id)
+        job = self._import_or_404(request, object_id)
         groups: dict[tuple[str, str], list[Any]] = {}
         for change in job.changes:
             groups.setdefault((change["kind"], change["action"]), []).append(change)
@@ -203,9 +205,7 @@ class ImportAdmin(RoleMixin, ModelAdmin):
         """Return the progress of an import, for which its page asks once a second."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        job = Import.objects.only("state", "done", "total").filter(pk=pk).first()
-        if job is None:
-            raise Http404
+        job = self._import_or_404(request, str(pk))
         return JsonResponse({"state": job.state, "done": job.done, "total": job.total, "working": job.working})
 
     def confirm_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -218,17 +218,16 @@ class ImportAdmin(RoleMixin, ModelAdmin):
         if not self.has_add_permission(request):
             raise PermissionDenied
         try:
-            service(job=_import_or_404(str(pk)), user=_user(request))
+            service(job=self._import_or_404(request, str(pk)), user=_user(request))
         except IdcschedError as refusal:
             self.message_user(request, explained(refusal), messages.ERROR)
         return HttpResponseRedirect(_page_url(pk))
 
-
-def _import_or_404(key: str) -> Import:
-    job = Import.objects.defer("content").filter(pk=key).first() if KEY.fullmatch(key) else None
-    if job is None:
-        raise Http404
-    return job
+    def _import_or_404(self, request: HttpRequest, key: str) -> Import:
+        job = self.get_queryset(request).filter(pk=key).first() if KEY.fullmatch(key) else None
+        if job is None:
+            raise Http404
+        return job
 
 
 def _page_url(pk: int) -> str:

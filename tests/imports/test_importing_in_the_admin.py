@@ -12,7 +12,7 @@ from django.utils.translation import override
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import Role
-from idcsched.accounts.services import user_create
+from idcsched.accounts.services import tenant_create, user_create
 from idcsched.imports import admin as pages
 from idcsched.imports import exporting, services
 from idcsched.imports.exporting import MARK
@@ -183,6 +183,32 @@ def test_an_operator_imports_taints_but_no_idcs(client, idc):
     assert Taint.objects.get().key == "k"
     assert Idc.objects.get().name == ""
     assert Import.objects.first().state == "refused"
+
+
+@pytest.mark.parametrize(
+    ("role", "of_all_tenants", "seen"),
+    [("viewer", False, False), ("operator", False, False), ("viewer", True, True), ("operator", True, True)],
+)
+def test_users_of_a_tenant_see_their_own_imports_alone(client, idc, role, of_all_tenants, seen):
+    login(client, Role.ADMIN)
+    bring(client, "prices.csv", b"code,name\ngz-ct-01,Dear\n", kind="idcs", message="the rise in May")
+    job = Import.objects.get()
+    services.import_run(import_id=job.pk)
+    reader = user_create(username="reader", role=role, tenant=None if of_all_tenants else tenant_create(code="t2"))
+    client.force_login(reader)
+    shown = text(client, "/admin/transfer/import/")
+    assert [said in shown for said in ("prices.csv", "the rise in May", "the-admin")] == [seen] * 3
+    for page in ("change", "progress"):
+        assert client.get(f"/admin/transfer/import/{job.pk}/{page}/").status_code == (200 if seen else 404)
+    assert (client.get(f"/admin/transfer/import/{job.pk}/history/").status_code == 200) is seen
+    if role == Role.OPERATOR:
+        for decision in ("confirm", "withdraw"):
+            assert client.post(f"/admin/transfer/import/{job.pk}/{decision}/").status_code == (302 if seen else 404)
+        bring(client, "mine.csv", b"idc,key\ngz-ct-01,k\n", kind="taints")
+        mine = Import.objects.get(actor="reader")
+        services.import_run(import_id=mine.pk)
+        assert "mine.csv" in text(client, "/admin/transfer/import/")
+        assert "What would be changed" in text(client, f"/admin/transfer/import/{mine.pk}/change/")
 
 
 def kind_of(model: str) -> str:
