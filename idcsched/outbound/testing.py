@@ -106,7 +106,7 @@ class Peer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         host = "localhost" if self.scheme == "https" else "127.0.0.1"
-        return f"{self.scheme}://{host}:{self.server_address[1]}/judge?key=secret"
+        return f"{self.scheme}://{host}:{self.server_address[1]}/judge?site=secret"
 
     def get_request(self) -> tuple[socket.socket, Any]:
         connection, address = super().get_request()

@@ -10,6 +10,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid, Unavailable
 from idcsched.framework.messages import _
 from idcsched.inventory.models import Idc
+from idcsched.outbound.literal_secrets import literal_secrets
 from idcsched.outbound.secrets import PROVIDER_SECRETS, Recipients, secret_ref_check, secret_resolve
 
 from .driver import Call, Driver
@@ -131,7 +132,7 @@ def _hosts(row: Provider) -> Iterable[str]:
 def _check_config(row: Provider) -> None:
     driver = _driver(row.kind, row.config)
     with below("/config"):
-        if errors := list(driver.check()):
+        if errors := [*driver.check(), *literal_secrets(driver.config)]:
             raise Invalid.of(errors)
 
 

@@ -15,8 +15,6 @@ from metrics_ingest.collector import Ask, Config
 __all__ = ["Auth", "WebConfig", "web_check", "web_fetch"]
 
 NAME = r"^[A-Za-z0-9-]+$"
-SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token"})
-SECRET_PARAMETERS = frozenset({"password", "passwd", "secret", "token", "access_token", "api_key", "apikey"})
 RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
 
 HeaderName = Annotated[str, msgspec.Meta(pattern=NAME, max_length=100)]
@@ -40,17 +38,13 @@ class WebConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def web_check(config: WebConfig) -> Iterator[FieldError]:
-    """Yield the errors of the address, the headers and the authentication, among them secrets in plain sight."""
+    """Yield the errors of the address, the headers and the authentication; secrets are looked for in every kind."""
     try:
         origin_of(config.url)
     except IdcschedError as error:
         yield FieldError("/url", "invalid_url", error.template, error.params)
-    else:
-        yield from _secrets_in(config.url)
     for header in config.headers:
-        if header.lower() in SECRET_HEADERS:
-            yield FieldError(f"/headers/{header}", "secret_in_config", _("a secret belongs into `secret_ref`"))
-        elif header.lower() in RESERVED_HEADERS:
+        if header.lower() in RESERVED_HEADERS:
             yield FieldError(f"/headers/{header}", "not_settable", _("this header can't be set"))
     yield from _auth_errors(config.auth)
 
@@ -73,11 +67,6 @@ def web_fetch(
     if ask.secret is not None:
         headers, url = _with_secret(ask.secret, config.auth, headers, url)
     return ask.fetch(url, method=method, headers=headers, content=content, also=also)
-
-
-def _secrets_in(url: str) -> Iterator[FieldError]:
-    if any(name.lower() in SECRET_PARAMETERS for name, _ in parse_qsl(urlsplit(url).query)):
-        yield FieldError("/url", "secret_in_config", _("a secret belongs into `secret_ref`"))
 
 
 def _auth_errors(auth: Auth) -> Iterator[FieldError]:

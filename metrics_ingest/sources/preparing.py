@@ -14,6 +14,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.models import Region
+from idcsched.outbound.literal_secrets import literal_secrets
 from idcsched.outbound.secrets import SOURCE_SECRETS, secret_ref_check
 from metrics_ingest.collector import Collector
 from metrics_ingest.models import Metric, Source
@@ -97,7 +98,7 @@ def _hosts(source: Source) -> Iterable[str]:
 def _check_config(source: Source) -> None:
     collector = _collector(source.kind, source.config)
     with below("/config"):
-        if errors := list(collector.check()):
+        if errors := [*collector.check(), *literal_secrets(collector.config)]:
             raise Invalid.of(errors)
 
 

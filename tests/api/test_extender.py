@@ -34,7 +34,7 @@ def test_it_works(seed: Api, portal: Api) -> None:
 
 
 def test_one_that_is_down_is_a_503(seed: Api, portal: Api) -> None:
-    seed.post("/profiles/", asking(f"http://127.0.0.1:{closed_port()}/?key=secret"), status=201)
+    seed.post("/profiles/", asking(f"http://127.0.0.1:{closed_port()}/?site=secret"), status=201)
     problem = portal.post("/schedule/", {"region": "A", "profile": "asking"}, status=503)
     assert problem["code"] == "plugin_failed"
     assert "could not be reached" in problem["detail"]

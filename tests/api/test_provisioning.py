@@ -167,3 +167,11 @@ def test_a_provider_says_itself_that_something_has_happened(
     assert (forged.status_code, json.loads(forged.content)["code"]) == (400, "invalid_signature")
     assert outcome(nobody, "00000000-0000-0000-0000-000000000000", "a secret").status_code == 404
     assert outcome(nobody, "x", "a secret").status_code == 400
+
+
+@pytest.mark.parametrize("kind", ["webhook", "libcloud", "openstack"])
+def test_no_provider_keeps_a_secret_in_its_address(admin: Api, kind: str) -> None:
+    more = {"webhook": {}, "libcloud": {"access_key": "AKIA"}, "openstack": {"username": "u", "project": "p"}}[kind]
+    config = {"url": "https://cloud.example.com/v3?api_key=s3cret", **more}
+    refused = admin.refused("POST", "/providers/", {"code": "vm", "kind": kind, "config": config}, status=400)
+    assert refused == ("secret_in_config", ["/config/url"])

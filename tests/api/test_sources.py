@@ -9,8 +9,11 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from idcsched.inventory.services import idc_create, region_create
+from metrics_ingest.collector import Ask, Collector, Record
+from metrics_ingest.collectors.web import WebConfig
 from metrics_ingest.models import Latest, Run, Source
 from metrics_ingest.sources.collecting import source_collect
+from metrics_ingest.sources.kinds import kinds
 from tests.api.conftest import Api
 from tests.outbound.peers import Peer, json_reply, loopback_allowed, peer, raw_reply
 
@@ -39,6 +42,16 @@ def document(server: Peer) -> dict[str, Any]:
         "config": {"url": server.url, "timeout_seconds": 2},
         "mapping": {"idc": "site", "values": {"cpu_load": "cpu"}},
     }
+
+
+class Telepathy(Collector):
+    """Asks anything."""
+
+    kind = "telepathy"
+    Config = WebConfig
+
+    def collect(self, ask: Ask) -> Iterator[Record]:
+        yield from ()
 
 
 def collected() -> Run:
@@ -175,3 +188,51 @@ def test_the_kinds_that_there_are_are_listed(operator: Api) -> None:
     assert {"prometheus", "http_json", "csv", "sql"} <= set(listed)
     assert listed["sql"]["description"].startswith("Asks a PostgreSQL")
     assert listed["prometheus"]["mapping"] == {"at": "at"}
+
+
+OPEN: dict[str, tuple[dict[str, Any], str]] = {
+    "a header for secrets": ({"headers": {"X-Token": "s3cret"}}, "/config/headers/X-Token"),
+    "in capitals": ({"headers": {"X-API-KEY": "s3cret"}}, "/config/headers/X-API-KEY"),
+    "written together": ({"headers": {"AccessToken": "s3cret"}}, "/config/headers/AccessToken"),
+    "one word of several": ({"headers": {"X-ApiKey-Id": "s3cret"}}, "/config/headers/X-ApiKey-Id"),
+    "a cookie": ({"headers": {"cookie": "sid=s3cret"}}, "/config/headers/cookie"),
+    "the header that `auth` names": (
+        {"headers": {"x-site": "s3cret"}, "auth": {"kind": "header", "name": "X-Site"}},
+        "/config/headers/x-site",
+    ),
+    "a parameter for secrets": ({"url": "https://a.example/?site=1&key=s3cret"}, "/config/url"),
+    "behind a semicolon": ({"url": "https://a.example/?site=1;key=s3cret"}, "/config/url"),
+    "encoded": ({"url": "https://a.example/?%74oken=s3cret"}, "/config/url"),
+    "the parameter that `auth` names": (
+        {"url": "https://a.example/?site=s3cret", "auth": {"kind": "parameter", "name": "site"}},
+        "/config/url",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_no_secret_is_kept_where_everybody_reads_it(operator: Api, document: dict[str, Any], case: str) -> None:
+    config, pointer = OPEN[case]
+    operator.post("/sources/", document, status=201)
+    changes = {"config": document["config"] | config}
+    assert operator.refused("PATCH", "/sources/loads/", changes, status=400) == ("secret_in_config", [pointer])
+    assert operator.get("/sources/loads/")["config"] == document["config"]
+
+
+@pytest.mark.parametrize("kind", ["prometheus", "csv", "telepathy"])
+def test_no_kind_keeps_one(operator: Api, document: dict[str, Any], kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even one whose own check looks for nothing."""
+    monkeypatch.setitem(kinds().collectors, "telepathy", Telepathy)  # type: ignore[index]
+    config = {"url": "https://a.example/?key=s3cret"} | ({"query": "up"} if kind == "prometheus" else {})
+    refused = operator.refused("POST", "/sources/", document | {"kind": kind, "config": config}, status=400)
+    assert refused == ("secret_in_config", ["/config/url"])
+
+
+def test_other_headers_and_parameters_are_kept(operator: Api, document: dict[str, Any]) -> None:
+    config = {
+        "url": "https://a.example/monkey/token?site=key&author=me&max_tokens=5",
+        "headers": {"X-Scope-OrgID": "1", "User-Agent": "token", "X-Author": "me"},
+        "auth": {"kind": "header", "name": "X-Token"},
+    }
+    made = operator.post("/sources/", document | {"config": config}, status=201)
+    assert made["config"] == config

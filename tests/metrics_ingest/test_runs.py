@@ -188,7 +188,7 @@ def test_the_secret_may_be_a_parameter(make_source: MakeSource, monkeypatch: pyt
     with peer(GOOD) as server:
         config = {"url": server.url, "auth": {"kind": "parameter", "name": "appid"}}
         collected(make_source(config=config, secret_ref="env:SOURCE_TOKEN"))
-    assert server.calls == ["/judge?key=secret&appid=hun%26ter2"]
+    assert server.calls == ["/judge?site=secret&appid=hun%26ter2"]
 
 
 def test_a_secret_that_is_gone_fails_the_run(make_source: MakeSource, monkeypatch: pytest.MonkeyPatch) -> None:

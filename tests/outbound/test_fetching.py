@@ -39,7 +39,7 @@ def test_it_works(client: Client) -> None:
     with peer(raw_reply(ROWS, Content_Type="text/csv")) as server:
         reply = client.fetch(Request(url=server.url, headers={"X-Token": "t"}), timeout=5)
     assert (reply.status, reply.content, reply.content_type) == (200, ROWS, "text/csv")
-    assert server.calls == ["/judge?key=secret"]
+    assert server.calls == ["/judge?site=secret"]
     assert server.seen_headers[0]["X-Token"] == "t"
     assert server.seen_headers[0]["Accept-Encoding"] == "gzip"
 
