@@ -18,6 +18,7 @@ from idcsched.framework.facts import MetricFact
 from idcsched.framework.messages import _
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.ranges import without_range
+from idcsched.outbound.literal_secrets import secret_parameter
 from idcsched.scheduling.snapshot_archive import pictures, pictures_expire
 from metrics_ingest.models import Metric
 
@@ -193,6 +194,14 @@ def _metrics_named(document: ProfileBody) -> Iterator[tuple[str, str]]:
             yield f"/plugins/{index}/dynamic_weight/metric", part.dynamic_weight.metric
 
 
+def _secrets_in(body: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Yield an error for each entry whose `url` has a parameter for a secret: everybody may read the profile."""
+    detail = _("{name} is the name of a secret, and everybody who may read the profile sees this address")
+    for index, part in enumerate(convert(dict(body), ProfileBody).plugins):
+        if isinstance(url := (part.args or {}).get("url"), str) and (name := secret_parameter(url)):
+            yield FieldError(f"/plugins/{index}/args/url", "secret_in_config", detail, {"name": name})
+
+
 def _in_force(profile: Profile) -> tuple[Profile, ProfileRevision]:
     """Return the profile, locked until the transaction ends, and its revision in force; raises NotFound if deleted."""
     locked = Profile.objects.select_for_update(of=("self",)).select_related("active").filter(pk=profile.pk).first()
@@ -202,6 +211,9 @@ def _in_force(profile: Profile) -> tuple[Profile, ProfileRevision]:
 
 
 def _revision(profile: Profile, body: Mapping[str, Any], message: str) -> ProfileRevision:
+    """Make the next revision; raises Invalid for an address with a secret, which older revisions may have."""
+    if errors := list(_secrets_in(body)):
+        raise Invalid.of(errors)
     latest = profile.revisions.order_by("-number").values_list("number", flat=True).first() or 0
     return ProfileRevision.objects.create(
         profile=profile, number=latest + 1, body=dict(body), message=message, created_by=origin().actor

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
+from idcsched.feed.services import feed_append
+from idcsched.scheduling.models import ProfileRevision
 from tests.api.conftest import Api
 from tests.outbound.peers import closed_port, json_reply, loopback_allowed, peer
 
@@ -52,3 +54,35 @@ def test_one_that_may_be_skipped_leaves_a_degraded_answer(seed: Api, portal: Api
 def test_a_wrong_argument_is_refused_when_the_profile_is_saved(seed: Api) -> None:
     refused = seed.refused("POST", "/profiles/", asking("judge.example.com"), status=400)
     assert refused == ("invalid_url", ["/plugins/0/args/url"])
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("http://127.0.0.1:8100/?key=attacksecret", "secret_in_config"),
+        ("http://127.0.0.1:8100/idcs?site=1&access_token=attacksecret", "secret_in_config"),
+        ("http://me:attacksecret@127.0.0.1:8100/", "invalid_url"),
+        ("http://attacksecret@127.0.0.1:8100/", "invalid_url"),
+    ],
+)
+def test_an_address_with_a_secret_is_refused_when_the_profile_is_saved(seed: Api, url: str, code: str) -> None:
+    refused = (code, ["/plugins/0/args/url"])
+    assert seed.refused("POST", "/profiles/", asking(url), status=400) == refused
+    seed.post("/profiles/", asking("http://127.0.0.1:8100/"), status=201)
+    plugins = {"plugins": asking(url)["plugins"]}
+    assert seed.refused("PATCH", "/profiles/asking/", plugins, status=400) == refused
+    assert seed.refused("PUT", "/profiles/asking/", asking(url), status=400) == refused
+    assert seed.refused("POST", "/profiles/asking/revisions/", plugins, status=400) == refused
+    assert "attacksecret" not in str(seed.get("/profiles/asking/revisions/"))
+
+
+def test_an_older_revision_with_a_secret_stays_readable_and_usable(seed: Api, portal: Api) -> None:
+    with peer(json_reply({"scores": {"a": 7}})) as server:
+        address = f"{server.url}&key=attacksecret"
+        seed.post("/profiles/", asking(server.url), status=201)
+        ProfileRevision.objects.filter(profile__code="asking").update(body={"plugins": asking(address)["plugins"]})
+        feed_append(topic="profiles", key="asking")
+        assert portal.schedule(region="A", profile="asking")["idc"]["code"] == "a"
+    assert seed.get("/profiles/asking/")["plugins"][0]["args"]["url"] == address
+    seed.call("PATCH", "/profiles/asking/", {"name": "Asking"}, status=200)
+    seed.post("/profiles/asking/revisions/1/activate/", {}, status=200)
