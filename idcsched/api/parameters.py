@@ -93,14 +93,15 @@ def whole_number_given(request: Request, name: str, *, default: int, low: int, h
 
 
 def time_given(text: str, pointer: str) -> datetime:
-    """Parse a time, which is in UTC unless it has an offset; raises Invalid."""
+    """Parse a time with its zone; raises Invalid."""
     try:
         parsed = parse_datetime(BLANK_OFFSET.sub(r"+\1", text))
     except ValueError:
         parsed = None
     if parsed is None:
         raise Invalid("wrong_type", _("this must be a time such as 2026-01-31T12:00:00Z"), pointer)
-    aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-    if not EARLIEST <= aware <= LATEST:
+    if parsed.tzinfo is None:
+        raise Invalid("zone_required", _("a time needs its time zone"), pointer)
+    if not EARLIEST <= parsed <= LATEST:
         raise Invalid("out_of_range", _("this lies outside of the calendar that is kept"), pointer)
-    return aware
+    return parsed

@@ -4,12 +4,14 @@ A viewset declares only its queryset, serializer, filterset, capability and serv
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import repeat
 from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
 import msgspec
-from django.db.models import Model, QuerySet
+from django.db.models import DateTimeField, Model, QuerySet
 from django.http import Http404, HttpResponse
+from django.utils.timezone import is_naive
 from django.utils.translation import gettext, gettext_lazy
 from rest_framework import mixins, serializers, status
 from rest_framework.exceptions import ErrorDetail
@@ -94,9 +96,24 @@ class OneOf(serializers.ChoiceField):
         super().fail(key, choices=", ".join(map(str, self.choices)), **params)
 
 
+class ZonedTime(serializers.DateTimeField):
+    """Time that must be given with its zone; DRF alone would take one without a zone for UTC."""
+
+    default_error_messages: ClassVar[dict[str, Any]] = {"zone_required": gettext_lazy("a time needs its time zone")}
+
+    def enforce_timezone(self, value: datetime) -> datetime:
+        if is_naive(value):
+            self.fail("zone_required")
+        return super().enforce_timezone(value)
+
+
 class StrictModelSerializer(_Strict, serializers.ModelSerializer[Any]):
     """Strict serializer for a model's rows. Uniqueness is left to the services, which check it without a race."""
 
+    serializer_field_mapping: ClassVar[Any] = {
+        **serializers.ModelSerializer.serializer_field_mapping,
+        DateTimeField: ZonedTime,
+    }
     serializer_choice_field = OneOf
 
     def get_validators(self) -> list[Any]:

@@ -1,6 +1,7 @@
 """Checks of a row without a query: types, lengths, choices, the fields' own validators."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -55,10 +56,13 @@ def _field_check(row: Model, field: "Field[Any, Any]") -> list[FieldError]:
         return []
     try:
         setattr(row, field.attname, field.clean(value, row) if value is not None or not field.null else None)
+        if isinstance(value, datetime):
+            value.astimezone(UTC)  # as the database keeps it
     except ValidationError as error:
         return [_field_error(item, pointer, field) for item in error.error_list]
     except OverflowError:
-        return [FieldError(pointer, "out_of_range", _("this number is out of its range"))]
+        time, number = _("this lies outside of the calendar that is kept"), _("this number is out of its range")
+        return [FieldError(pointer, "out_of_range", time if isinstance(value, datetime) else number)]
     if not storable(value):
         return [FieldError(pointer, "invalid_text", _("this text holds characters that can't be stored"))]
     return []

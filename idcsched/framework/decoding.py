@@ -54,6 +54,7 @@ _KINDS = (
     _Kind(r"Expected `[^`]*` > (?P<bound>.+)", "out_of_range", _("this must be more than {bound}")),
     _Kind(r"Expected `[^`]*` < (?P<bound>.+)", "out_of_range", _("this must be less than {bound}")),
     _Kind(r"Expected `[^`]*` matching regex (?P<pattern>.+)", "out_of_range", _("this must match {pattern}")),
+    _Kind(r"Expected `datetime` with a timezone component", "zone_required", _("a time needs its time zone")),
     _Kind(r"(?P<reason>Expected `(?:int|float|str|array|object)` of.+)", "out_of_range", _("{reason}")),
     _Kind(r"Invalid enum value .*", "invalid_choice", _("this must be one of {choices}")),
     _Kind(

@@ -1,6 +1,7 @@
 """What nobody sends in earnest: refused for what it is, never a 500, and telling nothing."""
 
 import json
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -104,6 +105,43 @@ def test_an_amount_of_next_to_nothing(seed: Api, portal: Api, action: str, subte
 def test_nothing_and_little_are_amounts(seed: Api, portal: Api, amount: float) -> None:
     machines = [{"count": 1, "bandwidth_mbps": amount}]
     portal.schedule(region="A", profile="seed-example", machines=machines)
+
+
+ZONELESS = ("2099-01-01T00:00:00", "2099-01-01 00:00", "2099-01-01T00:00:00.5")
+BEYOND = ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00")
+"""Times of a year 10000 or 0 in UTC: no database keeps them."""
+TAINT = {"idc": "a", "key": "k", "effect": "NoSchedule"}
+AFFINITY = {"selector": {"match_labels": {"idc/tier": "edge"}}, "kind": "prefer", "weight": 1}
+
+
+@pytest.mark.parametrize("name", ["starts_at", "ends_at"])
+@pytest.mark.parametrize(("path", "document"), [("/taints/", TAINT), ("/affinities/", AFFINITY)])
+def test_a_time_in_a_body_has_its_zone(seeded: Api, path: str, document: dict[str, object], name: str) -> None:
+    made = seeded.post(path, document, status=201)
+    member = f"{path}{made['id']}/"
+    for times, code in ((ZONELESS, "zone_required"), (BEYOND, "out_of_range")):
+        for time in times:
+            assert seeded.refused("POST", path, {**document, name: time}, status=400) == (code, [f"/{name}"])
+            assert seeded.refused("POST", path, [{**document, name: time}], status=400) == (code, [f"/0/{name}"])
+            assert seeded.refused("PATCH", member, {name: time}, status=400) == (code, [f"/{name}"])
+    assert seeded.get(member)[name] == made[name]
+
+
+@pytest.mark.parametrize("ends", [None, "2098-01-01T00:00:00Z"])
+def test_so_has_the_end_of_a_token(admin: Api, user: Callable[[str], User], ends: str | None) -> None:
+    document = {"user": user("portal").username, "name": "n"}
+    made = admin.post("/tokens/", {**document, "expires_at": ends}, status=201)
+    member = f"/tokens/{made['id']}/"
+    for times, code in ((ZONELESS[::2], "zone_required"), (BEYOND, "out_of_range")):
+        for time in times:
+            for method, path, body in (
+                ("POST", "/tokens/", document),
+                ("PATCH", member, {}),
+                ("POST", f"{member}rotate/", {}),
+            ):
+                said = admin.refused(method, path, {**body, "expires_at": time}, status=400)
+                assert said == (code, ["/expires_at"]), (method, path, time)
+    assert admin.get(member) == {**made, "token": None}
 
 
 @pytest.fixture

@@ -401,6 +401,8 @@ def test_a_series_that_cannot_be_meant(world: Api) -> None:
         ("?idc=a&metric=x&step=301", "invalid_step", "?step"),
         ("?idc=a&metric=x&step=x", "out_of_range", "?step"),
         ("?idc=a&metric=x&from=yesterday", "wrong_type", "?from"),
+        ("?idc=a&metric=x&from=2026-01-01T00:00:00", "zone_required", "?from"),
+        ("?idc=a&metric=x&to=2026-01-01", "zone_required", "?to"),
         ("?idc=a&metric=x&agg=sum", "invalid_choice", "?agg"),
         ("?idc=a&metric=x&foo=1", "unknown_parameter", "?foo"),
         ("?idc=a&metric=x&line=ct", "unknown_line", "?line"),

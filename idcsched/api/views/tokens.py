@@ -31,7 +31,7 @@ class Rotation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long the old token stays valid beside the new one, and when the new one expires; null: as the old one did."""
 
     overlap_seconds: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_OVERLAP)] = 24 * 3600
-    expires_at: datetime | None = None
+    expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
 
 class TokenSerializer(StrictModelSerializer):
