@@ -223,7 +223,7 @@ def origin_of(url: str) -> str:
         host, port = parts.hostname, parts.port
     except ValueError:
         _refuse()
-    if parts.scheme not in ("http", "https") or not host or parts.username is not None:
+    if parts.scheme not in ("http", "https") or not host or port == 0 or parts.username is not None:
         _refuse()
     if not fullmatch(r"[!-~]+", url):
         _refuse()

@@ -261,6 +261,7 @@ def test_one_origins_trouble_is_not_anothers(make_client: Callable[..., Client])
         "http://user:password@idcs.example.com/",
         "http://idcs.example.com:port/",
         "http://idcs.example.com:99999/",
+        "http://idcs.example.com:0/",
         "http://[::1/",
         "http://idcs.example.com/a b",
         "http://idcs.example.com/\r\nX-Evil: 1",
