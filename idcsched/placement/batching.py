@@ -98,6 +98,7 @@ def _only_recommends(request: Request) -> bool:
 
 def _recommend(request: Request, principal: Principal, http_request_id: str, lookahead: Lookahead) -> MadeDecision:
     tenant = tenant_of(request, principal)
+    callback_host_check(request.callback_url, live.current().tenants.get(tenant or ""))
     made = decide_request(
         request=request,
         tenant=tenant,

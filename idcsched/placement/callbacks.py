@@ -83,12 +83,12 @@ def announce_now(placement_id: UUID) -> None:
         logger.warning("the broker is away, callbacks of %s wait for the sweep: %s", placement_id, error)
 
 
-def callback_host_check(url: str | None, tenant: Tenant) -> None:
-    """Raise Invalid unless the URL is valid and the tenant lists its host."""
+def callback_host_check(url: str | None, tenant: Tenant | None) -> None:
+    """Raise Invalid unless the URL is valid and the tenant, if there is one, lists its host."""
     if url is None:
         return
     callback_url_check(url)
-    if not may_be_called(url, tenant):
+    if tenant is not None and not may_be_called(url, tenant):
         raise Invalid(
             "callback_host_not_allowed",
             _("the tenant {tenant} does not list {host} among its callback hosts"),

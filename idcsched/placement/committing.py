@@ -1,5 +1,7 @@
 """Committing a recommendation: a placement in the very IDC and lines recommended, if they still fit."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from uuid import UUID
 
@@ -9,7 +11,7 @@ from django.db import IntegrityError
 from idcsched.accounts.roles import Principal
 from idcsched.framework.claiming import narrowed_to, on_given_lines
 from idcsched.framework.context import Cycle
-from idcsched.framework.errors import Conflict, Invalid, NotFound
+from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
 from idcsched.framework.messages import _
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.live import live
@@ -33,13 +35,26 @@ __all__ = ["COMMIT_SECONDS", "placement_commit"]
 COMMIT_SECONDS = 600
 
 
+@contextmanager
+def _token_pointed_at() -> Iterator[None]:
+    """Let the refusals of what was recommended point at the token, which is all that the caller has sent."""
+    try:
+        yield
+    except Invalid as error:
+        raise Invalid.of(
+            FieldError("/commit_token", item.code, item.detail, item.params) for item in error.errors
+        ) from error
+
+
+@_token_pointed_at()
 def placement_commit(
     *, commit_token: str, action: Action, principal: Principal, http_request_id: str
 ) -> tuple[Placement, bool]:
     """Return the placement of a recommendation, and whether it is new: one token makes one placement.
 
-    Raises Invalid `invalid_token`, `tenant_required`, `unknown_tenant`, `callback_host_not_allowed`, Conflict
-    `token_expired`, `decision_outdated`, `no_provider`, `quota_exceeded`, NotFound for another tenant's token.
+    Raises Invalid `invalid_token`, `tenant_required`, `unknown_tenant`, `callback_host_not_allowed`,
+    `machines_required`, all at `/commit_token`, Conflict `token_expired`, `decision_outdated`, `no_provider`,
+    `quota_exceeded`, NotFound for another tenant's token.
     """
     recommendation, expired = recommendation_of(commit_token, max_age=COMMIT_SECONDS)
     live.catch_up()

@@ -21,6 +21,7 @@ from idcsched.scheduling.capacity import Capacity, CapacityQuestion, QuotaLeft, 
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import Scheduled, schedule, tenant_of
 
+from .callbacks import callback_host_check
 from .lifecycle import HOLDING
 from .models import Placement
 
@@ -103,7 +104,9 @@ def recommend(*, request: Request, principal: Principal, http_request_id: str) -
 
     A request beyond the tenant's quota is unschedulable, even where it would fit.
     """
-    refusal = quota_refusal(tenant_of(request, principal), use_of(request))
+    tenant = tenant_of(request, principal)
+    callback_host_check(request.callback_url, live.current().tenants.get(tenant or ""))
+    refusal = quota_refusal(tenant, use_of(request))
     return schedule(request=request, principal=principal, http_request_id=http_request_id, refusal=refusal)
 
 

@@ -103,6 +103,9 @@ def test_others_deliveries_are_not_there(placement: Any, seed: Api, portal: Api,
     [
         pytest.param("reserve", "http://elsewhere.example/", 400, "callback_host_not_allowed", id="not listed"),
         pytest.param("reserve", "gopher://x/", 400, "invalid_url", id="no such scheme"),
+        pytest.param("reserve", "http://127.0.0.1:0/", 400, "invalid_url", id="a port that is none"),
+        pytest.param("recommend", "http://127.0.0.1:0/", 400, "invalid_url", id="not to recommend either"),
+        pytest.param("recommend", "http://elsewhere.example/", 400, "callback_host_not_allowed", id="nor that host"),
         pytest.param("recommend", "gopher://x/", 400, "invalid_url", id="not even to recommend"),
     ],
 )
@@ -116,11 +119,30 @@ def test_a_recommendation_tells_nobody(placement: Any, portal: Api, receiving: P
     assert portal.get("/deliveries/")["count"] == 1
 
 
-def test_a_commit_refuses_a_host_that_is_not_listed(placement: Any, portal: Api) -> None:
-    asked = {**ORDER, "action": "recommend", "callback_url": "http://elsewhere.example/"}
+def test_a_commit_refuses_a_host_that_is_listed_no_more(placement: Any, admin: Api, portal: Api) -> None:
+    asked = {**ORDER, "action": "recommend", "callback_url": placement["callback_url"]}
     token = portal.schedule(**asked)["commit_token"]
+    admin.call("PATCH", "/tenants/live-cn/", {"callback_hosts": ["portal.example"]}, status=200)
     refused = portal.refused("POST", "/placements/", {"commit_token": token}, status=400)
-    assert refused == ("callback_host_not_allowed", ["/callback_url"])
+    assert refused == ("callback_host_not_allowed", ["/commit_token"])
+
+
+def test_a_commit_points_at_its_token_whatever_is_wrong_with_the_request(seed: Api, portal: Api) -> None:
+    token = portal.schedule(**{**ORDER, "action": "recommend"})["commit_token"]
+    refused = portal.refused("POST", "/placements/", {"commit_token": token, "action": "provision"}, status=400)
+    assert refused == ("machines_required", ["/commit_token"])
+
+
+@pytest.mark.parametrize("mode", ["independent", "gang"])
+def test_in_a_batch_a_recommendation_is_refused_as_well(placement: Any, portal: Api, mode: str) -> None:
+    asked = {**ORDER, "action": "recommend", "callback_url": "http://elsewhere.example/"}
+    answer = portal.call("POST", "/schedule/batch/", {"mode": mode, "requests": [asked]})
+    (error,) = answer["results"][0]["errors"]
+    assert (error["code"], error["pointer"]) == ("callback_host_not_allowed", "/callback_url")
+
+
+def test_for_no_tenant_any_host_may_be_asked_about(seed: Api) -> None:
+    seed.schedule(**{**ORDER, "action": "recommend", "callback_url": "http://elsewhere.example/"})
 
 
 def test_a_secret_is_shown_once_and_its_making_is_on_record(admin: Api, tenant: Any) -> None:
