@@ -97,8 +97,10 @@ def token_rotate(
     """
     now = now or timezone.now()
     old = locked(token)
-    if old.revoked_at is not None or old.rotated_at is not None or (old.expires_at or now) < now:
+    if old.revoked_at is not None or (old.expires_at or now) < now:
         raise Conflict("token_ended", _("this token has ended"))
+    if old.rotated_at is not None:
+        raise Conflict("token_ended", _("this token was rotated before: rotate the one that took its place"))
     if expires_at is not None and old.expires_at is not None and expires_at > old.expires_at and not prolong:
         raise Invalid("prolonged", _("only an administrator can let a token live longer"), "/expires_at")
     end = now + overlap
