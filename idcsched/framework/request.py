@@ -193,10 +193,8 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches t
         for key in self.labels or ():
             if key == "tenant":
                 raise Invalid("reserved_label", _("the label `tenant` is set from the token"), "/labels/tenant")
-        if self.spread is not None and self.machine_count < (self.spread.min_idcs or 1):
-            detail = _("{count} machines cannot stand in {least} places at least")
-            least, count = self.spread.min_idcs or 1, self.machine_count
-            raise Invalid("too_few_machines", detail, "/spread/min_idcs", count=count, least=least)
+        if self.spread is not None:
+            self._check_spread(self.spread.min_idcs or 1)
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -209,6 +207,18 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches t
     @property
     def terms(self) -> tuple[Term, ...]:
         return (self.selector,) if isinstance(self.selector, Term) else (self.selector or ())
+
+    def _check_spread(self, least: int) -> None:
+        if not self.machines:
+            raise Invalid("machines_required", _("say which machines are to be spread"), "/machines")
+        if (count := self.machine_count) < least:
+            raise Invalid(
+                "too_few_machines",
+                _("{count} machines cannot stand in {least} places at least"),
+                "/spread/min_idcs",
+                count=count,
+                least=least,
+            )
 
     def need(self, resource: str) -> float:
         """Return how much of a resource all machines of the request need together."""

@@ -53,6 +53,7 @@ MEANINGLESS = (
     ),
     ({**GOOD, "labels": {"tenant": "x"}}, "reserved_label", "/labels/tenant", "a made-up tenant"),
     ({**GOOD, "action": "provision"}, "machines_required", "/machines", "to start no machine"),
+    ({**GOOD, "spread": {"max_per_idc": 1}}, "machines_required", "/machines", "to spread no machine"),
     ({**GOOD, "shape": [0.5] * 23}, "invalid_shape", "/shape", "a shape of 23 hours"),
     (
         {**GOOD, "hypothetical": {"idcs": [{"code": "a", "metrics": {"zz": 1}}]}},

@@ -105,7 +105,8 @@ def test_machines_of_several_shapes_keep_their_order() -> None:
     ("fields", "pointer"),
     [
         pytest.param({"spread": {"min_idcs": 3}, "machines": [{"count": 2}]}, "/spread/min_idcs", id="too few"),
-        pytest.param({"spread": {}}, "/spread/min_idcs", id="no machines"),
+        pytest.param({"spread": {}}, "/machines", id="no machines"),
+        pytest.param({"spread": {"min_idcs": 3}, "machines": []}, "/machines", id="a list of none"),
         pytest.param({"spread": {"max_per_idc": 0}, "machines": [{}]}, "/spread/max_per_idc", id="none per IDC"),
         pytest.param({"spread": {"by": "rack"}, "machines": [{}]}, "/spread/by", id="by what is not known"),
         pytest.param({"spread": {"most": 1}, "machines": [{}]}, "/spread/most", id="an unknown field"),
