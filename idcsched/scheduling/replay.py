@@ -13,6 +13,7 @@ from uuid import UUID
 
 import msgspec
 
+from idcsched.accounts.roles import Principal
 from idcsched.framework.answer import Answer, Candidate, Rejected, Stale
 from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import Decision as Outcome
@@ -33,6 +34,7 @@ from .live import live
 from .models import Decision, Picture, Profile, ProfileRevision
 from .plugins import registry
 from .schedule import OVER_QUOTA, refused_by_quota
+from .selectors import decisions_visible
 from .sentences import Notebook, read, read_struct
 
 __all__ = ["Explanation", "Moved", "Preview", "Replayed", "policy_of", "preview", "replay"]
@@ -76,7 +78,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """What a draft would have changed in the last decisions of a profile.
+    """What a draft would have changed in the last decisions of a profile that the caller may see.
 
     `without_inputs` of them could not be examined since their inputs were not kept, `failed` since the draft
     does not know a scorer that the request weighs, one of its plugins raised, or it would ask the outside something
@@ -157,13 +159,14 @@ def _quotas_reason(decision: Decision, notebook: Notebook) -> str:
     return reason
 
 
-def preview(*, profile: Profile, body: Mapping[str, Any], last: int) -> Preview:
-    """Decide the last decisions of a profile again under a draft; raises Invalid.
+def preview(*, profile: Profile, body: Mapping[str, Any], last: int, principal: Principal) -> Preview:
+    """Decide the last decisions of a profile that the principal may see again under a draft; raises Invalid.
 
     Hypothetical decisions are left out, and those that a quota refused, which no profile would have changed.
     """
     draft = compile_profile(convert(dict(body), ProfileBody), registry(), code=profile.code, revision=0)
-    not_hypothetical = Decision.objects.filter(profile=profile.code, request__hypothetical__isnull=True)
+    visible = decisions_visible(principal)
+    not_hypothetical = visible.filter(profile=profile.code, request__hypothetical__isnull=True)
     decisions = not_hypothetical.exclude(reason_code=OVER_QUOTA).order_by("-id")[:last]
     changed, examined, without_inputs, failed = [], 0, 0, 0
     for decision in decisions.iterator(chunk_size=100):

@@ -1,13 +1,22 @@
-"""Profiles and revisions, found by the names that clients use."""
+"""Profiles and revisions, found by the names that clients use, and the decisions that a caller may see."""
 
 from collections.abc import Iterable
 
+from django.db.models import QuerySet
+
+from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Invalid, NotFound
 from idcsched.framework.messages import _
 
-from .models import Profile, ProfileRevision
+from .models import Decision, Profile, ProfileRevision
 
-__all__ = ["profile_codes", "profile_known", "revision_named"]
+__all__ = ["decisions_visible", "profile_codes", "profile_known", "revision_named"]
+
+
+def decisions_visible(principal: Principal) -> QuerySet[Decision]:
+    """Return the decisions that the caller may see: callers who are bound to a tenant see those of their tenant."""
+    decisions = Decision.objects.all()
+    return decisions if principal.all_tenants else decisions.filter(tenant__code=principal.tenant)
 
 
 def profile_codes() -> Iterable[str]:

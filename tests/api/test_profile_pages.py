@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from idcsched.accounts.services import user_create
+from idcsched.accounts.models import Tenant
+from idcsched.accounts.services import tenant_create, user_create
 from idcsched.audit.models import Change
 from idcsched.scheduling.models import Decision, Profile
 from idcsched.scheduling.recorder import recorder
@@ -88,6 +89,17 @@ def test_a_revision_is_previewed_by_its_number(operator: Client, profile: Profil
     profile_revise(profile=profile, body=lighter(profile), activate=False)
     assert "0 of the last 1 decisions" in text(operator.get(address(profile, "preview") + "?revision=2"))
     assert "0 of the last 1 decisions" in text(operator.get(address(profile, "preview")))
+
+
+@pytest.mark.parametrize(("code", "seen"), [("live-cn", 1), ("other", 0)], ids=["of its own tenant", "of another"])
+def test_a_preview_looks_only_at_what_its_reader_may_see(
+    client: Client, profile: Profile, portal: Api, code: str, seen: int
+) -> None:
+    portal.schedule(region="A", profile="seed-example")
+    recorder.settle()
+    home = Tenant.objects.filter(code=code).first() or tenant_create(code=code)
+    client.force_login(user_create(username="vera", role="viewer", tenant=home))
+    assert client.get(address(profile, "preview")).context["result"].examined == seen
 
 
 def test_what_can_not_be_examined_is_counted(operator: Client, profile: Profile, portal: Api) -> None:

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from idcsched.accounts.models import Tenant
+from idcsched.accounts.services import tenant_create, token_issue, user_create
 from idcsched.scheduling.recorder import recorder
-from tests.api.conftest import SEED, Api
+from tests.api.conftest import SEED, Api, speaking
 
 (BODY,) = ({"plugins": profile["plugins"]} for profile in SEED["profiles"])
 PATH = "/profiles/seed-example"
@@ -83,6 +85,19 @@ def test_a_preview_names_the_decisions_that_would_change(seed: Api, portal: Api)
     assert (change["decision_id"], change["request_id"]) == (made["decision_id"], "order-1")
     assert (change["idc"], change["score"], change["would_be_idc"]) == ("d", 220.0, "a")
     assert total(portal)[0] == 1, "a preview changes nothing"
+
+
+@pytest.mark.parametrize(("code", "seen"), [("live-cn", 1), ("other", 0)], ids=["of its own tenant", "of another"])
+def test_a_preview_looks_only_at_what_its_reader_may_see(seed: Api, portal: Api, code: str, seen: int) -> None:
+    total(portal)
+    home = Tenant.objects.filter(code=code).first() or tenant_create(code=code)
+    operator = speaking(token_issue(user=user_create(username="olga", role="operator", tenant=home), name="t").text)
+    seed.post(f"{PATH}/revisions/", {"plugins": []}, status=201)
+
+    assert len(operator.get("/decisions/")["results"]) == seen
+    for question in ({"revision": 2}, {"body": {"plugins": []}}):
+        shown = operator.post(f"{PATH}/preview/", question, status=200)
+        assert (shown["examined"], len(shown["changed"])) == (seen, seen)
 
 
 def test_a_preview_of_a_revision(seed: Api, portal: Api) -> None:

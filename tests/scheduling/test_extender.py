@@ -242,7 +242,7 @@ def test_a_preview_knows_the_replies_of_then_and_no_others(
     with peer(FINE) as server:
         answered(server)
     recorder.settle()
-    shown = preview(profile=Profile.objects.get(code="asking"), body=draft(server.url), last=10)
+    shown = preview(profile=Profile.objects.get(code="asking"), body=draft(server.url), last=10, principal=SOMEBODY)
     assert (shown.examined, shown.failed) == ((1, 0) if examined else (0, 1))
     assert len(server.calls) == 1
 
@@ -252,9 +252,9 @@ def test_a_preview_shows_what_would_change() -> None:
         answered(server)
     profile, draft = Profile.objects.get(code="asking"), body(server.url)
     recorder.settle()
-    assert preview(profile=profile, body=draft, last=10).changed == ()
+    assert preview(profile=profile, body=draft, last=10, principal=SOMEBODY).changed == ()
     draft["plugins"].append({"name": "x", "plugin": "labels"})
     draft["fallback"] = [{"match_labels": {"rank": "b"}}, {"match_labels": {"rank": "c"}}]
     recorder.settle()
-    shown = preview(profile=profile, body=draft, last=10)
+    shown = preview(profile=profile, body=draft, last=10, principal=SOMEBODY)
     assert shown.failed == 1, "the groups leave out a, about which it asked then"

@@ -27,6 +27,7 @@ from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import Explanation, Replayed, replay
 from idcsched.scheduling.schedule import Scheduled
+from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
 
 __all__ = ["DecisionViewSet"]
@@ -113,7 +114,7 @@ class DecisionViewSet(ReadOnlyResource):
 
     capability = "read"
     without_a_body = ("replay",)
-    queryset = Decision.objects.select_related("tenant")
+    queryset = Decision.objects.all()
     serializer_class = DecisionSerializer
     filterset_class = DecisionFilters
     pagination_class = CursorPages
@@ -126,11 +127,8 @@ class DecisionViewSet(ReadOnlyResource):
         recorder.settle(kwargs.get("id"))  # before any transaction, for whose end the recorder would have to wait
 
     def get_queryset(self) -> QuerySet[Decision]:
-        decisions: QuerySet[Decision] = super().get_queryset()
-        if self.action == "list":
-            decisions = decisions.defer("inputs")
-        principal = principal_of_request(self.request)
-        return decisions if principal.all_tenants else decisions.filter(tenant__code=principal.tenant)
+        decisions = decisions_visible(principal_of_request(self.request)).select_related("tenant")
+        return decisions.defer("inputs") if self.action == "list" else decisions
 
     @paged(Candidate)
     @action(detail=True)

@@ -15,6 +15,7 @@ from idcsched.api.filtering import FilterSet
 from idcsched.api.openapi import list_of, paged
 from idcsched.api.paging import Pages
 from idcsched.api.parameters import pointer_to, refuse_unknown_parameters
+from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import Resource, page_response, struct_response
 from idcsched.audit.writing import below
 from idcsched.framework.decoding import convert
@@ -243,17 +244,16 @@ class ProfileViewSet(Resource):
     @extend_schema(operation_id="profile_preview", request=PreviewRequest, responses=Preview, examples=[PREVIEWED])
     @action(detail=True, methods=["post"])
     def preview(self, request: Request, code: str) -> HttpResponse:
-        """Which of the last decisions would have had another outcome under a draft or a revision."""
+        """Which of the last decisions that the caller may see a draft or a revision would have decided otherwise."""
         profile: Profile = self.get_object()
         question = convert(request.data, PreviewRequest)
         if (question.body is None) == (question.revision is None):
             raise Invalid("body_or_revision", _("give either a body or the number of a revision"), "/body")
+        examined = partial(preview, profile=profile, last=question.last, principal=principal_of_request(request))
         if question.revision is None:
             with below("/body"):
-                body = _body(convert(question.body, Draft))
-                return struct_response(preview(profile=profile, body=body, last=question.last))
-        body = revision_named(profile, question.revision, "/revision").body
-        return struct_response(preview(profile=profile, body=body, last=question.last))
+                return struct_response(examined(body=_body(convert(question.body, Draft))))
+        return struct_response(examined(body=revision_named(profile, question.revision, "/revision").body))
 
 
 def _difference(difference: BodyDifference) -> Difference:

@@ -1,10 +1,12 @@
 """A profile's revisions side by side, and what a draft of it would have changed."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from django.http import HttpRequest
 
+from idcsched.accounts.models import User
+from idcsched.accounts.roles import principal_of
 from idcsched.framework.errors import IdcschedError, Invalid
 from idcsched.framework.messages import _
 from idcsched.language.wording import explained
@@ -42,7 +44,8 @@ def previewed(profile: Profile, request: HttpRequest) -> dict[str, Any]:
     number = request.GET.get("revision", "")
     try:
         body = _draft(posted) if posted is not None else _revision_body(profile, number)
-        result = preview(profile=profile, body=body, last=LAST)
+        principal = principal_of(cast("User", request.user))
+        result = preview(profile=profile, body=body, last=LAST, principal=principal)
     except IdcschedError as error:
         return {"errors": _error_lines(error), "draft": posted or ""}
     active = profile.active.body if profile.active else {}
