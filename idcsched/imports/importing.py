@@ -20,7 +20,7 @@ from idcsched.audit.bulk import ENOUGH
 from idcsched.framework.errors import Conflict, FieldError, Forbidden, IdcschedError, Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory import services
-from idcsched.inventory.choices import Status
+from idcsched.inventory.choices import AffinityKind, Status
 from idcsched.inventory.labels import RegionTree
 from idcsched.inventory.models import Idc, Isp
 from idcsched.inventory.scope import idcs_within
@@ -186,7 +186,7 @@ class _Import:
                 where = other.row if other.file == entry.file else f"{other.file} {other.row}"
                 error = FieldError("", "row_twice", _("row {row} is about the same"), {"row": where})
                 self._fault(kind, entry, error, kind.needed[-1])
-            elif self._is_outside(kind, entry.values.get("idc")):
+            elif self._is_outside(kind, entry.values):
                 error = FieldError("", "region_not_allowed", _("this concerns IDCs outside of your regions"))
                 self._fault(kind, entry, error, "idc")
             elif not rows[key]:
@@ -228,17 +228,19 @@ class _Import:
         """Return an ISP's code for its alias, any other value as it is."""
         return self._aliases.get(value, value) if column == "isp" else value
 
-    def _is_outside(self, kind: Kind, idc: str | None) -> bool:
-        """Return whether the principal may not write taints and affinities of that IDC; None stands for every IDC."""
-        return self._outside is not None and kind in (TAINTS, AFFINITIES) and (idc is None or idc in self._outside)
+    def _is_outside(self, kind: Kind, values: Mapping[str, Any]) -> bool:
+        """Return whether these are of a taint or an affinity that the principal may not write, as `scope.concerned`."""
+        if self._outside is None or kind not in (TAINTS, AFFINITIES):
+            return False
+        idc = values.get("idc")
+        return idc is None or idc in self._outside or values.get("kind") == AffinityKind.REQUIRE
 
     def _is_missing(self, kind: Kind, row: Any) -> bool:
         """Return whether a row that no entry names is missing: the files claim to list all such rows, and the principal
         may delete it.
         """
-        idc = getattr(row, "idc", None)
         listed = kind.name in self._contents.listed or (kind is LINES and row.idc.code in self._contents.nested)
-        return listed and not self._is_outside(kind, None if idc is None else idc.code)
+        return listed and not self._is_outside(kind, {name: kind.fields[name].get_value(row) for name in kind.key})
 
     def _write_chunks(
         self, kind: Kind, steps: Sequence[Step], action: str, write: Callable[[Sequence[Step]], Sequence[Any]]

@@ -9,10 +9,11 @@ from idcsched.audit.writing import below
 from idcsched.framework.errors import Forbidden
 from idcsched.framework.messages import _
 
+from .choices import AffinityKind
 from .labels import RegionTree
-from .models import Idc, Region, RegionScope
+from .models import Affinity, Idc, Region, RegionScope, Taint
 
-__all__ = ["idcs_within", "regions_by_user", "regions_check", "scope_check", "scope_check_many", "scoped"]
+__all__ = ["concerned", "idcs_within", "regions_by_user", "regions_check", "scope_check", "scope_check_many", "scoped"]
 
 
 def scoped(principal: Principal) -> Principal:
@@ -37,6 +38,11 @@ def idcs_within(codes: Iterable[str]) -> frozenset[int]:
     tree, outer = RegionTree.read(), frozenset(codes)
     inside = [code for code in tree.parents if not outer.isdisjoint(tree.lineage(code))]
     return frozenset(Idc.objects.filter(region__code__in=inside).values_list("pk", flat=True))
+
+
+def concerned(mark: Taint | Affinity) -> Idc | None:
+    """Return the one IDC that the mark can affect; None stands for others, too: `require` rejects all but its own."""
+    return None if isinstance(mark, Affinity) and mark.kind == AffinityKind.REQUIRE else mark.idc
 
 
 def regions_check(principal: Principal, codes: Iterable[str] | None) -> None:

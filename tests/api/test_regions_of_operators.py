@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from idcsched.accounts.models import User
 from idcsched.accounts.services import token_issue, user_create
-from idcsched.inventory.models import Idc
+from idcsched.inventory.models import Affinity, Idc
 from idcsched.inventory.services import affinity_create, region_scope_create
 from idcsched.scheduling.models import Profile
 from metrics_ingest.models import Latest, Metric, Run, Source
@@ -179,6 +179,43 @@ def test_a_source_in_the_admin(page: Client, bound: User) -> None:
     due = Source.objects.get().due_at
     page.post("/admin/metrics_ingest/source/", {"action": "ask", "_selected_action": [source.pk]})
     assert (Source.objects.get().regions, Source.objects.get().due_at) == (None, due)
+
+
+REQUIRE = {"idc": "e", "kind": "require"}
+
+
+def test_nobody_closes_all_other_regions_with_an_affinity(operator: Api, seeded: Api) -> None:
+    """`require` rejects all that it does not name; `prefer` and `forbid` concern the IDC that they name alone."""
+    mine = operator.post("/affinities/", {"idc": "e", "kind": "forbid"}, status=201)["id"]
+    theirs = seeded.post("/affinities/", REQUIRE, status=201)["id"]
+    for method, path, body, pointer in (
+        ("POST", "/affinities/", REQUIRE, []),
+        ("POST", "/affinities/", [{"idc": "e", "kind": "prefer", "weight": 5}, REQUIRE], ["/1"]),
+        ("PUT", f"/affinities/{mine}/", REQUIRE, []),
+        ("PATCH", f"/affinities/{mine}/", {"kind": "require"}, []),
+        ("PATCH", "/affinities/", [{"id": mine, "kind": "require"}], ["/0"]),
+        ("PATCH", f"/affinities/{theirs}/", {"kind": "forbid"}, []),
+        ("DELETE", f"/affinities/{theirs}/", None, []),
+    ):
+        assert operator.refused(method, path, body, status=403) == ("region_not_allowed", pointer), (method, path)
+    kinds = {row["id"]: row["kind"] for row in seeded.get("/affinities/?idc=e")["results"]}
+    assert kinds == {mine: "forbid", theirs: "require"}
+
+
+def test_neither_with_the_form(page: Client, seeded: Api) -> None:
+    body = {"idc": Idc.objects.get(code="e").pk, "selector": "null", "request_selector": "null"}
+    refused = page.post("/admin/inventory/affinity/add/", {**body, "kind": "require"})
+    assert "this concerns IDCs outside of your regions" in refused.content.decode()
+    assert page.post("/admin/inventory/affinity/add/", {**body, "kind": "forbid"}).status_code == 302
+    mine = Affinity.objects.get(idc__code="e")
+    refused = page.post(f"/admin/inventory/affinity/{mine.pk}/change/", {**body, "kind": "require"})
+    assert "this concerns IDCs outside of your regions" in refused.content.decode()
+    theirs = affinity_create(idc="e", kind="require")
+    assert page.post(f"/admin/inventory/affinity/{theirs.pk}/change/", {**body, "kind": "forbid"}).status_code == 403
+    assert page.post(f"/admin/inventory/affinity/{theirs.pk}/delete/", {"post": "yes"}).status_code == 403
+    chosen = {"action": "delete_selected", "_selected_action": [theirs.pk], "post": "yes"}
+    page.post("/admin/inventory/affinity/", chosen)
+    assert list(Affinity.objects.filter(idc__code="e").values_list("kind", flat=True)) == ["forbid", "require"]
 
 
 def test_an_affinity_elsewhere_is_not_moved_here(page: Client, seeded: Api) -> None:

@@ -434,6 +434,17 @@ def test_an_affinity_to_all_idcs_is_beyond_a_region(idc):
     ]
 
 
+def test_an_affinity_that_shuts_all_others_is_beyond_a_region(idc):
+    table = "idc,kind\ngz-ct-01,forbid\ngz-ct-01,require\n"
+    assert faults(imported({"affinities.csv": table}, principal=operator("south"))) == [
+        ("3", "idc", "region_not_allowed")
+    ]
+    affinity_create(idc=idc, kind="require")
+    affinity_create(idc=idc, kind="forbid")
+    imported({"affinities.csv": "idc,kind\n"}, principal=operator("south"), missing="delete")
+    assert [affinity.kind for affinity in Affinity.objects.all()] == ["require"]
+
+
 def test_progress_goes_up_to_all(guangzhou):
     seen: list[tuple[int, int]] = []
     rows = "".join(f"i-{number},440100\n" for number in range(2500))

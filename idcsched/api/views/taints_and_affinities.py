@@ -14,17 +14,17 @@ from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer
 from idcsched.inventory import services
 from idcsched.inventory.models import Affinity, Taint
-from idcsched.inventory.scope import scope_check_many
+from idcsched.inventory.scope import concerned, scope_check_many
 from idcsched.inventory.taint_state import TaintState, in_state
 
 __all__ = ["AffinityViewSet", "TaintViewSet"]
 
 
 class Scoped(Resource):
-    """Resource of rows about IDCs; an operator who is bound to regions may write only rows that name an IDC there."""
+    """Resource of marks on IDCs; an operator who is bound to regions may write those that concern IDCs there alone."""
 
     def check_rows(self, rows: Sequence[Any], pointers: Iterable[str] = repeat("")) -> None:
-        scope_check_many(principal_of_request(self.request), [row.idc for row in rows], pointers)
+        scope_check_many(principal_of_request(self.request), [concerned(row) for row in rows], pointers)
 
     def create_many_arguments(self) -> Mapping[str, Any]:
         return {"principal": principal_of_request(self.request)}

@@ -20,7 +20,7 @@ from idcsched.accounts.roles import Role
 from idcsched.inventory import services
 from idcsched.inventory.choices import AffinityKind, Effect
 from idcsched.inventory.models import Affinity, Idc, RegionScope, Taint
-from idcsched.inventory.scope import scope_check
+from idcsched.inventory.scope import concerned, scope_check
 from idcsched.inventory.taint_state import TaintState, in_state, state_of
 
 from .selections import lift_page, may_write, principal_in
@@ -47,17 +47,17 @@ class ScopedAdmin(ServiceAdmin):
     """The admin of rows about an IDC, which operators write in their regions only."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return super().has_change_permission(request, obj) and (obj is None or may_write(request, obj.idc))
+        return super().has_change_permission(request, obj) and (obj is None or may_write(request, concerned(obj)))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return super().has_delete_permission(request, obj) and (obj is None or may_write(request, obj.idc))
+        return super().has_delete_permission(request, obj) and (obj is None or may_write(request, concerned(obj)))
 
     def check_scope(self, request: HttpRequest, row: Any) -> None:
-        """Check the IDC of the row both as stored and as in the form, since moving a row changes both IDCs."""
+        """Check the row both as stored and as in the form, since moving a row changes both IDCs."""
         if (principal := principal_in(request)) is not None:
             stored = type(row).objects.filter(pk=row.pk).select_related("idc__region")
             for version in (row, *stored):
-                scope_check(principal, version.idc)
+                scope_check(principal, concerned(version))
 
 
 class StateFilter(DropdownFilter):

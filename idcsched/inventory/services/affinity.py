@@ -6,7 +6,7 @@ from idcsched.accounts.roles import Principal
 from idcsched.audit.bulk import apply_to_each, places, rows_create, rows_update
 from idcsched.audit.writing import refuse_unknown, row_create, row_delete, row_update, write
 from idcsched.inventory.models import Affinity, Idc
-from idcsched.inventory.scope import scope_check_many
+from idcsched.inventory.scope import concerned, scope_check_many
 from idcsched.inventory.selectors import Names, idc_named
 
 __all__ = ["affinities_create", "affinities_update", "affinity_create", "affinity_delete", "affinity_update"]
@@ -45,7 +45,7 @@ def affinity_create(
 def affinities_create(*, documents: Sequence[Mapping[str, Any]], principal: Principal | None = None) -> list[Affinity]:
     """Create many affinities, all or none, from documents with the arguments of `affinity_create`.
 
-    Errors point below the document's place in the list. With a principal, only about IDCs in its regions. Raises
+    Errors point below the document's place in the list. With a principal, only such as concern its regions. Raises
     Invalid, Forbidden.
     """
     names, pointers = Names(documents), places(documents)
@@ -56,7 +56,7 @@ def affinities_create(*, documents: Sequence[Mapping[str, Any]], principal: Prin
 
     rows = apply_to_each(documents, pointers, new)
     if principal is not None:
-        scope_check_many(principal, [affinity.idc for affinity in rows], pointers)
+        scope_check_many(principal, [concerned(affinity) for affinity in rows], pointers)
     return rows_create(rows, pointers)
 
 
