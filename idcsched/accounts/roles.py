@@ -85,6 +85,8 @@ class Principal:
     regions: tuple[str, ...] | None = None
 
     def can(self, capability: str) -> bool:
+        if capability == "read_all_tenants":  # the user's tenant and the token's decide, beside the role
+            return self.all_tenants
         if self.read_only and capability not in READING:
             return False
         if self.regions is not None and capability in INSTALLATION_WIDE:

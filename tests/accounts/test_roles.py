@@ -27,7 +27,7 @@ MATRIX = {
 
 
 def principal(role: Role, *, read_only: bool = False) -> Principal:
-    return Principal(user_id=1, username="u", role=role, read_only=read_only)
+    return Principal(user_id=1, username="u", role=role, read_only=read_only, all_tenants=True)
 
 
 def test_it_works():

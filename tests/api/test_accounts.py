@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from idcsched.accounts.models import Tenant, User
+from idcsched.accounts.services import tenant_create, token_issue, user_create
 from idcsched.audit.models import Change
-from tests.api.conftest import Api
+from tests.api.conftest import Api, speaking
 
 TENANT = {
     "code": "shop",
@@ -90,6 +91,21 @@ def test_who_is_asking(portal: Api, api: Callable[..., Api]) -> None:
     assert found["may"] == ["read", "own_tokens", "schedule"]
     assert found["token"]["name"] == "test"
     assert api("admin", read_only=True).get("/me/")["may"] == ["read", "read_all_tenants", "read_accounts"]
+
+
+@pytest.mark.parametrize("role", ["viewer", "portal", "operator"])
+def test_who_reads_all_tenants_is_told_so(tenant: Tenant, role: str) -> None:
+    tenant_create(code="other")
+    of_one = user_create(username="one", role=role, tenant=tenant)
+    of_all = user_create(username="all", role=role)
+    for user, token, tenants in (
+        (of_one, None, 1),
+        (of_all, None, 2),
+        (of_all, tenant, 2 if role == "operator" else 1),
+    ):
+        api = speaking(token_issue(user=user, name="t", tenant=token).text)
+        found, told = api.get("/tenants/")["count"], api.get("/me/")
+        assert (found, told["all_tenants"], "read_all_tenants" in told["may"]) == (tenants, tenants == 2, tenants == 2)
 
 
 def test_everybody_of_a_tenant_sees_their_own_alone(portal: Api, admin: Api) -> None:
