@@ -1,14 +1,16 @@
 """Tokens over the API: the secret once, rotation without a gap, an end for good."""
 
+import json
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from idcsched.accounts.models import ApiToken, User
-from idcsched.accounts.services import token_issue, token_update
+from idcsched.accounts.models import ApiToken, Tenant, User
+from idcsched.accounts.services import tenant_create, token_issue, token_update, user_create
 from idcsched.audit.models import Change
 from tests.api.conftest import Api
 
@@ -68,6 +70,91 @@ def test_nobody_lets_their_own_token_live_longer(admin: Api, shop: User) -> None
     address, later = f"/tokens/{issued.token.pk}/rotate/", {"expires_at": "2099-01-01T00:00:00Z"}
     assert with_token(issued.text).refused("POST", address, later, status=400) == ("prolonged", ["/expires_at"])
     assert admin.post(address, later, status=201)["expires_at"].startswith("2099-01-01")
+
+
+def within(days: int) -> datetime:
+    return timezone.now() + timedelta(days=days)
+
+
+NARROW: dict[str, dict[str, Any]] = {
+    "a tenant": {"tenant": "live-cn"},
+    "an end": {"expires_at": within(1)},
+    "a network": {"allowed_networks": ["127.0.0.0/8"]},
+}
+WIDER: dict[str, list[tuple[dict[str, Any], int, str]]] = {
+    "a tenant": [({}, 403, "tenant_not_allowed"), ({"tenant": "other"}, 403, "tenant_not_allowed")],
+    "an end": [({}, 400, "prolonged"), ({"expires_at": within(2)}, 400, "prolonged")],
+    "a network": [
+        ({}, 403, "address_not_allowed"),
+        ({"allowed_networks": ["126.0.0.0/7"]}, 403, "address_not_allowed"),
+        ({"allowed_networks": ["127.0.0.1", "::/0"]}, 403, "address_not_allowed"),
+    ],
+}
+
+
+@pytest.fixture
+def everywhere(tenant: Tenant) -> User:
+    """A portal of all tenants."""
+    tenant_create(code="other")
+    return user_create(username="everywhere", role="portal")
+
+
+@pytest.mark.parametrize("bound", NARROW)
+def test_a_token_gets_no_other_that_may_more(everywhere: User, bound: str) -> None:
+    """A leaked token rotates itself and its equals, but no sibling that is less bound; it can end any of them."""
+    own = token_issue(user=everywhere, name="own", **NARROW[bound])
+    for fields, status, code in WIDER[bound]:
+        sibling = f"/tokens/{token_issue(user=everywhere, name='sibling', **fields).token.pk}/"
+        assert with_token(own.text).call("POST", f"{sibling}rotate/", {}, status=status)["code"] == code
+        assert with_token(own.text).get(sibling)["rotated_at"] is None
+        assert with_token(own.text).post(f"{sibling}revoke/", None, status=200)["revoked_at"]
+    equal = token_issue(user=everywhere, name="equal", **NARROW[bound]).token.pk
+    for key in (equal, own.token.pk):
+        assert with_token(own.text).post(f"/tokens/{key}/rotate/", {}, status=201)["token"]
+
+
+def test_a_sibling_is_rotated_to_an_earlier_end(everywhere: User) -> None:
+    ends = within(1)
+    own, sibling = token_issue(user=everywhere, name="own", expires_at=ends), token_issue(user=everywhere, name="s")
+    address = f"/tokens/{sibling.token.pk}/rotate/"
+    new = with_token(own.text).post(address, {"expires_at": ends.isoformat()}, status=201)
+    assert ApiToken.objects.get(pk=new["id"]).expires_at == ends
+
+
+def test_a_token_that_was_rotated_does_not_come_back(everywhere: User) -> None:
+    own = token_issue(user=everywhere, name="own")
+    new = with_token(own.text).post(f"/tokens/{own.token.pk}/rotate/", {}, status=201)
+    again = with_token(own.text).refused("POST", f"/tokens/{new['id']}/rotate/", {}, status=400)
+    assert again == ("prolonged", ["/expires_at"])
+
+
+@pytest.mark.parametrize("bound", ["an end", "a network"])
+def test_an_administrators_token_makes_none_that_may_more(admin: Api, shop: User, bound: str) -> None:
+    own = token_issue(user=User.objects.get(username="admin"), name="own", **NARROW[bound])
+    bounded, count = with_token(own.text), ApiToken.objects.count()
+    (name,) = NARROW[bound]
+    for fields, status, code in WIDER[bound]:
+        document = json.loads(json.dumps({"user": "portal", "name": "n", **fields}, default=datetime.isoformat))
+        assert bounded.call("POST", "/tokens/", document, status=status)["code"] == code
+        change = {name: document.get(name, [] if name == "allowed_networks" else None)}
+        assert bounded.call("PATCH", f"/tokens/{own.token.pk}/", change, status=status)["code"] == code
+    assert ApiToken.objects.count() == count
+    equal = json.loads(json.dumps({"user": "portal", "name": "n", **NARROW[bound]}, default=datetime.isoformat))
+    made = bounded.post("/tokens/", equal, status=201)
+    assert bounded.call("PATCH", f"/tokens/{made['id']}/", {"name": "m"}, status=200)["name"] == "m"
+    assert admin.call("PATCH", f"/tokens/{own.token.pk}/", {name: equal[name]}, status=200)
+
+
+def test_a_tenant_does_not_bind_the_token_of_an_administrator(admin: Api, shop: User, tenant: Tenant) -> None:
+    own = token_issue(user=User.objects.get(username="admin"), name="own", tenant=tenant)
+    root = {"user": "admin", "name": "n"}
+    assert with_token(own.text).post("/tokens/", root, status=201)["tenant"] is None
+
+
+def test_a_session_has_no_bounds(everywhere: User, client: Client) -> None:
+    client.force_login(everywhere)
+    sibling = token_issue(user=everywhere, name="n").token.pk
+    assert Api(client).post(f"/tokens/{sibling}/rotate/", {}, status=201)["expires_at"] is None
 
 
 def test_a_read_only_token_can_neither_rotate_nor_revoke_itself(shop: User) -> None:

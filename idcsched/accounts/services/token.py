@@ -1,7 +1,8 @@
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, Final
 
 from django.db.models import Q
@@ -9,10 +10,10 @@ from django.utils import timezone
 
 from idcsched.accounts.known_tokens import token_digest, token_from_database
 from idcsched.accounts.models import ApiToken, Tenant, User
-from idcsched.accounts.roles import Principal
+from idcsched.accounts.roles import Principal, role_can
 from idcsched.accounts.selectors import tenant_named, user_named
 from idcsched.audit.writing import locked, row_create, row_update, write
-from idcsched.framework.errors import Conflict, Invalid, Unauthenticated
+from idcsched.framework.errors import Conflict, Forbidden, Invalid, Unauthenticated
 from idcsched.framework.messages import _
 
 __all__ = [
@@ -31,6 +32,8 @@ SHOWN: Final = 8
 LENGTH: Final = len(PREFIX) + 40
 TOUCH_EVERY: Final = timedelta(minutes=1)
 CHANGEABLE: Final = frozenset({"name", "expires_at", "allowed_networks"})
+BOUNDED: Final = frozenset({"tenant", "expires_at", "allowed_networks"})
+"""The fields that bound what is written with a token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +53,12 @@ def token_issue(
     expires_at: datetime | None = None,
     read_only: bool = False,
     allowed_networks: Sequence[str] = (),
+    principal: Principal | None = None,
 ) -> IssuedToken:
-    """Create a token for the user, which acts for `tenant` or, without one, for the user's own; raises Invalid."""
+    """Create a token for the user, which acts for `tenant` or, without one, for the user's own.
+
+    With a principal, within the bounds of its token. Raises Invalid, Forbidden.
+    """
     user, tenant = user_named(user, "/user"), tenant_named(tenant, "/tenant")
     if user.tenant_id is not None and tenant is not None and tenant.pk != user.tenant_id:
         raise Invalid("tenant_not_allowed", _("the user belongs to another tenant"), "/tenant")
@@ -68,17 +75,25 @@ def token_issue(
         read_only=read_only,
         allowed_networks=[] if allowed_networks == () else allowed_networks,
     )
-    return IssuedToken(token=row_create(token), text=text)
+    row_create(token)
+    _check_bounds(token, _own_token(principal))
+    return IssuedToken(token=token, text=text)
 
 
 @write()
-def token_update(*, token: ApiToken, changes: Mapping[str, Any]) -> ApiToken:
-    """Set the token's name, expiry or networks, the only fields that change. Raises Invalid, NotFound, Conflict."""
+def token_update(*, token: ApiToken, changes: Mapping[str, Any], principal: Principal | None = None) -> ApiToken:
+    """Set the token's name, expiry or networks, the only fields that change.
+
+    With a principal, within the bounds of its token. Raises Invalid, Forbidden, NotFound, Conflict.
+    """
     if locked(token).revoked_at is not None:
         raise Conflict("token_ended", _("this token has ended"))
     if "name" in changes and not str(changes["name"]).strip():
         raise Invalid("required", _("a token needs a name"), "/name")
-    return row_update(token, changes, allowed=CHANGEABLE)
+    own = _own_token(principal)
+    updated = row_update(token, changes, allowed=CHANGEABLE)
+    _check_bounds(updated, own, changes)
+    return updated
 
 
 @write()
@@ -88,12 +103,14 @@ def token_rotate(
     overlap: timedelta,
     expires_at: datetime | None = None,
     prolong: bool = False,
+    principal: Principal | None = None,
     now: datetime | None = None,
 ) -> IssuedToken:
     """Create a token like this one, which stays valid beside the new one for `overlap` and then expires.
 
-    The new token expires when the old one did or at `expires_at`, which is later only with `prolong`. Raises Invalid,
-    NotFound, and Conflict `token_ended` for a token that was revoked, has expired or was rotated before.
+    The new token expires when the old one did or at `expires_at`, which is later only with `prolong`. With a
+    principal, it stays within the bounds of the principal's token. Raises Invalid, Forbidden, NotFound, and Conflict
+    `token_ended` for a token that was revoked, has expired or was rotated before.
     """
     now = now or timezone.now()
     old = locked(token)
@@ -103,10 +120,11 @@ def token_rotate(
         raise Conflict("token_ended", _("this token was rotated before: rotate the one that took its place"))
     if expires_at is not None and old.expires_at is not None and expires_at > old.expires_at and not prolong:
         raise Invalid("prolonged", _("only an administrator can let a token live longer"), "/expires_at")
+    own = _own_token(principal)  # before this one ends, which may be that very token
     end = now + overlap
     until = end if old.expires_at is None else min(old.expires_at, end)
     row_update(old, {"expires_at": until, "rotated_at": now}, allowed={"expires_at", "rotated_at"})
-    return token_issue(
+    issued = token_issue(
         user=old.user,
         name=old.name,
         tenant=None if old.user.tenant_id else old.tenant,  # a user of a tenant acts for that tenant anyway
@@ -114,6 +132,8 @@ def token_rotate(
         read_only=old.read_only,
         allowed_networks=old.allowed_networks,
     )
+    _check_bounds(issued.token, own)
+    return issued
 
 
 @write()
@@ -145,3 +165,38 @@ def token_touch(*, token_id: int, now: datetime) -> bool:
     """
     due = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - TOUCH_EVERY)
     return ApiToken.objects.filter(due, pk=token_id).update(last_used_at=now) == 1
+
+
+def _own_token(principal: Principal | None) -> ApiToken | None:
+    """Return the token with which the principal came; None for a session, which has no bounds."""
+    if principal is None or principal.token_id is None:
+        return None
+    return ApiToken.objects.select_related("user").filter(pk=principal.token_id).first()
+
+
+def _check_bounds(token: ApiToken, own: ApiToken | None, written: Collection[str] = BOUNDED) -> None:
+    """Raise Invalid, Forbidden where one of the `written` fields gives the token more than the caller's own has.
+
+    A read-only token writes none.
+    """
+    if own is None:
+        return
+    ends = own.expires_at
+    if "expires_at" in written and ends is not None and (token.expires_at is None or token.expires_at > ends):
+        raise Invalid("prolonged", _("a token can't outlive the one that it is made with"), "/expires_at")
+    if "allowed_networks" in written and not _covers(own.allowed_networks, token.allowed_networks):
+        raise Forbidden("address_not_allowed", _("the token that you use is bound to fewer networks"))
+    bound = own.tenant_id is not None and not role_can(own.user.role, "read_all_tenants")
+    if "tenant" in written and bound and token.user.tenant_id is None and token.tenant_id != own.tenant_id:
+        raise Forbidden("tenant_not_allowed", _("the token that you use is bound to another tenant"))
+
+
+def _covers(outer: Sequence[str], inner: Sequence[str]) -> bool:
+    """Return whether every address of the inner networks lies in the outer ones; no networks stand for everywhere."""
+    if not outer:
+        return True
+    return bool(inner) and all(any(_within(ip_network(one), ip_network(other)) for other in outer) for one in inner)
+
+
+def _within(one: IPv4Network | IPv6Network, other: IPv4Network | IPv6Network) -> bool:
+    return one.version == other.version and one.subnet_of(other)  # type: ignore[arg-type]  # the versions agree

@@ -1,6 +1,6 @@
 """`tokens/`: the secrets by which programs authenticate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -78,7 +78,10 @@ class TokenFilters(FilterSet):
 
 
 class TokenViewSet(Resource):
-    """Administrators make and change tokens. Everybody sees their own, and may rotate and revoke them."""
+    """Administrators make and change tokens. Everybody sees their own, and may rotate and revoke them.
+
+    What is made, changed or rotated with a token stays within the bounds of that token.
+    """
 
     capability = "write_tokens"
     conditional_actions = ("rotate", "revoke")
@@ -99,6 +102,9 @@ class TokenViewSet(Resource):
     @staticmethod
     def create_service(**fields: Any) -> ApiToken:
         return _with_secret(services.token_issue(**fields))
+
+    def told(self) -> Mapping[str, Any]:
+        return {"principal": principal_of_request(self.request)}
 
     def get_queryset(self) -> QuerySet[ApiToken]:
         tokens: QuerySet[ApiToken] = super().get_queryset()
@@ -121,13 +127,14 @@ class TokenViewSet(Resource):
     @action(detail=True, methods=["post"])
     def rotate(self, request: Request, id: str) -> Response:
         """Create a token like this one, which stays valid beside it for a while, so that programs can change over."""
-        rotation = convert(request.data or {}, Rotation)
+        rotation, principal = convert(request.data or {}, Rotation), principal_of_request(request)
         issued = self.edited_object(
             lambda token: services.token_rotate(
                 token=token,
                 overlap=timedelta(seconds=rotation.overlap_seconds),
                 expires_at=rotation.expires_at,
-                prolong=principal_of_request(request).can("write_tokens"),
+                prolong=principal.can("write_tokens"),
+                principal=principal,
             )
         )
         return Response(self.get_serializer(_with_secret(issued)).data, status=status.HTTP_201_CREATED)
