@@ -1,6 +1,6 @@
 """Queries about metrics, sources and their counter readings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -20,6 +20,7 @@ __all__ = [
     "metric_named",
     "rates_since_stored",
     "sources_health",
+    "sources_naming",
     "sources_overdue",
     "with_last_error",
 ]
@@ -37,6 +38,16 @@ def metric_named(code: str, pointer: str = "") -> Metric:
     if metric is None:
         raise Invalid("unknown_metric", _("there is no metric {name}"), pointer, name=code)
     return metric
+
+
+def sources_naming(kind: str, code: str) -> Iterator[str]:
+    """Yield the sources that write in this region, or whose mapping names this metric."""
+    if kind not in ("region", "metric"):
+        return
+    for source in Source.objects.all():
+        metrics = {*source.mapping.get("values", {}), *source.mapping.get("metrics", {}).values()}
+        if code in (metrics if kind == "metric" else source.regions or ()):
+            yield f"{Source._meta.verbose_name} {source.code}"
 
 
 def sources_overdue(*, now: datetime) -> list[int]:

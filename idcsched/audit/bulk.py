@@ -16,6 +16,7 @@ from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
 from idcsched.framework.messages import _
 
 from .models import Recorded
+from .naming import refuse_named
 from .refusals import constraint_refusal
 from .row_check import row_check
 from .services import changes_record
@@ -96,6 +97,10 @@ def rows_update(
             setattr(row, name, value)
     rows_check(fresh, pointers)
     changed = [index for index, row in enumerate(fresh) if described(row) != originals[index][1]]
+    for index in changed:
+        if fresh[index].audit_key != (key := originals[index][0]):
+            with below(pointers[index]):
+                refuse_named(fresh[index].audit_kind, key)
     _save(
         [fresh[index] for index in changed],
         [set(updates[index][1]) for index in changed],

@@ -11,11 +11,12 @@ from django.db.models import BaseConstraint, CheckConstraint, Model, ProtectedEr
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.messages import Message, _
 
+from .naming import examples
+
 __all__ = ["constraint_refusal", "protected_refusal", "protecting_examples"]
 
 FOREIGN_KEY_VIOLATION = "23503"
 UNIQUE_VIOLATION = "23505"
-EXAMPLES = 3
 SQLITE_CHECK = re.compile(r"^CHECK constraint failed: (?P<name>\w+)")
 SQLITE_UNIQUE = re.compile(r"^UNIQUE constraint failed: (?P<columns>[\w., ]+)")
 
@@ -46,9 +47,7 @@ def protected_refusal(error: ProtectedError) -> Conflict:
 
 def protecting_examples(error: ProtectedError) -> str:
     """Name a few of the rows that prevent a deletion."""
-    names = sorted(f"{item._meta.verbose_name} {item}" for item in error.protected_objects)
-    shown = ", ".join(names[:EXAMPLES])
-    return shown if len(names) <= EXAMPLES else f"{shown}, …"
+    return examples(f"{item._meta.verbose_name} {item}" for item in error.protected_objects)
 
 
 def _constraint(error: IntegrityError) -> BaseConstraint | None:

@@ -16,6 +16,7 @@ from idcsched.framework.errors import Conflict, FieldError, Forbidden, Invalid, 
 from idcsched.framework.messages import _
 
 from .models import Recorded
+from .naming import refuse_named
 from .refusals import constraint_refusal, protected_refusal
 from .row_check import row_check
 from .services import change_record
@@ -74,7 +75,7 @@ def row_update(row: Row, changes: Mapping[str, Any], *, allowed: Set[str]) -> Ro
     """Set the given fields of the row, read anew from the database; without a difference nothing is written.
 
     Returns the fresh row and leaves the one passed in alone. Raises Invalid, also for a field that is not `allowed`,
-    NotFound, Conflict.
+    NotFound, Conflict, also `in_use` for a new name where something names the row by the old one.
     """
     refuse_unknown(changes, allowed)
     fresh = locked(row)
@@ -84,6 +85,8 @@ def row_update(row: Row, changes: Mapping[str, Any], *, allowed: Set[str]) -> Ro
     row_check(fresh)
     after = described(fresh)
     if before != after:
+        if fresh.audit_key != key:
+            refuse_named(row.audit_kind, key)
         fresh.save(update_fields=sorted(changes))
         _record(fresh, before=before, after=after, key=key)
     return fresh
@@ -93,6 +96,7 @@ def row_delete(row: Recorded) -> None:
     """Delete the row; raises NotFound, Conflict `in_use`."""
     fresh = locked(row)
     before, key = described(fresh), fresh.audit_key
+    refuse_named(row.audit_kind, key)
     fresh.delete()
     _record(fresh, before=before, after=None, key=key)
 

@@ -1,11 +1,19 @@
 """The labels by which selectors match an IDC: its own labels, and its facts under `idc/…`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+
+from idcsched.framework.matching import Term
 
 from .models import Idc, Region
 
-__all__ = ["RegionTree", "idc_labels"]
+__all__ = ["CODE_FACTS", "RegionTree", "idc_labels", "terms_name"]
+
+CODE_FACTS: Mapping[str, str] = MappingProxyType(
+    {"idc": "idc/code", "region": "idc/region", "isp": "idc/isp", "provider": "idc/provider"}
+)
+"""The fact by which a selector names the rows of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +48,10 @@ def idc_labels(idc: Idc, tree: RegionTree) -> dict[str, str | frozenset[str]]:
         "idc/provider": idc.provider,
     }
     return {**idc.labels, **{key: value for key, value in facts.items() if value}}
+
+
+def terms_name(terms: Iterable[Term], kind: str, code: str) -> bool:
+    """Return whether a term names the row of that kind and code by the fact that stands for it."""
+    fact = CODE_FACTS.get(kind)
+    expressions = (expression for term in terms for expression in term.expressions())
+    return any(expression.key == fact and code in (expression.values or ()) for expression in expressions)

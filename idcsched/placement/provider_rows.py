@@ -9,7 +9,6 @@ from idcsched.audit.writing import below, row_create, row_delete, row_update, wr
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid, Unavailable
 from idcsched.framework.messages import _
-from idcsched.inventory.models import Idc
 from idcsched.outbound.literal_secrets import literal_secrets
 from idcsched.outbound.secrets import PROVIDER_SECRETS, Recipients, secret_ref_check, secret_resolve
 
@@ -73,13 +72,8 @@ def provider_update(*, provider: Provider, changes: Mapping[str, Any]) -> Provid
 
 @write()
 def provider_delete(*, provider: Provider) -> None:
-    """Remove a provider that no IDC names and that has no machine; raises NotFound, Conflict `in_use`."""
+    """Remove a provider that nothing names and that has no machine; raises NotFound, Conflict `in_use`."""
     _refuse_with_machines(provider.code)
-    named_by = list(
-        Idc.objects.filter(provider=provider.code).order_by("code").values_list("code", flat=True)[:EXAMPLES]
-    )
-    if named_by:
-        raise Conflict("in_use", _("in use by {examples}"), examples=", ".join(named_by))
     row_delete(provider)
 
 

@@ -1,6 +1,6 @@
 """Every write of this package: profiles as immutable revisions, and the records of decisions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,17 +13,13 @@ from idcsched.audit.services import change_record
 from idcsched.audit.writing import row_check, write
 from idcsched.feed.services import feed_append
 from idcsched.framework.decoding import convert
-from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
-from idcsched.framework.facts import MetricFact
+from idcsched.framework.errors import Conflict, NotFound
 from idcsched.framework.messages import _
-from idcsched.framework.profile import ProfileBody, compile_profile
-from idcsched.framework.ranges import without_range
-from idcsched.outbound.literal_secrets import secret_parameter
+from idcsched.framework.profile import ProfileBody
 from idcsched.scheduling.snapshot_archive import pictures, pictures_expire
-from metrics_ingest.models import Metric
 
 from .models import Decision, Profile, ProfileRevision
-from .plugins import registry
+from .profile_checks import profile_check, profile_check_secrets
 from .records import DecisionRecord
 from .selectors import revision_named
 
@@ -47,7 +43,7 @@ def profile_create(*, code: str, name: str = "", body: Mapping[str, Any], messag
 
     Under the code of a deleted profile the numbers of revisions continue, since decisions name the old ones.
     """
-    _check_body(code, body)
+    profile_check(code, body)
     profile = Profile.with_deleted.select_for_update().filter(code=code).first() or Profile(code=code)
     if profile.active_id is not None:
         raise Conflict("already_exists", _("there is a profile {name} already"), name=code)
@@ -70,7 +66,7 @@ def profile_revise(
     With `activate`, a body equal to that of the revision in force makes no new revision.
     """
     profile, active = _in_force(profile)
-    _check_body(profile.code, body)
+    profile_check(profile.code, body)
     before = {"name": profile.name, **active.body}
     after = {"name": profile.name if name is None else name, **body}
     if name is not None:
@@ -101,7 +97,7 @@ def profile_activate(*, profile: Profile, number: int) -> ProfileRevision:
     """Put a revision in force, an earlier one too; raises NotFound, or Invalid where its plugins are gone."""
     profile, before = _in_force(profile)
     revision = revision_named(profile, number)
-    _check_body(profile.code, revision.body)
+    profile_check(profile.code, revision.body)
     profile.active = revision
     profile.save(update_fields=["active"])
     change_record(kind="profile", key=profile.code, before={"revision": before.number}, after={"revision": number})
@@ -159,49 +155,6 @@ def decisions_expire(*, before: datetime, batch: int = 1000) -> int:
     return deleted
 
 
-def _check_body(code: str, body: Mapping[str, Any]) -> None:
-    """Raise Invalid unless the document is a profile that the registered plugins can run."""
-    document = convert(dict(body), ProfileBody)
-    profile = compile_profile(document, registry(), code=code, revision=0)
-    fields = ("code", "scope", "direction", "low", "high")
-    known = [MetricFact(**row) for row in Metric.objects.values(*fields)]
-    codes = {fact.code for fact in known}
-    errors = [
-        FieldError(pointer, "unknown_metric", _("there is no metric {name}"), {"name": name})
-        for pointer, name in _metrics_named(document)
-        if name not in codes
-    ]
-    unranged = without_range(profile, known)
-    errors += [
-        FieldError(
-            f"/plugins/{index}/normalizer",
-            "range_required",
-            _("`fixed` needs low and high here: the values have no range of their own"),
-        )
-        for index, part in enumerate(document.plugins)
-        if part.name in unranged
-    ]
-    if errors:
-        raise Invalid.of(errors)
-
-
-def _metrics_named(document: ProfileBody) -> Iterator[tuple[str, str]]:
-    """Yield every metric that an entry names, with its pointer."""
-    for index, part in enumerate(document.plugins):
-        if isinstance(name := (part.args or {}).get("metric"), str):
-            yield f"/plugins/{index}/args/metric", name
-        if part.dynamic_weight is not None:
-            yield f"/plugins/{index}/dynamic_weight/metric", part.dynamic_weight.metric
-
-
-def _secrets_in(body: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield an error for each entry whose `url` has a parameter for a secret: everybody may read the profile."""
-    detail = _("{name} is the name of a secret, and everybody who may read the profile sees this address")
-    for index, part in enumerate(convert(dict(body), ProfileBody).plugins):
-        if isinstance(url := (part.args or {}).get("url"), str) and (name := secret_parameter(url)):
-            yield FieldError(f"/plugins/{index}/args/url", "secret_in_config", detail, {"name": name})
-
-
 def _in_force(profile: Profile) -> tuple[Profile, ProfileRevision]:
     """Return the profile, locked until the transaction ends, and its revision in force; raises NotFound if deleted."""
     locked = Profile.objects.select_for_update(of=("self",)).select_related("active").filter(pk=profile.pk).first()
@@ -212,8 +165,7 @@ def _in_force(profile: Profile) -> tuple[Profile, ProfileRevision]:
 
 def _revision(profile: Profile, body: Mapping[str, Any], message: str) -> ProfileRevision:
     """Make the next revision; raises Invalid for an address with a secret, which older revisions may have."""
-    if errors := list(_secrets_in(body)):
-        raise Invalid.of(errors)
+    profile_check_secrets(body)
     latest = profile.revisions.order_by("-number").values_list("number", flat=True).first() or 0
     return ProfileRevision.objects.create(
         profile=profile, number=latest + 1, body=dict(body), message=message, created_by=origin().actor

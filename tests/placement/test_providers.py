@@ -72,4 +72,4 @@ def test_one_that_an_idc_names_is_kept() -> None:
     idc_create(code="a", region="A", provider="edge")
     with pytest.raises(Conflict) as refusal:
         provider_delete(provider=make())
-    assert (refusal.value.code, refusal.value.params) == ("in_use", {"examples": "a"})
+    assert (refusal.value.code, refusal.value.params) == ("in_use", {"examples": "IDC a"})

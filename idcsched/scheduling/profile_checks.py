@@ -1,0 +1,97 @@
+"""The check that a profile must pass to be saved, and what the profiles in force name."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import FieldError, IdcschedError, Invalid
+from idcsched.framework.facts import MetricFact
+from idcsched.framework.messages import _
+from idcsched.framework.profile import Profile as Policy
+from idcsched.framework.profile import ProfileBody, compile_profile
+from idcsched.framework.ranges import without_range
+from idcsched.inventory.labels import terms_name
+from idcsched.outbound.literal_secrets import secret_parameter
+from metrics_ingest.models import Metric
+
+from .models import Profile
+from .plugins import registry
+
+__all__ = ["profile_check", "profile_check_secrets", "profiles_naming"]
+
+METRIC_PREFIX = "metric/"
+
+
+def profile_check(code: str, body: Mapping[str, Any]) -> Policy:
+    """Return the profile that the document describes; raises Invalid unless the registered plugins can run it."""
+    document = convert(dict(body), ProfileBody)
+    profile = compile_profile(document, registry(), code=code, revision=0)
+    fields = ("code", "scope", "direction", "low", "high")
+    known = [MetricFact(**row) for row in Metric.objects.values(*fields)]
+    codes = {fact.code for fact in known}
+    errors = [
+        FieldError(pointer, "unknown_metric", _("there is no metric {name}"), {"name": name})
+        for pointer, name in _metrics_named(document)
+        if name not in codes
+    ]
+    unranged = without_range(profile, known)
+    errors += [
+        FieldError(
+            f"/plugins/{index}/normalizer",
+            "range_required",
+            _("`fixed` needs low and high here: the values have no range of their own"),
+        )
+        for index, part in enumerate(document.plugins)
+        if part.name in unranged
+    ]
+    if errors:
+        raise Invalid.of(errors)
+    return profile
+
+
+def profile_check_secrets(body: Mapping[str, Any]) -> None:
+    """Raise Invalid for each entry whose `url` has a parameter for a secret: everybody may read the profile."""
+    detail = _("{name} is the name of a secret, and everybody who may read the profile sees this address")
+    errors = [
+        FieldError(f"/plugins/{index}/args/url", "secret_in_config", detail, {"name": name})
+        for index, part in enumerate(convert(dict(body), ProfileBody).plugins)
+        if isinstance(url := (part.args or {}).get("url"), str) and (name := secret_parameter(url))
+    ]
+    if errors:
+        raise Invalid.of(errors)
+
+
+def profiles_naming(kind: str, code: str) -> Iterator[str]:
+    """Yield the profiles whose revision in force names this metric, or this row by a fact of its fallback groups."""
+    for profile in Profile.objects.select_related("active"):
+        try:
+            document = convert(profile.active.body if profile.active else {}, ProfileBody)
+        except Invalid:  # no decision can use it
+            continue
+        named = code in _metrics_read(document) if kind == "metric" else terms_name(document.fallback or (), kind, code)
+        if named:
+            yield f"{Profile._meta.verbose_name} {profile.code}"
+
+
+def _metrics_read(document: ProfileBody) -> set[str]:
+    """Return every metric that an entry names or its plugin reads; a profile that can't run reads what it names."""
+    metrics = {name for _, name in _metrics_named(document)}
+    with suppress(IdcschedError):
+        policy = compile_profile(document, registry(), code="", revision=0)
+        metrics |= {metric for entry in policy.entries for metric in entry.plugin.metrics}
+    return metrics | {
+        attribute.removeprefix(METRIC_PREFIX)
+        for part in document.plugins
+        for attribute in (part.args or {}).get("attributes", ())  # what an extender is sent
+        if str(attribute).startswith(METRIC_PREFIX)
+    }
+
+
+def _metrics_named(document: ProfileBody) -> Iterator[tuple[str, str]]:
+    """Yield every metric that an entry names, with its pointer."""
+    for index, part in enumerate(document.plugins):
+        if isinstance(name := (part.args or {}).get("metric"), str):
+            yield f"/plugins/{index}/args/metric", name
+        if part.dynamic_weight is not None:
+            yield f"/plugins/{index}/dynamic_weight/metric", part.dynamic_weight.metric
