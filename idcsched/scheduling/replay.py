@@ -33,6 +33,7 @@ from idcsched.outbound.asking import ask
 from .live import live
 from .models import Decision, Picture, Profile, ProfileRevision
 from .plugins import registry
+from .profile_checks import profile_check
 from .schedule import OVER_QUOTA, refused_by_quota
 from .selectors import decisions_visible
 from .sentences import Notebook, read, read_struct
@@ -160,11 +161,12 @@ def _quotas_reason(decision: Decision, notebook: Notebook) -> str:
 
 
 def preview(*, profile: Profile, body: Mapping[str, Any], last: int, principal: Principal) -> Preview:
-    """Decide the last decisions of a profile that the principal may see again under a draft; raises Invalid.
+    """Decide the last decisions of a profile that the principal may see again under a draft.
 
-    Hypothetical decisions are left out, and those that a quota refused, which no profile would have changed.
+    Raises Invalid as saving the draft would. Hypothetical decisions are left out, and those that a quota refused, which
+    no profile would have changed.
     """
-    draft = compile_profile(convert(dict(body), ProfileBody), registry(), code=profile.code, revision=0)
+    draft = profile_check(profile.code, body)
     visible = decisions_visible(principal)
     not_hypothetical = visible.filter(profile=profile.code, request__hypothetical__isnull=True)
     decisions = not_hypothetical.exclude(reason_code=OVER_QUOTA).order_by("-id")[:last]

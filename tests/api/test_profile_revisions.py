@@ -100,6 +100,18 @@ def test_a_preview_looks_only_at_what_its_reader_may_see(seed: Api, portal: Api,
         assert (shown["examined"], len(shown["changed"])) == (seen, seen)
 
 
+def test_a_preview_refuses_what_saving_refuses(seed: Api) -> None:
+    fixed = {"name": "x", "plugin": "metric", "args": {"metric": "x"}, "normalizer": {"kind": "fixed"}}
+    unknown = {"name": "m", "plugin": "metric", "args": {"metric": "nobody"}}
+    draft = {"plugins": [unknown, fixed]}
+    saved = seed.refused("POST", f"{PATH}/revisions/", draft, status=400)
+    assert saved == ("unknown_metric", ["/plugins/0/args/metric", "/plugins/1/normalizer"])
+
+    previewed = seed.refused("POST", f"{PATH}/preview/", {"body": draft}, status=400)
+
+    assert previewed == (saved[0], [f"/body{pointer}" for pointer in saved[1]])
+
+
 def test_a_preview_of_a_revision(seed: Api, portal: Api) -> None:
     total(portal)
     seed.post(f"{PATH}/revisions/", {"plugins": []}, status=201)
