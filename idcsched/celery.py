@@ -1,4 +1,4 @@
-"""The Celery app. Imported by `idcsched.apps` once Django knows its apps, never by `idcsched` itself."""
+"""The Celery app. `idcsched.apps` imports it once Django's apps are loaded; `idcsched/__init__.py` must not."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from idcsched.jobs.shutdown import COLD_SECONDS, end_within
 __all__ = ["app"]
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "idcsched.settings")
-TRANSPORT_ALIASES["embedded"] = "idcsched.jobs.broker:Transport"
+TRANSPORT_ALIASES["embedded"] = "idcsched.jobs.broker:Transport"  # the broker where there is no Redis
 
 app = Celery("idcsched")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -35,21 +35,21 @@ def _keep_logging(**_: Any) -> None:
 
 @heartbeat_sent.connect
 def _write_heartbeat(sender: Any, **_: Any) -> None:
-    worker_pulse().beat(sender.eventer.hostname)
+    _worker_heartbeat().beat(sender.eventer.hostname)
 
 
 @worker_shutdown.connect
 def _forget_heartbeat(sender: Any, **_: Any) -> None:
-    worker_pulse().stop(sender.hostname)
+    _worker_heartbeat().stop(sender.hostname)
 
 
 @worker_ready.connect
 def _limit_cold_shutdown(**_: Any) -> None:
-    end_within(COLD_SECONDS, told=signal.SIGQUIT)  # at SIGTERM the worker finishes its tasks
+    end_within(COLD_SECONDS, told=signal.SIGQUIT)  # SIGTERM has no limit: the worker finishes its tasks
 
 
 @cache
-def worker_pulse() -> Any:
+def _worker_heartbeat() -> Any:
     """Return this worker's heartbeat. Models can't be imported before Django knows its apps, hence the late imports."""
     from idcsched.jobs.heartbeat import Heartbeat  # noqa: PLC0415
     from idcsched.jobs.models import ProcessKind  # noqa: PLC0415

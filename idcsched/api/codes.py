@@ -34,14 +34,14 @@ __all__ = ["Code", "known_codes"]
 PACKAGES: Final = ("idcsched", "metrics_ingest", "plugins")
 CODE: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 SENTENCE: Final = re.compile(r"[ {]")
-"""A character that a sentence has and a single word has not."""
-NO_REFUSALS: Final = frozenset({"Reason", "PluginBroken"})
-"""Calls that have a code and a sentence, but refuse nothing."""
+"""Found in every sentence, as a space or the start of a placeholder, and in no code."""
+NOT_REFUSALS: Final = frozenset({"Reason", "PluginBroken"})
+"""Calls with a code and a sentence that are no refusal of a request."""
 POINTER_FIRST: Final = frozenset({"FieldError"})
 """Calls whose first argument is the pointer, and whose second is the code."""
 MARKS: Final = frozenset({"_", "gettext", "gettext_lazy"})
 STATUSES: Final = frozenset(map(int, HTTPStatus))
-OF_THE_LIBRARIES: Final[tuple[type[exceptions.APIException], ...]] = (
+DRF_EXCEPTIONS: Final[tuple[type[exceptions.APIException], ...]] = (
     exceptions.NotFound,
     exceptions.MethodNotAllowed,
     exceptions.NotAcceptable,
@@ -51,7 +51,7 @@ OF_THE_LIBRARIES: Final[tuple[type[exceptions.APIException], ...]] = (
     exceptions.NotAuthenticated,
     exceptions.AuthenticationFailed,
 )
-OF_FIELDS: Final = {
+FIELD_SENTENCES: Final = {
     "required": _("this is required"),
     "wrong_type": _("this is of another type, or no value of its kind at all"),
     "out_of_range": _("this number is out of its range"),
@@ -66,7 +66,7 @@ OF_FIELDS: Final = {
     "password_too_common": _("this password is too common"),
     "password_too_similar": _("this password is like what is known of the user"),
 }
-"""The codes that stand for Django's and DRF's many sentences about fields, each with one sentence for all."""
+"""For each code of a field error, the one sentence that the list shows in place of Django's and DRF's many."""
 
 
 @dataclass
@@ -81,10 +81,10 @@ class Code:
 def known_codes(base: Path) -> list[Code]:
     """Return all codes, sorted by name; `base` is the folder of the source."""
     codes: dict[str, Code] = {}
-    for name, status, sentence in (*_of_fields(), *_of_libraries(), *_of_constraints(), *_of_source(base)):
+    for name, status, sentence in (*_field_codes(), *_drf_codes(), *_constraint_codes(), *_codes_in_source(base)):
         code = codes.setdefault(name, Code(name))
         code.statuses.add(status)
-        if name not in OF_FIELDS or not code.sentences:
+        if name not in FIELD_SENTENCES or not code.sentences:  # a code of FIELD_SENTENCES keeps its one sentence
             code.sentences[sentence] = None
     return [codes[name] for name in sorted(codes)]
 
@@ -93,16 +93,16 @@ Occurrences = Iterator[tuple[str, int, str]]
 """Codes with a status and a sentence each."""
 
 
-def _of_fields() -> Occurrences:
-    yield from ((name, 400, sentence) for name, sentence in OF_FIELDS.items())
+def _field_codes() -> Occurrences:
+    yield from ((name, 400, sentence) for name, sentence in FIELD_SENTENCES.items())
 
 
-def _of_libraries() -> Occurrences:
-    for kind in OF_THE_LIBRARIES:
+def _drf_codes() -> Occurrences:
+    for kind in DRF_EXCEPTIONS:
         yield CODES.get(kind.default_code, kind.default_code), kind.status_code, str(kind.default_detail)
 
 
-def _of_constraints() -> Occurrences:
+def _constraint_codes() -> Occurrences:
     """Yield the codes of violated database constraints."""
     for model in apps.get_models():
         for constraint in model._meta.constraints:
@@ -111,7 +111,7 @@ def _of_constraints() -> Occurrences:
                 yield name, status, str(constraint.violation_error_message)
 
 
-def _of_source(base: Path) -> Occurrences:
+def _codes_in_source(base: Path) -> Occurrences:
     paths = [file for package in PACKAGES for file in sorted((base / package).rglob("*.py"))]
     files = [file for file in paths if "migrations" not in file.parts]
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
@@ -120,17 +120,18 @@ def _of_source(base: Path) -> Occurrences:
     for tree in trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                yield from _of_class(node, statuses)
+                yield from _codes_in_class(node, statuses)
             elif isinstance(node, ast.FunctionDef):
-                yield from _of_function(node, statuses)
-            elif isinstance(node, ast.Call) and _name(node.func) not in NO_REFUSALS:
-                yield from _of_call(node, statuses)
+                yield from _codes_in_function(node, statuses)
+            elif isinstance(node, ast.Call) and _name(node.func) not in NOT_REFUSALS:
+                yield from _codes_in_call(node, statuses)
 
 
-def _of_call(call: ast.Call, statuses: Mapping[str, int]) -> Occurrences:
+def _codes_in_call(call: ast.Call, statuses: Mapping[str, int]) -> Occurrences:
+    """Yield the codes in a call: an argument followed by its sentence, or the keyword `code` with any sentence."""
     status = next((number for argument in call.args if (number := _http_status(argument))), None)
-    for before, argument in pairwise(call.args):
-        if CODE.fullmatch(code := _text(before)) and SENTENCE.search(sentence := _sentence(argument)):
+    for first, second in pairwise(call.args):
+        if CODE.fullmatch(code := _text(first)) and SENTENCE.search(sentence := _sentence(second)):
             yield code, status or statuses.get(_name(call.func), 400), sentence
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     sentences = [text for argument in (*call.args, named.get("detail")) if (text := _sentence(argument))]
@@ -138,25 +139,26 @@ def _of_call(call: ast.Call, statuses: Mapping[str, int]) -> Occurrences:
         yield code, 400, sentences[0]
 
 
-def _of_function(node: ast.FunctionDef, statuses: Mapping[str, int]) -> Occurrences:
-    """Yield the codes whose sentence is a variable, with every sentence that stands in the function."""
+def _codes_in_function(node: ast.FunctionDef, statuses: Mapping[str, int]) -> Occurrences:
+    """Yield the codes that are raised with a variable as sentence, each with every sentence in the function."""
     texts = [text for part in ast.walk(node) if SENTENCE.search(text := _sentence(part))]
-    raised = POINTER_FIRST | set(statuses)
-    for call in (part for part in ast.walk(node) if isinstance(part, ast.Call) and _name(part.func) in raised):
+    error_names = POINTER_FIRST | set(statuses)
+    for call in (part for part in ast.walk(node) if isinstance(part, ast.Call) and _name(part.func) in error_names):
+        # a leading pointer goes to the end, so that code and sentence come first
         arguments = [*call.args[1:], *call.args[:1]] if _name(call.func) in POINTER_FIRST else call.args
         if len(arguments) > 1 and CODE.fullmatch(code := _text(arguments[0])) and isinstance(arguments[1], ast.Name):
             yield from ((code, statuses.get(_name(call.func), 400), text) for text in texts)
 
 
-def _of_class(node: ast.ClassDef, statuses: Mapping[str, int]) -> Occurrences:
-    """Yield the codes of an exception's class: DRF's class attributes, and constants that `__init__` passes on."""
+def _codes_in_class(node: ast.ClassDef, statuses: Mapping[str, int]) -> Occurrences:
+    """Yield the codes in a class of exceptions: from DRF's `default_code`, or from a call of `super().__init__`."""
     own = {_name(item.targets[0]): item.value for item in node.body if isinstance(item, ast.Assign)}
     if {"default_code", "default_detail", "status_code"} <= set(own):
         status = re.search(r"\d{3}", ast.unparse(own["status_code"]))
         yield _text(own["default_code"]), int(status[0] if status else 500), _sentence(own["default_detail"])
     for call in (part for part in ast.walk(node) if isinstance(part, ast.Call) and _name(part.func) == "__init__"):
-        for before, argument in pairwise(call.args[:2]):
-            if node.name in statuses and CODE.fullmatch(code := _text(before)) and (sentence := _sentence(argument)):
+        for first, second in pairwise(call.args[:2]):
+            if node.name in statuses and CODE.fullmatch(code := _text(first)) and (sentence := _sentence(second)):
                 yield code, statuses[node.name], sentence
 
 

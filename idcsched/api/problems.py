@@ -1,6 +1,6 @@
-"""Problem documents: the `application/problem+json` (RFC 9457) with a stable code that every refusal is.
+"""Problem documents (`application/problem+json`, RFC 9457), each with a stable code: the form of every refusal.
 
-`_refusal` makes them of DRF's and Django's exceptions and of this project's error tree.
+`_refusal` makes the documents from DRF's and Django's exceptions and from this project's error tree.
 """
 
 import logging
@@ -71,6 +71,7 @@ CODES = {
     "parse_error": "malformed_json",
     "error": "bad_request",
 }
+"""DRF's codes, each with the API's code in its place."""
 
 
 def problem(
@@ -91,13 +92,13 @@ def problem(
 
 
 def shortened(text: str) -> str:
-    """Cut a text to LONGEST characters: a name in a request may be as long as the body."""
+    """Cut a text to LONGEST characters: it may quote a name from the request that is as long as the whole body."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def problem_of(error: IdcschedError) -> dict[str, Any]:
     """Return the problem document of a refusal that is part of a larger answer."""
-    return _own_refusal(error)[1]
+    return _idcsched_refusal(error)[1]
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
@@ -117,7 +118,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response 
 def _refusal(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]] | None:
     """Return the status, document and headers of an exception, None for an unknown one."""
     if isinstance(error, IdcschedError):
-        return _own_refusal(error)
+        return _idcsched_refusal(error)
     if isinstance(error, Http404):
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):
@@ -142,7 +143,7 @@ def status_of(kind: type[IdcschedError]) -> HTTPStatus:
     return next((status for known, status in _STATUS if issubclass(kind, known)), HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def _own_refusal(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, str]]:
+def _idcsched_refusal(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, str]]:
     status = status_of(type(error))
     headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     extra = {name: msgspec.to_builtins(value) for name, value in error.extra.items()}
@@ -150,7 +151,7 @@ def _own_refusal(error: IdcschedError) -> tuple[int, dict[str, Any], dict[str, s
 
 
 def _errors(error: IdcschedError) -> list[dict[str, str]]:
-    """Return the member `errors`: the field errors, or the one item of a list that caused the refusal."""
+    """Return the document's `errors`: all field errors of an Invalid; of another error itself, if it has a pointer."""
     if isinstance(error, Invalid):
         return [{"pointer": item.pointer, "code": item.code, "detail": explained(item)} for item in error.errors]
     pointer = getattr(error, "pointer", "")
@@ -166,10 +167,10 @@ def _drf_refusal(error: exceptions.APIException) -> tuple[int, dict[str, Any], d
     if wait := getattr(error, "wait", None):
         headers["Retry-After"] = str(int(wait) + 1)
     if isinstance(error, exceptions.ValidationError):
-        return _own_refusal(Invalid.of(field_errors(error)))
+        return _idcsched_refusal(Invalid.of(field_errors(error)))
     codes = error.get_codes()
     code = CODES.get(str(codes), str(codes)) if isinstance(codes, str) else "invalid"
-    pointer, detail = getattr(error, "pointer", ""), str(error.detail)
+    pointer, detail = getattr(error, "pointer", ""), str(error.detail)  # StaleETag has a pointer
     errors = [{"pointer": pointer, "code": code, "detail": detail}] if pointer else []
     return error.status_code, problem(error.status_code, code, detail, errors), headers
 
@@ -187,7 +188,7 @@ def _flattened(details: Any, pointer: str) -> Iterator[FieldError]:
         for key, value in details.items():
             yield from _flattened(value, pointer if key == "non_field_errors" else f"{pointer}/{escaped(key)}")
     elif isinstance(details, list):
-        only_leaves = all(_is_leaf(value) for value in details)
+        only_leaves = all(_is_leaf(value) for value in details)  # then all are errors of one value
         for index, value in enumerate(details):
             yield from _flattened(value, pointer if only_leaves else f"{pointer}/{index}")
 
@@ -203,23 +204,23 @@ def escaped(step: object) -> str:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Refuse a request that Django could not read."""
-    return _bare(HTTPStatus.BAD_REQUEST, "bad_request", gettext("the request could not be understood"))
+    return _problem_response(HTTPStatus.BAD_REQUEST, "bad_request", gettext("the request could not be understood"))
 
 
 def forbidden() -> HttpResponse:
     """Answer 403 outside of any API view: a page, or a form without its CSRF token."""
-    return _bare(HTTPStatus.FORBIDDEN, "forbidden", gettext("this is not allowed"))
+    return _problem_response(HTTPStatus.FORBIDDEN, "forbidden", gettext("this is not allowed"))
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Refuse a path that no view has."""
-    return _bare(HTTPStatus.NOT_FOUND, "not_found", gettext("nothing has this address"))
+    return _problem_response(HTTPStatus.NOT_FOUND, "not_found", gettext("nothing has this address"))
 
 
 def slash_missing(path: str) -> HttpResponse:
     """Refuse a write to an address that lacks its closing slash."""
     detail = gettext("addresses end in a slash: {path}").format(path=path)
-    return _bare(HTTPStatus.NOT_FOUND, "slash_missing", detail)
+    return _problem_response(HTTPStatus.NOT_FOUND, "slash_missing", detail)
 
 
 def unavailable(error: Exception) -> HttpResponse:
@@ -233,8 +234,10 @@ def unavailable(error: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 500 for a bug, whose traceback is in the log under the request's id."""
     detail = gettext("something failed on our side; the log has it under the request's id, {request_id}")
-    return _bare(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", detail.format(request_id=request_id_of(request)))
+    return _problem_response(
+        HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error", detail.format(request_id=request_id_of(request))
+    )
 
 
-def _bare(status: HTTPStatus, code: str, detail: str) -> JsonResponse:
+def _problem_response(status: HTTPStatus, code: str, detail: str) -> JsonResponse:
     return JsonResponse(problem(status, code, detail), status=status, content_type=CONTENT_TYPE)

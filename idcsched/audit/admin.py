@@ -17,7 +17,7 @@ __all__ = ["ChosenRowsMixin", "PlainValuesMixin", "ReadOnlyAdmin", "plain_column
 
 
 class ChosenRowsMixin:
-    """Admin mixin that answers an action on a key that no row can have with 400 instead of failing."""
+    """Admin mixin that answers 400, instead of failing, where a chosen key is malformed, so that no row can have it."""
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
         key = queryset.model._meta.pk
@@ -58,7 +58,10 @@ class PlainValuesMixin:
 
 @cache
 def plain_column(model: type[Model], name: Any) -> Any:
-    """Return the column to show: its name, or a function that formats a number, a code, or a row that has a code."""
+    """Return the column for `name`: a function that formats the field's value, or `name` itself.
+
+    Formatted are floats, codes, and references to rows that have a code.
+    """
     field = next((field for field in model._meta.concrete_fields if field.name == name), None)
     if isinstance(field, FloatField):
         format_value: Callable[[Any], str] = figure_text
@@ -82,6 +85,7 @@ def _format_code(code: str) -> str:
 
 
 def _format_row(row: Any) -> str:
+    """Format a related row; its text up to the first space, mostly its code, is never broken over lines."""
     code, _, name = str(row).partition(" ")
     return format_html('<span class="whole">{}</span> {}', code, name)
 

@@ -31,8 +31,9 @@ Result = TypeVar("Result")
 ENOUGH = 100
 """The most errors that are reported at once."""
 BATCH = 1000
+"""Rows per INSERT or SELECT."""
 WIDE_BATCH = 200
-"""Rows per UPDATE, which names each row once per field."""
+"""Rows per UPDATE: fewer, as the statement grows with rows times fields."""
 
 
 def places(items: Sequence[Any]) -> list[str]:
@@ -69,7 +70,7 @@ def rows_create(rows: Sequence[Row], pointers: Sequence[str] = ()) -> list[Row]:
 
 
 def rows_insert(rows: Sequence[Row], pointers: Sequence[str] = ()) -> list[Row]:
-    """Insert new rows that have been checked already, as `rows_create` does."""
+    """Insert new rows as `rows_create` does, but without `rows_check`, which the caller has called."""
     if not rows:
         return []
     model = type(rows[0])
@@ -82,9 +83,10 @@ def rows_insert(rows: Sequence[Row], pointers: Sequence[str] = ()) -> list[Row]:
 def rows_update(
     updates: Sequence[tuple[Row, Mapping[str, Any]]], *, allowed: Set[str], pointers: Sequence[str] = ()
 ) -> list[Row]:
-    """Set the given fields of each row, read anew from the database, as `row_update` does, all or none.
+    """Set fields of many rows, all or none: each of `updates` is a row and its new values, as for `row_update`.
 
-    Returns the fresh rows in the same order. `updates` may name no row twice. Raises Invalid, NotFound, Conflict.
+    Returns the rows, read anew from the database, in the same order. `updates` may name no row twice. Raises Invalid,
+    NotFound, Conflict.
     """
     if not updates:
         return []
@@ -113,8 +115,8 @@ def rows_update(
 def _locked(rows: Sequence[Row]) -> list[Row]:
     """Return the rows, read anew with the rows that they refer to, and locked until the transaction ends.
 
-    First one query locks, then another reads: after a wait for the lock, a single query would return the rows that
-    were referred to before the wait.
+    One query locks the rows, then another reads them with their references. A single query that had to wait for the
+    lock would return the referenced rows as they were before the wait.
     """
     model = type(rows[0])
     references = [field.name for field in model._meta.concrete_fields if field.is_relation]
@@ -129,7 +131,7 @@ def _locked(rows: Sequence[Row]) -> list[Row]:
 
 
 def _save(rows: Sequence[Row], field_names: Sequence[Set[str]], pointers: Sequence[str]) -> None:
-    """Write rows together whose changes set the same fields."""
+    """Group the rows by the fields that their changes set, and write each group together."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, names in enumerate(field_names):
         groups.setdefault(tuple(sorted(names)), []).append(index)
@@ -158,7 +160,7 @@ def _batched(rows: Sequence[Row], pointers: Sequence[str], size: int, write: Cal
         except IntegrityError as error:
             if pointers:
                 _blame(batch, pointers[start : start + len(batch)], write)
-            raise constraint_refusal(error) from error
+            raise constraint_refusal(error) from error  # without pointers, or no single row was refused again
         start += len(batch)
 
 

@@ -53,6 +53,7 @@ def protecting_examples(error: ProtectedError) -> str:
 def _constraint(error: IntegrityError) -> BaseConstraint | None:
     diagnosis = getattr(error.__cause__, "diag", None)
     name = getattr(diagnosis, "constraint_name", None)
+    # SQLite's errors have no `diag`; their text names the constraint
     if diagnosis is None and (match := SQLITE_CHECK.match(str(error))):
         name = match["name"]
     if name:
@@ -66,8 +67,8 @@ def _unique_constraint(columns: frozenset[str]) -> UniqueConstraint | None:
     """Find a constraint by its columns: SQLite names them (`table.column`) and not the constraint."""
     for model, item in _constraints():
         if isinstance(item, UniqueConstraint):
-            own = (model._meta.get_field(name) for name in item.fields)
-            if columns == {f"{model._meta.db_table}.{field.column}" for field in own if hasattr(field, "column")}:
+            fields = (model._meta.get_field(name) for name in item.fields)
+            if columns == {f"{model._meta.db_table}.{field.column}" for field in fields if hasattr(field, "column")}:
                 return item
     return None
 
@@ -81,7 +82,7 @@ def _violates(error: IntegrityError, sqlstate: str, sqlite_text: str) -> bool:
 
 
 def _pointer(constraint: BaseConstraint) -> str:
-    """Return the pointer of the first field in the constraint."""
+    """Return the pointer of the first field in a check constraint's condition; empty for other constraints."""
     if not isinstance(constraint, CheckConstraint) or not isinstance(constraint.condition, Q):
         return ""
     return f"/{_first_field(constraint.condition)}"

@@ -1,4 +1,4 @@
-"""The writes of this package, which the services of all other packages call inside their transactions."""
+"""Functions that record changes; the services of other packages call them inside their transactions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -36,12 +36,12 @@ def _change(kind: str, key: str, before: Mapping[str, Any] | None, after: Mappin
     action, before, after = _difference(before, after)
     if action is Action.UPDATE and not before and not after:
         return None
-    source = origin()
+    change_origin = origin()
     return Change(
-        actor=source.actor,
-        via=source.via,
-        request_id=source.request_id,
-        message=source.message,
+        actor=change_origin.actor,
+        via=change_origin.via,
+        request_id=change_origin.request_id,
+        message=change_origin.message,
         action=action,
         kind=kind,
         key=key,

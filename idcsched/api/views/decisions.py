@@ -32,8 +32,8 @@ from idcsched.scheduling.sentences import read
 
 __all__ = ["DecisionViewSet"]
 
-LONG = ("candidates", "tie", "margin", "rejected", "rejected_counts", "near_misses", "stale")
-"""The fields that `explain` governs; they are null in a brief list."""
+EXPLAINED_FIELDS = ("candidates", "tie", "margin", "rejected", "rejected_counts", "near_misses", "stale")
+"""The fields that the request's `explain` governs; with `brief=true` they are null."""
 BRIEF = _("With true: without what `explain` governs (`candidates`, `rejected` and the like are null).")
 EXAMPLE = {"weights": {"billing_cost": 20}, "data": "then"}
 
@@ -76,13 +76,13 @@ class DecisionSerializer(serializers.BaseSerializer[Decision]):
     def to_representation(self, instance: Decision) -> dict[str, Any]:
         answer = instance.answer
         if "true" in self.context["request"].query_params.getlist("brief"):
-            answer = {**answer, **dict.fromkeys(LONG, None)}
+            answer = {**answer, **dict.fromkeys(EXPLAINED_FIELDS, None)}
         taken = instance.taken and {
             **{name: instance.taken[name] for name in ("idc", "rank", "because")},
-            "passed_over": instance.taken.get("passed_over", []),
+            "passed_over": instance.taken.get("passed_over", []),  # older records lack it
         }
         return {
-            **read(answer, instance.sentences),
+            **read(answer, instance.sentences),  # translated
             "created_at": serializers.DateTimeField().to_representation(instance.created_at),
             "tenant": instance.tenant.code if instance.tenant else instance.tenant_code or None,
             "actor": instance.actor,
@@ -92,9 +92,9 @@ class DecisionSerializer(serializers.BaseSerializer[Decision]):
 
 
 class DecisionFilters(FilterSet):
-    brief = flag("all_of_them", help_text=BRIEF)
+    brief = flag("keep_all", help_text=BRIEF)
 
-    def all_of_them(self, queryset: QuerySet[Decision], name: str, values: list[bool]) -> QuerySet[Decision]:
+    def keep_all(self, queryset: QuerySet[Decision], name: str, values: list[bool]) -> QuerySet[Decision]:
         """Return all rows: `brief` changes how a decision is shown, not which are listed."""
         return queryset
 
@@ -124,7 +124,7 @@ class DecisionViewSet(ReadOnlyResource):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        recorder.settle(kwargs.get("id"))  # before any transaction, for whose end the recorder would have to wait
+        recorder.settle(kwargs.get("id"))  # not in a transaction: on SQLite the recorder would wait for its end
 
     def get_queryset(self) -> QuerySet[Decision]:
         decisions = decisions_visible(principal_of_request(self.request)).select_related("tenant")

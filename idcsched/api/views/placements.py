@@ -76,9 +76,10 @@ EXAMPLE = {
     "callback_url": "https://portal.example.com/placements",
 }
 """Machines that are being started in the second-best IDC, after the best could not start them."""
-ANSWERED = OpenApiExample("Started elsewhere than was thought best", value=EXAMPLE, response_only=True)
-COMMIT = {"commit_token": "the `commit_token` of a recommendation", "action": "reserve"}
-MOVING = frozenset({"machines", "due_to_leave"})
+PLACEMENT_EXAMPLE = OpenApiExample("Started elsewhere than was thought best", value=EXAMPLE, response_only=True)
+COMMIT_EXAMPLE = {"commit_token": "the `commit_token` of a recommendation", "action": "reserve"}
+NOT_IN_ETAG = frozenset({"machines", "due_to_leave"})
+"""The fields that may change while the placement stays in its state; the ETag leaves them out."""
 UUID_SHAPED = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 
@@ -99,7 +100,7 @@ class PlacementFilters(FilterSet):
     due_to_leave = flag("leaving")
 
     def leaving(self, queryset: QuerySet[Placement], name: str, values: list[bool]) -> QuerySet[Placement]:
-        if set(values) != {values[0]}:
+        if set(values) != {values[0]}:  # true and false: all placements
             return queryset
         leaving = on_idcs_to_leave(timezone.now())
         return queryset.filter(leaving) if values[0] else queryset.exclude(leaving)
@@ -116,7 +117,7 @@ class PlacementFilters(FilterSet):
 
 @extend_schema_view(
     list=extend_schema(responses=PlacementDocument),
-    retrieve=extend_schema(responses=PlacementDocument, examples=[ANSWERED]),
+    retrieve=extend_schema(responses=PlacementDocument, examples=[PLACEMENT_EXAMPLE]),
 )
 class PlacementViewSet(ReadOnlyResource):
     """Placements. Callers who are bound to a tenant see those of their tenant, all others see all."""
@@ -147,7 +148,7 @@ class PlacementViewSet(ReadOnlyResource):
     @extend_schema(
         request=Commit,
         responses=dict.fromkeys((200, 201, 202), PlacementDocument),
-        examples=[OpenApiExample("Take it at its word", value=COMMIT, request_only=True), ANSWERED],
+        examples=[OpenApiExample("Take it at its word", value=COMMIT_EXAMPLE, request_only=True), PLACEMENT_EXAMPLE],
     )
     def create(self, request: Request) -> HttpResponse:
         """Turn a recommendation into a placement in its IDC; the same token again gives the same placement."""
@@ -210,16 +211,17 @@ class PlacementViewSet(ReadOnlyResource):
         placement = self.get_object()
         with caller_origin(self.request):
             if "If-Match" in self.request.headers:
+                # the row is locked first, then `_read_and_check` reads the placement anew
                 rows = Placement.objects.filter(pk=placement.pk)
-                moved = change_locked(rows, read=self._checked, change=lambda locked: service(placement=locked))
+                moved = change_locked(rows, read=self._read_and_check, change=lambda locked: service(placement=locked))
             else:
                 moved = service(placement=placement)
         return placement_response(moved, status=status)
 
-    def _checked(self) -> Placement:
+    def _read_and_check(self) -> Placement:
         """Read the placement and check `If-Match`; raises StaleETag."""
         placement: Placement = self.get_object()
-        if_match_check(self.request, map(_versioned, placement_documents([placement])), [""])
+        if_match_check(self.request, map(_versioned, placement_documents([placement])), pointers=[""])
         return placement
 
 
@@ -232,7 +234,7 @@ def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -
 
 
 def ordered_response(placement: Placement, status: int) -> HttpResponse:
-    """Return a new placement from the rows just written; read it again where its machines are being started."""
+    """Answer with a new placement; it is read again only where its machines are already being started."""
     if placement.state in (State.RESERVED, State.WAITING):
         return _response(new_placement_document(placement), status)
     return placement_response(placement, status=status)
@@ -246,12 +248,12 @@ def _response(document: PlacementDocument, status: int) -> HttpResponse:
 
 
 def _versioned(document: PlacementDocument) -> dict[str, Any]:
-    """Return the fields that the ETag covers: all but those that change without a move of the placement."""
+    """Return the fields that the ETag covers."""
     shown_fields: dict[str, Any] = msgspec.to_builtins(document)
-    return {name: value for name, value in shown_fields.items() if name not in MOVING}
+    return {name: value for name, value in shown_fields.items() if name not in NOT_IN_ETAG}
 
 
 @lru_cache(maxsize=8)
 def _list_address(prefix: str) -> str:
-    """Return the address of `placements/` below the prefix; cached, as `reverse` goes through all addresses."""
+    """Return the address of `placements/`, cached by script prefix: `reverse` adds the prefix itself, and is slow."""
     return reverse("placement-list")

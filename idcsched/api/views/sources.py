@@ -59,9 +59,9 @@ class SourceSerializer(StrictModelSerializer):
 
     class Meta:
         model = Source
-        own = ("code", "kind", "schedule", "config", "mapping", "secret_ref", "regions", "enabled")
+        writable = ("code", "kind", "schedule", "config", "mapping", "secret_ref", "regions", "enabled")
         read_only_fields = ("running", "due_at", "started_at", "succeeded_at", "failures")
-        fields = (*own, *read_only_fields)
+        fields = (*writable, *read_only_fields)
 
     def get_running(self, source: Source) -> bool:
         return source.claim is not None
@@ -178,15 +178,15 @@ class SourceViewSet(Resource):
     delete_service = staticmethod(services.source_delete)
 
     def make(self, document: Any) -> Source:
-        return services.source_create(**self._in_own_regions(self._validated(document)))
+        return services.source_create(**self._with_regions_of_caller(self._validated(document)))
 
     def change(self, row: Any, document: Any, *, partial: bool) -> Any:
         if not partial and isinstance(document, Mapping):
-            document = self._in_own_regions(document)
+            document = self._with_regions_of_caller(document)
         return super().change(row, document, partial=partial)
 
-    def _in_own_regions(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Give a source without `regions` those of its operator, where the operator is bound to some."""
+    def _with_regions_of_caller(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Add `regions` where they are missing: those that the caller is bound to, if any."""
         regions = principal_of_request(self.request).regions
         return dict(fields) if regions is None or "regions" in fields else {**fields, "regions": list(regions)}
 
@@ -208,9 +208,9 @@ class SourceViewSet(Resource):
     @action(detail=True, methods=["post"])
     def run(self, request: Request, code: str) -> Response:
         """Have the source asked as soon as a worker is free."""
-        due = self.edited_object(lambda source: services.source_ask(source=source, now=timezone.now()))
-        source_hint(due.pk)
-        return Response(self.get_serializer(due).data, status=status.HTTP_202_ACCEPTED)
+        source = self.edited_object(lambda row: services.source_ask(source=row, now=timezone.now()))
+        source_hint(source.pk)  # a worker need not wait for the next sweep
+        return Response(self.get_serializer(source).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(operation_id="source_test", request=None, responses=ShownTrial)
     @action(detail=True, methods=["post"])
@@ -253,15 +253,15 @@ def _run(row: Run) -> ShownRun:
         refused=row.refused,
         unmatched=row.unmatched,
         refusals=[
-            RunRefusals(kind["code"], kind["count"], [_stored_refusal(example) for example in kind["examples"]])
-            for kind in row.refusals
+            RunRefusals(group["code"], group["count"], [_run_refusal(example) for example in group["examples"]])
+            for group in row.refusals
         ],
         unmatched_names=[UnmatchedName(**name) for name in row.unmatched_names],
         error=None if row.error is None else RunError(row.error["code"], note_said(row.error)),
     )
 
 
-def _stored_refusal(example: Mapping[str, Any]) -> RunRefusal:
+def _run_refusal(example: Mapping[str, Any]) -> RunRefusal:
     detail = note_said(example["reason"])
     return RunRefusal(example["idc"], example["line"], example["metric"], example["value"], detail)
 
@@ -275,12 +275,12 @@ def _trial(trial: Trial) -> ShownTrial:
         samples=[
             TriedSample(sample.idc, sample.line, sample.metric, sample.value, sample.at) for sample in trial.samples
         ],
-        refusals=[_refusal(refused) for refused in trial.refused],
+        refusals=[_trial_refusal(refused) for refused in trial.refused],
         unmatched_names=[UnmatchedName(*name) for name in trial.unmatched],
         error=None if trial.error is None else RunError(trial.error.code, explained(trial.error)),
     )
 
 
-def _refusal(refused: Refused) -> RunRefusal:
+def _trial_refusal(refused: Refused) -> RunRefusal:
     value = None if refused.value is None else str(refused.value)
     return RunRefusal(refused.idc, refused.line, refused.metric, value, explained(refused.reason))
