@@ -49,16 +49,16 @@ class NetworkFlow(Plugin):
         need = ctx.need
         if not need:
             return None
-        choice, codes, unseen = ctx.lines, ctx.snapshot.lines.codes, self._unseen(ctx)
-        seen = choice.carries | (unseen == NO_LINE)
+        choice, codes, unknown_use = ctx.lines, ctx.snapshot.lines.codes, self._line_of_unknown_use(ctx)
+        use_known = choice.carries | (unknown_use == NO_LINE)
         return (
             Verdict(choice.has_line, NO_LINE_AT_ALL, lambda i: {"need": need}),
-            Verdict(seen, UNKNOWN, lambda i: {"need": need, "line": codes[unseen[i]]}),
+            Verdict(use_known, UNKNOWN, lambda i: {"need": need, "line": codes[unknown_use[i]]}),
             Verdict(
-                choice.carries | ~choice.has_line | ~seen,
+                choice.carries | ~choice.has_line | ~use_known,
                 NOT_ENOUGH,
-                detail=lambda i: self._shortfall(ctx, i, need),
-                figures=lambda i: self._room(ctx, i, need),
+                detail=lambda i: self._tightest_line(ctx, i, need),
+                figures=lambda i: self._figures(ctx, i, need),
             ),
         )
 
@@ -82,42 +82,50 @@ class NetworkFlow(Plugin):
                 ceiling=ceiling(lines.purchased.item(line), lines.max_level.item(line), lines.used.item(line), usage),
                 counted="ordered" if usage.count == "ordered" else "pending",
             )
-            for line in (ctx.lines.of(0) if need else ())
+            for line in (ctx.lines.of(0) if need else ())  # row 0: the chosen IDC is the only row
         ]
 
     @staticmethod
-    def _unseen(ctx: Cycle) -> Rows:
-        """Return for each row that has all its lines one whose unknown use rejects the row; NO_LINE: there is none."""
-        unseen, choice, rooms = np.full(ctx.size, NO_LINE, dtype=np.intp), ctx.lines, ctx.snapshot.lines.room
+    def _line_of_unknown_use(ctx: Cycle) -> Rows:
+        """Return for each row a chosen line that rejects the row because its use is unknown, or else NO_LINE.
+
+        Rows that lack a line are rejected for that, and have NO_LINE here.
+        """
+        unknown_use, choice, rooms = np.full(ctx.size, NO_LINE, dtype=np.intp), ctx.lines, ctx.snapshot.lines.room
         if choice.known.all():
-            return unseen
-        for group in choice.groups if rooms.size else ():
-            reading = ctx.line_metric(BANDWIDTH, group).with_values(rooms[group])
+            return unknown_use
+        for chosen in choice.groups if rooms.size else ():  # several where each wanted ISP has its own line
+            # the filter judges by room, so `usable` puts stale values on record as room; it does so under `pass`, too
+            reading = ctx.line_metric(BANDWIDTH, chosen).with_values(rooms[chosen])
             usable = ctx.usable(reading, among=choice.has_line)
             if ctx.missing.filter != "pass":
-                unseen = np.where(choice.has_line & ~usable, group, unseen)
-        return unseen
+                unknown_use = np.where(choice.has_line & ~usable, chosen, unknown_use)
+        return unknown_use
 
     @staticmethod
     def _oldest(ctx: Cycle) -> Rows:
         """Return each row's line with the oldest measurement, whose age is the score's."""
         oldest, *others = ctx.lines.groups
-        for group in others:
-            at, oldest_at = (ctx.line_times(BANDWIDTH, lines) for lines in (group, oldest))
-            oldest = np.where(~(at >= oldest_at), group, oldest)
+        for chosen in others:
+            at, oldest_at = (ctx.line_times(BANDWIDTH, lines) for lines in (chosen, oldest))
+            oldest = np.where(~(at >= oldest_at), chosen, oldest)  # not `<`: a line never measured (NaN) is the oldest
         return oldest
 
     @classmethod
-    def _room(cls, ctx: Cycle, i: int, need: float) -> dict[str, Any] | None:
-        """Return the figures of the row's line with the least room; `free` is null where its use is unknown."""
+    def _figures(cls, ctx: Cycle, i: int, need: float) -> dict[str, Any] | None:
+        """Return need, room and shortfall of the row's line with the least room.
+
+        Where the use of a chosen line is unknown, return the first line with `free` null; without a line, None.
+        """
         if ctx.lines.known[i]:
-            return cls._shortfall(ctx, i, need)
+            return cls._tightest_line(ctx, i, need)
         first = next((ctx.snapshot.lines.codes[line] for line in ctx.lines.of(i)), None)
         return None if first is None else {"line": first, "need": need, "free": None, "short_by": None}
 
     @staticmethod
-    def _shortfall(ctx: Cycle, i: int, need: float) -> dict[str, Any]:
+    def _tightest_line(ctx: Cycle, i: int, need: float) -> dict[str, Any]:
         """Return need, room and shortfall of the row's line with the least room."""
-        codes, left = ctx.snapshot.lines.codes, ctx.snapshot.lines.room.item
-        room, line = min([(room, codes[line]) for line in ctx.lines.of(i) if not isnan(room := left(line))])
+        lines = ctx.snapshot.lines
+        rooms = [(lines.room.item(line), lines.codes[line]) for line in ctx.lines.of(i)]
+        room, line = min([(room, line) for room, line in rooms if not isnan(room)])
         return {"line": line, **shortfall(need, room)}

@@ -1,7 +1,7 @@
 """The tokens in a process's memory, by which callers are authenticated without a query.
 
-A table holds every token that could be used, and is replaced as a whole when the feed announces a change of a token, a
-user or a tenant. Expiry and address are checked when a token is used.
+A table holds every token that has not ended, or ended within the last day, and is replaced as a whole when the feed
+announces a change of a token, a user or a tenant. Expiry and address are checked when a token is used.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ FORGOTTEN_AFTER: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownToken:
-    """One token and the principal that it authenticates."""
+    """One token, whether its user is active, and the principal that it authenticates."""
 
     row: ApiToken
     active: bool
@@ -52,15 +52,18 @@ TokenTable = Mapping[str, KnownToken]
 
 
 def tokens_known(regions: Mapping[int, tuple[str, ...]]) -> TokenTable:
-    """Return the tokens that can be used or could until yesterday; `regions`, by user id, bounds the operators'."""
+    """Return the tokens that have not ended, or ended within the last day.
+
+    `regions`: by user id, where an operator may write; an operator without an entry may write everywhere.
+    """
     since = timezone.now() - FORGOTTEN_AFTER
     unrevoked = Q(revoked_at__isnull=True) | Q(revoked_at__gt=since)
     unexpired = Q(expires_at__isnull=True) | Q(expires_at__gt=since)
-    return dict(_known(_with_owners().filter(unrevoked, unexpired), regions))
+    return dict(_entries(_with_owners().filter(unrevoked, unexpired), regions))
 
 
 def token_from_database(text: str) -> KnownToken | None:
-    """Read the token of that text from the database, without its user's regions."""
+    """Read the token of that text from the database. Regions are added by `inventory.scope.scoped`."""
     row = _with_owners().filter(digest=token_digest(text)).first()
     return None if row is None else KnownToken(row=row, active=row.user.is_active, principal=_principal(row))
 
@@ -74,7 +77,7 @@ def _with_owners() -> QuerySet[ApiToken]:
     return ApiToken.objects.select_related("user__tenant", "tenant")
 
 
-def _known(rows: Iterable[ApiToken], regions: Mapping[int, tuple[str, ...]]) -> Iterator[tuple[str, KnownToken]]:
+def _entries(rows: Iterable[ApiToken], regions: Mapping[int, tuple[str, ...]]) -> Iterator[tuple[str, KnownToken]]:
     for row in rows:
         principal = _principal(row)
         if principal.role == Role.OPERATOR:
@@ -83,12 +86,14 @@ def _known(rows: Iterable[ApiToken], regions: Mapping[int, tuple[str, ...]]) -> 
 
 
 def _principal(token: ApiToken) -> Principal:
-    tenant = token.user.tenant or token.tenant  # a user of a tenant acts for no other, even if the token is older
+    # a user of a tenant acts for no other, even by a token made before the user was bound to the tenant
+    tenant = token.user.tenant or token.tenant
     return Principal(
         user_id=token.user.pk,
         username=token.user.username,
         role=Role(token.user.role),
         tenant=None if tenant is None else tenant.code,
+        # where the role may read all tenants, the token's tenant is only the default
         all_tenants=token.user.tenant_id is None
         and (token.tenant_id is None or role_can(token.user.role, "read_all_tenants")),
         token_id=token.pk,

@@ -41,7 +41,7 @@ class StructExtension(OpenApiSerializerExtension):
         return str(self.target.__name__)
 
     def get_identity(self, auto_schema: AutoSchema, direction: Direction) -> str:
-        """Return the class's name, by which msgspec refers to structs inside of others, too."""
+        """Return the class's name, as `_register` does, so that a struct inside others is the same component."""
         return str(self.target.__name__)
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
@@ -71,13 +71,14 @@ def list_of(item: type[msgspec.Struct]) -> type[StructList]:
 
 def page_of(item: Any) -> type[StructList]:
     """Return the class that means a page of `item`, with the count and links around it, to `extend_schema`."""
+    # many=False: the schema is already that of a page, so drf-spectacular must not make a list of pages
     return type(f"{item.__name__}Page", (StructPage,), {"item": item, "_spectacular_annotation": {"many": False}})
 
 
 def paged(item: Any, *, filters: bool = False, parameters: Sequence[Any] = (), **options: Any) -> Any:
     """Declare that a view without a queryset of its own answers a page of `item`; `filters`: whether it has filters."""
-    known = [*parameters, *PAGE_PARAMETERS]
-    return extend_schema(request=None, responses=page_of(item), filters=filters, parameters=known, **options)
+    parameters = [*parameters, *PAGE_PARAMETERS]
+    return extend_schema(request=None, responses=page_of(item), filters=filters, parameters=parameters, **options)
 
 
 class StructListExtension(OpenApiSerializerExtension):
@@ -97,11 +98,11 @@ class StructPageExtension(StructListExtension):
     """The schema of a page whose results are a component."""
 
     target_class = "idcsched.api.openapi.StructPage"
-    priority = 1
+    priority = 1  # before StructListExtension, which matches pages, too
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
-        shown: dict[str, Any] = Pages().get_paginated_response_schema(super().map_serializer(auto_schema, direction))
-        return shown
+        page: dict[str, Any] = Pages().get_paginated_response_schema(super().map_serializer(auto_schema, direction))
+        return page
 
 
 class DocumentExtension(OpenApiSerializerFieldExtension):
@@ -122,11 +123,12 @@ def schema_of(kind: Any, auto_schema: AutoSchema) -> dict[str, Any]:
 
 
 def _described(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop the title, since code generators would give the components of a struct's request and answer the same name;
-    take the indentation of a docstring's further lines away.
+    """Return the schema without its title, and with its description unindented.
+
+    From the title, code generators would give the two components of a struct, request and answer, the same name.
     """
-    kept = {name: value for name, value in schema.items() if name != "title"}
-    return {**kept, "description": cleandoc(kept["description"])} if "description" in kept else kept
+    untitled = {name: value for name, value in schema.items() if name != "title"}
+    return {**untitled, "description": cleandoc(untitled["description"])} if "description" in untitled else untitled
 
 
 def _register(auto_schema: AutoSchema, schemas: Mapping[str, Any]) -> None:

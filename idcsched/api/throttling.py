@@ -1,12 +1,13 @@
 """Rate limits per token, by the generic cell rate algorithm (GCRA).
 
 Each process limits in memory, so that no answer waits for another server: a token has a bucket that holds as many
-requests as the rate names, and fills evenly. With Redis, a thread exchanges what was let through with the other
-processes four times a second, in one round trip; so a token may exceed its rate by what the others let through in a
-quarter of a second, and no more. While Redis is away each process counts for itself.
+requests as the rate names, and fills evenly. With Redis, a thread adds the requests that this process let through to
+the total of all processes, and reads that total, four times a second, in one round trip; so a token may exceed its rate
+by what the other processes let through in a quarter of a second, and no more. While Redis is away each process counts
+for itself.
 
-A bucket is kept as its "theoretical arrival time": the moment at which it would be full again. Redis holds the same by
-its own clock; between machines only durations travel.
+A bucket is kept as its "theoretical arrival time": the moment at which it would be full again. Redis holds that moment
+by Redis's own clock. Processes and Redis exchange only durations, so their clocks need not agree.
 """
 
 import threading
@@ -24,7 +25,7 @@ from rest_framework.throttling import BaseThrottle
 from idcsched.accounts.roles import Principal
 from idcsched.jobs.background import Background
 
-if TYPE_CHECKING:  # DRF's settings name this module, and its views read them
+if TYPE_CHECKING:  # a cycle at run time: DRF's views import the throttle classes of DRF's settings
     from rest_framework.views import APIView
 
     from .throttle_sync import ThrottleSync
@@ -34,7 +35,7 @@ __all__ = ["Buckets", "CallerThrottle", "Rate", "buckets", "sharing", "sharing_s
 SYNC_EVERY: Final = 0.25
 SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 MANY: Final = 10_000
-"""The number of remembered callers from which on those with full buckets are forgotten."""
+"""With so many buckets in memory, the full ones are deleted: a full bucket is as good as none."""
 
 throttled = Counter("idcsched_throttled", "Requests answered with 429.")
 
@@ -63,7 +64,7 @@ class Buckets:
         self.rate = rate
         self._lock = threading.Lock()
         self._full_at: dict[str, float] = {}
-        self._pending: dict[str, int] = {}
+        self._not_exchanged: dict[str, int] = {}  # requests let through since the last exchange
 
     def take(self, caller: str, now: float) -> float:
         """Take one request from the caller's bucket; returns 0, or the seconds to wait where the bucket is empty."""
@@ -75,23 +76,24 @@ class Buckets:
             if len(self._full_at) >= MANY:
                 self._full_at = {name: at for name, at in self._full_at.items() if at > now}
             self._full_at[caller] = full_at
-            self._pending[caller] = self._pending.get(caller, 0) + 1
+            self._not_exchanged[caller] = self._not_exchanged.get(caller, 0) + 1
             return 0.0
 
     def exchange(self, add: Callable[[dict[str, float]], list[float]], clock: Callable[[], float]) -> None:
-        """Give `add` the seconds of bucket that each caller used here since the last exchange.
+        """Give `add` what each caller used here since the last exchange, as the seconds in which a bucket regains it.
 
-        `add` returns those used in all processes; the buckets here are set to them.
+        `add` returns, in the same order, the seconds until these buckets are full after the use in all processes. A
+        bucket here that would be full sooner is set to that.
         """
         with self._lock:
-            pending, self._pending = self._pending, {}
-        if not pending:
+            counts, self._not_exchanged = self._not_exchanged, {}
+        if not counts:
             return
-        used = add({caller: count * self.rate.interval for caller, count in pending.items()})
+        seconds_until_full = add({caller: count * self.rate.interval for caller, count in counts.items()})
         now = clock()
         with self._lock:
-            for caller, seconds in zip(pending, used, strict=True):
-                meanwhile = self._pending.get(caller, 0) * self.rate.interval
+            for caller, seconds in zip(counts, seconds_until_full, strict=True):
+                meanwhile = self._not_exchanged.get(caller, 0) * self.rate.interval
                 self._full_at[caller] = max(self._full_at.get(caller, 0.0), now + seconds + meanwhile)
 
 
@@ -103,7 +105,7 @@ def buckets(rate: str) -> Buckets:
 
 @cache
 def sharing() -> "ThrottleSync | None":
-    """Return the exchange with the other processes; None where nothing is throttled, or there is no Redis."""
+    """Return this process's exchange with the other processes through Redis; None without a rate limit or Redis."""
     if settings.THROTTLE is None or not settings.REDIS_URL:
         return None
     from .throttle_sync import ThrottleSync  # noqa: PLC0415 - without Redis its client need not be in memory
@@ -134,9 +136,9 @@ class CallerThrottle(BaseThrottle):
     def allow_request(self, request: Request, view: "APIView") -> bool:
         if settings.THROTTLE is None or not isinstance(request.auth, Principal):
             return True
-        caller = request.auth
-        name = f"user:{caller.user_id}" if caller.token_id is None else f"token:{caller.token_id}"
-        self._wait = buckets(settings.THROTTLE).take(name, time.monotonic())
+        principal = request.auth
+        caller = f"user:{principal.user_id}" if principal.token_id is None else f"token:{principal.token_id}"
+        self._wait = buckets(settings.THROTTLE).take(caller, time.monotonic())
         if self._wait:
             throttled.inc()
         return not self._wait

@@ -20,7 +20,7 @@ from .models import Change, Recorded
 __all__ = ["ChangedField", "changed_fields", "kind_name", "kinds"]
 
 NESTED = {"profile": _("profile")}
-"""Kinds whose rows span several tables, with their names."""
+"""The names of the kinds whose objects span several tables, and which thus have no `Recorded` model."""
 NESTED_FIELDS = {
     "name": _("name"),
     "revision": _("revision"),
@@ -34,7 +34,7 @@ NESTED_FIELDS = {
     "overridable": _("weights that requests may set"),
     "candidates_percent": _("candidates to look for (%)"),
 }
-"""The labels of the fields of such kinds."""
+"""The labels of the fields of the kinds in `NESTED`."""
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|[+-]\d\d:\d\d)\Z")
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 
@@ -50,7 +50,7 @@ class ChangedField:
 
 
 def changed_fields(change: Change) -> Iterator[ChangedField]:
-    """Yield the fields that the change set; of a created or deleted row, those that are not empty."""
+    """Yield the fields that the change set, without those that are empty both before and after."""
     before, after = change.before or {}, change.after or {}
     model = _models().get(change.kind)
     for name in {**before, **after}:

@@ -1,8 +1,10 @@
-"""Takes capacity and gives it back: the only code that writes holdings, claims and headcounts.
+"""Takes capacity and gives it back: the only code that raises and lowers holdings, claims and headcounts.
 
-One statement raises a holding and returns its new amount. The check constraint `claim_within_ceiling` refuses a claim
-for which that amount exceeds the claim's ceiling. Rows are locked in the same order everywhere (headcounts, stocks,
-lines, each by IDC), so that orders for the same rows wait for each other instead of deadlocking.
+A holding is what all placements together have taken of one line or stock, a claim one placement's part of it, a
+headcount the number of a tenant's machines in an IDC. One statement raises a holding and returns its new amount. The
+check constraint `claim_within_ceiling` refuses a claim for which that amount exceeds the claim's ceiling. Rows are
+locked in the same order everywhere (headcounts, stocks, lines, each by IDC), so that orders for the same rows wait for
+each other instead of deadlocking.
 """
 
 from collections import defaultdict
@@ -37,9 +39,9 @@ BANDWIDTH = "bandwidth_mbps"
 class Stay:
     """The stay of a placement in an IDC: its tenant, its number of machines, and the claims that it makes there.
 
-    The primary keys are those of the picture that was decided on, so that a later renaming does not matter.
-    `behind`: the stay takes nothing that is kept for waiting orders of this priority or a higher one; None: it may take
-    kept capacity.
+    The primary keys come from the snapshot on which the decision was made, so that a later renaming does not matter.
+    `behind` is the order's priority if capacity kept for waiting orders of the same or a higher priority may not be
+    taken; None: all kept capacity may be taken.
     """
 
     placement: UUID
@@ -53,7 +55,7 @@ class Stay:
     behind: int | None = None
 
     def line_key(self, code: str | None) -> int | None:
-        """Return the line's primary key; None where the claim is on no line, or the line is not in the picture."""
+        """Return the line's primary key; None where the claim is on no line, or the line is not in `line_keys`."""
         return self.line_keys.get(code) if code else None
 
 
@@ -66,7 +68,7 @@ class _StayClaim(NamedTuple):
 
 
 class _RaisedHolding(NamedTuple):
-    """A holding right after it was raised; `kept` of it is kept for waiting orders of the priority `kept_for`."""
+    """The columns of a holding right after it was raised, as in `Holding`; a `kept` that has run out is 0."""
 
     key: int
     taken: float
@@ -76,11 +78,11 @@ class _RaisedHolding(NamedTuple):
 
 
 def claims_take(stays: Sequence[Stay], *, at: datetime) -> int:
-    """Take everything that the stays claim, and return the transaction's mark. Raises IntegrityError.
+    """Take everything that the stays claim, and return the transaction's mark in the feed. Raises IntegrityError.
 
     `oversold` tells whether that error means that capacity has run out. Call this last in the transaction that records
-    the placements: other orders wait for the rows that it locks. The feed entry does not wake this process's own
-    reader: the caller lays the stays over its live picture itself.
+    the placements: other orders wait for the rows that it locks. The feed entry does not make
+    this process read the feed at once: the caller adds the stays to the live picture.
     """
     mark = feed_extend(topic="ledger", keys=sorted({stay.idc for stay in stays}), tell=False)
     stay_claims = sorted((_stay_claim(stay, claim) for stay in stays for claim in stay.claims), key=attrgetter("place"))
@@ -121,16 +123,18 @@ def _holdings_raise(
     """Raise the holdings by the claims on them; a constraint refuses an IDC or line that is gone."""
     if not stay_claims:
         return {}
-    rows = [(idc, line or None, resource, sum_, sum_) for (idc, line, resource), sum_ in _sums(stay_claims).items()]
+    amounts = _amounts_by_place(stay_claims)
+    rows = [(idc, line or None, resource, amount, amount) for (idc, line, resource), amount in amounts.items()]
     on_postgresql = connection.vendor == "postgresql"
-    rounded = f"ROUND(({{}})::numeric, {DECIMALS})::float8" if on_postgresql else f"ROUND({{}}, {DECIMALS})"
-    grown = ", ".join(
-        f"{name} = {rounded.format(f'ledger_holding.{name} + excluded.{name}')}" for name in ("taken", "ordered")
+    round_sql = f"ROUND(({{}})::numeric, {DECIMALS})::float8" if on_postgresql else f"ROUND({{}}, {DECIMALS})"
+    assignments = ", ".join(
+        f"{column} = {round_sql.format(f'ledger_holding.{column} + excluded.{column}')}"
+        for column in ("taken", "ordered")
     )
     cursor.execute(
         f"""
         INSERT INTO ledger_holding (idc_id, line_id, resource, taken, ordered) VALUES {_placeholders(5, len(rows))}
-        ON CONFLICT {target} DO UPDATE SET {grown}
+        ON CONFLICT {target} DO UPDATE SET {assignments}
         RETURNING idc_id, line_id, resource, id, taken, ordered,
         CASE WHEN kept_until > %s THEN kept ELSE 0 END, kept_for
         """,  # noqa: S608 - names of this module's own
@@ -145,11 +149,11 @@ def _placeholders(width: int, rows: int) -> str:
     return ", ".join([row] * rows)
 
 
-def _sums(stay_claims: Sequence[_StayClaim]) -> dict[tuple[int, int, str], float]:
-    sums: dict[tuple[int, int, str], float] = defaultdict(float)
+def _amounts_by_place(stay_claims: Sequence[_StayClaim]) -> dict[tuple[int, int, str], float]:
+    amounts: dict[tuple[int, int, str], float] = defaultdict(float)
     for stay_claim in stay_claims:
-        sums[stay_claim.place] += stay_claim.claim.amount
-    return {place: round(amount, DECIMALS) for place, amount in sums.items()}
+        amounts[stay_claim.place] += stay_claim.claim.amount
+    return {place: round(amount, DECIMALS) for place, amount in amounts.items()}
 
 
 def _claims_insert(
@@ -161,17 +165,20 @@ def _claims_insert(
     """Insert each claim with the amount that its holding had right after it: the constraint checks that amount."""
     if not stay_claims:
         return
-    later, values = _sums(stay_claims), []  # `later`: by holding, what the claims yet to be inserted add to it
-    key_of = partial(Claim._meta.get_field("placement").get_db_prep_value, connection=connection)
+    # The holdings stand already as after all claims: the amount after one claim lacks those of the claims that follow.
+    following, values = _amounts_by_place(stay_claims), []
+    placement_value = partial(Claim._meta.get_field("placement").get_db_prep_value, connection=connection)
     created = connection.ops.adapt_datetimefield_value(at)
     for stay_claim in stay_claims:
-        later[stay_claim.place] = round(later[stay_claim.place] - stay_claim.claim.amount, DECIMALS)
-        claim, holding, behind = stay_claim.claim, holdings[stay_claim.place], stay_claim.stay.behind
+        place, stay, claim = stay_claim
+        holding, ceiling = holdings[place], claim.ceiling
+        following[place] = round(following[place] - claim.amount, DECIMALS)
         counted = holding.ordered if claim.counted == "ordered" else holding.taken
-        after = round(counted - later[stay_claim.place], DECIMALS)
-        stands_behind = behind is not None and holding.kept_for is not None and holding.kept_for >= behind
-        ceiling = claim.ceiling if claim.ceiling is None or not stands_behind else claim.ceiling - holding.kept
-        values += [key_of(stay_claim.stay.placement), holding.key, claim.amount, claim.amount, after, ceiling, created]
+        after = round(counted - following[place], DECIMALS)
+        kept_from_stay = stay.behind is not None and holding.kept_for is not None and holding.kept_for >= stay.behind
+        if ceiling is not None and kept_from_stay:
+            ceiling -= holding.kept
+        values += [placement_value(stay.placement), holding.key, claim.amount, claim.amount, after, ceiling, created]
     cursor.execute(
         f"""
         INSERT INTO ledger_claim (placement, holding_id, amount, remaining, taken_after, ceiling, created_at)
@@ -199,7 +206,7 @@ def claims_release(
 ) -> int:
     """Release the placement's open claims in the IDC and return how many they were; a second call releases none.
 
-    With `keep`, what they still counted for is kept for waiting orders.
+    With `keep`, the amounts that had not faded yet are kept for waiting orders.
     """
     headcounts = Headcount.objects.filter(idc__code=idc, tenant__code=tenant, business=business)
     headcounts.update(machines=Greatest(F("machines") - machines, 0))
@@ -225,30 +232,30 @@ def claims_fade_begin(*, placement: UUID, since: datetime) -> None:
 
 
 def claims_fade(*, now: datetime, over_seconds: float, at_most: int = 10_000) -> int:
-    """Lower what fading claims count for, holding by holding; return how many claims have changed."""
+    """Lower what remains of the fading claims on at most `at_most` holdings; return how many claims have changed."""
     fading = Claim.objects.filter(fading_since__isnull=False, remaining__gt=0)
     holdings = fading.order_by("holding_id").values_list("holding_id", flat=True).distinct()[:at_most]
-    return sum(_fade(holding, now, over_seconds) for holding in list(holdings))
+    return sum(_fade(holding_key, now, over_seconds) for holding_key in list(holdings))
 
 
 @write()
-def _fade(holding: int, now: datetime, over_seconds: float) -> int:
-    (locked,) = _locked([holding])
+def _fade(holding_key: int, now: datetime, over_seconds: float) -> int:
+    (holding,) = _locked([holding_key])
     claims_left = [
         (claim, claim_left(claim, now, over_seconds))
-        for claim in Claim.objects.filter(holding=holding, fading_since__isnull=False, remaining__gt=0)
+        for claim in Claim.objects.filter(holding=holding_key, fading_since__isnull=False, remaining__gt=0)
     ]
     faded = [(claim, left) for claim, left in claims_left if left < claim.remaining]
-    _give_back(holding, pending=sum(claim.remaining - left for claim, left in faded), ordered=0.0)
+    _give_back(holding_key, pending=sum(claim.remaining - left for claim, left in faded), ordered=0.0)
     for claim, left in faded:
         Claim.objects.filter(pk=claim.pk).update(remaining=left)
     if faded:
-        feed_append(topic="ledger", key=locked.idc.code)
+        feed_append(topic="ledger", key=holding.idc.code)
     return len(faded)
 
 
 def claim_left(claim: Claim, now: datetime, over_seconds: float) -> float:
-    """Return what still counts of a fading claim: it falls linearly from the whole amount to nothing."""
+    """Return what remains of a fading claim: its amount falls linearly to 0 within `over_seconds`."""
     if not over_seconds:
         return 0.0
     since = claim.fading_since or now

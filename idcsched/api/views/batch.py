@@ -29,20 +29,20 @@ from idcsched.scheduling.request_checks import request_check
 __all__ = ["BatchView"]
 
 Mode = Literal["independent", "gang"]
-AtOnce = msgspec.Meta(min_length=1, max_length=1000)
+BatchSize = msgspec.Meta(min_length=1, max_length=1000)
 
 
 class ScheduleBatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`independent`: each request by itself, in order, on what those before it left; `gang`: all of them or none."""
 
-    requests: Annotated[tuple[Request, ...], AtOnce]
+    requests: Annotated[tuple[Request, ...], BatchSize]
     mode: Mode = "independent"
 
 
-class Unread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class UndecodedBatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A ScheduleBatch whose requests are not yet decoded, so that a malformed one does not spoil the others."""
 
-    requests: Annotated[tuple[msgspec.Raw, ...], AtOnce]
+    requests: Annotated[tuple[msgspec.Raw, ...], BatchSize]
     mode: Mode | None = None
 
 
@@ -86,11 +86,11 @@ class BatchView(Idempotent):
 
         A gang is placed whole, or not at all: 409 with the `results`.
         """
-        unread = decode_json(body_bytes(request), Unread)
-        decide_all = gang_place if unread.mode == "gang" else batch_answer
+        undecoded = decode_json(body_bytes(request), UndecodedBatch)
+        decide_all = gang_place if undecoded.mode == "gang" else batch_answer
         with caller_origin(request):
             batch = decide_all(
-                requests=[_read(raw) for raw in unread.requests],
+                requests=[_read(raw) for raw in undecoded.requests],
                 principal=principal_of_request(request),
                 http_request_id=request_id_of(request),
             )
@@ -108,7 +108,7 @@ def _read(raw: msgspec.Raw) -> Request | Invalid:
 
 def _response(batch: Batch) -> HttpResponse:
     body: dict[str, Any] = {"result": batch.result, "results": _results(batch.outcomes)}
-    if not batch.together or batch.result == "all":
+    if not batch.together or batch.result == "all":  # `together`: the batch is a gang
         return encoded(body)
     detail = gettext("not all of them can be placed, so none is")
     response = encoded(problem(HTTPStatus.CONFLICT, "gang_not_placed", detail, **body))
@@ -122,6 +122,7 @@ def _results(outcomes: Sequence[Outcome]) -> list[Any]:
 
 
 def _result(outcome: Outcome, documents: Mapping[str, PlacementDocument]) -> Any:
+    """Return the placement's or the error's document; a recommendation is answered as it is."""
     if isinstance(outcome, Placement):
         return documents[str(outcome.pk)]
     return problem_of(outcome) if isinstance(outcome, IdcschedError) else outcome

@@ -30,9 +30,9 @@ class Command(BaseCommand):
         with origin_set(actor="system", via="command", message="token_create"):
             try:
                 issued = token_issue(
-                    user=_named(User, "username", options["user"]),
+                    user=_row_or_error(User, "username", options["user"]),
                     name=options["name"],
-                    tenant=_named(Tenant, "code", options["tenant"]) if options["tenant"] else None,
+                    tenant=_row_or_error(Tenant, "code", options["tenant"]) if options["tenant"] else None,
                     expires_at=_expiry(options["expires"]),
                     read_only=options["read_only"],
                     allowed_networks=options["network"],
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         self.stdout.write(issued.text)
 
 
-def _named(model: type[Any], field: str, value: str) -> Any:
+def _row_or_error(model: type[Any], field: str, value: str) -> Any:
     row = model.objects.filter(**{field: value}).first()
     if row is None:
         raise CommandError(f"There is no {model._meta.verbose_name} {value}.")

@@ -11,7 +11,7 @@ from idcsched.api.codes import known_codes
 from idcsched.scheduling.plugins import registry
 
 LANGUAGES = ("en", "zh-hans")
-ABOVE = """\
+INTRODUCTION = """\
 # Codes
 
 <!-- Made by `manage.py codes_page`. -->
@@ -20,7 +20,7 @@ What programs may rely on: a code never changes its meaning (see [how v1 may cha
 sentences beside it are for people, and may. `{fields}` are filled in. A `code` under `errors` is about one place of a
 request; its `pointer` says which.
 """
-REASONS = {
+UNSCHEDULABLE = {
     "none_feasible": (
         "IDCs were judged, and none fits: `rejected` says why",
         "有机房参与评估，但都不满足：原因见 `rejected`",
@@ -40,37 +40,33 @@ class Command(BaseCommand):
         parser.add_argument("page", nargs="?", type=Path, default=settings.BASE_DIR / "docs" / "codes.md")
 
     def handle(self, *args: Any, page: Path, **options: Any) -> None:
-        page.write_text(written(), encoding="utf-8")
-
-
-def written() -> str:
-    """Return the text of the page."""
-    return "\n".join([ABOVE, *_errors(), "", *_reasons(), "", *_rejections(), ""])
+        text = "\n".join([INTRODUCTION, *_errors(), "", *_unschedulable(), "", *_rejections(), ""])
+        page.write_text(text, encoding="utf-8")
 
 
 def _errors() -> Iterator[str]:
     yield "## Errors\n\nIn problem documents: `code`, and `errors[].code`.\n"
-    yield from _table("code", "status")
+    yield from _table_head("code", "status")
     for code in known_codes(settings.BASE_DIR):
         statuses = ", ".join(map(str, sorted(code.statuses)))
         yield _row(f"`{code.name}`", statuses, *_in_languages(code.sentences))
 
 
-def _reasons() -> Iterator[str]:
+def _unschedulable() -> Iterator[str]:
     yield "## Why nothing fits\n\n`reason_code` of a decision whose `result` is `unschedulable`.\n"
-    yield from _table("code")
-    yield from (_row(f"`{code}`", *meanings) for code, meanings in REASONS.items())
+    yield from _table_head("code")
+    yield from (_row(f"`{code}`", *meanings) for code, meanings in UNSCHEDULABLE.items())
 
 
 def _rejections() -> Iterator[str]:
     yield "## Why an IDC was rejected\n\n`rejected[].code`, by plugin; those of third parties come with their own.\n"
-    yield from _table("plugin", "code")
+    yield from _table_head("plugin", "code")
     for plugin, reason in registry().reasons():
         yield _row(f"`{plugin}`", f"`{reason.code}`", *_in_languages([reason.sentence]))
 
 
-def _table(*first: str) -> Iterator[str]:
-    columns = [*first, "meaning", "含义"]
+def _table_head(*first_columns: str) -> Iterator[str]:
+    columns = [*first_columns, "meaning", "含义"]
     yield _row(*columns)
     yield "|---" * len(columns) + "|"
 
