@@ -2,8 +2,10 @@
 
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,8 +18,12 @@ __all__ = ["convert", "decode_json", "decoder_of", "pointer_token"]
 
 T = TypeVar("T")
 
-_PATH = re.compile(r" - at (?:`key` in )?`\$(?P<path>[^`]*)`$")
+_PATH = re.compile(r" - at (?P<key>`key` in )?`\$(?P<path>[^`]*)`$")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+_MOST_TRIED = 1000
+"""In a larger dict no wrong key is looked for."""
+_UNNAMED = "..."
+"""The step of a path to an item of a dict, whose key msgspec does not name."""
 
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 _learning = threading.Lock()
@@ -71,7 +77,7 @@ def decode_json(text: bytes | str, kind: type[T]) -> T:
     try:
         return decoder_of(kind).decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _refusal(error, kind) from None
+        raise _refusal(error, kind, lambda: _parsed(text)) from None
 
 
 def convert(document: Any, kind: type[T], pointer: str = "") -> T:
@@ -80,7 +86,7 @@ def convert(document: Any, kind: type[T], pointer: str = "") -> T:
     try:
         return msgspec.convert(document, kind)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise _refusal(error, kind, pointer) from None
+        raise _refusal(error, kind, lambda: document, pointer) from None
 
 
 def decoder_of(kind: type[T]) -> "msgspec.json.Decoder[T]":
@@ -96,8 +102,8 @@ def decoder_of(kind: type[T]) -> "msgspec.json.Decoder[T]":
     return decoder
 
 
-def _refusal(error: Exception, kind: type, pointer: str = "") -> Invalid:
-    """Return the error that msgspec raised while it decoded a `kind` as an Invalid."""
+def _refusal(error: Exception, kind: type, parsed: Callable[[], Any], pointer: str = "") -> Invalid:
+    """Return the error that msgspec raised while it decoded a `kind` as an Invalid; `parsed` returns the document."""
     if isinstance(error, RecursionError):
         return Invalid("too_deep", _("the document is nested too deeply"), pointer)
     if not isinstance(error, msgspec.ValidationError):
@@ -105,7 +111,12 @@ def _refusal(error: Exception, kind: type, pointer: str = "") -> Invalid:
     message = str(error)
     place = _PATH.search(message)
     path = place["path"] if place else ""
-    where = pointer + _pointer(path)
+    steps = [name or (index if index == _UNNAMED else int(index)) for name, index in _STEP.findall(path)]
+    if place and place["key"]:
+        steps.append(_UNNAMED)
+    if _UNNAMED in steps:
+        steps = _with_keys(steps, parsed(), lambda document: _fails(document, kind, message))
+    where = pointer + "".join(f"/{pointer_token(str(step))}" for step in steps)
     if isinstance(error.__cause__, Invalid):
         return Invalid.of(
             FieldError(where + inner.pointer, inner.code, inner.detail, inner.params)
@@ -163,10 +174,51 @@ def _values(info: inspect.Type) -> Iterable[Any]:
     return info.values if isinstance(info, inspect.LiteralType) else ()
 
 
-def _pointer(path: str) -> str:
-    """Turn `.machines[0].count` into `/machines/0/count`; the step of an unnamed value of a dict is left out."""
-    steps = (name or index for name, index in _STEP.findall(path))
-    return "".join(f"/{pointer_token(step)}" for step in steps if step != "...")
+def _parsed(text: bytes | str) -> Any:
+    """Return the document, None for a text that is no JSON as a whole."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _with_keys(steps: Sequence[Any], document: Any, fails: Callable[[Any], bool]) -> list[Any]:
+    """Name the keys of dicts in a path; the path ends before a key that can't be found."""
+    if not fails(document):
+        return list(takewhile(lambda step: step != _UNNAMED, steps))
+    named, inner = list[Any](), document
+    for step in steps:
+        if step == _UNNAMED and len(inner) > _MOST_TRIED:
+            break
+        key = _wrong_key(inner, lambda items: fails(_replaced(document, named, items))) if step == _UNNAMED else step
+        named.append(key)
+        inner = inner[key]
+    return named
+
+
+def _wrong_key(items: dict[str, Any], fails: Callable[[dict[str, Any]], bool]) -> str:
+    """Return the key of the first wrong item: the last of the fewest first items that fail, as all of them do."""
+    keys = list(items)
+    last = bisect_left(range(len(keys)), True, key=lambda last: fails({key: items[key] for key in keys[: last + 1]}))
+    return keys[last]
+
+
+def _fails(document: Any, kind: type, message: str) -> bool:
+    """Whether the document can't be converted, with the same message."""
+    try:
+        msgspec.convert(document, kind)
+    except msgspec.ValidationError as error:
+        return str(error) == message
+    return False
+
+
+def _replaced(document: Any, steps: Sequence[Any], value: Any) -> Any:
+    """Return the document with another value at the end of the steps."""
+    if not steps:
+        return value
+    copy = document.copy()
+    copy[steps[0]] = _replaced(document[steps[0]], steps[1:], value)
+    return copy
 
 
 def pointer_token(step: str) -> str:

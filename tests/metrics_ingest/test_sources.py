@@ -38,7 +38,7 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     ),
     "a header with a line break": (
         {"config": {"url": "http://a/", "headers": {"X-A": "x\r\nY: z"}}},
-        [("/config/headers", "out_of_range")],
+        [("/config/headers/X-A", "out_of_range")],
     ),
     "basic without a name": (
         {"config": {"url": "http://a/", "auth": {"kind": "basic"}}},
@@ -46,6 +46,10 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     ),
     "a body with GET": ({"config": {"url": "http://a/", "body": {}}}, [("/config/body", "body_needs_post")]),
     "items": ({"config": {"url": "http://a/", "items": "]"}}, [("/config/items", "invalid_expression")]),
+    "a value that is scaled by a text": (
+        {"mapping": {"idc": "x", "values": {"wind": "y", "rain": {"value": "y", "scale": "2"}}}},
+        [("/mapping/values/rain/scale", "wrong_type")],
+    ),
     "no metric": (
         {"mapping": {"idc": "x", "values": {"wind": "y"}}},
         [("/mapping/values/wind", "unknown_metric")],
