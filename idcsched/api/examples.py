@@ -13,12 +13,14 @@ __all__ = ["EXAMPLE_BODIES", "ExampleBodies", "example"]
 class ExampleBodies:
     """The example bodies of one resource; `new` is empty where the view declares its own examples.
 
-    `also` has further bodies that create objects, by their titles.
+    `also` has further bodies that create objects, by their titles; `member` names the object in the example of a list
+    PATCH where `new` has no name for it: an `id`, if it is a number.
     """
 
     new: Mapping[str, Any]
     change: Mapping[str, Any]
     also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    member: str | int = 1
 
     def for_create(self) -> list[OpenApiExample]:
         return [*self.for_replace(), *(example(name, dict(value)) for name, value in self.also.items())]
@@ -31,8 +33,7 @@ class ExampleBodies:
 
     def for_patch_many(self, key: str) -> list[OpenApiExample]:
         """Return the example of a list PATCH; `key` is the field that names the object to change."""
-        # 1 stands for the `id` of a resource without codes, which no new object's body has.
-        return [example("One of many", [{key: self.new.get(key, 1), **self.change}])]
+        return [example("One of many", [{key: self.new.get(key, self.member), **self.change}])]
 
 
 def example(name: str, value: Any) -> OpenApiExample:
@@ -104,6 +105,7 @@ EXAMPLE_BODIES: Final[Mapping[str, ExampleBodies]] = {
                 {"name": "billing_cost", "plugin": "billing_cost", "weight": 90},
             ],
         },
+        member="live",
     ),
     "provider": ExampleBodies({"code": "demo-vm", "kind": "simulated", "config": {}}, {"enabled": False}),
     "region": ExampleBodies(
