@@ -33,6 +33,7 @@ from .reserving import take_together
 __all__ = ["COMMIT_SECONDS", "placement_commit"]
 
 COMMIT_SECONDS = 600
+OUTDATED = _("what was recommended does not fit any more: {summary}")
 
 
 @contextmanager
@@ -101,16 +102,22 @@ def _tenant_of(recommendation: Recommendation, principal: Principal) -> str:
 def _decide_again(recommendation: Recommendation, principal: Principal, http_request_id: str) -> MadeDecision:
     """Decide again on the live picture, among the recommended IDCs alone, by the recommendation's profile revision.
 
-    Raises Conflict `decision_outdated` where the IDCs do not fit any more.
+    Raises Conflict `decision_outdated` where the IDCs do not fit any more, or something that the recommendation names
+    is gone.
     """
     idcs = tuple(share.idc for share in recommendation.shares)
-    made = decide_request(
-        request=msgspec.structs.replace(recommendation.request, only=idcs, explain="full", action=None),
-        tenant=recommendation.tenant,
-        actor=principal.username,
-        http_request_id=http_request_id,
-        policy=policy_of(recommendation.profile, recommendation.revision),
-    )
+    policy = policy_of(recommendation.profile, recommendation.revision)
+    try:
+        made = decide_request(
+            request=msgspec.structs.replace(recommendation.request, only=idcs, explain="full", action=None),
+            tenant=recommendation.tenant,
+            actor=principal.username,
+            http_request_id=http_request_id,
+            policy=policy,
+        )
+    except Invalid as error:  # the request was sound when it was asked
+        gone = replace(error.errors[0], pointer="")
+        raise Conflict("decision_outdated", OUTDATED, summary=gone) from error
     if not made.solution.scheduled:
         raise _outdated(made)
     return made
@@ -155,4 +162,4 @@ def _pinned(made: MadeDecision, ctx: Cycle, lines: tuple[str, ...], *, rank: int
 
 def _outdated(made: MadeDecision) -> NoFeasible:
     recorder.hand_in(made.record)
-    return NoFeasible("decision_outdated", _("what was recommended does not fit any more: {summary}"), made)
+    return NoFeasible("decision_outdated", OUTDATED, made)

@@ -80,6 +80,16 @@ def test_a_recommendation_is_committed(lines: None, portal: Api) -> None:
     )
 
 
+def test_a_recommendation_is_outdated_once_its_idc_is_renamed(lines: None, seed: Api, portal: Api) -> None:
+    recommended = portal.schedule(**{**ORDER, "action": "recommend", "machines": MACHINES})
+    seed.call("PATCH", f"/idcs/{recommended['idc']['code']}/", {"code": "renamed"}, status=200)
+
+    problem = portal.post("/placements/", {"commit_token": recommended["commit_token"]}, status=409)
+
+    assert (problem["code"], problem["errors"]) == ("decision_outdated", [])
+    assert problem["detail"] == "what was recommended does not fit any more: there is no IDC d"
+
+
 def test_a_recommendation_of_many_machines_is_committed(seed: Api, portal: Api) -> None:
     """Each has a name and an image of its own, so that the token is long."""
     machines = [{"count": 1, "name": f"edge-{n * 7919}", "image": f"image-{n * 104729}"} for n in range(100)]

@@ -10,8 +10,9 @@ from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal, Role
 from idcsched.accounts.services import tenant_create, tenant_delete
 from idcsched.framework.errors import Conflict, Invalid, NotFound
-from idcsched.inventory.models import Idc
-from idcsched.inventory.services import idc_update
+from idcsched.inventory.models import Idc, Isp, Region
+from idcsched.inventory.services import idc_update, isp_update, region_update
+from idcsched.language.wording import explained
 from idcsched.placement import committing
 from idcsched.placement.committing import placement_commit
 from idcsched.placement.lifecycle import Action
@@ -70,6 +71,32 @@ def test_what_does_not_fit_any_more(recommend: Recommend) -> None:
         commit(token)
     assert refusal.value.code == "decision_outdated"
     assert refusal.value.decision.rejected[0].code == "draining"
+    assert not Placement.objects.exists()
+
+
+def rename_region() -> None:
+    region = Region.objects.get(idcs__code="a")
+    region_update(region=region, changes={"code": "renamed"})
+
+
+def rename_isp() -> None:
+    isp_update(isp=Isp.objects.get(code="ct"), changes={"code": "renamed"})
+
+
+def rename_idc() -> None:
+    idc_update(idc=Idc.objects.get(code="a"), changes={"code": "renamed"})
+
+
+@pytest.mark.parametrize("rename", [rename_idc, rename_region, rename_isp])
+def test_what_it_names_is_renamed(recommend: Recommend, rename: Callable[[], None]) -> None:
+    """Whatever is gone, the one who commits has sent a sound token: that is no field of theirs."""
+    region = Idc.objects.get(code="a").region.code
+    token = recommend(only=["a"], region=region, isp=["ct"]).commit_token
+    rename()
+    with pytest.raises(Conflict) as refusal:
+        commit(token)
+    assert (refusal.value.code, refusal.value.pointer) == ("decision_outdated", "")
+    assert "what was recommended does not fit any more: there is no" in explained(refusal.value)
     assert not Placement.objects.exists()
 
 
