@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from idcsched.audit.models import Recorded
+from idcsched.db.deleting import protect_by
 from idcsched.db.fields import AmountField, CodeField, DocumentField, between, one_of, unique
 from idcsched.feed.models import Topic
 
@@ -117,6 +118,12 @@ class User(AbstractUser, Recorded):
         return self.username
 
 
+def tokens_in_force_protect(collector: Any, field: Any, rows: models.QuerySet[Any], using: str) -> None:
+    """Refuse to delete a tenant with tokens in force; those that have ended are deleted with the tenant."""
+    not_expired = Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now())
+    protect_by(Q(revoked_at__isnull=True) & not_expired, collector, field, rows, using)
+
+
 class ApiToken(Recorded):
     """A secret by which a program authenticates. Only its digest is kept; its text is shown once, when it is made."""
 
@@ -128,7 +135,7 @@ class ApiToken(Recorded):
     user = models.ForeignKey(User, models.CASCADE, verbose_name=_("user"), related_name="api_tokens")
     tenant = models.ForeignKey(
         Tenant,
-        models.PROTECT,
+        tokens_in_force_protect,
         verbose_name=_("tenant"),
         null=True,
         blank=True,

@@ -1,9 +1,12 @@
+from typing import Any
+
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from idcsched.accounts.models import Tenant
+from idcsched.db.deleting import protect_by
 from idcsched.db.fields import AmountField, between, one_of, unique
 from idcsched.inventory.models import Idc, Line
 
@@ -135,11 +138,16 @@ class Claim(models.Model):
         return f"{self.placement} {self.amount:g} {self.holding.resource}"
 
 
+def machines_protect(collector: Any, field: Any, rows: models.QuerySet[Any], using: str) -> None:
+    """Refuse to delete a tenant with machines; counts of none are deleted with the tenant."""
+    protect_by(Q(machines__gt=0), collector, field, rows, using)
+
+
 class Headcount(models.Model):
     """How many machines a tenant has in an IDC for one of its businesses."""
 
     idc = models.ForeignKey(Idc, models.PROTECT, verbose_name=_("IDC"), related_name="headcounts")
-    tenant = models.ForeignKey(Tenant, models.PROTECT, verbose_name=_("tenant"), related_name="headcounts")
+    tenant = models.ForeignKey(Tenant, machines_protect, verbose_name=_("tenant"), related_name="headcounts")
     business = models.CharField(_("business"), max_length=256, blank=True)
     machines = models.PositiveIntegerField(_("machines"), default=0)
 

@@ -1,13 +1,18 @@
 """Tenants, users and region scopes over the API, and who is asking."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.utils import timezone
 
-from idcsched.accounts.models import Tenant, User
+from idcsched.accounts.models import ApiToken, Tenant, User
 from idcsched.accounts.services import tenant_create, token_issue, user_create
 from idcsched.audit.models import Change
+from idcsched.inventory.models import Idc
+from idcsched.ledger.models import Headcount
 from tests.api.conftest import Api, speaking
 
 TENANT = {
@@ -34,6 +39,42 @@ def test_it_works(admin: Api) -> None:
     admin.call("DELETE", "/users/ann/", status=204)
     admin.call("DELETE", "/tenants/shop/", status=204)
     assert admin.get("/tenants/?code=shop")["count"] == 0
+
+
+def test_tokens_that_have_ended_do_not_keep_a_tenant(admin: Api, client: Client) -> None:
+    """Those in force do; the admin's page says the same."""
+    admin.post("/tenants/", TENANT, status=201)
+    token = {"user": "admin", "tenant": "shop"}
+    revoked = admin.post("/tokens/", {**token, "name": "revoked"}, status=201)
+    expired = admin.post("/tokens/", {**token, "name": "expired"}, status=201)
+    unused = admin.post("/tokens/", {"user": "admin", "name": "another"}, status=201)
+    admin.post(f"/tokens/{revoked['id']}/revoke/", None, status=200)
+    problem = admin.call("DELETE", "/tenants/shop/", status=409)
+    assert (problem["code"], "expired" in problem["detail"]) == ("in_use", True)
+    assert "revoked" not in problem["detail"]
+
+    long_ago = timezone.now() - timedelta(days=9)
+    ApiToken.objects.filter(pk=expired["id"]).update(created_at=long_ago, expires_at=long_ago + timedelta(days=1))
+    client.force_login(User.objects.get(username="admin"))
+    page = f"/admin/accounts/tenant/{Tenant.objects.get(code='shop').pk}/delete/"
+    assert 'name="post"' in client.get(page).content.decode()
+    admin.call("DELETE", "/tenants/shop/", status=204)
+    assert set(ApiToken.objects.values_list("pk", flat=True)) >= {unused["id"]}
+    assert not ApiToken.objects.filter(pk__in=[revoked["id"], expired["id"]]).exists()
+
+
+def test_a_count_of_no_machines_does_not_keep_a_tenant(admin: Api) -> None:
+    admin.post("/tenants/", TENANT, status=201)
+    admin.post("/regions/", {"code": "A"}, status=201)
+    admin.post("/idcs/", {"code": "a", "region": "A"}, status=201)
+    tenant, idc = Tenant.objects.get(code="shop"), Idc.objects.get(code="a")
+    Headcount.objects.create(tenant=tenant, idc=idc, business="web", machines=1)
+    Headcount.objects.create(tenant=tenant, idc=idc, business="gone", machines=0)
+    problem = admin.call("DELETE", "/tenants/shop/", status=409)
+    assert ("web" in problem["detail"], "gone" in problem["detail"]) == (True, False)
+
+    Headcount.objects.update(machines=0)
+    admin.call("DELETE", "/tenants/shop/", status=204)
 
 
 @pytest.mark.parametrize(

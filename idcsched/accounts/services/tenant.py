@@ -58,5 +58,5 @@ def tenant_callback_secret_make(*, tenant: Tenant) -> str:
 
 @write()
 def tenant_delete(*, tenant: Tenant) -> None:
-    """Delete a tenant that is not in use; raises NotFound, Conflict `in_use`."""
+    """Delete a tenant that is not in use, with its tokens that have ended; raises NotFound, Conflict `in_use`."""
     row_delete(tenant)
