@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from idcsched.audit.naming import examples
 from idcsched.audit.writing import below, row_create, row_delete, row_update, write
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, FieldError, Invalid, Unavailable
@@ -29,7 +30,9 @@ __all__ = [
 
 FIELDS = frozenset({"code", "name", "kind", "config", "secret_ref", "enabled"})
 KEPT_WITH_MACHINES = ("code", "kind")
-EXAMPLES = 3
+STILL_LOOKED_UP = _(
+    "these machines are gone, but still looked up for about an hour, as the provider may create them late: {examples}"
+)
 
 
 def provider_codes() -> Iterable[str]:
@@ -62,7 +65,9 @@ def provider_create(
 
 @write()
 def provider_update(*, provider: Provider, changes: Mapping[str, Any]) -> Provider:
-    """Change a provider; raises Invalid, NotFound, Conflict also where code or kind change while it has machines."""
+    """Change a provider; raises Invalid, NotFound, Conflict also where code or kind change while it has machines
+    or, for the code, something names it.
+    """
     changed = row_update(provider, changes, allowed=FIELDS)
     if any(name in changes and changes[name] != getattr(provider, name) for name in KEPT_WITH_MACHINES):
         _refuse_with_machines(provider.code)
@@ -148,9 +153,10 @@ def _errors_collected(errors: list[FieldError]) -> Iterator[None]:
 
 
 def _refuse_with_machines(code: str) -> None:
-    """Raise Conflict where machines of the provider exist, or may exist."""
+    """Raise Conflict where machines of the provider exist, or may exist: one that is gone may be created late."""
     over = [MachineState.DELETED, MachineState.GIVEN_UP]
-    machines = Machine.objects.filter(provider=code).exclude(state__in=over, next_try_at__isnull=True)
-    names = list(machines.order_by("name").values_list("name", flat=True)[:EXAMPLES])
-    if names:
-        raise Conflict("in_use", _("in use by {examples}"), examples=", ".join(names))
+    machines = Machine.objects.filter(provider=code)
+    if names := list(machines.exclude(state__in=over).values_list("name", flat=True)):
+        raise Conflict("in_use", _("in use by {examples}"), examples=examples(names))
+    if names := list(machines.filter(next_try_at__isnull=False).values_list("name", flat=True)):
+        raise Conflict("in_use", STILL_LOOKED_UP, examples=examples(names))

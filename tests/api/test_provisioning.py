@@ -1,6 +1,7 @@
 """Machines over the API: ordered, seen on their way, tried again, given back."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,10 +9,10 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from idcsched.placement.models import Event
+from idcsched.placement.models import Event, Machine, MachineState
 from idcsched.placement.signing import signed_headers
 from tests.api.conftest import Api
-from tests.placement.starting import at_once, reconfigure, work
+from tests.placement.starting import at_once, reconfigure, work, work_once
 
 ORDER = {
     "region": "A",
@@ -146,6 +147,27 @@ def test_a_provider_in_use_is_kept(equipped: Api) -> None:
     assert equipped.refused("DELETE", "/providers/vm/", status=409) == ("in_use", [])
     changed = equipped.call("PATCH", "/providers/vm/", {"enabled": False}, status=200)
     assert changed["enabled"] is False
+
+
+@pytest.mark.parametrize(("method", "body", "status"), [("DELETE", None, 204), ("PATCH", {"code": "new"}, 200)])
+def test_a_provider_is_free_once_its_machines_are_on_record_only(
+    equipped: Api, portal: Api, placement: Any, method: str, body: Any, status: int
+) -> None:
+    """For an hour after they went they are looked up, since it may create them late; the refusal says so."""
+    work()
+    equipped.call("PATCH", "/idcs/", [{"code": code, "provider": ""} for code in "abcd"], status=200)
+    details = [equipped.call(method, "/providers/vm/", body, status=409)["detail"]]
+    portal.post(f"/placements/{placement['id']}/release/", None, status=200)
+    work()
+    details.append(equipped.call(method, "/providers/vm/", body, status=409)["detail"])
+    names = ", ".join(machine["name"] for machine in placement["machines"])
+    assert details[0] == f"in use by {names}"
+    assert details[1].startswith("these machines are gone, but still looked up for about an hour")
+    assert details[1].endswith(f": {names}")
+
+    Machine.objects.update(since=timezone.now() - timedelta(hours=1))
+    work_once([MachineState.DELETED])
+    equipped.call(method, "/providers/vm/", body, status=status)
 
 
 def outcome(api: Api, token: str, secret: str) -> Any:
