@@ -207,6 +207,7 @@ def _trial_context(trial: Trial) -> dict[str, Any]:
         "refused": [_refusal_row(refused) for refused in trial.refused],
         "more_samples": trial.storable - len(trial.samples),
         "more_refused": trial.refused_count - len(trial.refused),
+        "unmatched": [_unmatched_row(*name) for name in trial.unmatched],
     }
 
 
@@ -214,6 +215,10 @@ def _refusal_row(refused: Refused) -> dict[str, str]:
     names = " ".join(filter(None, (refused.idc, refused.line, refused.metric)))
     value = "" if refused.value is None else str(refused.value)
     return {"names": names, "value": value, "reason": explained(refused.reason)}
+
+
+def _unmatched_row(idc: str, line: str | None, count: int) -> tuple[str, str, int]:
+    return idc or _("the mapping's idc found nothing in the record"), line or "", count
 
 
 @admin.register(Run)
@@ -247,7 +252,7 @@ class RunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("names that match nothing"))
     def unknown_names(self, run: Run) -> str:
-        names = ((name["idc"], name["line"] or "", name["count"]) for name in run.unmatched_names)
+        names = (_unmatched_row(**name) for name in run.unmatched_names)
         return format_html_join("", "<div>{} {}: {}</div>", names)
 
 

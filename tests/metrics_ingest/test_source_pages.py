@@ -118,6 +118,20 @@ def test_the_latest_runs_stand_on_the_page(operator: Client, make_source: MakeSo
     assert f"/admin/metrics_ingest/run/{Run.objects.get().pk}/change/" in page
 
 
+def test_a_mapping_that_finds_no_idc_is_told_so(operator: Client, make_source: MakeSource) -> None:
+    """No name was found that could match; one that is unknown is shown as it is."""
+    nothing = "the mapping&#x27;s idc found nothing in the record"
+    with peer(json_reply([{"place": "gz-01", "cpu": n} for n in range(4)] + [{"site": "moon", "cpu": 1}])) as server:
+        source = make_source(server.url)
+        page = tried(operator, source)
+        source_collect(source_id=source.pk, clock=timezone.now)
+    assert re.search(rf"<strong>{nothing}</strong>\s*<span[^>]*>4</span>", page)
+    assert re.search(r"<strong>moon</strong>\s*<span[^>]*>1</span>", page)
+    shown = operator.get(f"/admin/metrics_ingest/run/{Run.objects.get().pk}/change/").content.decode()
+    assert f"<div>{nothing} : 4</div>" in shown
+    assert "<div>moon : 1</div>" in shown
+
+
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.PORTAL])
 def test_whoever_may_not_change_it_may_not_ask_it(client: Client, make_source: MakeSource, role: Role) -> None:
     source = make_source()

@@ -86,7 +86,10 @@ class RunRefusals(msgspec.Struct, frozen=True):
 
 
 class UnmatchedName(msgspec.Struct, frozen=True):
-    """An IDC and line that the source named and that are unknown here, and the number of values for them."""
+    """An IDC and line that the source named and that are unknown here, and the number of values for them.
+
+    An empty `idc`: the mapping's `idc` found nothing in the record.
+    """
 
     idc: str
     line: str | None
