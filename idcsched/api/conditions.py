@@ -60,13 +60,17 @@ def if_match_check(request: Request, shown: Iterable[Any], pointers: Iterable[st
 
 
 class Conditional(APIView):
-    """View whose objects and lists carry an ETag; a reader that has the current one gets 304 without a body."""
+    """Viewset whose objects and lists carry an ETag."""
 
     moving_fields: ClassVar[frozenset[str]] = frozenset()
-    """Fields that change without an edit of the object.
+    """Fields that change without an edit of the object; `ReadOnlyResource.versioned` leaves them out of its ETag, so that
+    they cause no 412.
+    """
+    unchanged_actions: ClassVar[tuple[str, ...]] = ("list", "retrieve")
+    """The GET actions that answer with 304, without a body, to a reader who has the current ETag.
 
-    `ReadOnlyResource.versioned` leaves them out of an object's ETag, so that they cause no 412. An object
-    with such fields is never answered with 304, since under an equal ETag they may have changed.
+    An object with moving fields is not among them, since an equal ETag does not mean that all looks the same; a list's
+    ETag covers these fields, too.
     """
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
@@ -75,14 +79,15 @@ class Conditional(APIView):
             return finished
         finished.headers["ETag"] = tag = etag_of(self.versioned(finished.data))
         patch_cache_control(finished, private=True, no_cache=True)
-        is_list = isinstance(finished.data, dict) and "results" in finished.data  # its ETag covers moving fields, too
-        may_be_304 = request.method in {"GET", "HEAD"} and (is_list or not self.moving_fields)
-        etags = _etags_in(request, "If-None-Match") if may_be_304 else ()
+        etags = _etags_in(request, "If-None-Match") if self._may_be_unchanged(request) else ()
         return _not_modified(finished) if {tag, f"W/{tag}", ANY} & set(etags) else finished
 
     def versioned(self, shown: Any) -> Any:
         """Return the part of an answer that its ETag covers."""
         return shown
+
+    def _may_be_unchanged(self, request: Request) -> bool:
+        return request.method in {"GET", "HEAD"} and getattr(self, "action", None) in self.unchanged_actions
 
     def _has_etag(self, request: Request, response: Response) -> bool:
         if request.method in {"GET", "HEAD"}:

@@ -95,7 +95,7 @@ class Schema(AutoSchema):
             body=self._get_request_body() is not None,
             conditional=self._is_conditional(),
         )
-        unchanged = NOT_MODIFIED if self.method == "GET" and isinstance(self.view, Conditional) else {}
+        unchanged = NOT_MODIFIED if self._may_be_unchanged() else {}
         others = {status: response for status, response in refused_by_status.items() if status not in answers}
         return {**answers, **unchanged, **others}
 
@@ -119,9 +119,14 @@ class Schema(AutoSchema):
 
     def _headers(self) -> list[OpenApiParameter]:
         if self.method == "GET":
-            return [IF_NONE_MATCH] if isinstance(self.view, Conditional) else []
+            return [IF_NONE_MATCH] if self._may_be_unchanged() else []
         headers = [IDEMPOTENCY_KEY] if self.method == "POST" and isinstance(self.view, Idempotent) else []
         return [*headers, IF_MATCH] if self._is_conditional() else headers
+
+    def _may_be_unchanged(self) -> bool:
+        """Whether `If-None-Match` is honoured."""
+        view: Any = self.view
+        return self.method == "GET" and isinstance(view, Conditional) and self._action() in view.unchanged_actions
 
     def _is_conditional(self) -> bool:
         """Whether `If-Match` is honoured: by every edit, and by the actions that the view names."""

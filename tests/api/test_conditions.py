@@ -1,19 +1,24 @@
 """`ETag`, `If-Match` and `If-None-Match`: nobody overwrites what they have not seen, nobody fetches what they have."""
 
 import json
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from django.db import connection
 from django.utils import timezone
 from drf_spectacular.generators import EndpointEnumerator
 
 from idcsched.accounts.models import ApiToken, User
-from idcsched.inventory.models import Idc
+from idcsched.inventory.models import Idc, Line
+from idcsched.scheduling.recorder import recorder
 from metrics_ingest.models import Source
+from metrics_ingest.services import rollups_refresh
 from tests.api.conftest import Api
+from tests.api.test_bandwidth import measure
 from tests.api.test_resources import KEYS, WRITES, world  # noqa: F401 - the fixture, used by name
 
 OLD = '"000000000000000000000000"'
@@ -96,6 +101,41 @@ def test_an_activation_is_an_edit(world: Api) -> None:  # noqa: F811
     assert status(world, "POST", "/profiles/seed-example/revisions/2/activate/", If_Match=tag) == 200
 
 
+SOURCE = {
+    "code": "s", "kind": "csv", "schedule": 300, "config": {"file": "f.csv"},
+    "mapping": {"idc": "i", "metric": "m", "value": "v"},
+}  # fmt: skip
+
+
+def test_304_is_promised_where_it_is_given(world: Api, portal: Api, user: Callable[[str], User]) -> None:  # noqa: F811
+    """Of every address that can be read."""
+    for resource in ("lines", "taints", "affinities", "providers"):
+        world.post(f"/{resource}/", WRITES[resource][1], status=201)
+    world.post("/sources/", SOURCE, status=201)
+    world.post("/region_scopes/", {"user": user("operator").username, "region": "A"}, status=201)
+    world.call("PATCH", "/tenants/live-cn/", {"callback_hosts": ["127.0.0.1"]}, status=200)
+    portal.post("/schedule/", {**ORDER, "callback_url": "http://127.0.0.1:9/"}, status=201)
+    recorder.settle()
+    measure(Line.objects.get(), np.full(288, 100.0), timezone.now())
+    rollups_refresh(now=timezone.now())
+
+    paths = world.get("/schema/?format=json")["paths"]
+    reads = {path.removeprefix("/api/v1"): methods["get"] for path, methods in paths.items() if "get" in methods}
+    for path, operation in reads.items():
+        address = path
+        if member := re.match(r"(/\w+/)\{(\w+)\}/", path):
+            first = world.get(member[1])["results"][0]
+            key = first["decision_id"] if member[1] == "/decisions/" else first[member[2]]
+            address = path.replace(member[0], f"{member[1]}{key}/").replace("{number}", "1")
+        query = "?idc=a&line=ct&metric=bandwidth_mbps" if path == "/samples/" else ""
+        answer = world.raw("GET", address + query)
+        assert answer.status_code == 200, (address, answer.content)
+        tag = answer.headers.get("ETag", "*")
+        given = status(world, "GET", address + query, If_None_Match=tag) == 304
+        assert ("304" in operation["responses"]) is given, path
+        assert ("If-None-Match" in [each["name"] for each in operation.get("parameters", ())]) is given, path
+
+
 ORDER = {"region": "A", "profile": "seed-example", "action": "reserve", "machines": [{"count": 1}]}
 MOVES = ("confirm", "provision", "release", "retry", "give_up")
 CHANGE_NOTHING = {
@@ -131,11 +171,7 @@ def test_a_placement_is_tagged_by_all_that_show_it(seed: Api, portal: Api) -> No
 def test_so_is_whatever_else_is_done_to_an_object(world: Api, portal: Api, settings: Any) -> None:  # noqa: F811
     world.call("PATCH", "/tenants/live-cn/", {"callback_hosts": ["127.0.0.1"]}, status=200)
     placement = portal.post("/schedule/", {**ORDER, "callback_url": "http://127.0.0.1:9/"}, status=201)
-    source = {
-        "code": "s", "kind": "csv", "schedule": 300, "config": {"file": "f.csv"},
-        "mapping": {"idc": "i", "metric": "m", "value": "v"},
-    }  # fmt: skip
-    world.post("/sources/", source, status=201)
+    world.post("/sources/", SOURCE, status=201)
     token = world.post("/tokens/", {"user": "portal", "name": "n"}, status=201)["id"]
     delivery = portal.get("/deliveries/")["results"][0]["id"]
     draft = {"plugins": [], "message": "nothing at all"}
@@ -196,11 +232,7 @@ def test_of_many_the_stale_one_is_named(world: Api) -> None:  # noqa: F811
 @pytest.mark.parametrize("resource", ["tokens", "users", "sources"])
 def test_what_moves_by_itself_makes_no_edit_stale(world: Api, resource: str) -> None:  # noqa: F811
     """A token is used, a user logs in, a source is asked: nobody has edited them."""
-    document = {
-        "code": "s", "kind": "csv", "schedule": 300, "config": {"file": "f.csv"},
-        "mapping": {"idc": "i", "metric": "m", "value": "v"},
-    }  # fmt: skip
-    world.post("/sources/", document, status=201)
+    world.post("/sources/", SOURCE, status=201)
     token = world.get("/me/")["token"]["id"]
     path = {"tokens": f"/tokens/{token}/", "users": "/users/admin/", "sources": "/sources/s/"}[resource]
     tag, now = etag(world, path), timezone.now()

@@ -54,6 +54,7 @@ class BandwidthViewSet(ReadOnlyResource):
     A member is named by its line's id. Days and months are those of the billing zone.
     """
 
+    unchanged_actions = ("list", "retrieve", "months", "days")
     queryset = BandwidthRollup.objects.all()
     serializer_class = BandwidthSerializer
     filterset_class = BandwidthFilters

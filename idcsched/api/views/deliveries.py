@@ -43,6 +43,7 @@ class DeliveryViewSet(ReadOnlyResource):
 
     capability = "schedule"
     conditional_actions = ("resend",)
+    unchanged_actions = ()
     queryset = Delivery.objects.select_related("placement__tenant")
     filterset_class = DeliveryFilters
     ordering_fields = ("created_at", "tried_at", "next_try_at", "delivered_at")

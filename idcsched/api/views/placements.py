@@ -125,6 +125,7 @@ class PlacementViewSet(ReadOnlyResource):
     capability = "schedule"
     body_lookup_actions = ("create",)
     conditional_actions = ("confirm", "provision", "retry", "release", "give_up")
+    unchanged_actions = ()
     capability_by_action: ClassVar = {"give_up": "give_up_placements"}
     queryset = Placement.objects.all()
     filterset_class = PlacementFilters

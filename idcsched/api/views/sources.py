@@ -172,6 +172,7 @@ class SourceViewSet(Resource):
     conditional_actions = ("run",)
     noun = "source"
     moving_fields = frozenset(SourceSerializer.Meta.read_only_fields)
+    unchanged_actions = ("list", "runs")
     queryset = Source.objects.all()
     serializer_class = SourceSerializer
     filterset_class = SourceFilters

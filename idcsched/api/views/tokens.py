@@ -97,6 +97,7 @@ class TokenViewSet(Resource):
     ordering_fields = ("id", "name", "expires_at", "last_used_at")
     secret_fields = frozenset({"token"})
     moving_fields = frozenset({"last_used_at"})
+    unchanged_actions = ("list",)
     update_service = staticmethod(services.token_update)
 
     @staticmethod

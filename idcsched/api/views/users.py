@@ -65,6 +65,7 @@ class UserViewSet(Resource):
     read_capability = "read_accounts"
     noun = "user"
     moving_fields = frozenset({"last_login"})
+    unchanged_actions = ("list",)
     lookup_field = "username"
     queryset = User.objects.select_related("tenant")
     serializer_class = UserSerializer
