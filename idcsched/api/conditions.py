@@ -63,8 +63,8 @@ class Conditional(APIView):
     """Viewset whose objects and lists carry an ETag."""
 
     moving_fields: ClassVar[frozenset[str]] = frozenset()
-    """Fields that change without an edit of the object; `ReadOnlyResource.versioned` leaves them out of its ETag, so that
-    they cause no 412.
+    """Fields that change without an edit of the object; `ReadOnlyResource.versioned` leaves them out of its ETag, so
+    that they cause no 412.
     """
     unchanged_actions: ClassVar[tuple[str, ...]] = ("list", "retrieve")
     """The GET actions that answer with 304, without a body, to a reader who has the current ETag.

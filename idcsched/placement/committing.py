@@ -33,7 +33,6 @@ from .reserving import take_together
 __all__ = ["COMMIT_SECONDS", "placement_commit"]
 
 COMMIT_SECONDS = 600
-OUTDATED = _("what was recommended does not fit any more: {summary}")
 
 
 @contextmanager
@@ -117,7 +116,8 @@ def _decide_again(recommendation: Recommendation, principal: Principal, http_req
         )
     except Invalid as error:  # the request was sound when it was asked
         gone = replace(error.errors[0], pointer="")
-        raise Conflict("decision_outdated", OUTDATED, summary=gone) from error
+        detail = _("what was recommended does not fit any more: {summary}")
+        raise Conflict("decision_outdated", detail, summary=gone) from error
     if not made.solution.scheduled:
         raise _outdated(made)
     return made
@@ -162,4 +162,4 @@ def _pinned(made: MadeDecision, ctx: Cycle, lines: tuple[str, ...], *, rank: int
 
 def _outdated(made: MadeDecision) -> NoFeasible:
     recorder.hand_in(made.record)
-    return NoFeasible("decision_outdated", OUTDATED, made)
+    return NoFeasible("decision_outdated", _("what was recommended does not fit any more: {summary}"), made)

@@ -30,9 +30,6 @@ __all__ = [
 
 FIELDS = frozenset({"code", "name", "kind", "config", "secret_ref", "enabled"})
 KEPT_WITH_MACHINES = ("code", "kind")
-STILL_LOOKED_UP = _(
-    "these machines are gone, but still looked up for about an hour, as the provider may create them late: {examples}"
-)
 
 
 def provider_codes() -> Iterable[str]:
@@ -159,4 +156,7 @@ def _refuse_with_machines(code: str) -> None:
     if names := list(machines.exclude(state__in=over).values_list("name", flat=True)):
         raise Conflict("in_use", _("in use by {examples}"), examples=examples(names))
     if names := list(machines.filter(next_try_at__isnull=False).values_list("name", flat=True)):
-        raise Conflict("in_use", STILL_LOOKED_UP, examples=examples(names))
+        detail = _(
+            "these machines are gone, but looked up for about an hour, as the provider may create them late: {examples}"
+        )
+        raise Conflict("in_use", detail, examples=examples(names))

@@ -12,7 +12,6 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.html import format_html_join
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_celery_beat import models as beat
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter, RelatedDropdownFilter
@@ -219,7 +218,7 @@ def _refusal_row(refused: Refused) -> dict[str, str]:
 
 
 def _unmatched_row(idc: str, line: str | None, count: int) -> tuple[str, str, int]:
-    return idc or gettext("the mapping's idc found nothing in the record"), line or "", count
+    return idc or str(_("the mapping's idc found nothing in the record")), line or "", count
 
 
 @admin.register(Run)

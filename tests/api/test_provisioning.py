@@ -162,7 +162,7 @@ def test_a_provider_is_free_once_its_machines_are_on_record_only(
     details.append(equipped.call(method, "/providers/vm/", body, status=409)["detail"])
     names = ", ".join(machine["name"] for machine in placement["machines"])
     assert details[0] == f"in use by {names}"
-    assert details[1].startswith("these machines are gone, but still looked up for about an hour")
+    assert details[1].startswith("these machines are gone, but looked up for about an hour")
     assert details[1].endswith(f": {names}")
 
     Machine.objects.update(since=timezone.now() - timedelta(hours=1))
