@@ -70,15 +70,17 @@ def _taints(snapshot: Snapshot, what_if: Hypothetical) -> Taints:
     kinds = tuple(sorted({*old.kinds, *(kind for _, kind in added)}))
     number = {kind: position for position, kind in enumerate(kinds)}
     renumbered = np.array([number[kind] for kind in old.kinds], dtype=np.int64)
+    idc = np.concatenate([old.idc[keep], np.array([row for row, _ in added], dtype=np.intp)])
+    kind = np.concatenate([renumbered[old.kind[keep]], np.array([number[kind] for _, kind in added], dtype=np.int64)])
+    reasons = [*(old.reasons[place] for place in np.flatnonzero(keep) if old.reasons), *[""] * len(added)]
+    order = np.lexsort((kind, idc))  # as if the snapshot had been built with them: the first that rejects is named
     return Taints(
-        idc=np.concatenate([old.idc[keep], np.array([row for row, _ in added], dtype=np.intp)]),
-        kind=np.concatenate(
-            [renumbered[old.kind[keep]], np.array([number[kind] for _, kind in added], dtype=np.int64)]
-        ),
+        idc=idc[order],
+        kind=kind[order],
         kinds=kinds,
-        starts=np.concatenate([old.starts[keep], np.full(len(added), -np.inf)]),
-        ends=np.concatenate([old.ends[keep], np.full(len(added), np.inf)]),
-        reasons=(*(old.reasons[number] for number in np.flatnonzero(keep) if old.reasons), *[""] * len(added)),
+        starts=np.concatenate([old.starts[keep], np.full(len(added), -np.inf)])[order],
+        ends=np.concatenate([old.ends[keep], np.full(len(added), np.inf)])[order],
+        reasons=tuple(reasons[place] for place in order) if old.reasons else (),
     )
 
 

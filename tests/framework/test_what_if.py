@@ -24,6 +24,7 @@ PRICED = profile(
     ("load", "metric", {"weight": 10, "args": {"metric": "cpu_load"}}),
     ("taint", "taint", {"weight": 20}),
 )
+EFFECTS = (None, "NoSchedule", "PreferNoSchedule", "NoExecute")
 SHAPE = [0.1] * 18 + [1.0] * 6
 Do = Callable[[World], World]
 
@@ -65,29 +66,56 @@ def with_value(known: World, metric: str, subject: int, value: float | None) -> 
     )
 
 
+CHARGE_TYPES = ("p95_month", "fixed", "daily_peak", "daily_peak_average", "fourth_peak_month", "volume")
+contracts = st.fixed_dictionaries(
+    {"charge_type": st.sampled_from(CHARGE_TYPES)},
+    optional={
+        "commit_mbps": st.sampled_from([0.0, 300.0]),
+        "price_per_gb": st.just(0.1),
+        "percentile_mbps": st.sampled_from([200.0, 850.0]),
+        "pending_mbps": st.just(100.0),
+    },
+)
+
+
+@st.composite
+def priced_worlds(draw: st.DrawFn) -> World:
+    """Worlds whose lines have contracts, percentiles and pending orders of all kinds."""
+    known = draw(worlds(least=1))
+    return replace(known, lines=tuple(replace(line, **draw(contracts)) for line in known.lines))
+
+
 @st.composite
 def changes(draw: st.DrawFn, known: World) -> tuple[dict[str, Any], Do]:
     """Something supposed, and how it is done."""
     idc = draw(st.sampled_from([fact.code for fact in known.idcs]))
     own = [line.code for line in known.lines if line.idc == idc]
-    kinds = ["status", "taint", "ignored", "load", *(["line", "used"] if own else [])]
+    kinds = ["status", "taint", "ignored", "metric", *(["line", "used"] if own else [])]
     match draw(st.sampled_from(kinds)):
         case "status":
             status = draw(st.sampled_from(["online", "offline", "draining", "retired"]))
-            done = tuple(replace(fact, status=status) if fact.code == idc else fact for fact in known.idcs)
-            return {"idcs": [{"code": idc, "status": status}]}, lambda world: replace(world, idcs=done)
+            return {"idcs": [{"code": idc, "status": status}]}, lambda world: replace(
+                world, idcs=tuple(replace(fact, status=status) if fact.code == idc else fact for fact in world.idcs)
+            )
         case "taint":
-            taint = {"key": "new", "effect": draw(st.sampled_from(["NoSchedule", "PreferNoSchedule"]))}
+            taint = {
+                "key": draw(st.sampled_from(["a", "k", "new"])),
+                "value": draw(st.sampled_from(["", "v", "w"])),
+                "effect": draw(st.sampled_from(["NoSchedule", "PreferNoSchedule", "NoExecute"])),
+            }
             fact = TaintFact(idc=idc, **taint)
             return {"taints": [{"idc": idc, **taint}]}, lambda world: replace(world, taints=(*world.taints, fact))
         case "ignored":
-            left = tuple(taint for taint in known.taints if (taint.idc, taint.key) != (idc, "k"))
-            return {"ignore_taints": [{"idc": idc, "key": "k"}]}, lambda world: replace(world, taints=left)
-        case "load":
+            ignored = {"key": draw(st.sampled_from(["k", "l"])), "effect": draw(st.sampled_from(EFFECTS))}
+            return {"ignore_taints": [{"idc": idc, **ignored}]}, lambda world: replace(
+                world, taints=tuple(taint for taint in world.taints if not is_ignored(taint, idc, **ignored))
+            )
+        case "metric":
+            metric = draw(st.sampled_from(["cpu_load", "memory_load", "x", "y"]))
             value = draw(st.none() | st.sampled_from([0.0, 0.4, 1.0]))
             row = [fact.code for fact in known.idcs].index(idc)
-            supposed = {"idcs": [{"code": idc, "metrics": {"cpu_load": value}}]}
-            return supposed, lambda world: with_value(world, "cpu_load", row, value)
+            supposed = {"idcs": [{"code": idc, "metrics": {metric: value}}]}
+            return supposed, lambda world: with_value(world, metric, row, value)
         case "used":
             code, value = draw(st.sampled_from(own)), draw(st.none() | st.sampled_from([0.0, 300.0, 880.0]))
             supposed = {"idcs": [{"code": idc, "lines": [{"line": code, "metrics": {BANDWIDTH: value}}]}]}
@@ -108,14 +136,28 @@ def changes(draw: st.DrawFn, known: World) -> tuple[dict[str, Any], Do]:
     return {"idcs": [{"code": idc, "lines": [{"line": code, **fields}]}]}, line_done(idc, code, **fields)
 
 
+def is_ignored(taint: TaintFact, idc: str, key: str, effect: str | None) -> bool:
+    return (taint.idc, taint.key) == (idc, key) and effect in (None, taint.effect)
+
+
 @given(st.data())
 def test_it_works(data: st.DataObject) -> None:
-    known = data.draw(worlds(least=1))
+    known = data.draw(priced_worlds())
     asked = {**data.draw(requests(known)), **data.draw(st.sampled_from([{}, {"shape": SHAPE}]))}
     asked.pop("hypothetical", None)
     policy = data.draw(st.just(PRICED) | profiles())
-    supposed, do = data.draw(changes(known))
-    assert told(known, policy, {**asked, "hypothetical": supposed}) == told(do(known), policy, asked)
+    supposed, done = {}, known
+    drawn = data.draw(st.lists(changes(known), min_size=1, max_size=3, unique_by=one_of_each))
+    for changed, do in sorted(drawn, key=one_of_each):  # what is ignored is ignored before what is added
+        supposed |= changed
+        done = do(done)
+    assert told(known, policy, {**asked, "hypothetical": supposed}) == told(done, policy, asked)
+
+
+def one_of_each(change: tuple[dict[str, Any], Do]) -> str:
+    """What `hypothetical` has once: several changes of one part would not be seen as several."""
+    (part,) = change[0]
+    return part
 
 
 def told(known: World, policy: Any, asked: dict[str, Any]) -> Answer:
