@@ -5,18 +5,19 @@ matches `NotIn` and `DoesNotExist` only. An empty term or list is refused: some 
 others as nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from .decoding import convert
-from .errors import Invalid
+from .errors import FieldError, Invalid
 from .messages import _
 
 __all__ = [
     "EFFECTS",
     "EMPTY_SELECTOR_HINT",
+    "FACTS",
     "FACT_PREFIX",
     "HARD_EFFECTS",
     "Expression",
@@ -25,13 +26,17 @@ __all__ = [
     "Term",
     "Toleration",
     "empty_selector",
+    "parse_new_terms",
     "parse_terms",
     "term_matches",
     "terms_match",
     "tolerated",
+    "unknown_facts",
 ]
 
 FACT_PREFIX = "idc/"
+FACTS = ("code", "isp", "partition", "provider", "region", "tier")
+"""The facts of an IDC that selectors may name as `idc/…`, beside labels."""
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 HARD_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 MAX_DIGITS = 18  # always fit into 64 bits
@@ -124,6 +129,33 @@ def parse_terms(document: Any, pointer: str = "") -> tuple[Term, ...]:
             raise empty_selector(pointer)
         return convert(document, tuple[Term, ...], pointer)
     return (convert(document, Term, pointer),)
+
+
+def parse_new_terms(document: Any, pointer: str = "") -> tuple[Term, ...]:
+    """Decode a selector of IDCs that comes in, as `parse_terms` does; raises Invalid for unknown facts, too."""
+    terms = parse_terms(document, pointer)
+    pointers = (
+        [f"{pointer}/{position}" for position in range(len(terms))] if isinstance(document, list | tuple) else [pointer]
+    )
+    if errors := list(unknown_facts(zip(pointers, terms, strict=True))):
+        raise Invalid.of(errors)
+    return terms
+
+
+def unknown_facts(terms: Iterable[tuple[str, Term]]) -> Iterator[FieldError]:
+    """Yield the `idc/…` keys that name no fact of an IDC; each of the terms comes with its JSON pointer."""
+    for pointer, term in terms:
+        keys = [(f"{pointer}/match_labels", key) for key in term.match_labels or ()]
+        keys += [
+            (f"{pointer}/match_expressions/{number}/key", expression.key)
+            for number, expression in enumerate(term.match_expressions or ())
+        ]
+        for position, key in keys:
+            if key.startswith(FACT_PREFIX) and key.removeprefix(FACT_PREFIX) not in FACTS:
+                known = ", ".join(f"{FACT_PREFIX}{fact}" for fact in FACTS)
+                yield FieldError(
+                    position, "unknown_fact", _("there is no {name}; there are {known}"), {"name": key, "known": known}
+                )
 
 
 def terms_match(terms: Iterable[Term], labels: Labels) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import FieldError, IdcschedError, Invalid
 from idcsched.framework.facts import MetricFact
+from idcsched.framework.matching import unknown_facts
 from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
@@ -45,6 +46,7 @@ def profile_check(code: str, body: Mapping[str, Any]) -> Policy:
         for index, part in enumerate(document.plugins)
         if part.name in unranged
     ]
+    errors += unknown_facts((f"/fallback/{index}", term) for index, term in enumerate(document.fallback or ()))
     if errors:
         raise Invalid.of(errors)
     return profile

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from idcsched.framework.errors import FieldError, Invalid
-from idcsched.framework.matching import FACT_PREFIX, Term
+from idcsched.framework.matching import Term, unknown_facts
 from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.profile import Profile
@@ -14,13 +14,11 @@ __all__ = ["request_check", "supposition_check"]
 
 LEAST = 10.0**-DECIMALS
 """The smallest amount that figures can show."""
-FACTS = ("code", "isp", "partition", "provider", "region", "tier")
-"""The facts of an IDC that selectors may name as `idc/…`, beside labels."""
 
 
 def request_check(request: Request) -> None:
     """Check a request without data; raises Invalid for parts that would mean nothing."""
-    errors = [*_amounts(request.machines), *_unknown_facts(request)]
+    errors = [*_amounts(request.machines), *unknown_facts(_terms(request))]
     if request.isp_match is not None and request.isp is None:
         errors.append(FieldError("/isp_match", "isp_required", _("this means nothing without `isp`")))
     if request.partition == "":
@@ -60,22 +58,6 @@ def _amounts(machines: Sequence[Machine] | None) -> Iterator[FieldError]:
             if 0 < (getattr(machine, name) or 0) < LEAST:
                 detail = _("this must be 0, or at least {low:g}")
                 yield FieldError(f"/machines/{index}/{name}", "out_of_range", detail, {"low": LEAST})
-
-
-def _unknown_facts(request: Request) -> Iterator[FieldError]:
-    """Yield the `idc/…` keys in selectors that name no fact of an IDC."""
-    for pointer, term in _terms(request):
-        keys = [(f"{pointer}/match_labels", key) for key in term.match_labels or ()]
-        keys += [
-            (f"{pointer}/match_expressions/{number}/key", expression.key)
-            for number, expression in enumerate(term.match_expressions or ())
-        ]
-        for position, key in keys:
-            if key.startswith(FACT_PREFIX) and key.removeprefix(FACT_PREFIX) not in FACTS:
-                known = ", ".join(f"{FACT_PREFIX}{fact}" for fact in FACTS)
-                yield FieldError(
-                    position, "unknown_fact", _("there is no {name}; there are {known}"), {"name": key, "known": known}
-                )
 
 
 def _terms(request: Request) -> Iterator[tuple[str, Term]]:

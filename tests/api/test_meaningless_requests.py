@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from idcsched.inventory.models import Affinity
 from tests.api.conftest import Api
 
 ASKED = {"region": "A", "profile": "seed-example"}
@@ -58,6 +59,56 @@ def test_the_other_names_of_an_isp_are_understood_in_selectors(seed: Api, portal
     seed.call("PATCH", "/idcs/a/", {"lines": [{"isp": "ct", "purchased_mbps": 10}]}, status=200)
     answer = portal.schedule(**ASKED, selector={"match_labels": {"idc/isp": "telecom"}})
     assert answer["idc"]["code"] == "a"
+
+
+NOT_NOPE = {"match_expressions": [{"key": "idc/nope", "operator": "DoesNotExist"}]}
+"""Would match every IDC."""
+UNKNOWN = "match_expressions/0/key"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer"),
+    [
+        pytest.param(
+            "/affinities/", {"kind": "forbid", "selector": NOT_NOPE}, f"/selector/{UNKNOWN}", id="an affinity"
+        ),
+        pytest.param(
+            "/affinities/",
+            [{"kind": "forbid", "idc": "a"}, {"kind": "forbid", "selector": [SEVERAL]}],
+            f"/1/selector/0/{UNKNOWN}",
+            id="one of several affinities",
+        ),
+        pytest.param("/taints/", {"key": "k", "selector": NOT_NOPE}, f"/selector/{UNKNOWN}", id="taints"),
+        pytest.param(
+            "/taints/", [{"key": "k", "selector": [NOT_NOPE]}], f"/0/selector/0/{UNKNOWN}", id="taints in a list"
+        ),
+        pytest.param(
+            "/profiles/",
+            {"code": "p", "plugins": [], "fallback": [{"match_labels": {"a": "b"}}, {"match_labels": {"idc/x": "y"}}]},
+            "/fallback/1/match_labels",
+            id="a profile's groups",
+        ),
+    ],
+)
+def test_what_operators_write_names_known_facts(seed: Api, path: str, body: Any, pointer: str) -> None:
+    problem = seed.post(path, body, status=400)
+    assert [(error["code"], error["pointer"]) for error in problem["errors"]] == [("unknown_fact", pointer)]
+
+
+def test_an_affinity_cannot_be_changed_to_an_unknown_fact(seed: Api) -> None:
+    path = f"/affinities/{seed.post('/affinities/', {'kind': 'forbid', 'idc': 'a'}, status=201)['id']}/"
+    assert seed.refused("PATCH", path, {"selector": NOT_NOPE}, status=400) == (
+        "unknown_fact",
+        [f"/selector/{UNKNOWN}"],
+    )
+
+
+def test_an_affinity_stored_with_an_unknown_fact_can_be_read_and_ended(seed: Api) -> None:
+    row = Affinity.objects.create(kind="forbid", selector=SEVERAL)
+    now = timezone.now().isoformat()
+    path = f"/affinities/{row.pk}/"
+    assert seed.get(path)["selector"] == SEVERAL
+    assert seed.call("PATCH", path, {"selector": SEVERAL, "ends_at": now}, status=200)["ends_at"]
 
 
 @pytest.mark.parametrize(

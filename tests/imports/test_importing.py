@@ -434,6 +434,11 @@ def test_an_affinity_to_all_idcs_is_beyond_a_region(idc):
     ]
 
 
+def test_an_affinity_about_an_unknown_fact_is_refused(idc):
+    table = 'kind,selector\nforbid,"{""match_labels"": {""idc/nope"": ""x""}}"\n'
+    assert faults(imported({"affinities.csv": table})) == [("2", "selector", "unknown_fact")]
+
+
 def test_an_affinity_that_shuts_all_others_is_beyond_a_region(idc):
     table = "idc,kind\ngz-ct-01,forbid\ngz-ct-01,require\n"
     assert faults(imported({"affinities.csv": table}, principal=operator("south"))) == [

@@ -175,6 +175,13 @@ def test_an_operator_prefers(client, operator, idc):
     assert (Affinity.objects.get().weight, Affinity.objects.get().selector) == (5, None)
 
 
+def test_an_unknown_fact_is_shown_at_the_selector(client, operator):
+    sent = {"kind": "forbid", "selector": '{"match_labels": {"idc/nope": "x"}}', "request_selector": "null"}
+    form = client.post("/admin/inventory/affinity/add/", sent).context["adminform"].form
+    assert "there is no idc/nope" in form.errors["selector"][0]
+    assert not Affinity.objects.exists()
+
+
 def test_a_long_document_has_a_line_for_each_entry_and_an_absent_one_none(admin, client, idc):
     idc.labels = {"owner": "partner"} | {f"key-{number}": "x" * 20 for number in range(4)}
     idc.save()

@@ -6,7 +6,7 @@ from idcsched.accounts.roles import Principal
 from idcsched.audit.bulk import apply_to_each, places, rows_create, rows_update
 from idcsched.audit.writing import refuse_unknown, row_delete, row_update, write
 from idcsched.framework.errors import Invalid
-from idcsched.framework.matching import parse_terms
+from idcsched.framework.matching import parse_new_terms
 from idcsched.framework.messages import _
 from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Idc, Taint
@@ -109,7 +109,7 @@ def _idcs(idc: Idc | str | None, selector: Any) -> list[Idc]:
         raise Invalid("idc_or_selector", _("name either an IDC or a selector"), "/idc")
     if idc is not None:
         return [idc_named(idc, "/idc") if isinstance(idc, str) else idc]
-    idcs = idcs_matching(parse_terms(selector, "/selector"))
+    idcs = idcs_matching(parse_new_terms(selector, "/selector"))
     if not idcs:
         raise Invalid("selector_matches_nothing", _("the selector matches no IDC"), "/selector")
     return idcs
