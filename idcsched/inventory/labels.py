@@ -38,11 +38,11 @@ class RegionTree:
 
 
 def idc_labels(idc: Idc, tree: RegionTree) -> dict[str, str | frozenset[str]]:
-    """Return the labels and facts that a selector can match; empty facts are left out."""
+    """Return the labels and facts that a selector can match, ISPs by all their names; empty facts are left out."""
     facts: dict[str, str | frozenset[str]] = {
         "idc/code": idc.code,
         "idc/region": frozenset(tree.lineage(idc.region.code)),
-        "idc/isp": frozenset(line.isp.code for line in idc.lines.all()),
+        "idc/isp": frozenset(name for line in idc.lines.all() for name in (line.isp.code, *line.isp.aliases)),
         "idc/tier": idc.tier,
         "idc/partition": idc.partition,
         "idc/provider": idc.provider,

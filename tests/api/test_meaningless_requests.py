@@ -111,6 +111,16 @@ def test_an_affinity_stored_with_an_unknown_fact_can_be_read_and_ended(seed: Api
     assert seed.call("PATCH", path, {"selector": SEVERAL, "ends_at": now}, status=200)["ends_at"]
 
 
+def test_the_other_names_of_an_isp_are_understood_in_taints_and_affinities(seed: Api) -> None:
+    seed.post("/isps/", {"code": "ct", "aliases": ["telecom"]}, status=201)
+    seed.call("PATCH", "/idcs/a/", {"lines": [{"isp": "ct", "purchased_mbps": 10}]}, status=200)
+    by_alias = {"match_labels": {"idc/isp": "telecom"}}
+    assert seed.post("/taints/", {"key": "k", "selector": by_alias}, status=201)["idc"] == "a"
+    drawn = seed.post("/affinities/", {"kind": "prefer", "weight": 1, "selector": by_alias}, status=201)["id"]
+    shown = {code: [row["id"] for row in seed.get(f"/idcs/{code}/state/")["affinities"]] for code in "ab"}
+    assert (drawn in shown["a"], drawn in shown["b"]) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("plugin", "args", "ok"),
     [

@@ -33,7 +33,7 @@ def test_an_idc_as_selectors_see_it(idc):
         "rack": "new",
         "idc/code": "gz-ct-01",
         "idc/region": frozenset({"440100", "south"}),
-        "idc/isp": frozenset({"ct"}),
+        "idc/isp": frozenset({"ct", "telecom", "chinanet"}),
         "idc/tier": "edge",
     }
 
