@@ -44,6 +44,33 @@ Shape = Annotated[
     ),
 ]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]
+TtlSeconds = Annotated[
+    int,
+    Meta(
+        ge=1,
+        le=86_400,
+        description="For how long the placement holds its capacity. A recommendation ignores this; the placement that "
+        "its `commit_token` makes does not.",
+    ),
+]
+WaitSeconds = Annotated[
+    int,
+    Meta(
+        ge=0,
+        le=86_400,
+        description="How long an order that fits nowhere may wait. Recommendations, and what is taken by their "
+        "`commit_token`, never wait.",
+    ),
+]
+Priority = Annotated[
+    int,
+    Meta(
+        ge=-1_000_000,
+        le=1_000_000,
+        description="Orders of a higher priority are tried first, and may take the room that is kept for waiting "
+        "orders of a lower one; a recommendation counts this room as free.",
+    ),
+]
 LabelMap = Annotated[dict[LabelKey, LabelValue], Meta(max_length=100)]
 RESOURCES = ("bandwidth_mbps", *STOCK_RESOURCES)
 """The resources that machines need."""
@@ -175,9 +202,9 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches t
     top: Annotated[int, Meta(ge=1, le=1000)] | None = None
     explain: Literal["none", "summary", "full"] | None = None
     tenant: Code | None = None
-    ttl_seconds: Annotated[int, Meta(ge=1, le=86_400)] | None = None
-    wait_seconds: Annotated[int, Meta(ge=0, le=86_400)] | None = None
-    priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] | None = None
+    ttl_seconds: TtlSeconds | None = None
+    wait_seconds: WaitSeconds | None = None
+    priority: Priority | None = None
     callback_url: Annotated[str, Meta(max_length=2000)] | None = None
 
     def __post_init__(self) -> None:

@@ -48,6 +48,18 @@ def test_stock_gives_out(lines: None, portal: Api) -> None:
     assert problem["detail"] == problem["decision"]["summary"]
 
 
+def test_a_recommendation_takes_the_body_of_an_order(lines: None, portal: Api) -> None:
+    """It never waits; the placement made with its token has the order's life and priority."""
+    body = {**ORDER, "action": "recommend", "ttl_seconds": 60, "wait_seconds": 3600, "priority": 7}
+    far_too_much = [{"cpu": 1000}]
+    assert portal.post("/schedule/", {**body, "machines": far_too_much}, status=200)["result"] == "unschedulable"
+    recommended = portal.post("/schedule/", {**body, "machines": MACHINES}, status=200)
+    assert portal.get("/placements/")["results"] == []
+    placement = portal.post("/placements/", {"commit_token": recommended["commit_token"]}, status=201)
+    kept = Placement.objects.get(pk=placement["id"])
+    assert (kept.ttl_seconds, kept.priority) == (60, 7)
+
+
 @pytest.mark.parametrize(("move", "state"), [("confirm", "active"), ("release", "released")])
 def test_moves(lines: None, portal: Api, move: str, state: str) -> None:
     placement = reserve(portal)
