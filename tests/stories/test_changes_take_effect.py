@@ -9,6 +9,8 @@ from tests.stories.fleet import Fleet, chosen_by, new_fleet
 from tests.stories.product import SOON, Caller, Product, name, until
 
 Change = Callable[[Caller], Any]
+ROUNDS = 8
+"""A process that reads the feed too late would be caught up by chance now and then."""
 
 
 @pytest.fixture
@@ -52,6 +54,16 @@ def test_a_taint_that_is_lifted_lets_orders_in_again(fleet: Fleet, takes_effect:
 
     takes_effect(taint, fleet.question, before=better, after=worse)
     takes_effect(lift, fleet.question, before=worse, after=better)
+
+
+def test_an_order_heeds_at_once_what_the_other_web_process_acknowledged(fleet: Fleet) -> None:
+    better, worse = fleet.idcs
+    taint = {"idc": better, "key": "maintenance", "effect": "NoSchedule"}
+    for _ in range(ROUNDS):
+        tainted = fleet.admin.post("/taints/", taint, status=201)
+        assert fleet.other.post("/schedule/", fleet.order(1), status=201)["idc"] == worse
+        fleet.admin.call("DELETE", f"/taints/{tainted['id']}/", status=204)
+        assert fleet.other.post("/schedule/", fleet.order(1), status=201)["idc"] == better
 
 
 def test_a_sample_moves_the_ranking(fleet: Fleet, takes_effect: Callable[..., None]) -> None:

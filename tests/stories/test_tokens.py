@@ -5,7 +5,10 @@ from typing import Any
 import pytest
 
 from tests.stories.fleet import Fleet, chosen_by, new_fleet
-from tests.stories.product import SOON, Answer, Caller, Product, until
+from tests.stories.product import SOON, Answer, Caller, Product, name, until
+
+ROUNDS = 8
+"""A process that reads the feed too late would be caught up by chance now and then."""
 
 
 @pytest.fixture
@@ -64,6 +67,25 @@ def test_a_revoked_token_edits_nothing_anywhere(product: Product, fleet: Fleet) 
     for token, caller in zip(known_tokens(product, fleet, "operator", admins), admins, strict=True):
         assert used_after_revoking(admins[0], token, caller, "/taints/", taint).status == 401
     assert admins[0].get(f"/taints/?idc={fleet.idcs[0]}")["count"] == 0
+
+
+def test_a_user_who_is_locked_out_reserves_nothing_anywhere(product: Product, fleet: Fleet) -> None:
+    first, other = admins = product.first_and_other("admin")
+    user = name("portal")
+    first.post("/users/", {"username": user, "role": "portal", "tenant": fleet.tenant}, status=201)
+    token, _ = known_tokens(product, fleet, user, admins)
+    ordering = other.as_(token["token"])
+
+    def lets_in() -> bool:
+        return ordering.ask("GET", "/me/").status == 200
+
+    for _ in range(ROUNDS):
+        first.call("PATCH", f"/users/{user}/", {"is_active": False}, status=200)
+        assert ordering.post("/schedule/", fleet.order(1), status=401)["code"] == "token_invalid"
+        first.call("PATCH", f"/users/{user}/", {"is_active": True}, status=200)
+        until(lets_in, "the other web process to know him again", seconds=SOON)
+    assert first.get(f"/placements/?tenant={fleet.tenant}")["count"] == 0
+    assert ordering.post("/schedule/", fleet.order(1), status=201)["idc"] == fleet.idcs[0]
 
 
 def test_a_revoked_token_is_soon_given_no_recommendations(product: Product, fleet: Fleet) -> None:
