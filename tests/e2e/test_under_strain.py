@@ -163,12 +163,14 @@ def test_unfinished_uploads_keep_nobody_out(web: Web) -> None:
 def test_a_database_that_hangs_is_said_in_time(database: str, web: Web) -> None:
     asked = [("POST", "/api/v1/schedule/", ORDERED), ("GET", "/api/v1/status/", None), ("GET", "/health/ready/", None)]
     try:
-        with frozen(database), ThreadPoolExecutor(len(asked)) as clients:
+        with frozen(database), ThreadPoolExecutor(len(asked) + 1) as clients:
             waiting = [clients.submit(web.ask, *each, within=REFUSED_WITHIN) for each in asked]
+            scraped = clients.submit(web.ask, "GET", "/metrics", within=REFUSED_WITHIN)
             sleep(1)
             assert web.ask("GET", "/health/live/", within=ALIVE_WITHIN) == 200
             assert web.ask("POST", "/api/v1/schedule/", ASKED, within=ALIVE_WITHIN) == 200
             assert [each.result() for each in waiting] == [503] * len(asked)
+            assert scraped.result() in {200, 503}
     finally:
         wait_for(lambda: web.ask("POST", "/api/v1/schedule/", ORDERED) == 201, "the database again")
 
