@@ -155,3 +155,21 @@ def test_a_metric_of_lines_may_be_scored(seed: Api, portal: Api) -> None:
     seed.post("/profiles/", {"code": "lossless", "plugins": [entry]}, status=201)
     answer = portal.schedule(region="A", profile="lossless", only=["a", "b"], isp="ct")
     assert (answer["idc"]["code"], answer["candidates"][0]["scores"]["loss"]["raw"]) == ("b", 1.0)
+
+
+def test_a_metric_of_lines_may_move_a_weight(seed: Api, portal: Api) -> None:
+    """By the lines that the request would use."""
+    seed.post("/isps/", [{"code": "ct"}, {"code": "cu"}], status=201)
+    seed.post("/metrics/", {"code": "loss", "scope": "line", "direction": "lower"}, status=201)
+    for idc, losses in (("a", {"ct": 3.0, "cu": 9.0}), ("b", {"ct": 1.0, "cu": 7.0})):
+        lines = [{"isp": isp, "purchased_mbps": 10} for isp in losses]
+        seed.call("PATCH", f"/idcs/{idc}/", {"lines": lines}, status=200)
+        samples = [{"idc": idc, "line": isp, "metric": "loss", "value": loss} for isp, loss in losses.items()]
+        assert seed.post("/samples/", samples, status=200)["accepted"] == len(samples)
+    moving = {"metric": "loss", "aggregate": "mean", "reference": 1, "factor": 1}
+    entry = {"name": "x", "plugin": "metric", "weight": 10, "args": {"metric": "x"}, "dynamic_weight": moving}
+    seed.post("/profiles/", {"code": "moving", "plugins": [entry]}, status=201)
+    for isp, weight in (("ct", 20.0), ("cu", 80.0)):
+        answer = portal.schedule(region="A", profile="moving", only=["a", "b"], isp=isp)
+        (score,) = (each["scores"]["x"] for each in answer["candidates"][:1])
+        assert (score["nominal_weight"], score["weight"]) == (10.0, weight)
