@@ -47,6 +47,14 @@ ODD = {
         *("multipart/form-data", "multipart/form-data; boundary=é", "application/json;;", "application/problem+json"),
     ],
     "Accept-Language": ["", "zh-hans", "zh-TW,zh;q=0.x", "*", "é", "-" * 600, "en;q=9", "xx-\xff"],
+    "Accept-Encoding": ["", "identity;q=0", "gzip;q=x", "é", "br," * 300],
+    "If-None-Match": ["", "*", '"', "é", ",,", '"' * 300],
+    "X-Request-ID": ["", "a b", "é", "\xff", "a" * 5000, "<b>"],
+    "X-Change-Message": ["", "é", "\xff", "a" * 5000, "%00", "=?utf-8?q?x?="],
+    "X-Forwarded-For": ["", "é", "1.1.1.1,,x", "::1%eth0", "a" * 3000],
+    "Cookie": ["", "sessionid", "sessionid=é; csrftoken=x", ";;;=", "a=" + "b" * 3000],
+    "Origin": ["", "null", "é", "http://["],
+    "Range": ["", "bytes=9-1", "x"],
 }
 LINE = {"purchased_mbps": 10, "commit_mbps": 0}
 SPARE: dict[str, Callable[[str], dict[str, Any]]] = {
