@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from django.conf import settings
 
-from idcsched.audit import tasks as audit_tasks
 from idcsched.celery import app
+from idcsched.feed import tasks as feed_tasks
 from idcsched.scheduling import tasks as scheduling_tasks
 from metrics_ingest import tasks as metrics_tasks
 
@@ -29,7 +29,7 @@ def test_what_is_scheduled_is_a_task(name: str) -> None:
 
 def test_every_periodic_task_is_scheduled() -> None:
     scheduled = {entry["task"] for entry in SCHEDULE.values()}
-    modules = (audit_tasks, metrics_tasks, scheduling_tasks)
+    modules = (feed_tasks, metrics_tasks, scheduling_tasks)
     declared = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     assert declared - BY_MESSAGE <= scheduled
 

@@ -20,6 +20,14 @@ def with_weight(name: str, weight: float) -> dict[str, Any]:
     return {"plugins": plugins}
 
 
+PREFER_A = {
+    "plugins": [
+        *BODY["plugins"],
+        {"name": "back", "plugin": "metric", "weight": 5000, "args": {"metric": "x", "better": "less"}},
+    ]
+}
+
+
 def total(portal: Api) -> tuple[int, float]:
     answer = portal.schedule(region="A", profile="seed-example")
     recorder.settle()
@@ -71,14 +79,8 @@ def test_a_preview_names_the_decisions_that_would_change(seed: Api, portal: Api)
         region="A", profile="seed-example", hypothetical={"ignore_taints": [{"idc": "c", "key": "disabled"}]}
     )
     recorder.settle()
-    prefer_a = {
-        "plugins": [
-            *BODY["plugins"],
-            {"name": "back", "plugin": "metric", "weight": 5000, "args": {"metric": "x", "better": "less"}},
-        ]
-    }
 
-    shown = seed.post(f"{PATH}/preview/", {"body": prefer_a}, status=200)
+    shown = seed.post(f"{PATH}/preview/", {"body": PREFER_A}, status=200)
 
     assert (shown["examined"], shown["without_inputs"], shown["failed"]) == (2, 0, 0)
     (change,) = shown["changed"]
@@ -92,10 +94,10 @@ def test_a_preview_looks_only_at_what_its_reader_may_see(seed: Api, portal: Api,
     total(portal)
     home = Tenant.objects.filter(code=code).first() or tenant_create(code=code)
     operator = speaking(token_issue(user=user_create(username="olga", role="operator", tenant=home), name="t").text)
-    seed.post(f"{PATH}/revisions/", {"plugins": []}, status=201)
+    seed.post(f"{PATH}/revisions/", PREFER_A, status=201)
 
     assert len(operator.get("/decisions/")["results"]) == seen
-    for question in ({"revision": 2}, {"body": {"plugins": []}}):
+    for question in ({"revision": 2}, {"body": PREFER_A}):
         shown = operator.post(f"{PATH}/preview/", question, status=200)
         assert (shown["examined"], len(shown["changed"])) == (seen, seen)
 

@@ -197,7 +197,7 @@ def test_what_was_derived_before_does_not_stick() -> None:
             "out_of_range",
             "/idcs/0/lines/0/max_level",
         ),
-        ({"idcs": [{"code": "a", "metrics": {"x": "high"}}]}, "wrong_type", "/idcs/0/metrics"),
+        ({"idcs": [{"code": "a", "metrics": {"x": "high"}}]}, "wrong_type", "/idcs/0/metrics/x"),
     ],
 )
 def test_refused(what_if: dict[str, Any], code: str, pointer: str) -> None:

@@ -153,7 +153,7 @@ def test_several_values_of_one_thing_at_one_time_are_all_refused() -> None:
         ({**LOAD, "idc": "nonsense(@)"}, "/mapping/idc", "invalid_expression"),
         ({**LOAD, "line": "|"}, "/mapping/line", "invalid_expression"),
         ({"idc": "site", "values": {"x": {"value": "]"}}}, "/mapping/values/x/value", "invalid_expression"),
-        ({"idc": "site", "values": {"x": {"scale": 2}}}, "/mapping/values/value", "required"),
+        ({"idc": "site", "values": {"x": {"scale": 2}}}, "/mapping/values/x/value", "required"),
         ({**LOAD, "zone": "Mars/Olympus"}, "/mapping/zone", "unknown_zone"),
         ({**LOAD, "lnie": "isp"}, "/mapping/lnie", "unknown_field"),
         ({**LOAD, "idc": "x" * 1001}, "/mapping/idc", "out_of_range"),
