@@ -39,7 +39,7 @@ class MachineDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """An IDC in which the machines could not be had."""
+    """An IDC in which the machines could not be started."""
 
     idc: str
     state: str
@@ -47,7 +47,7 @@ class AttemptDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlacementDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """An order with what it holds. `held_back`: why a permit keeps it reserved."""
+    """An order with the capacity that it holds. `held_back`: why a plugin's `permit` keeps it reserved."""
 
     id: str
     request_id: str | None
@@ -81,7 +81,7 @@ class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeliveryDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """A callback with what became of it. `error`: why the last try failed; `payload`: the body, as it is sent."""
+    """A callback and whether it was received. `error`: why the last try failed; `payload`: the body, as it is sent."""
 
     id: str
     placement: str

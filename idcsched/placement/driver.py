@@ -16,7 +16,7 @@ __all__ = ["Call", "Condition", "Config", "Driver", "Existing", "NotHere", "Want
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every kind can be told. A kind adds fields of its own in a subclass."""
+    """The configuration that all kinds share. A kind adds its own fields in a subclass."""
 
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0, le=120)] = 30.0
     """The deadline of all calls for one machine in one turn."""

@@ -33,7 +33,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """Something has happened to a machine; whatever else the message says is passed over."""
+    """A message that something has happened to a machine; other fields of the message are ignored."""
 
     data: About
     type: str = "machine.changed"

@@ -31,7 +31,7 @@ QUOTA = "quota"
 
 
 class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A machine, and where it may stand, said as in a scheduling request. Nobody counts beyond `at_most` (1,000)."""
+    """A machine, and where it may stand, as in a scheduling request. Machines are counted up to `at_most` (1,000)."""
 
     machine: Machine
     profile: Code | None = None
@@ -68,7 +68,7 @@ class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 class IdcCapacity(msgspec.Struct, frozen=True, kw_only=True):
-    """So many more fit, as one order; `gives_out`: why not one more, null where more than `at_most` would."""
+    """`count` more machines fit, as one order. `gives_out`: why not one more, null if `at_most` ends the counting."""
 
     idc: str
     region: str
@@ -77,7 +77,7 @@ class IdcCapacity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GivesOut(msgspec.Struct, frozen=True, kw_only=True):
-    """In how many IDCs it is this that gives out first."""
+    """A reason why no further machine fits, and in how many IDCs it is the first."""
 
     plugin: str
     code: str
@@ -85,7 +85,7 @@ class GivesOut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RegionCapacity(msgspec.Struct, frozen=True, kw_only=True):
-    """Sub-regions included. `idcs`: how many have room for one at least; what gives out, the most frequent first."""
+    """A region with its sub-regions. `idcs`: how many hold at least one more; `gives_out`: the most frequent first."""
 
     region: str
     count: int
@@ -94,7 +94,7 @@ class RegionCapacity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QuotaLeft(msgspec.Struct, frozen=True, kw_only=True):
-    """So many more the tenant's quota allows, as far as `at_most`; `reason`: why not one more, null where it does."""
+    """`count` more machines are within the tenant's quota, up to `at_most`. `reason`: why not one more, or null."""
 
     count: int
     reason: str | None

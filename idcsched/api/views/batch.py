@@ -33,7 +33,7 @@ BatchSize = msgspec.Meta(min_length=1, max_length=1000)
 
 
 class ScheduleBatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`independent`: each request by itself, in order, on what those before it left; `gang`: all of them or none."""
+    """`independent`: each request in order, given what the requests before it left; `gang`: all of them or none."""
 
     requests: Annotated[tuple[Request, ...], BatchSize]
     mode: Mode = "independent"
@@ -82,9 +82,9 @@ class BatchView(Idempotent):
         examples=[OpenApiExample("Together or not at all", value=EXAMPLE, request_only=True)],
     )
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Each request is decided on what those before it left.
+        """Each request is decided given what the requests before it left.
 
-        A gang is placed whole, or not at all: 409 with the `results`.
+        A gang is placed as a whole or not at all: 409 with the `results`.
         """
         undecoded = decode_json(body_bytes(request), UndecodedBatch)
         decide_all = gang_place if undecoded.mode == "gang" else batch_answer

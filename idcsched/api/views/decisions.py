@@ -39,7 +39,7 @@ EXAMPLE = {"weights": {"billing_cost": 20}, "data": "then"}
 
 
 class ReplayRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to change; an empty object: decide as then."""
+    """What to change in the decision; an empty object: decide with the weights, profile and data of then."""
 
     weights: dict[str, Annotated[float, msgspec.Meta(ge=0, le=10_000)]] | None = None
     profile: str | None = None
@@ -61,7 +61,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recorded(Scheduled, frozen=True, kw_only=True):
-    """The answer with its request, caller and time; `taken` is the candidate that a placement took, null: none was."""
+    """The answer with its request, caller and time. `taken`: the candidate that a placement took, or null."""
 
     created_at: datetime
     tenant: str | None

@@ -127,7 +127,7 @@ class TriedSample(msgspec.Struct, frozen=True):
 
 
 class ShownTrial(msgspec.Struct, frozen=True, kw_only=True):
-    """What would be stored of the source's values now; each list has only the first of them."""
+    """What would be stored of the source's values now; each list shows only its first entries."""
 
     fetched: int
     storable: int

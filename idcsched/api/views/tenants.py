@@ -23,7 +23,7 @@ __all__ = ["TenantViewSet"]
 
 
 class CallbackSecret(msgspec.Struct, frozen=True, kw_only=True):
-    """Only this answer has the secret: it is null where the answer is given again for an `Idempotency-Key`."""
+    """The new secret, which no later answer has; null in the repeated answer to an `Idempotency-Key`."""
 
     secret: str | None
 
@@ -76,7 +76,7 @@ class TenantViewSet(Resource):
     @extend_schema(operation_id="tenants_use", responses=TenantUse, filters=False)
     @action(detail=True)
     def use(self, request: Request, code: str) -> HttpResponse:
-        """How much of the tenant's quotas is used; shown apart, as the tenant's ETag would change with every order."""
+        """How much of the tenant's quotas is used. The tenant's document leaves this out: every order changes it."""
         tenant: Any = self.get_object()
         held = tenant_use(tenant.code)
         use = TenantUse(
@@ -91,6 +91,6 @@ class TenantViewSet(Resource):
     @extend_schema(operation_id="tenants_callback_secret", request=None, responses={201: CallbackSecret})
     @action(detail=True, methods=["post"])
     def callback_secret(self, request: Request, code: str) -> Response:
-        """Make a new secret for signing callbacks; for a day they are signed with the one before as well."""
+        """Make a new secret for signing callbacks; for a day callbacks are signed with the old secret as well."""
         secret = self.edited_object(lambda tenant: services.tenant_callback_secret_make(tenant=tenant))
         return Response(msgspec.to_builtins(CallbackSecret(secret=secret)), status=status.HTTP_201_CREATED)

@@ -74,7 +74,7 @@ class LibcloudConfig(CloudConfig, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Libcloud(Cloud):
-    """A cloud that speaks EC2's language, by way of Apache Libcloud."""
+    """Starts servers in a cloud with EC2's API, by way of Apache Libcloud."""
 
     kind = "libcloud"
     Config = LibcloudConfig

@@ -75,7 +75,7 @@ class OpenStackConfig(CloudConfig, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class OpenStack(Cloud):
-    """An OpenStack cloud, by way of Apache Libcloud."""
+    """Starts servers in an OpenStack cloud, by way of Apache Libcloud."""
 
     kind = "openstack"
     Config = OpenStackConfig

@@ -21,7 +21,7 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class SimulatedConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How long things take, and which share of them goes wrong."""
+    """How long starting and removing take, and which share of them fails."""
 
     up_after_seconds: Seconds = 2.0
     gone_after_seconds: Seconds = 0.5
@@ -38,7 +38,7 @@ class SimulatedConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Simulated(Driver):
-    """Nowhere: for demonstrations, and to try out what happens when things go wrong."""
+    """Starts no real machines: for demonstrations, and for trying out what happens when a provider fails."""
 
     kind = "simulated"
     Config = SimulatedConfig

@@ -22,7 +22,7 @@ REFUSED_FOR_GOOD = 422
 
 
 class WebhookConfig(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the messages go. The secret signs them; it may be written `whsec_` and base64."""
+    """Where the messages are sent. The secret signs them; it may be written as `whsec_` and base64."""
 
     url: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
 
@@ -47,7 +47,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Webhook(Driver):
-    """A system of one's own, told by signed messages (Standard Webhooks) to one address."""
+    """Has your own system start machines, by signed messages (Standard Webhooks) to one address."""
 
     kind = "webhook"
     Config = WebhookConfig
