@@ -139,7 +139,7 @@ def test_more_machines_need_no_more_queries(
 
 def test_kinds_are_told_with_what_they_can_be_told(portal: Api) -> None:
     kinds = {each["kind"]: each for each in portal.get("/provider_kinds/")["results"]}
-    assert "Nowhere" in kinds["simulated"]["description"]
+    assert "Starts no real machines" in kinds["simulated"]["description"]
     assert kinds["simulated"]["config"]["$ref"] == "#/$defs/SimulatedConfig"
 
 
