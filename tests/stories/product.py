@@ -1,6 +1,7 @@
 """A running installation as its users have it: over HTTP, with a token, and nothing else."""
 
 import json
+import socket
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -57,7 +58,12 @@ class Caller:
             sent.setdefault("Content-Type", "application/json")
         target = path if path == "/metrics" or path.startswith(("/health/", "/admin/")) else f"/api/v1{path}"
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        if self._connection.sock is None:
+            self._connection.connect()
+        # A server that refuses by the head alone closes the connection if the body is still to come: send both in one.
+        self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
         self._connection.request(method, target, content, sent)
+        self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
         response = self._connection.getresponse()
         text = response.read()
         is_json = "json" in (response.headers.get("Content-Type") or "")
