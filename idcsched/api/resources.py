@@ -229,13 +229,13 @@ class Resource(ReadOnlyResource):
         """Return further arguments for `create_many_service`."""
         return {}
 
-    def told(self) -> Mapping[str, Any]:
+    def service_arguments(self) -> Mapping[str, Any]:
         """Return further arguments for `create_service` and `update_service`."""
         return {}
 
     def make(self, document: Any) -> Any:
         """Create the row, or the rows, that a document describes; raises Invalid, Conflict."""
-        return type(self).create_service(**self._validated(document), **self.told())
+        return type(self).create_service(**self._validated(document), **self.service_arguments())
 
     def change(self, row: Any, document: Any, *, partial: bool) -> Any:
         """Change the row as the document says; raises Invalid, Conflict."""
@@ -246,7 +246,7 @@ class Resource(ReadOnlyResource):
             present = serializer.data.get(name)
             if changes.pop(name, present) != present:
                 raise Invalid("read_only", _("this can't be changed"), f"/{name}")
-        return type(self).update_service(**{self.noun: row, "changes": changes}, **self.told())
+        return type(self).update_service(**{self.noun: row, "changes": changes}, **self.service_arguments())
 
     def edited_object(self, change: Callable[[Any], Result]) -> Result:
         """Lock the row that the URL names, check `If-Match`, call `change` with the row, and return its result.

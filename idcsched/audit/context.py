@@ -10,7 +10,7 @@ __all__ = ["Origin", "origin", "origin_set"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Who makes a change: `via` is one of `audit.models.Via`, `request_id` the HTTP request's, `message` the reason."""
+    """The origin of a change: the `actor`'s name, one of `audit.models.Via`, the HTTP request's id, and the reason."""
 
     actor: str = "system"
     via: str = "command"

@@ -1,7 +1,7 @@
-"""Registry of what names rows by their codes alone, such as selectors and profiles.
+"""Find what refers to a row by its code alone, such as a selector or a profile, where no foreign key protects it.
 
-No foreign key protects such a name. Imports go down only, so each room registers, when it starts, a function that finds
-what names a row; a row that is named can't be renamed or deleted.
+Imports go down only, so each package registers, when it starts, a function that finds such references of its own. A row
+that something refers to can't be renamed or deleted.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,12 +16,12 @@ _finders: list[Callable[[str, str], Iterable[str]]] = []
 
 
 def naming_register(find: Callable[[str, str], Iterable[str]]) -> None:
-    """Register `find(kind, key)`, which yields the readable names of what names the row of that kind and key."""
+    """Register `find(kind, key)`, which yields the readable names of what refers to the row of that kind and key."""
     _finders.append(find)
 
 
 def refuse_named(kind: str, key: str) -> None:
-    """Raise Conflict `in_use` where something names the row of that kind and key."""
+    """Raise Conflict `in_use` where something refers to the row of that kind and key by its code."""
     if names := [name for find in _finders for name in find(kind, key)]:
         raise Conflict("in_use", _("in use by {examples}"), examples=examples(names))
 

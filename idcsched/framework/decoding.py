@@ -2,7 +2,6 @@
 
 import re
 import threading
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -188,19 +187,15 @@ def _with_keys(steps: Sequence[Any], document: Any, fails: Callable[[Any], bool]
         return list(takewhile(lambda step: step != _UNNAMED, steps))
     named, inner = list[Any](), document
     for step in steps:
-        if step == _UNNAMED and len(inner) > _MOST_TRIED:
-            break
-        key = _wrong_key(inner, lambda items: fails(_replaced(document, named, items))) if step == _UNNAMED else step
+        key = step
+        if step == _UNNAMED:
+            if len(inner) > _MOST_TRIED:
+                break
+            alone = ((key, _replaced(document, named, {key: value})) for key, value in inner.items())
+            key, document = next((key, narrowed) for key, narrowed in alone if fails(narrowed))
         named.append(key)
         inner = inner[key]
     return named
-
-
-def _wrong_key(items: dict[str, Any], fails: Callable[[dict[str, Any]], bool]) -> str:
-    """Return the key of the first wrong item: the last of the fewest first items that fail, as all of them do."""
-    keys = list(items)
-    last = bisect_left(range(len(keys)), True, key=lambda last: fails({key: items[key] for key in keys[: last + 1]}))
-    return keys[last]
 
 
 def _fails(document: Any, kind: type, message: str) -> bool:

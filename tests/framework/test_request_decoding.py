@@ -181,3 +181,19 @@ def test_names_that_mean_nothing(fields: dict[str, Any], expected: tuple[str, st
     with pytest.raises(Invalid) as refusal:
         decide_for(world({"a": {}}), **fields)
     assert (refusal.value.errors[0].pointer, refusal.value.code) == expected
+
+
+class Inner(msgspec.Struct):
+    scale: float
+
+
+class Nested(msgspec.Struct):
+    values: dict[str, dict[str, Inner]]
+
+
+def test_the_keys_of_nested_maps_are_those_of_the_first_wrong_item() -> None:
+    right, wrong = {"scale": 1}, {"scale": "x"}
+    document = {"values": {"a": {"p": right}, "b": {"q": right, "r": wrong}, "c": {"s": wrong}}}
+    with pytest.raises(Invalid) as refusal:
+        convert(document, Nested)
+    assert refusal.value.errors[0].pointer == "/values/b/r/scale"

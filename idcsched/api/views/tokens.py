@@ -104,7 +104,7 @@ class TokenViewSet(Resource):
     def create_service(**fields: Any) -> ApiToken:
         return _with_secret(services.token_issue(**fields))
 
-    def told(self) -> Mapping[str, Any]:
+    def service_arguments(self) -> Mapping[str, Any]:
         return {"principal": principal_of_request(self.request)}
 
     def get_queryset(self) -> QuerySet[ApiToken]:
