@@ -18,8 +18,8 @@ test: .dev ## all tests, on a real PostgreSQL and Redis, and on SQLite where it 
 	@TEST_ON=sqlite $(pytest) $(on_sqlite) -m "(both or sqlite) and not long"
 
 test-long: .dev ## the tests that kill, race, fuzz or soak
-	@HYPOTHESIS_PROFILE=long $(pytest) -m "long or hypothesis" --timeout 900
-	@TEST_ON=sqlite $(pytest) $(on_sqlite) -m "(both or sqlite) and long" --timeout 900
+	@HYPOTHESIS_PROFILE=long $(pytest) -m "long or hypothesis" --timeout 900 -o faulthandler_timeout=890
+	@TEST_ON=sqlite $(pytest) $(on_sqlite) -m "(both or sqlite) and long" --timeout 900 -o faulthandler_timeout=890
 
 bench: .dev ## side-by-side measurements: a table of ratios, and var/bench.json
 	@exec $(bin)/python -m bench

@@ -46,6 +46,26 @@ def _start(servers: ExitStack) -> None:
             _missing.append(str(error))
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get("CI") == "true" and WORKER not in os.environ:
+        config.pluginmanager.register(_AtOnce(config), "at-once")
+
+
+class _AtOnce:
+    """Prints each failure when it occurs: a run that is cut off later has said what it found."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            writer = self._config.get_terminal_writer()
+            writer.line()
+            writer.sep("_", f"{report.nodeid} ({report.when})")
+            report.toterminal(writer)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for reason in _missing:
         terminalreporter.line(f"Could not be had, so its tests did not run: {reason}", red=True)
