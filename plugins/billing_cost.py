@@ -1,10 +1,11 @@
 """`billing_cost` (Score): what this request would add to the bill of the chosen lines, per Mbps and month.
 
-Reads line prices and commits, the ledger, and the line metric `bandwidth_mbps` with its hourly profile. Under a
-percentile only the traffic in a line's busiest hours is billed. Traffic under the commit is already paid for, but using
-up the commit has a price here, and so has using up a line's last room. Arguments: `free` (0.25), the price of using up
-the commit; `scarcity` (0.5), that of the last room, both as factors of the line's price; `dearest`, the price per Mbps
-and month at which an IDC gets 0 points, by default the installation's (`DEAREST_PRICE`, 60). Less is better, fixed on
+Reads line prices and commits, the ledger, the line metric `bandwidth_mbps` with its hourly profile, and the shape of
+the order's traffic. Under a percentile only what flows in a line's busiest hours is billed, by volume all that flows.
+Traffic under the commit is already paid for, but using up the commit has a price here, and so has using up a line's
+last room; the note tells what is billed from what only counts. Arguments: `free` (0.25), the price of using up the
+commit; `scarcity` (0.75), that of the last room, both as factors of the line's price; `dearest`, the price per Mbps and
+month at which an IDC gets 0 points, by default the installation's (`DEAREST_PRICE`, 60). Less is better, fixed on
 0..`dearest`; a higher price is clipped, and the note says so. Missing data: neutral. Where the request needs no
 bandwidth, or no survivor has a price, the scorer leaves the sum.
 """
@@ -15,32 +16,48 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
+from idcsched.framework.billing import FREE, GB_A_MONTH, MEAN_OF_PEAK, SCARCITY, AddedBill, added_bill
 from idcsched.framework.capacity import BANDWIDTH
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE, LineChoice
-from idcsched.framework.messages import _
+from idcsched.framework.messages import Message, _
 from idcsched.framework.normalize import Floats, Scale, rounded
 from idcsched.framework.plugin import Note, Plugin
-from idcsched.framework.snapshot import HOURS_A_WEEK, Lines, Reading
+from idcsched.framework.snapshot import Lines, Reading
 
-SCARCE_FROM, SCARCE_SPAN, SCARCE_MOST = 0.7, 0.2, 1.5
-_SOME = 1e-9  # Mbps: the least divisor, where there is no commit
-
-UNDER_COMMIT = _(
-    # the "% of" here is no field: xgettext: no-python-format
-    "{busy:.0f} % of the order flows in the line's busiest hours; with the order {fill:.0f} % of the commit is used: "
-    "{total:,.0f} {currency} a month"
-)
-OVER_COMMIT = _(
-    # the "% of" here is no field: xgettext: no-python-format
-    "{busy:.0f} % of the order flows in the line's busiest hours; {over:.0f} % of the order is billed on top of the "
-    "commit: {total:,.0f} {currency} a month"
-)
+# Nothing but what is billed counts:
 WITHOUT_COMMIT = _(
     # the "% of" here is no field: xgettext: no-python-format
     "{busy:.0f} % of the order flows in the line's busiest hours; the line has no commit: "
-    "{total:,.0f} {currency} a month"
+    "{billed:,.0f} {currency} a month"
+)
+ABOVE_COMMIT = _(
+    # the "% of" here is no field: xgettext: no-python-format
+    "{busy:.0f} % of the order flows in the line's busiest hours, all of it above the commit: "
+    "{billed:,.0f} {currency} a month"
+)
+BY_VOLUME = _("the order moves {gb:,.0f} GB a month: {billed:,.0f} {currency}")
+# The commit and the room that the order takes up count, too:
+WITH_ROOM = _(
+    # the "% of" here is no field: xgettext: no-python-format
+    "{busy:.0f} % of the order flows in the line's busiest hours; the line has no commit: "
+    "{billed:,.0f} {currency} a month; with the room that it takes up it counts as {total:,.0f}"
+)
+WITH_COMMIT = _(
+    # the "% of" here is no field: xgettext: no-python-format
+    "{busy:.0f} % of the order flows in the line's busiest hours; {over:.0f} % of the order lies above the commit: "
+    "{billed:,.0f} {currency} a month; with the commit, then {fill:.0f} % used, and the room that it takes up it "
+    "counts as {total:,.0f}"
+)
+VOLUME_WITH_COMMIT = _(
+    # the "% of" here is no field: xgettext: no-python-format
+    "the order moves {gb:,.0f} GB a month, {over:.0f} % of it on top of what is paid anyway: "
+    "{billed:,.0f} {currency} a month; with the commit and the room that it takes up it counts as {total:,.0f}"
+)
+FLAT_RATE = _(
+    "the line costs the same whatever flows: 0 {currency} a month; with what it takes up of the line, then "
+    "{fill:.0f} % used, it counts as {total:,.0f}"
 )
 TOO_DEAR = _("{total:,.0f} {currency} a month: from {dearest:g} per Mbps on an IDC gets 0 points")
 
@@ -50,19 +67,9 @@ Factor = Annotated[float, msgspec.Meta(ge=0, le=100)]
 class BillingCostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The prices of using up the commit and the last room of a line, and the price that gives 0 points."""
 
-    free: Factor = 0.25
-    scarcity: Factor = 0.5
+    free: Factor = FREE
+    scarcity: Factor = SCARCITY
     dearest: Annotated[float, msgspec.Meta(gt=0, le=1e6)] | None = None
-
-
-class Bill(msgspec.Struct, frozen=True):
-    """The price of the request on one line of each row, per Mbps and month, and the parts of that price."""
-
-    raw: Floats
-    busy: Floats
-    over: Floats
-    fill: Floats
-    commit: Floats
 
 
 class BillingCost(Plugin):
@@ -87,9 +94,11 @@ class BillingCost(Plugin):
             return None  # no price is known
         bills = [self._bill(ctx, group, price) for group, price in zip(groups, prices, strict=True)]
         ctx.state[self] = bills[0]
-        total = bills[0].raw
+        total = bills[0].price
         if len(bills) > 1:
-            line_prices = [np.where(group == NO_LINE, 0.0, bill.raw) for bill, group in zip(bills, groups, strict=True)]
+            line_prices = [
+                np.where(group == NO_LINE, 0.0, bill.price) for bill, group in zip(bills, groups, strict=True)
+            ]
             total = np.where(choice.has_line, np.sum(line_prices, axis=0), np.nan)
         return Reading(
             metric=BANDWIDTH,
@@ -99,39 +108,53 @@ class BillingCost(Plugin):
             lines=choice.groups[0],
         )
 
-    def _bill(self, ctx: Cycle, group: Rows, price: Floats) -> Bill:
-        """Return the price of the request on each row's line in `group`, whose list price is `price`."""
-        lines, need = ctx.snapshot.lines, ctx.need
-        load, commit = lines.load[group] + need, lines.paid[group]
-        over = ((load - commit) / need).clip(0.0, 1.0)
-        over = np.where(lines.flat_rate[group], 0.0, np.where(lines.daily[group], 1.0, over))
-        fill = np.minimum(1.0, load / np.maximum(commit, _SOME))
-        level = load / np.maximum(lines.purchased[group], _SOME)
-        scarce = ((level - SCARCE_FROM) / SCARCE_SPAN).clip(0.0, SCARCE_MOST) ** 2
-        busy = busy_share(lines, group, hour_of_week_shape(ctx.request.shape))
-        paid = fill**2 * self.args.free * (1.0 - over) + over
-        raw = price * (paid * busy + self.args.scarcity * scarce)
-        return Bill(raw, busy, over, fill, commit)
+    def _bill(self, ctx: Cycle, group: Rows, price: Floats) -> AddedBill:
+        """Return what the request adds to the bill of each row's line in `group`, whose list price is `price`."""
+        lines = ctx.snapshot.lines
+        return added_bill(
+            ctx.need,
+            billed_share(lines, group, ctx.shape.hours),
+            price=price,
+            load=lines.load[group],
+            paid=lines.paid[group],
+            purchased=lines.purchased[group],
+            flat_rate=lines.flat_rate[group],
+            free=self.args.free,
+            scarcity=self.args.scarcity,
+        )
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
-        bill: Bill | None = ctx.state.get(self)
-        if bill is None or isnan(raw := bill.raw.item(position)):
+        bill: AddedBill | None = ctx.state.get(self)
+        if bill is None or isnan(price := bill.price.item(position)):
             return None
         if len(ctx.lines.of(position)) != 1:
             return None
+        need, busy = ctx.need, bill.busy.item(position)
         numbers: dict[str, Any] = {
-            "busy": 100 * bill.busy.item(position),
+            "busy": 100 * busy,
             "over": 100 * bill.over.item(position),
             "fill": 100 * bill.fill.item(position),
-            "total": raw * ctx.need,
+            "gb": need * busy * GB_A_MONTH,
+            "billed": bill.billed.item(position) * need,
+            "total": price * need,
             "currency": ctx.snapshot.currency,
             "dearest": self.scale_for(ctx).high,
         }
-        if raw > numbers["dearest"]:
+        if price > numbers["dearest"]:
             return Note(TOO_DEAR, numbers)
-        if not bill.commit.item(position):
-            return Note(WITHOUT_COMMIT, numbers)
-        return Note(OVER_COMMIT if bill.over.item(position) else UNDER_COMMIT, numbers)
+        only_billed = numbers["billed"] == numbers["total"]
+        return Note(_sentence(ctx.snapshot.lines, ctx.lines.of(position)[0], only_billed=only_billed), numbers)
+
+
+def _sentence(lines: Lines, line: int, *, only_billed: bool) -> Message:
+    """Return the sentence that fits the line's contract; `only_billed`: nothing but what is billed counts."""
+    if lines.flat_rate[line]:
+        return FLAT_RATE
+    if lines.by_volume[line]:
+        return BY_VOLUME if only_billed else VOLUME_WITH_COMMIT
+    if lines.paid[line]:
+        return ABOVE_COMMIT if only_billed else WITH_COMMIT
+    return WITHOUT_COMMIT if only_billed else WITH_ROOM
 
 
 def distinct_groups(choice: LineChoice) -> list[Rows]:
@@ -145,17 +168,15 @@ def distinct_groups(choice: LineChoice) -> list[Rows]:
     return groups
 
 
-def hour_of_week_shape(shape: tuple[float, ...] | None) -> Floats | None:
-    """Return the request's shape over the 168 hours of a week; None: flat."""
-    if shape is None:
-        return None
-    return np.tile(np.array(shape), HOURS_A_WEEK // len(shape))
+def billed_share(lines: Lines, group: Rows, shape: Floats | None) -> Floats:
+    """Return the part of the request that each line's contract bills, by the request's 168 hours (None: flat).
 
-
-def busy_share(lines: Lines, group: Rows, shape: Floats | None) -> Floats:
-    """Return φ, the part of the request that flows in the line's busiest hours; 1 for a line without history."""
+    That is what flows in the line's busiest hours, all of it where these are not known. By volume it is the mean, as a
+    multiple of the mean that the price per Mbps takes for granted.
+    """
     if shape is None:
         return np.ones(group.size)
     busiest = lines.busiest_of(group)
     hours = busiest.sum(axis=1)
-    return np.where(hours > 0, (busiest @ shape) / np.maximum(hours, 1), 1.0)
+    in_busiest = np.where(hours > 0, (busiest @ shape) / np.maximum(hours, 1), 1.0)
+    return np.where(lines.by_volume[group], shape.mean() / MEAN_OF_PEAK, in_busiest)

@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 import msgspec
 
 from idcsched.framework.answer import Candidate, Score
-from idcsched.framework.capacity import monthly_price
+from idcsched.framework.billing import monthly_price
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.table import aligned, amount, flip_phrases, render
 

@@ -28,9 +28,13 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class LineUse(_Part, frozen=True, kw_only=True):
+    """A line that the order would use. `note`: why the profile chooses this line and not the roomiest; absent where
+    this is the roomiest."""
+
     line: str
     isp: str
     bandwidth_mbps: float
+    note: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Score(_Part, frozen=True, kw_only=True):
@@ -166,7 +170,11 @@ class IdcShare(_Part, frozen=True, kw_only=True):
 
 
 class Answer(_Part, frozen=True, kw_only=True):
-    """The engine's part of the API's answer; the caller adds ids, ages and the commit token."""
+    """The engine's part of the API's answer; the caller adds ids, ages and the commit token.
+
+    `shape_from`: by which shape the order's traffic was priced, the `request`'s, a `learnt` or a `flat` one; absent
+    where no bandwidth is needed. `shape_note` says more where it was not the request's.
+    """
 
     result: str
     reason_code: str | None
@@ -188,6 +196,8 @@ class Answer(_Part, frozen=True, kw_only=True):
     fallback_group: FallbackGroup | None
     stale: tuple[Stale, ...] | None
     plugin_errors: tuple[PluginError, ...]
+    shape_from: str | msgspec.UnsetType = msgspec.UNSET
+    shape_note: str | msgspec.UnsetType = msgspec.UNSET
     hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
     truncated: bool | msgspec.UnsetType = msgspec.UNSET
     idcs: tuple[IdcShare, ...] | msgspec.UnsetType = msgspec.UNSET

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .capacity import BANDWIDTH, Usage, demand, monthly_price, paid_anyway, room, stock_left, used_bandwidth
+from .billing import added_bill, monthly_price, paid_anyway
+from .capacity import BANDWIDTH, Usage, demand, room, stock_left, used_bandwidth
 from .facts import STOCK_RESOURCES, IdcFact, RegionFact, Samples, TaintFact, World
 from .labels import LabelColumn, Mask, Rows
 from .memory import sealed
@@ -53,6 +54,7 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
         isps=world.isps,
         planes_by_isp=sealed(_planes_by_isp(lines, len(order))),
         headcounts=Headcounts(world.headcounts),
+        shapes={(fact.tenant, fact.business): fact for fact in world.shapes},
         usage=world.usage,
         currency=world.currency,
         dearest_price=_dearest(lines) if world.dearest_price is None else world.dearest_price,
@@ -135,13 +137,14 @@ def _lines(world: World, order: Sequence[int], row_of: Mapping[str, int], bandwi
         price=_floats(monthly_price(fact.charge_type, fact.price_per_mbps, fact.price_per_gb) for fact in facts),
         paid=_floats(paid_anyway(fact.charge_type, fact.commit_mbps, fact.purchased_mbps) for fact in facts),
         flat_rate=np.array([fact.charge_type == "fixed" for fact in facts], dtype=np.bool_),
-        daily=np.array([fact.charge_type.startswith("daily_") for fact in facts], dtype=np.bool_),
+        by_volume=np.array([fact.charge_type == "volume" for fact in facts], dtype=np.bool_),
         percentile=_floats(fact.percentile_mbps for fact in facts),
         pending=_floats(fact.pending_mbps for fact in facts),
         ordered=_floats(fact.ordered_mbps for fact in facts),
         used=unknown,
         load=unknown,
         room=unknown,
+        next_price=unknown,
         busy_bits=busiest_hours(world.hourly, order),
     )
     return lines_with_room(lines, bandwidth, usage)
@@ -165,12 +168,21 @@ def _busiest(hourly: Floats) -> Mask:
 
 
 def lines_with_room(lines: Lines, bandwidth: MetricColumn | None, usage: Usage) -> Lines:
-    """Return the lines with `used`, `load` and `room` computed from measured bandwidth, ledger and limits."""
+    """Return the lines with `used`, `load`, `room` and `next_price` computed from measured bandwidth and the ledger."""
     latest = np.full(len(lines.codes), np.nan) if bandwidth is None else bandwidth.values
     used = used_bandwidth(latest, lines.percentile)
     counted, pending = demand(used, lines.pending, lines.ordered, usage)
-    free = room(lines.purchased, lines.max_level, counted, pending)
-    return replace(lines, used=used, load=counted + pending, room=free)
+    load, free = counted + pending, room(lines.purchased, lines.max_level, counted, pending)
+    next_mbps = added_bill(
+        1.0,
+        np.ones(load.size),
+        price=lines.price,
+        load=load,
+        paid=lines.paid,
+        purchased=lines.purchased,
+        flat_rate=lines.flat_rate,
+    )
+    return replace(lines, used=used, load=load, room=free, next_price=next_mbps.price)
 
 
 def _dearest(lines: Lines) -> float:

@@ -1,4 +1,4 @@
-"""Capacity: a line's room, the price of its bandwidth, and an order's claims on it.
+"""Capacity: a line's room, what is left of the stock, and an order's claims on both.
 
 Filters, scorers, counts and claims all call these functions, so that they agree.
 """
@@ -14,15 +14,11 @@ from .normalize import DECIMALS, Floats, Number, rounded
 
 __all__ = [
     "BANDWIDTH",
-    "DAYS_A_MONTH",
-    "GB_A_MONTH",
     "Claim",
     "Usage",
     "ceiling",
     "demand",
     "headroom",
-    "monthly_price",
-    "paid_anyway",
     "room",
     "shortfall",
     "stock_left",
@@ -31,9 +27,6 @@ __all__ = [
 
 BANDWIDTH = "bandwidth_mbps"
 """The resource that orders claim of a line, and the line metric that measures its use."""
-DAYS_A_MONTH = 30
-GB_A_MONTH = 162.0  # what 1 Mbps carries in 30 days where mean ÷ p95 is 0.5
-_FLAT_RATE_PAID = 0.9  # the part of a flat-rate line's purchased bandwidth that counts as its commit
 _SHOWN = 1000  # free amounts are shown in thousandths of a Mbps, GiB or core
 
 
@@ -106,19 +99,3 @@ def shortfall(need: float, free: float) -> dict[str, float]:
     """Return `need`, `free` and `short_by` to be shown; `free` is rounded down, so that it never looks like enough."""
     left = max(floor(round(free * _SHOWN, DECIMALS)) / _SHOWN, 0.0)
     return {"need": need, "free": left, "short_by": max(round(need - left, DECIMALS), 0.0)}
-
-
-def monthly_price(charge_type: str, per_mbps: float | None, per_gb: float | None) -> float | None:
-    """Return the price of one billed Mbps for a month of 30 days; None where it is not known."""
-    if charge_type == "volume":
-        return None if per_gb is None else per_gb * GB_A_MONTH
-    if per_mbps is None:
-        return None
-    return per_mbps * DAYS_A_MONTH if charge_type.startswith("daily_") else per_mbps
-
-
-def paid_anyway(charge_type: str, commit: float | None, purchased: float) -> float:
-    """Return the Mbps that are paid for whether used or not: the commit, or 90 % of a flat-rate line's bandwidth."""
-    if charge_type == "fixed":
-        return _FLAT_RATE_PAID * purchased
-    return 0.0 if charge_type == "volume" or commit is None else commit

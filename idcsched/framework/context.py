@@ -18,6 +18,7 @@ from .labels import Mask, Rows
 from .lines import LineChoice, LinePolicy, choose_lines
 from .normalize import Floats
 from .request import Request
+from .shape import FLAT, OrderShape
 from .snapshot import Reading, Snapshot, fresh
 
 __all__ = ["Clock", "Cycle", "IdcView", "Missing", "MissingNote", "OnMissingFilter", "OnMissingScore", "Timing"]
@@ -67,6 +68,7 @@ class Cycle(msgspec.Struct, kw_only=True):
     labels: Mapping[str, str]
     line_policy: LinePolicy
     rows: slice | Rows
+    shape: OrderShape = FLAT
     replies: Mapping[str, Reply] = {}
     clock: Clock | None = None
     entry: str = ""
@@ -95,6 +97,11 @@ class Cycle(msgspec.Struct, kw_only=True):
         if self.choice is None:
             self.choice = choose_lines(self.snapshot, self.rows, self._fresh_lines(), self.line_policy)
         return self.choice
+
+    def roomiest_lines(self, positions: Rows) -> LineChoice:
+        """Return the lines that the rows at those positions would use if the profile chose the roomiest."""
+        policy = replace(self.line_policy, choice="roomiest")
+        return choose_lines(self.snapshot, self.row_numbers[positions], self._fresh_lines(), policy)
 
     def narrowed(self, positions: Rows) -> "Cycle":
         """Return the cycle narrowed to `positions`."""

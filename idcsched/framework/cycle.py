@@ -29,6 +29,7 @@ from .profile import Entry, Profile
 from .ranking import pick, rank
 from .request import Request
 from .scoring import run_scorers
+from .shape import order_shape
 from .snapshot import Snapshot
 
 __all__ = ["EXCLUDED", "NO_GROUP", "decide", "queries"]
@@ -109,11 +110,13 @@ def resolve(
     if request.hypothetical is not None:
         snapshot = suppose(snapshot, request.hypothetical, now=now)
     check_names(request, snapshot, profile)
+    labels = labels or request.labels or {}
     ctx = Cycle(
         request=request,
         snapshot=snapshot,
         now=now,
-        labels=labels or request.labels or {},
+        labels=labels,
+        shape=order_shape(request, labels, snapshot.shapes),
         line_policy=_line_policy(request, snapshot, profile),
         rows=slice(0, snapshot.size),
         clock=clock,

@@ -30,6 +30,7 @@ from .answer import (
     Stale,
     Tie,
 )
+from .context import Cycle
 from .decision import Decision, Judgement, ScoreColumn
 from .labels import Mask, Rows
 from .lines import NO_LINE
@@ -37,6 +38,7 @@ from .messages import _
 from .normalize import Floats, rounded
 from .profile import Profile
 from .ranking import HASH
+from .shape import shape_sentence
 from .wording import Listing, Say, Teller, say_english
 
 __all__ = [
@@ -56,6 +58,18 @@ MOST_WEIGHT = 10_000.0
 
 LEFT_OUT = "left_out"
 
+LEAST_BILLED = _(
+    "{other} has more room ({other_room:,.0f} Mbps, here {room:,.0f}), but one Mbps more would count as "
+    "{other_price:,.2f} {currency} a month there, and as {price:,.2f} here"
+)
+CHEAPEST = _(
+    "{other} has more room ({other_room:,.0f} Mbps, here {room:,.0f}), but a Mbps costs {other_price:,.2f} "
+    "{currency} a month there, and {price:,.2f} here"
+)
+PRICE_UNKNOWN = _(
+    "{other} has more room ({other_room:,.0f} Mbps, here {room:,.0f}), but what its bandwidth costs is not known"
+)
+
 Explain = Literal["none", "summary", "full"]
 ListName = Literal["candidates", "rejected", "stale"]
 
@@ -71,7 +85,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         result="scheduled" if decision.scheduled else "unschedulable",
         reason_code=_reason_code(decision),
         idc=idc_brief(decision, winner) if decision.scheduled else None,
-        lines=lines_used(decision, winner) if decision.scheduled else (),
+        lines=_lines_with_notes(decision, np.array([winner]), say)[0] if decision.scheduled else (),
         score=decision.ranking.totals.item(winner) if decision.scheduled else None,
         score_mean=_mean(decision) if decision.scheduled else None,
         candidates=tuple(candidates(decision, shown, tell, full=full)) if explained else None,
@@ -85,6 +99,8 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         feasible=decision.feasible,
         not_visited=decision.not_visited,
         picked=decision.profile.pick.kind,
+        shape_from=decision.cycle.shape.source if decision.cycle.need else msgspec.UNSET,
+        shape_note=_shape_note(decision, say) if explained else msgspec.UNSET,
         fallback_group=_fallback_group(decision),
         stale=stale[:MOST_SHOWN] if explained else None,
         hints=tuple([Hint(plugin=plugin, hint=say(note.sentence, note.params)) for plugin, note in decision.hints])
@@ -122,6 +138,48 @@ def lines_used(decision: Decision, position: int) -> tuple[LineUse, ...]:
     return tuple([LineUse(line=codes[line], isp=isps[line], bandwidth_mbps=need) for line in used])
 
 
+def _lines_with_notes(decision: Decision, positions: Rows, say: Say) -> list[tuple[LineUse, ...]]:
+    """Return the lines that the survivors at those positions would use, and why not the roomiest."""
+    uses, survivors = [lines_used(decision, position) for position in positions.tolist()], decision.survivors
+    if survivors.line_policy.choice == "roomiest":
+        return uses
+    roomiest = survivors.roomiest_lines(positions)
+    for number, position in enumerate(positions.tolist()):
+        pairs = dict(zip(survivors.lines.at(position), roomiest.at(number), strict=True))
+        notes = [
+            _preferred(survivors, line, pairs[line], say) if pairs[line] not in (line, NO_LINE) else msgspec.UNSET
+            for line in survivors.lines.of(position)
+        ]
+        uses[number] = tuple(
+            [msgspec.structs.replace(use, note=note) for use, note in zip(uses[number], notes, strict=True)]
+        )
+    return uses
+
+
+def _preferred(survivors: Cycle, line: int, roomiest: int, say: Say) -> str:
+    """Say why the profile chooses `line` and not the roomiest."""
+    lines, least_billed = survivors.snapshot.lines, survivors.line_policy.choice == "least_billed"
+    prices = lines.next_price if least_billed else lines.price
+    figures: dict[str, Any] = {
+        "other": lines.codes[roomiest],
+        "other_room": lines.room.item(roomiest),
+        "room": lines.room.item(line),
+        "other_price": prices.item(roomiest),
+        "price": prices.item(line),
+        "currency": survivors.snapshot.currency,
+    }
+    if isnan(figures["other_price"]):
+        return say(PRICE_UNKNOWN, figures)
+    return say(LEAST_BILLED if least_billed else CHEAPEST, figures)
+
+
+def _shape_note(decision: Decision, say: Say) -> str | msgspec.UnsetType:
+    """Say by which shape the order was priced, where bandwidth is needed and the request has no shape."""
+    ctx = decision.cycle
+    sentence = shape_sentence(ctx.shape, ctx.labels) if ctx.need else None
+    return say(*sentence) if sentence else msgspec.UNSET
+
+
 def _reason_code(decision: Decision) -> str | None:
     if decision.scheduled:
         return None
@@ -145,7 +203,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     if not places:
         return
     positions = decision.ranking.head(places.stop)[places.start : places.stop]
-    scores = _scores_at(decision, positions, tell)
+    scores, lines = _scores_at(decision, positions, tell), _lines_with_notes(decision, positions, tell.say)
     figured = [judgement for judgement in decision.judgements if judgement.figures] if full else []
     rows = decision.survivors.row_numbers[positions]
     marked = decision.picked if decision.profile.pick.kind != "best" else None
@@ -154,7 +212,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
         yield Candidate(
             rank=place + 1,
             idc=decision.cycle.snapshot.idcs.codes[row],
-            lines=lines_used(decision, position),
+            lines=lines[number],
             score=decision.ranking.totals.item(position),
             scores={name: of_scorer[number] for name, of_scorer in scores.items()},
             filters=_passed(figured, judged.item(number), tell) or msgspec.UNSET,

@@ -25,6 +25,7 @@ __all__ = [
     "MetricFact",
     "RegionFact",
     "Samples",
+    "ShapeFact",
     "TaintFact",
     "World",
 ]
@@ -138,6 +139,21 @@ class HeadcountFact:
     machines: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ShapeFact:
+    """How the traffic of a tenant's business is spread over a week; without a tenant, of that business of any tenant.
+
+    `hours` are the 168 hours of a week from Monday 00:00 of the billing zone, as shares of the busiest. Learnt from so
+    many `lines` over so many `days`; entered by a person, both are 0.
+    """
+
+    business: str
+    tenant: str = ""
+    hours: npt.NDArray[np.float32]
+    lines: int = 0
+    days: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """All facts that a decision may use."""
@@ -154,6 +170,7 @@ class World:
     hourly: Floats | None = None
     """Mean Mbps of every line (a row each, in the order of `lines`) in each hour of the week from Monday 00:00 of the
     billing zone, over the last 168 hours; NaN: a gap. None: no history at all."""
+    shapes: tuple[ShapeFact, ...] = ()
     usage: Usage = field(default_factory=Usage)
     currency: str = "CNY"
     dearest_price: float | None = DEAREST_PRICE

@@ -11,8 +11,9 @@ from typing import TypeVar
 import numpy as np
 from msgspec import UNSET
 
+from .billing import monthly_price, paid_anyway
 from .building import lines_with_room
-from .capacity import BANDWIDTH, monthly_price, paid_anyway
+from .capacity import BANDWIDTH
 from .decoding import pointer_token
 from .errors import Invalid
 from .labels import Mask

@@ -28,7 +28,7 @@ class LinePolicy(msgspec.Struct, frozen=True, kw_only=True):
     wanted: tuple[str, ...] = ()
     match: Literal["any", "all"] = "any"
     need: float = 0.0
-    choice: Literal["roomiest", "cheapest"] = "roomiest"
+    choice: Literal["roomiest", "cheapest", "least_billed"] = "roomiest"
     bgp_substitutes: bool = False
     unknown: Literal["reject", "pass", "last"] = "reject"
 
@@ -53,9 +53,13 @@ class LineChoice(msgspec.Struct, frozen=True, kw_only=True):
             known=self.known[positions],
         )
 
+    def at(self, position: int) -> tuple[int, ...]:
+        """Return the line of each group in one row."""
+        return tuple([group.item(position) for group in self.groups])
+
     def of(self, position: int) -> tuple[int, ...]:
         """Return the distinct lines of one row."""
-        return tuple(dict.fromkeys([line for group in self.groups if (line := group.item(position)) != NO_LINE]))
+        return tuple(dict.fromkeys([line for line in self.at(position) if line != NO_LINE]))
 
 
 def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> LineChoice:
@@ -126,7 +130,7 @@ def _carries(room: Floats, exists: Mask, measured: Mask, known: Mask, policy: Li
 
 
 def _better(lines: Lines, policy: LinePolicy, new: _Pick, old: _Pick) -> Mask:
-    """Return where the new line is preferred: carrying, then known, then cheap, then roomy, then the lower code."""
+    """Return where the new line is preferred: by its merits, then by the lower code."""
     preferred: Mask = old.line == NO_LINE
     equal = ~preferred
     for new_merit, old_merit in zip(_merits(lines, policy, new), _merits(lines, policy, old), strict=True):
@@ -136,6 +140,12 @@ def _better(lines: Lines, policy: LinePolicy, new: _Pick, old: _Pick) -> Mask:
 
 
 def _merits(lines: Lines, policy: LinePolicy, pick: _Pick) -> list[Mask | Floats]:
-    """Return the keys by which lines are compared, the most important first; more is better, unknown is worst."""
-    cheap = [] if policy.choice == "roomiest" else [-np.fmin(lines.price[pick.line], np.inf)]
-    return [pick.carries, pick.known, *cheap, np.fmax(lines.room[pick.line], -np.inf)]
+    """Return the keys by which lines are compared, the most important first; more is better, unknown is worst.
+
+    A line that carries the need comes first, then one whose use is known, then the profile's `line_choice`, then room.
+    """
+    room = np.fmax(lines.room[pick.line], -np.inf)
+    if policy.choice == "roomiest":
+        return [pick.carries, pick.known, room]
+    price = lines.price if policy.choice == "cheapest" else lines.next_price
+    return [pick.carries, pick.known, -np.fmin(price[pick.line], np.inf), room]

@@ -99,7 +99,7 @@ class ProfileBody(_Part, frozen=True, kw_only=True):
     tie_breakers: Annotated[tuple[Text, ...], Meta(max_length=20)] | None = None
     fallback: Annotated[tuple[Term, ...], Meta(max_length=100)] | None = None
     pick: Pick | None = None
-    line_choice: Literal["roomiest", "cheapest"] | None = None
+    line_choice: Literal["roomiest", "cheapest", "least_billed"] | None = None
     bgp_substitutes: bool | None = None
     overridable: Annotated[tuple[Text, ...], Meta(max_length=200)] | None = None
     candidates_percent: Annotated[float, Meta(gt=0, le=100)] | None = None
@@ -175,7 +175,7 @@ class Profile:
     tie_breakers: tuple[str, ...] = _TIE_BREAKERS
     fallback: tuple[Term, ...] = ()
     pick: Pick = field(default_factory=Pick)
-    line_choice: Literal["roomiest", "cheapest"] = "roomiest"
+    line_choice: Literal["roomiest", "cheapest", "least_billed"] = "roomiest"
     bgp_substitutes: bool = False
     overridable: frozenset[str] = frozenset({"*"})
     candidates_percent: float | None = None

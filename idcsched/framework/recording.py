@@ -6,7 +6,7 @@ Only what the decision could see is recorded: the rows of the regions asked for 
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,11 +16,12 @@ import numpy.typing as npt
 from .archive import RecordedColumns
 from .building import build_snapshot
 from .external import Reply
-from .facts import World
+from .facts import ShapeFact, World
 from .labels import Mask
 from .overlay import Tenancy, with_tenancies
 from .request import Request
 from .rules import VERSION
+from .shape import order_shape
 from .snapshot import Snapshot
 
 __all__ = ["Inputs", "RequestInputs", "columns_seen_by", "idcs_named", "inputs_of", "pack", "request_inputs", "unpack"]
@@ -42,6 +43,8 @@ class RequestInputs:
     reference: str
     labels: Mapping[str, str]
     replies: tuple[Reply, ...] = ()
+    shape: ShapeFact | None = None
+    """What was known of the traffic of the request's business."""
     taken: tuple[Tenancy, ...] = ()
     """The tenancies of earlier requests of the batch, which the world does not contain."""
     format: int = FORMAT
@@ -61,7 +64,8 @@ class Inputs(RequestInputs):
 
     def snapshot(self) -> Snapshot:
         """Return the snapshot that the decision was made on, as far as the request could see it."""
-        snapshot = build_snapshot(self.world, id=self.snapshot_id, built_at=self.built_at)
+        world = self.world if self.shape is None else replace(self.world, shapes=(self.shape,))
+        snapshot = build_snapshot(world, id=self.snapshot_id, built_at=self.built_at)
         return with_tenancies(snapshot, self.taken) if self.taken else snapshot
 
 
@@ -104,6 +108,7 @@ def request_inputs(
         labels=labels,
         replies=tuple((replies or {}).values()),
         rules=VERSION,
+        shape=order_shape(request, labels, snapshot.shapes).known,
         taken=tuple([tenancy for tenancy in taken if seen[row_of[tenancy.idc]]]),
     )
 

@@ -29,18 +29,20 @@ __all__ = [
     "Request",
     "Spread",
     "Text",
+    "check_shape",
 ]
 
 Code = Annotated[str, Meta(min_length=1, max_length=63)]
 Codes = Annotated[tuple[Code, ...], Meta(min_length=1, max_length=10_000)]
 Text = Annotated[str, Meta(max_length=255)]
 Amount = Annotated[float, Meta(ge=0, le=1e9)]
-Share = Annotated[float, Meta(ge=0, le=1)]
 Shape = Annotated[
-    tuple[Share, ...],
+    tuple[Amount, ...],
     Meta(
-        description="How the order's traffic is spread over a day (24 numbers) or a week (168, from Monday on): for "
-        "each hour, from midnight on in the billing zone, the share of the machines' bandwidth that flows in it."
+        description="How the order's traffic is spread over a day (24 numbers) or a week (168, from Monday on): how "
+        "much flows in each hour, from midnight on in the billing zone. Any scale will do: the largest number stands "
+        "for the hour in which all of the machines' bandwidth flows. Without a shape the order is priced by the shape "
+        "that was learnt of its `business` label, else as if it were flat; the answer's `shape_from` says which."
     ),
 ]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]
@@ -213,10 +215,8 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches t
         for name in ("selector", "fallback"):
             if getattr(self, name) == ():
                 raise empty_selector(f"/{name}")
-        if self.shape is not None and len(self.shape) not in (24, 168):
-            raise Invalid(
-                "invalid_shape", _("a shape has 24 or 168 numbers, not {count}"), "/shape", count=len(self.shape)
-            )
+        if self.shape is not None:
+            check_shape(self.shape)
         for key in self.labels or ():
             if key == "tenant":
                 raise Invalid("reserved_label", _("the label `tenant` is set from the token"), "/labels/tenant")
@@ -271,6 +271,14 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches t
     def bandwidth(self) -> float:
         """Σ count × bandwidth over all machines, in Mbps."""
         return self.need("bandwidth_mbps")
+
+
+def check_shape(shape: tuple[float, ...]) -> None:
+    """Raise Invalid unless the shape is that of a day or of a week in which something flows."""
+    if len(shape) not in (24, 168):
+        raise Invalid("invalid_shape", _("a shape has 24 or 168 numbers, not {count}"), "/shape", count=len(shape))
+    if not any(shape):
+        raise Invalid("invalid_shape", _("in at least one hour of a shape something must flow"), "/shape")
 
 
 def _listed(value: str | tuple[str, ...] | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from .messages import Message, _
 
 __all__ = ["VERSION", "Change", "changes_since"]
 
-VERSION = 2
+VERSION = 3
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -29,6 +29,11 @@ CHANGES = (
     Change(2, _("a line's metric counts by the line that the request would use")),
     Change(2, _("a client's region without coordinates stands where the nearest region above it does")),
     Change(2, _("a selector understands the other names of an ISP")),
+    Change(3, _("whether an order exceeds the commit is judged at five levels of the line's traffic, not at one")),
+    Change(3, _("the last room of a line has a higher price: `scarcity` is 0.75 by default")),
+    Change(3, _("the largest number of a shape stands for the hour in which all of the order's bandwidth flows")),
+    Change(3, _("commits of contracts by daily peak and by volume count")),
+    Change(3, _("by volume all that an order moves is billed, not only what flows in the line's busiest hours")),
 )
 
 

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from .capacity import Usage
-from .facts import AffinityFact, HeadcountFact, Ints, MetricFact, RegionFact
+from .facts import AffinityFact, HeadcountFact, Ints, MetricFact, RegionFact, ShapeFact
 from .labels import LabelColumn, Mask, Rows, rows_matching
 from .matching import FACT_PREFIX, Term
 from .memory import Memory
@@ -82,8 +82,9 @@ class Stock:
 class Lines:
     """One entry a line. `used`, `load` (with what is pending) and `room` are NaN where the line's bandwidth was never
     measured, `price` (per billed Mbps and month) where none is known. `paid` are the Mbps that are paid for whether
-    used or not; on a `flat_rate` line all traffic is paid for, on a line billed by `daily` peaks none. `busy_bits` are
-    the busiest hours of each line, an hour a bit.
+    used or not; on a `flat_rate` line all traffic is paid for. `next_price` is what one more Mbps would add to the bill
+    in the busiest hours; NaN where price or load is not known. `busy_bits` are the busiest hours of each line, an hour
+    a bit.
     """
 
     first: Rows
@@ -99,13 +100,14 @@ class Lines:
     price: Floats
     paid: Floats
     flat_rate: Mask
-    daily: Mask
+    by_volume: Mask
     percentile: Floats
     pending: Floats
     ordered: Floats
     used: Floats
     load: Floats
     room: Floats
+    next_price: Floats
     busy_bits: np.ndarray[Any, np.dtype[np.uint8]]
 
     @property
@@ -213,6 +215,8 @@ class Snapshot:
     isps: Mapping[str, str]
     planes_by_isp: Mapping[str | None, tuple[Rows, ...]]
     headcounts: Headcounts
+    shapes: Mapping[tuple[str, str], ShapeFact]
+    """What is known of the traffic of each (tenant, business)."""
     usage: Usage
     currency: str
     dearest_price: float

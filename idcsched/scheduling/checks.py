@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core import checks
 from django.db import DatabaseError
 
-from idcsched.framework.capacity import monthly_price
+from idcsched.framework.billing import monthly_price
 from idcsched.inventory.choices import Status
 from idcsched.inventory.models import Line
 

@@ -9,7 +9,7 @@ import pytest
 from idcsched.demo.documents import demo, moment, seed_example
 from idcsched.demo.source import line_traffic, samples_at
 from idcsched.demo.traffic import SHAPES
-from idcsched.framework.capacity import GB_A_MONTH
+from idcsched.framework.billing import GB_A_MONTH
 
 IDCS = {idc["code"]: idc for idc in demo("idcs")}
 REGIONS = {region["code"]: region for region in demo("regions")}

@@ -135,7 +135,7 @@ def test_a_line_of_which_nothing_is_known() -> None:
     ("line", "bill"),
     [
         pytest.param({"line": "ct", "price_per_mbps": 30}, 30, id="a price per Mbps"),
-        pytest.param({"line": "ct", "commit_mbps": 600}, 20 * 0.25, id="a commit"),
+        pytest.param({"line": "ct", "commit_mbps": 1200}, 20 * 0.25 * 0.5**2, id="a commit"),
         pytest.param({"line": "cu", "price_per_gb": 0.5}, 81, id="a price per GB"),
         pytest.param({"line": "cu", "price_per_mbps": 5}, 16.2, id="a price that its charge type does not know"),
     ],

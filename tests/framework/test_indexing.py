@@ -68,7 +68,7 @@ def test_nobody_can_bend_what_all_share() -> None:
         pytest.param({"commit_mbps": 300}, 300.0, id="the commit"),
         pytest.param({}, 0.0, id="no commit"),
         pytest.param({"charge_type": "fixed", "purchased_mbps": 1000}, 900.0, id="most of a flat-rate line"),
-        pytest.param({"charge_type": "volume", "commit_mbps": 300}, 0.0, id="of a line billed by volume nothing"),
+        pytest.param({"charge_type": "volume", "commit_mbps": 300}, 600.0, id="by volume the peak of that mean"),
     ],
 )
 def test_what_is_paid_anyway(line: dict[str, object], paid: float) -> None:

@@ -122,7 +122,8 @@ def test_not_a_request(body: bytes, expected: tuple[str, str]) -> None:
             {"client": {"latitude": 91, "longitude": 0}}, ("/client/latitude", "out_of_range"), id="off the globe"
         ),
         pytest.param({"shape": [0.5] * 23}, ("/shape", "invalid_shape"), id="23 hours"),
-        pytest.param({"shape": [0.5] * 23 + [1.5]}, ("/shape/23", "out_of_range"), id="a share above 1"),
+        pytest.param({"shape": [0.5] * 23 + [-1]}, ("/shape/23", "out_of_range"), id="less than nothing flows"),
+        pytest.param({"shape": [0] * 24}, ("/shape", "invalid_shape"), id="nothing flows"),
         pytest.param({"weights": {"x": -1}}, ("/weights/x", "out_of_range"), id="a negative weight"),
         pytest.param({"weights": {"x": "1"}}, ("/weights/x", "wrong_type"), id="a weight is a number"),
         pytest.param({"ttl_seconds": 0}, ("/ttl_seconds", "out_of_range"), id="no time to live"),

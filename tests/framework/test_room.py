@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcsched.framework.capacity import Usage, demand, headroom, monthly_price, room, shortfall, used_bandwidth
+from idcsched.framework.billing import monthly_price
+from idcsched.framework.capacity import Usage, demand, headroom, room, shortfall, used_bandwidth
 from idcsched.framework.testing import LineSpec, snapshot, world
 
 NAN = float("nan")

@@ -1,5 +1,9 @@
-"""`billing_cost`: what this request would add to the bill of the chosen lines, in money per Mbps and month."""
+"""`billing_cost`: what this request would add to the bill of the chosen lines, in money per Mbps and month.
 
+The five levels of 200 Mbps are 176, 190, 200, 211 and 227.
+"""
+
+from statistics import mean as mean_of
 from typing import Any
 
 import pytest
@@ -12,6 +16,10 @@ from idcsched.framework.testing import LineSpec, Outcome, decide_for, profile, w
 BANDWIDTH = MetricFact(code="bandwidth_mbps", scope="line", max_age=600)
 EVENING = [0.0] * 16 + [1.0] * 8
 BUSY_EVENINGS = ([100.0] * 18 + [900.0] * 6) * 7
+
+
+def mean(*parts: float) -> float:
+    return mean_of(parts)
 
 
 def decided(idcs: dict[str, dict[str, LineSpec]], need: float = 100, **fields: Any) -> Outcome:
@@ -46,34 +54,58 @@ def test_it_works() -> None:
     ("line", "expected"),
     [
         pytest.param({}, 20, id="no commit: all of it is billed"),
-        pytest.param({"commit_mbps": 200}, 20, id="above the commit: all of it"),
-        pytest.param({"commit_mbps": 300}, 20 * 0.25, id="just under the commit: it is used up"),
-        pytest.param({"commit_mbps": 600}, 20 * 0.25 * 0.5**2, id="half of the commit used: a quarter of that"),
-        pytest.param({"commit_mbps": 240}, 20 * (0.6 + 0.25 * 0.4), id="partly above: the rest uses it up"),
-        pytest.param({"pending_mbps": 100, "commit_mbps": 400}, 20 * 0.25, id="what is pending is used"),
+        pytest.param({"commit_mbps": 100}, 20, id="far above the commit: all of it"),
+        pytest.param(
+            {"commit_mbps": 600}, 20 * 0.25 * 0.5**2, id="half of the commit used: a quarter of what `free` is"
+        ),
+        pytest.param(
+            {"commit_mbps": 240},
+            20 * (mean(0.3594, 0.4978, 0.6, 0.7077, 0.8735) + 0.25 * (1 - mean(0.3594, 0.4978, 0.6, 0.7077, 0.8735))),
+            id="partly above: the rest uses up the commit",
+        ),
+        pytest.param(
+            {"commit_mbps": 300},
+            20 * (mean(0, 0, 0, 0.1077, 0.2735) + 0.25 * (1 - mean(0, 0, 0, 0.1077, 0.2735))),
+            id="just under the commit: two of five levels of the traffic exceed it",
+        ),
+        pytest.param(
+            {"pending_mbps": 100, "commit_mbps": 400},
+            20 * (mean(0, 0, 0, 0.1615, 0.4102) + 0.25 * (1 - mean(0, 0, 0, 0.1615, 0.4102))),
+            id="what is pending is used",
+        ),
         pytest.param({"charge_type": "fixed"}, 20 * 0.25 * (300 / 900) ** 2, id="fixed: 0.9 of it is the commit"),
         pytest.param({"charge_type": "fixed", "commit_mbps": 1}, 20 * 0.25 / 9, id="fixed: whatever the commit says"),
-        pytest.param({"charge_type": "daily_peak", "commit_mbps": 900, "price_per_mbps": 1}, 30, id="daily peak: all"),
+        pytest.param({"charge_type": "daily_peak", "price_per_mbps": 1}, 30, id="daily peak: by 30 days"),
         pytest.param(
-            {"charge_type": "volume", "price_per_gb": 0.1, "commit_mbps": 900}, 16.2, id="volume: 162 GB, no commit"
+            {"charge_type": "daily_peak", "commit_mbps": 900, "price_per_mbps": 1},
+            30 * 0.25 * (300 / 900) ** 2,
+            id="daily peak: up to the commit a day costs the same",
         ),
-        pytest.param({"charge_type": "fourth_peak_month", "commit_mbps": 300}, 5, id="fourth peak: as the 95th"),
+        pytest.param({"charge_type": "volume", "price_per_gb": 0.1}, 16.2, id="volume: 162 GB"),
+        pytest.param(
+            {"charge_type": "volume", "price_per_gb": 0.1, "commit_mbps": 300},
+            16.2 * 0.25 * (300 / 600) ** 2,
+            id="volume: a commit of 300 Mbps on average is a peak of 600",
+        ),
+        pytest.param({"charge_type": "fourth_peak_month", "commit_mbps": 600}, 1.25, id="fourth peak: as the 95th"),
         pytest.param({"used_mbps": 600}, 20, id="at 70 % nothing is scarce yet"),
-        pytest.param({"used_mbps": 700}, 20 * (1 + 0.5 * 0.5**2), id="at 80 % it begins"),
-        pytest.param({"used_mbps": 800}, 20 * (1 + 0.5), id="at 90 % it is dear"),
-        pytest.param({"used_mbps": 1500}, 20 * (1 + 0.5 * 1.5**2), id="above 100 % it gets no dearer"),
+        pytest.param({"used_mbps": 700}, 20 * (1 + 0.75 * 0.5**2), id="at 80 % it begins"),
+        pytest.param({"used_mbps": 800}, 20 * (1 + 0.75), id="at 90 % it is dear"),
+        pytest.param({"used_mbps": 1500}, 20 * (1 + 0.75 * 1.5**2), id="above 100 % it gets no dearer"),
     ],
 )
 def test_the_formula(line: LineSpec, expected: float) -> None:
     full: LineSpec = {"used_mbps": 200, "price_per_mbps": 20, **line}
-    assert raw(full) == pytest.approx(expected, abs=1e-6)
+    assert raw(full) == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize(
     ("args", "line", "expected"),
     [
-        pytest.param({"free": 0}, {"commit_mbps": 300}, 0, id="free 0: what is paid costs nothing"),
-        pytest.param({"free": 1}, {"commit_mbps": 300}, 20, id="free 1: it costs like any other"),
+        pytest.param({"free": 0}, {"commit_mbps": 600}, 0, id="free 0: what is paid costs nothing"),
+        pytest.param(
+            {"free": 1}, {"commit_mbps": 600}, 5, id="free 1: it costs like any other, by how full the commit is"
+        ),
         pytest.param({"scarcity": 0}, {"used_mbps": 800}, 20, id="scarcity 0: the last room like the first"),
         pytest.param({"scarcity": 2}, {"used_mbps": 800}, 60, id="scarcity 2: three times the price"),
     ],
@@ -88,9 +120,10 @@ def test_arguments(args: dict[str, float], line: LineSpec, expected: float) -> N
     [
         pytest.param(None, BUSY_EVENINGS, 20, id="no shape: flat, all in the busiest hours"),
         pytest.param(EVENING, None, 20, id="no history of the line: all in the busiest hours"),
-        pytest.param([0.0] * 24, BUSY_EVENINGS, 0, id="nothing in the busiest hours"),
+        pytest.param([1.0] + [0.0] * 23, BUSY_EVENINGS, 0, id="nothing in the busiest hours"),
         pytest.param([1.0] * 24, BUSY_EVENINGS, 20, id="always"),
-        pytest.param([0.0] * 18 + [0.5] * 6, BUSY_EVENINGS, 10, id="half its weight in the busiest hours"),
+        pytest.param([1.0] + [0.0] * 17 + [0.5] * 6, BUSY_EVENINGS, 10, id="half of its peak in the busiest hours"),
+        pytest.param([300] + [0] * 17 + [150] * 6, BUSY_EVENINGS, 10, id="on any scale"),
         pytest.param([0.0] * 18 + [1.0] * 3 + [0.0] * 3, BUSY_EVENINGS, 10, id="half of the busiest hours"),
         pytest.param([1.0] * 24 + [0.0] * 144, [900.0] * 9 + [100.0] * 159, 20, id="hours of the week, from Monday"),
         pytest.param([0.0] * 24 + [1.0] * 144, [900.0] * 9 + [100.0] * 159, 0, id="… not on Monday"),
@@ -108,7 +141,7 @@ def test_only_the_lines_busiest_hours_count(
 
 def test_scarcity_does_not_depend_on_the_hour() -> None:
     line: LineSpec = {"used_mbps": 800, "price_per_mbps": 20, "hourly": BUSY_EVENINGS}
-    assert raw(line, shape=[0.0] * 24) == pytest.approx(10)
+    assert raw(line, shape=[1.0] + [0.0] * 23) == pytest.approx(20 * 0.75)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +180,20 @@ def test_where_orders_count_they_are_what_is_used() -> None:
         "commit_mbps": 600,
     }
     assert raw(line, usage=Usage(count="ordered")) == pytest.approx(20 * 0.25 * 0.5**2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "gigabytes"),
+    [
+        pytest.param(None, 162, id="not known: half of the peak on average"),
+        pytest.param([1.0] * 24, 324, id="always: twice that"),
+        pytest.param([1.0] * 6 + [0.0] * 18, 81, id="for six hours of the night: half of that, whatever the line does"),
+    ],
+)
+def test_by_volume_all_that_flows_is_billed(shape: list[float] | None, gigabytes: float) -> None:
+    line: LineSpec = {"used_mbps": 0, "charge_type": "volume", "price_per_gb": 0.1, "hourly": BUSY_EVENINGS}
+    fields = {} if shape is None else {"shape": shape}
+    assert raw(line, **fields) == pytest.approx(0.1 * gigabytes)
 
 
 @pytest.mark.parametrize(
@@ -211,13 +258,53 @@ def test_missing_is_neutral() -> None:
     assert [score.note for score in (scores["no price"], scores["no line"])] == [scores["no line"].note] * 2
 
 
-def test_the_sentence_tells_the_parts() -> None:
-    line: LineSpec = {"used_mbps": 200, "price_per_mbps": 10, "commit_mbps": 240, "hourly": BUSY_EVENINGS}
-    note = decided({"a": {"ct": line}}, shape=[0.0] * 18 + [1.0] * 3 + [0.0] * 3).scores("bill")["a"].note
-    assert note == (
-        "50 % of the order flows in the line's busiest hours; 60 % of the order is billed on top of the commit: "
-        "350 CNY a month"
-    )
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        pytest.param(
+            {"commit_mbps": 240},
+            "50 % of the order flows in the line's busiest hours; 61 % of the order lies above the commit: "
+            "304 CNY a month; with the commit, then 100 % used, and the room that it takes up it counts as 353",
+            id="with a commit",
+        ),
+        pytest.param(
+            {},
+            "50 % of the order flows in the line's busiest hours; the line has no commit: 500 CNY a month",
+            id="without",
+        ),
+        pytest.param(
+            {"used_mbps": 800},
+            "50 % of the order flows in the line's busiest hours; the line has no commit: 500 CNY a month; with the "
+            "room that it takes up it counts as 1,250",
+            id="without, and nearly full",
+        ),
+        pytest.param(
+            {"charge_type": "volume", "price_per_gb": 0.1},
+            "the order moves 4,050 GB a month: 405 CNY",
+            id="by volume",
+        ),
+        pytest.param(
+            {"charge_type": "volume", "price_per_gb": 0.1, "commit_mbps": 120},
+            "the order moves 4,050 GB a month, 61 % of it on top of what is paid anyway: 246 CNY a month; with the "
+            "commit and the room that it takes up it counts as 286",
+            id="by volume, with a commit",
+        ),
+        pytest.param(
+            {"commit_mbps": 50},
+            "50 % of the order flows in the line's busiest hours, all of it above the commit: 500 CNY a month",
+            id="far above the commit",
+        ),
+        pytest.param(
+            {"charge_type": "fixed"},
+            "the line costs the same whatever flows: 0 CNY a month; with what it takes up of the line, then 33 % used, "
+            "it counts as 14",
+            id="flat rate",
+        ),
+    ],
+)
+def test_the_sentence_tells_what_is_billed(line: LineSpec, note: str) -> None:
+    full: LineSpec = {"used_mbps": 200, "price_per_mbps": 10, "hourly": BUSY_EVENINGS, **line}
+    assert decided({"a": {"ct": full}}, shape=[0.0] * 18 + [1.0] * 3 + [0.0] * 3).scores("bill")["a"].note == note
 
 
 @pytest.mark.parametrize(("args", "code"), [({"free": -1}, "out_of_range"), ({"fee": 1}, "unknown_field")])

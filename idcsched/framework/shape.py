@@ -1,0 +1,54 @@
+"""The shape of an order's traffic: which part of its peak flows in each hour of the week."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from .facts import ShapeFact
+from .messages import Message, _
+from .normalize import Floats
+from .request import Request
+from .snapshot import HOURS_A_WEEK
+
+__all__ = ["FLAT", "OrderShape", "order_shape", "shape_sentence"]
+
+BUSINESS, TENANT = "business", "tenant"
+
+LEARNT = _("priced by the shape of {business}, learnt from {lines} lines over {days} days")
+ENTERED = _("priced by the shape of {business} that an operator has entered")
+UNKNOWN_BUSINESS = _("priced as if flat: no shape is known for {business}")
+NO_BUSINESS = _("priced as if flat: the request has neither a shape nor a label `business`")
+
+
+class OrderShape(msgspec.Struct, frozen=True, kw_only=True):
+    """The shares of the order's peak in the 168 hours of a week (None: all are 1), and where they come from."""
+
+    hours: Floats | None = None
+    source: Literal["request", "learnt", "flat"] = "flat"
+    known: ShapeFact | None = None
+
+
+FLAT = OrderShape()
+
+
+def order_shape(request: Request, labels: Mapping[str, str], known: Mapping[tuple[str, str], ShapeFact]) -> OrderShape:
+    """Return the request's own shape, else what is known of its tenant's business or of that business, else flat."""
+    if request.shape is not None:
+        shares = np.array(request.shape) / max(request.shape)
+        return OrderShape(hours=np.tile(shares, HOURS_A_WEEK // shares.size), source="request")
+    tenant, business = labels.get(TENANT, ""), labels.get(BUSINESS, "")
+    fact = known.get((tenant, business)) or known.get(("", business))
+    return FLAT if fact is None else OrderShape(hours=fact.hours.astype(np.float64), source="learnt", known=fact)
+
+
+def shape_sentence(shape: OrderShape, labels: Mapping[str, str]) -> tuple[Message, Mapping[str, object]] | None:
+    """Return in a sentence where the shape comes from, with its parameters; None: from the request."""
+    business = labels.get(BUSINESS, "")
+    if (fact := shape.known) is not None:
+        template = LEARNT if fact.days else ENTERED
+        return template, {"business": business, "lines": fact.lines, "days": fact.days}
+    if shape.source == "request":
+        return None
+    return (UNKNOWN_BUSINESS, {"business": business}) if business else (NO_BUSINESS, {})
