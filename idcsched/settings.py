@@ -186,7 +186,7 @@ BANDWIDTH_FADE = timedelta(
     days=read(
         "BANDWIDTH_FADE_DAYS",
         integer(0, 40),
-        default=3,
+        default=5,
         help="How long an active order's bandwidth goes on counting beside what is measured, fading evenly.",
     )
 )

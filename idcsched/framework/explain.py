@@ -85,7 +85,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         result="scheduled" if decision.scheduled else "unschedulable",
         reason_code=_reason_code(decision),
         idc=idc_brief(decision, winner) if decision.scheduled else None,
-        lines=_lines_with_notes(decision, np.array([winner]), say)[0] if decision.scheduled else (),
+        lines=_winners_lines(decision, say if explained else None),
         score=decision.ranking.totals.item(winner) if decision.scheduled else None,
         score_mean=_mean(decision) if decision.scheduled else None,
         candidates=tuple(candidates(decision, shown, tell, full=full)) if explained else None,
@@ -136,6 +136,13 @@ def lines_used(decision: Decision, position: int) -> tuple[LineUse, ...]:
     codes, isps, need = survivors.snapshot.lines.codes, survivors.snapshot.lines.isps, survivors.need
     used = survivors.lines.of(position)
     return tuple([LineUse(line=codes[line], isp=isps[line], bandwidth_mbps=need) for line in used])
+
+
+def _winners_lines(decision: Decision, say: Say | None) -> tuple[LineUse, ...]:
+    if not decision.scheduled:
+        return ()
+    winner = decision.picked
+    return _lines_with_notes(decision, np.array([winner]), say)[0] if say else lines_used(decision, winner)
 
 
 def _lines_with_notes(decision: Decision, positions: Rows, say: Say) -> list[tuple[LineUse, ...]]:

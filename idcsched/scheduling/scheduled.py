@@ -62,6 +62,8 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: SnapshotBrief
     commit_token: str | None
     elapsed_ms: float
+    shape_from: str | msgspec.UnsetType = msgspec.UNSET
+    shape_note: str | msgspec.UnsetType = msgspec.UNSET
     hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
     truncated: bool | msgspec.UnsetType = msgspec.UNSET
     idcs: tuple[IdcShare, ...] | msgspec.UnsetType = msgspec.UNSET

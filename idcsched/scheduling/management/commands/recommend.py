@@ -115,7 +115,7 @@ def _add_what(parser: ArgumentParser) -> None:
     what.add_argument("--disk", type=float, metavar="GIB")
     what.add_argument("--gpu", type=float, metavar="NUMBER")
     what.add_argument("--client", metavar="REGION|LAT,LONG", help="where the traffic comes from")
-    what.add_argument("--shape", metavar="N,N,…", help="24 or 168 numbers from 0 to 1: how much flows in each hour")
+    what.add_argument("--shape", metavar="N,N,…", help="24 or 168 numbers, on any scale: how much flows in each hour")
     what.add_argument("--label", action="append", metavar="KEY=VALUE", help="about the request; may be repeated")
     what.add_argument("--tenant", metavar="CODE", help="whom it is for")
     what.add_argument("--request-id", metavar="TEXT", help="your own reference; also decides ties")
