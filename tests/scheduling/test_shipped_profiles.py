@@ -18,9 +18,9 @@ from idcsched.scheduling.shipped import SHIPPED, shipped_profiles_ensure
 
 WEIGHTS = {
     "default": {
-        "billing_cost": 80,
-        "network_flow": 10,
-        "resource": 10,
+        "billing_cost": 90,
+        "network_flow": 5,
+        "resource": 5,
         "affinity": 30,
         "taint": 20,
         "locality": 20,

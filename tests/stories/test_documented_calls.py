@@ -295,8 +295,9 @@ def weights_are_changed_safely(reader: Reader) -> None:
     """By an operator of a tenant whose default profile is a copy of `default`, so that no other story is concerned."""
     admin = reader.product.caller("admin")
     code, tenant = name("profile"), name("tenant")
-    plugins = admin.get("/profiles/default/")["plugins"]
-    admin.post("/profiles/", {"code": code, "plugins": plugins}, status=201)
+    default = admin.get("/profiles/default/")
+    copied = {field: default[field] for field in ("plugins", "line_choice")}
+    admin.post("/profiles/", {"code": code, **copied}, status=201)
     admin.post("/tenants/", {"code": tenant, "default_profile": code}, status=201)
     operator = admin.as_(reader.product.new_token("operator", tenant=tenant)["token"])
 
@@ -319,7 +320,7 @@ def weights_are_changed_safely(reader: Reader) -> None:
     assert "gz-ct-01" not in [each["idc"] for each in supposed["candidates"]]
     assert replayed["decision_id"] == tried["decision_id"]
     assert previewed["examined"] > 0
-    assert [(each["before"], each["after"]) for each in differing["results"]] == [(10, 40)]
+    assert [(each["before"], each["after"]) for each in differing["results"]] == [(5, 40)]
     assert (active["revision"], back["revision"]) == (2, 1)
 
 
