@@ -56,6 +56,7 @@ VOLUME_WITH_COMMIT = _(
     "{billed:,.0f} {currency} a month; with the commit and the room that it takes up it counts as {total:,.0f}"
 )
 FLAT_RATE = _(
+    # the "% used" here is no field: xgettext: no-python-format
     "the line costs the same whatever flows: 0 {currency} a month; with what it takes up of the line, then "
     "{fill:.0f} % used, it counts as {total:,.0f}"
 )

@@ -41,8 +41,8 @@ Shape = Annotated[
     Meta(
         description="How the order's traffic is spread over a day (24 numbers) or a week (168, from Monday on): how "
         "much flows in each hour, from midnight on in the billing zone. Any scale will do: the largest number stands "
-        "for the hour in which all of the machines' bandwidth flows. Without a shape the order is priced by the shape "
-        "that was learnt of its `business` label, else as if it were flat; the answer's `shape_from` says which."
+        "for the hour in which all of the machines' bandwidth flows. Without a shape the order is priced as if it were "
+        "flat; the answer's `shape_from` says which."
     ),
 ]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]
