@@ -105,7 +105,7 @@ def profiles(draw: st.DrawFn) -> Profile:
         *(entries[number] for number in chosen),
         pick=pick,
         fallback=fallback,
-        line_choice=draw(st.sampled_from(["roomiest", "cheapest"])),
+        line_choice=draw(st.sampled_from(["roomiest", "cheapest", "least_billed"])),
         bgp_substitutes=draw(st.booleans()),
     )
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from idcsched.framework.facts import MetricFact
 from idcsched.framework.testing import LineSpec, Outcome, decide_for, profile, world
@@ -27,6 +28,7 @@ def chosen(*args: Any, **more: Any) -> list[str] | None:
 
 
 CHEAPEST = profile("network_flow", line_choice="cheapest")
+LEAST_BILLED = profile("network_flow", line_choice="least_billed")
 SUBSTITUTES = profile("network_flow", bgp_substitutes=True)
 
 
@@ -99,6 +101,83 @@ def test_roomiest(lines: dict[str, LineSpec], fields: dict[str, Any], expected: 
 )
 def test_cheapest(lines: dict[str, LineSpec], expected: list[str]) -> None:
     assert chosen(lines, policy=CHEAPEST) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        pytest.param(
+            {"ct": line(900, price_per_mbps=12), "cu": line(500, price_per_mbps=20, commit_mbps=900)},
+            ["cu"],
+            id="dear, but far below its commit: 20 × 0.25 × (501 ÷ 900)² = 1.55",
+        ),
+        pytest.param(
+            {"ct": line(900, price_per_mbps=12), "cu": line(500, price_per_mbps=20, commit_mbps=300)},
+            ["ct"],
+            id="above its commit the list price counts",
+        ),
+        pytest.param(
+            {"ct": line(100, price_per_mbps=12), "cu": line(500, price_per_mbps=20)},
+            ["cu"],
+            id="the last room is dear: 12 × (1 + 0.75 × 1.005²)",
+        ),
+        pytest.param(
+            {"ct": line(500, price_per_mbps=12), "cu": line(500, price_per_mbps=20, charge_type="fixed")},
+            ["cu"],
+            id="on a flat-rate line nothing is billed",
+        ),
+        pytest.param({"ct": line(100, price_per_mbps=20), "cu": line(900)}, ["ct"], id="an unknown price comes last"),
+        pytest.param({"b": line(100), "a": line(200)}, ["a"], id="no price at all: the roomiest"),
+    ],
+)
+def test_least_billed(lines: dict[str, LineSpec], expected: list[str]) -> None:
+    assert chosen(lines, policy=LEAST_BILLED) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "policy", "note"),
+    [
+        pytest.param(
+            {"ct": line(900, price_per_mbps=12), "cu": line(500, price_per_mbps=20, commit_mbps=900)},
+            LEAST_BILLED,
+            "ct has more room (900 Mbps, here 500), but one Mbps more would count as 12.00 CNY a month there, and as "
+            "1.55 here",
+            id="by its bill",
+        ),
+        pytest.param(
+            {"ct": line(900, price_per_mbps=20), "cu": line(500, price_per_mbps=12)},
+            CHEAPEST,
+            "ct has more room (900 Mbps, here 500), but a Mbps costs 20.00 CNY a month there, and 12.00 here",
+            id="by its list price",
+        ),
+        pytest.param(
+            {"ct": line(900), "cu": line(500, price_per_mbps=12)},
+            LEAST_BILLED,
+            "ct has more room (900 Mbps, here 500), but what its bandwidth costs is not known",
+            id="no price",
+        ),
+        pytest.param(
+            {"ct": line(500, price_per_mbps=20), "cu": line(900, price_per_mbps=12)}, LEAST_BILLED, None, id="roomiest"
+        ),
+        pytest.param({"ct": line(99), "cu": line(500)}, CHEAPEST, None, id="the only one that carries the order"),
+    ],
+)
+def test_why_not_the_roomiest(lines: dict[str, LineSpec], policy: Any, note: str | None) -> None:
+    answer = outcome(lines, policy=policy).answer
+    assert [use.note or None for use in answer.lines] == [note]
+    assert answer.candidates[0].lines == answer.lines
+    assert [use.note for use in outcome(lines, policy=policy, explain="none").answer.lines] == [UNSET]
+
+
+def test_why_not_the_roomiest_of_each_isp() -> None:
+    """Two lines are chosen, and each tells of the other line of its ISP."""
+    lines = {
+        "ct1": line(900, isp="ct", price_per_mbps=20),
+        "ct2": line(500, isp="ct", price_per_mbps=12),
+        "cu1": line(400, isp="cu", price_per_mbps=12),
+    }
+    uses = outcome(lines, policy=CHEAPEST, isp=["ct", "cu"], isp_match="all").answer.lines
+    assert [(use.line, (use.note or "")[:18]) for use in uses] == [("ct2", "ct1 has more room "), ("cu1", "")]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Recorded inputs give the same decision again, byte for byte, though only a part of the world is kept."""
 
 import zlib
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ from hypothesis import given
 
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
-from idcsched.framework.facts import AffinityFact, World
+from idcsched.framework.facts import AffinityFact, ShapeFact, World
 from idcsched.framework.profile import Profile
 from idcsched.framework.recording import Inputs, columns_seen_by, inputs_of, pack, request_inputs, unpack
 from idcsched.framework.request import Request
@@ -50,6 +50,20 @@ def test_it_works() -> None:
     asked = request(picture, machines=[{"bandwidth_mbps": 40}], shape=[n / 24 for n in range(24)])
 
     assert again(recorded(asked, picture), policy) == told(asked, picture, policy)
+
+
+def test_what_was_known_of_the_business_is_kept() -> None:
+    hours = np.linspace(0.0, 1.0, 168, dtype=np.float32)
+    live = ShapeFact(tenant="cn", business="live", hours=hours, lines=3, days=28)
+    others = [ShapeFact(tenant="cn", business="vod", hours=hours), ShapeFact(tenant="us", business="live", hours=hours)]
+    picture = snapshot(replace(sample_world(), shapes=(*others, live)))
+    asked = request(picture, machines=[{"bandwidth_mbps": 40}])
+    labels = {"tenant": "cn", "business": "live"}
+
+    inputs = unpack(pack(inputs_of(asked, picture, now=NOW, reference="", labels=labels)))
+    (kept,) = inputs.snapshot().shapes.values()
+    assert (kept.tenant, kept.business, kept.lines, kept.days) == ("cn", "live", 3, 28)
+    assert kept.hours.tolist() == hours.tolist()
 
 
 @given(questions())

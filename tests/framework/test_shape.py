@@ -1,0 +1,84 @@
+"""By which shape an order is priced: the request's, what is known of its business, or a flat one."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec import UNSET
+
+from idcsched.framework.facts import ShapeFact
+from idcsched.framework.testing import Outcome, decide_for, profile, world
+
+BUSY_EVENINGS = ([100.0] * 18 + [900.0] * 6) * 7
+MORNINGS, EVENINGS = [1.0] * 12 + [0.0] * 12, [0.0] * 12 + [1.0] * 12
+FLEET = world({"a": {"lines": {"ct": {"used_mbps": 100, "price_per_mbps": 20, "hourly": BUSY_EVENINGS}}}})
+BILL = profile(("bill", "billing_cost", {"weight": 1}))
+
+
+def known_of(business: str, day: list[float], tenant: str = "", **more: int) -> ShapeFact:
+    return ShapeFact(tenant=tenant, business=business, hours=np.tile(day, 7).astype(np.float32), **more)
+
+
+def decided(*shapes: ShapeFact, need: float = 100, **fields: Any) -> Outcome:
+    return decide_for(replace(FLEET, shapes=shapes), BILL, machines=[{"bandwidth_mbps": need}], **fields)
+
+
+LEARNT = known_of("live", MORNINGS, tenant="cn", lines=12, days=28)
+
+
+@pytest.mark.parametrize(
+    ("fields", "shape_from", "price"),
+    [
+        pytest.param({}, "flat", 20.0, id="nothing is known"),
+        pytest.param({"shape": MORNINGS}, "request", 0.0, id="the request says it"),
+        pytest.param({"labels": {"business": "live"}, "tenant": "cn"}, "learnt", 0.0, id="known of its business"),
+        pytest.param(
+            {"labels": {"business": "live"}, "tenant": "cn", "shape": EVENINGS},
+            "request",
+            20.0,
+            id="the request knows better",
+        ),
+        pytest.param({"labels": {"business": "live"}, "tenant": "us"}, "flat", 20.0, id="known of another's business"),
+        pytest.param({"labels": {"business": "vod"}, "tenant": "cn"}, "flat", 20.0, id="another business"),
+    ],
+)
+def test_it_works(fields: dict[str, Any], shape_from: str, price: float) -> None:
+    answer = decided(LEARNT, **fields).answer
+    assert answer.shape_from == shape_from
+    assert answer.candidates[0].scores["bill"].raw == price
+
+
+def test_a_tenants_own_business_comes_before_that_of_all_tenants() -> None:
+    everybodys = known_of("live", EVENINGS)
+    asked = {"labels": {"business": "live"}}
+    assert decided(LEARNT, everybodys, tenant="cn", **asked).scores("bill")["a"].raw == 0.0
+    assert decided(LEARNT, everybodys, tenant="us", **asked).scores("bill")["a"].raw == 20.0
+
+
+@pytest.mark.parametrize(
+    ("fields", "note"),
+    [
+        pytest.param({"shape": EVENINGS}, UNSET, id="the request's own"),
+        pytest.param(
+            {"labels": {"business": "live"}, "tenant": "cn"},
+            "priced by the shape of live, learnt from 12 lines over 28 days",
+            id="learnt",
+        ),
+        pytest.param(
+            {"labels": {"business": "games"}},
+            "priced by the shape of games that an operator has entered",
+            id="entered",
+        ),
+        pytest.param({"labels": {"business": "vod"}}, "priced as if flat: no shape is known for vod", id="unknown"),
+        pytest.param({}, "priced as if flat: the request has neither a shape nor a label `business`", id="no business"),
+        pytest.param({"explain": "none"}, UNSET, id="nothing is explained"),
+    ],
+)
+def test_the_answer_says_which(fields: dict[str, Any], note: Any) -> None:
+    assert decided(LEARNT, known_of("games", MORNINGS), **fields).answer.shape_note == note
+
+
+def test_without_bandwidth_there_is_nothing_to_say() -> None:
+    answer = decided(LEARNT, need=0).answer
+    assert (answer.shape_from, answer.shape_note) == (UNSET, UNSET)
