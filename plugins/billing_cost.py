@@ -1,13 +1,29 @@
-"""`billing_cost` (Score): what this request would add to the bill of the chosen lines, per Mbps and month.
+"""`billing_cost` (Score): what this request adds to the bill of the chosen lines, and what it takes up beside.
 
-Reads line prices and commits, the ledger, the line metric `bandwidth_mbps` with its hourly profile, and the shape of
-the order's traffic. Under a percentile only what flows in a line's busiest hours is billed, by volume all that flows.
-Traffic under the commit is already paid for, but using up the commit has a price here, and so has using up a line's
-last room; the note tells what is billed from what only counts. Arguments: `free` (0.25), the price of using up the
-commit; `scarcity` (0.75), that of the last room, both as factors of the line's price; `dearest`, the price per Mbps and
-month at which an IDC gets 0 points, by default the installation's (`DEAREST_PRICE`, 60). Less is better, fixed on
-0..`dearest`; a higher price is clipped, and the note says so. Missing data: neutral. Where the request needs no
-bandwidth, or no survivor has a price, the scorer leaves the sum.
+For a line with the list price p per billed Mbps and month (daily prices × 30; by volume the price per GB × 162), with x
+= the Mbps that the request needs, U = what the line carries already (the line metric `bandwidth_mbps`) and what is
+pending on it, C = its commit, and w = (U + x) ÷ its purchased bandwidth:
+
+    over    = the mean of clip((U · l + x − C) ÷ x, 0, 1) over five equally probable l: 0.88, 0.95, 1, 1.05, 1.14
+    fill    = min(1, (U + x) ÷ C)
+    billed  = p · busy · over
+    counted = billed + p · [ busy · free · fill² · (1 − over) + scarcity · clip((w − 0.7) ÷ 0.2, 0, 1.5)² ]
+
+Both are per Mbps and month; the raw value is `counted`, and the score's `note` shows both for the whole request. `busy`
+is the part of the request that would be billed if there were no commit: what flows, by its shape, in the busiest 5 % of
+the line's last 168 hours, all of it where shape or history is not known; by volume its mean as a multiple of one half,
+1 where the shape is not known. The five levels stand for a month whose traffic nobody knows to the Mbps. Without a
+commit `over` and `fill` are 1. On a flat-rate line `over` is 0 and C is 90 % of the purchased bandwidth; by volume C is
+twice the commit, which is a mean. What lies under the commit is paid already, but using it up has a price (`free`), and
+so has taking a line above 70 % of its bandwidth (`scarcity`).
+
+For example, 100 Mbps of unknown shape on a line at 20 CNY with a commit of 240 Mbps, of whose 1,000 Mbps 200 are in
+use: `over` is 0.608, so that 1,215 CNY a month are billed; with the commit that it uses up the request counts as 1,412.
+
+Of several chosen lines (`isp_match: all`) the values are summed. Arguments: `free` (0.25) and `scarcity` (0.75), both
+as factors of the line's price; `dearest`, the `counted` at which an IDC gets 0 points, by default the installation's
+(`DEAREST_PRICE`, 60). Less is better, fixed on 0..`dearest`; a higher value is clipped, and the note says so. Missing
+data: neutral. Where the request needs no bandwidth, or no survivor has a price, the scorer is left out of the sum.
 """
 
 from math import isnan
@@ -46,21 +62,24 @@ WITH_ROOM = _(
 )
 WITH_COMMIT = _(
     # the "% of" here is no field: xgettext: no-python-format
-    "{busy:.0f} % of the order flows in the line's busiest hours; {over:.0f} % of the order lies above the commit: "
-    "{billed:,.0f} {currency} a month; with the commit, then {fill:.0f} % used, and the room that it takes up it "
-    "counts as {total:,.0f}"
+    "{busy:.0f} % of the order flows in the line's busiest hours, {over:.0f} % of that is billed on top of the commit: "
+    "{billed:,.0f} {currency} a month; with the commit, then {fill:.0f} % used, and the room that it takes up the "
+    "order counts as {total:,.0f}"
 )
-VOLUME_WITH_COMMIT = _(
+VOLUME_WITH_ROOM = _(
     # the "% of" here is no field: xgettext: no-python-format
-    "the order moves {gb:,.0f} GB a month, {over:.0f} % of it on top of what is paid anyway: "
-    "{billed:,.0f} {currency} a month; with the commit and the room that it takes up it counts as {total:,.0f}"
+    "the order moves {gb:,.0f} GB a month, {over:.0f} % of that is billed on top of what is paid anyway: "
+    "{billed:,.0f} {currency} a month; with what it takes up of the commit and the room it counts as {total:,.0f}"
 )
 FLAT_RATE = _(
     # the "% used" here is no field: xgettext: no-python-format
-    "the line costs the same whatever flows: 0 {currency} a month; with what it takes up of the line, then "
-    "{fill:.0f} % used, it counts as {total:,.0f}"
+    "the line costs the same whatever flows: 0 {currency} a month; with what the order takes up of the line, then "
+    "{level:.0f} % used, it counts as {total:,.0f}"
 )
-TOO_DEAR = _("{total:,.0f} {currency} a month: from {dearest:g} per Mbps on an IDC gets 0 points")
+TOO_DEAR = _(
+    "the order counts as {total:,.0f} {currency} a month, {price:,.2f} per Mbps: from {dearest:g} per Mbps on an IDC "
+    "gets 0 points"
+)
 
 Factor = Annotated[float, msgspec.Meta(ge=0, le=100)]
 
@@ -95,10 +114,10 @@ class BillingCost(Plugin):
             return None  # no price is known
         bills = [self._bill(ctx, group, price) for group, price in zip(groups, prices, strict=True)]
         ctx.state[self] = bills[0]
-        total = bills[0].price
+        total = bills[0].counted
         if len(bills) > 1:
             line_prices = [
-                np.where(group == NO_LINE, 0.0, bill.price) for bill, group in zip(bills, groups, strict=True)
+                np.where(group == NO_LINE, 0.0, bill.counted) for bill, group in zip(bills, groups, strict=True)
             ]
             total = np.where(choice.has_line, np.sum(line_prices, axis=0), np.nan)
         return Reading(
@@ -114,7 +133,7 @@ class BillingCost(Plugin):
         lines = ctx.snapshot.lines
         return added_bill(
             ctx.need,
-            billed_share(lines, group, ctx.shape.hours),
+            billable_share(lines, group, ctx.shape.hours),
             price=price,
             load=lines.load[group],
             paid=lines.paid[group],
@@ -126,25 +145,28 @@ class BillingCost(Plugin):
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
         bill: AddedBill | None = ctx.state.get(self)
-        if bill is None or isnan(price := bill.price.item(position)):
+        if bill is None or isnan(counted := bill.counted.item(position)):
             return None
         if len(ctx.lines.of(position)) != 1:
             return None
+        lines, line = ctx.snapshot.lines, ctx.lines.of(position)[0]
         need, busy = ctx.need, bill.busy.item(position)
         numbers: dict[str, Any] = {
             "busy": 100 * busy,
             "over": 100 * bill.over.item(position),
             "fill": 100 * bill.fill.item(position),
+            "level": 100 * (lines.load.item(line) + need) / lines.purchased.item(line),
             "gb": need * busy * GB_A_MONTH,
             "billed": bill.billed.item(position) * need,
-            "total": price * need,
+            "total": counted * need,
+            "price": counted,
             "currency": ctx.snapshot.currency,
             "dearest": self.scale_for(ctx).high,
         }
-        if price > numbers["dearest"]:
+        if counted > numbers["dearest"]:
             return Note(TOO_DEAR, numbers)
         only_billed = numbers["billed"] == numbers["total"]
-        return Note(_sentence(ctx.snapshot.lines, ctx.lines.of(position)[0], only_billed=only_billed), numbers)
+        return Note(_sentence(lines, line, only_billed=only_billed), numbers)
 
 
 def _sentence(lines: Lines, line: int, *, only_billed: bool) -> Message:
@@ -152,7 +174,7 @@ def _sentence(lines: Lines, line: int, *, only_billed: bool) -> Message:
     if lines.flat_rate[line]:
         return FLAT_RATE
     if lines.by_volume[line]:
-        return BY_VOLUME if only_billed else VOLUME_WITH_COMMIT
+        return BY_VOLUME if only_billed else VOLUME_WITH_ROOM
     if lines.paid[line]:
         return ABOVE_COMMIT if only_billed else WITH_COMMIT
     return WITHOUT_COMMIT if only_billed else WITH_ROOM
@@ -169,11 +191,11 @@ def distinct_groups(choice: LineChoice) -> list[Rows]:
     return groups
 
 
-def billed_share(lines: Lines, group: Rows, shape: Floats | None) -> Floats:
-    """Return the part of the request that each line's contract bills, by the request's 168 hours (None: flat).
+def billable_share(lines: Lines, group: Rows, shape: Floats | None) -> Floats:
+    """Return the part of the request that each line would bill if it had no commit, by the request's 168 hours.
 
-    That is what flows in the line's busiest hours, all of it where these are not known. By volume it is the mean, as a
-    multiple of the mean that the price per Mbps takes for granted.
+    That is what flows in the line's busiest hours, all of it where these or the request's hours are not known. By
+    volume it is the mean, as a multiple of the mean that the line's price per Mbps is for.
     """
     if shape is None:
         return np.ones(group.size)

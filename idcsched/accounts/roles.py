@@ -40,6 +40,7 @@ CAPABILITIES: Mapping[str, Role] = MappingProxyType(
         "write_taints": Role.OPERATOR,
         "write_affinities": Role.OPERATOR,
         "write_profiles": Role.OPERATOR,
+        "write_shapes": Role.OPERATOR,
         "write_metrics": Role.OPERATOR,
         "write_samples": Role.OPERATOR,
         "write_sources": Role.OPERATOR,
@@ -53,7 +54,7 @@ CAPABILITIES: Mapping[str, Role] = MappingProxyType(
 )
 """Each capability and the least role that has it."""
 
-INSTALLATION_WIDE = frozenset({"write_profiles", "write_metrics"})
+INSTALLATION_WIDE = frozenset({"write_profiles", "write_shapes", "write_metrics"})
 """The capabilities that an operator who is bound to regions lacks: they concern IDCs everywhere."""
 
 READING = frozenset({"read", "read_all_tenants", "read_accounts"})

@@ -51,6 +51,13 @@ EXAMPLE_BODIES: Final[Mapping[str, ExampleBodies]] = {
         },
         {"weight": 50},
     ),
+    "shape": ExampleBodies(
+        {
+            "business": "live-streaming",
+            "entered": [3, 2, 1, 1, 1, 1, 2, 3, 4, 4, 5, 6, 6, 5, 5, 5, 6, 7, 8, 9, 10, 10, 8, 5],
+        },
+        {"entered": [5, 3, 2, 1, 1, 1, 2, 3, 4, 4, 5, 6, 6, 5, 5, 5, 6, 7, 8, 9, 10, 10, 9, 7]},
+    ),
     "idc": ExampleBodies(
         {
             "code": "gz-ct-09",

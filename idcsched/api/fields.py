@@ -6,8 +6,9 @@ from msgspec import Meta
 from rest_framework import serializers
 
 from idcsched.framework.matching import LabelKey, LabelValue, Term
+from idcsched.framework.request import Shape
 
-__all__ = ["DocumentField", "LabelsField", "NameOf", "ObjectField", "SelectorField", "TextsField"]
+__all__ = ["DocumentField", "LabelsField", "NameOf", "ObjectField", "SelectorField", "ShapeField", "TextsField"]
 
 
 class NameOf(serializers.CharField):
@@ -39,6 +40,12 @@ class SelectorField(DocumentField):
     """A term, or several of which one must match."""
 
     kind = Term | Annotated[list[Term], Meta(min_length=1)]
+
+
+class ShapeField(DocumentField):
+    """24 or 168 numbers, none negative and one of them above 0."""
+
+    kind = Shape
 
 
 class ObjectField(DocumentField):

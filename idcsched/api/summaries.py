@@ -19,6 +19,7 @@ TAGS: Final = (
     "isps",
     "taints",
     "affinities",
+    "shapes",
     "profiles",
     "plugins",
     "metrics",

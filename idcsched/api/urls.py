@@ -20,6 +20,7 @@ from .views.profiles import ProfileViewSet
 from .views.providers import OutcomesView, ProviderKindsView, ProviderViewSet
 from .views.root import RootView
 from .views.schedule import ScheduleView
+from .views.shapes import ShapeViewSet
 from .views.sources import CollectorsView, SourceViewSet
 from .views.system import PluginsView, StatusView
 from .views.taints_and_affinities import AffinityViewSet, TaintViewSet
@@ -34,6 +35,7 @@ router.register("idcs", IdcViewSet)
 router.register("lines", LineViewSet)
 router.register("taints", TaintViewSet)
 router.register("affinities", AffinityViewSet)
+router.register("shapes", ShapeViewSet)
 router.register("metrics", MetricViewSet)
 router.register("bandwidth", BandwidthViewSet)
 router.register("sources", SourceViewSet)

@@ -17,6 +17,7 @@ class Topic(models.TextChoices):
     METRIC_DEFINITIONS = "metric_definitions", _("metric definitions")
     LEDGER = "ledger", _("ledger")
     PROFILES = "profiles", _("profiles")
+    SHAPES = "shapes", _("shapes")
     TOKENS = "tokens", _("tokens")
     SOURCES = "sources", _("sources")
     PROVIDERS = "providers", _("providers")

@@ -1,16 +1,6 @@
 """What an order adds to the bill of a line: functions over arrays, one entry a line.
 
-Let p be the line's price per billed Mbps and month, x what the order needs, U what the line carries already with what
-is pending, C the commit and w = (U + x) ÷ purchased:
-
-    over = the mean of clip((U · e^z + x − C) ÷ x, 0, 1) over five levels z of a normal distribution, σ = 0.1
-    fill = min(1, (U + x) ÷ C)
-    price per Mbps = p · [ busy · (over + free · fill² · (1 − over)) + scarcity · clip((w − 0.7) ÷ 0.2, 0, 1.5)² ]
-
-`busy` is the part of the order that the contract bills: what flows in the line's busiest hours or, on a line that is
-billed by volume, the order's mean. Five levels instead of one, since nobody knows this month's traffic to the Mbps: a
-line just below its commit is not free. What lies under the commit is paid already, but using up the commit has a price
-(`free`), and so has using up a line's last room (`scarcity`).
+docs/plugins/billing_cost.md has the formula in words; the names here are those of the page.
 """
 
 from typing import Final
@@ -36,7 +26,7 @@ FREE: Final = 0.25
 SCARCITY: Final = 0.75
 DAYS_A_MONTH: Final = 30
 MEAN_OF_PEAK: Final = 0.5
-"""Mean ÷ peak of traffic whose shape is not known; measured traffic has about this mean ÷ 95th percentile."""
+"""Mean ÷ peak that is assumed of an order without a shape. Measured lines have about this mean ÷ 95th percentile."""
 GB_A_MONTH: Final = 162.0
 """What 1 Mbps carries in 30 days at that mean."""
 
@@ -48,10 +38,10 @@ _SOME: Final = 1e-9  # Mbps: the least divisor
 
 
 class AddedBill(msgspec.Struct, frozen=True, kw_only=True):
-    """What an order adds on one line of each row: per Mbps and month the `price` that is compared, which includes the
-    commit and the room that are used up, and the part of it that is `billed`."""
+    """What an order adds on each line, per Mbps and month: `billed`, what the contract charges; `counted`, that and
+    the price of the commit and the room that are used up. The others are the parts of the formula."""
 
-    price: Floats
+    counted: Floats
     billed: Floats
     busy: Floats
     over: Floats
@@ -78,7 +68,7 @@ def added_bill(
     scarce = ((level - _SCARCE_FROM) / _SCARCE_SPAN).clip(0.0, _SCARCE_MOST) ** 2
     billed = price * busy * over
     used_up = price * (busy * free * fill**2 * (1.0 - over) + scarcity * scarce)
-    return AddedBill(price=billed + used_up, billed=billed, busy=busy, over=over, fill=fill)
+    return AddedBill(counted=billed + used_up, billed=billed, busy=busy, over=over, fill=fill)
 
 
 def monthly_price(charge_type: str, per_mbps: float | None, per_gb: float | None) -> float | None:
@@ -91,10 +81,10 @@ def monthly_price(charge_type: str, per_mbps: float | None, per_gb: float | None
 
 
 def paid_anyway(charge_type: str, commit: float | None, purchased: float) -> float:
-    """Return the Mbps that are paid for whether used or not, on the scale of the line's busiest hours.
+    """Return the Mbps that are paid for whether used or not, comparable with the line's load, which is a percentile.
 
-    That is the commit; on a flat-rate line 90 % of its bandwidth. A commit by volume is a mean, which the busiest hours
-    exceed.
+    That is the commit; on a flat-rate line 90 % of its bandwidth. A commit by volume is a mean; divided by
+    `MEAN_OF_PEAK` it is the percentile of traffic with that mean.
     """
     if charge_type == "fixed":
         return _FLAT_RATE_PAID * purchased

@@ -144,7 +144,7 @@ def _lines(world: World, order: Sequence[int], row_of: Mapping[str, int], bandwi
         used=unknown,
         load=unknown,
         room=unknown,
-        next_price=unknown,
+        price_of_next_mbps=unknown,
         busy_bits=busiest_hours(world.hourly, order),
     )
     return lines_with_room(lines, bandwidth, usage)
@@ -168,7 +168,7 @@ def _busiest(hourly: Floats) -> Mask:
 
 
 def lines_with_room(lines: Lines, bandwidth: MetricColumn | None, usage: Usage) -> Lines:
-    """Return the lines with `used`, `load`, `room` and `next_price` computed from measured bandwidth and the ledger."""
+    """Return the lines with their moving figures computed from measured bandwidth, the ledger and the limits."""
     latest = np.full(len(lines.codes), np.nan) if bandwidth is None else bandwidth.values
     used = used_bandwidth(latest, lines.percentile)
     counted, pending = demand(used, lines.pending, lines.ordered, usage)
@@ -182,7 +182,7 @@ def lines_with_room(lines: Lines, bandwidth: MetricColumn | None, usage: Usage) 
         purchased=lines.purchased,
         flat_rate=lines.flat_rate,
     )
-    return replace(lines, used=used, load=load, room=free, next_price=next_mbps.price)
+    return replace(lines, used=used, load=load, room=free, price_of_next_mbps=next_mbps.counted)
 
 
 def _dearest(lines: Lines) -> float:

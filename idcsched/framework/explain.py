@@ -59,8 +59,9 @@ MOST_WEIGHT = 10_000.0
 LEFT_OUT = "left_out"
 
 LEAST_BILLED = _(
-    "{other} has more room ({other_room:,.0f} Mbps, here {room:,.0f}), but one Mbps more would count as "
-    "{other_price:,.2f} {currency} a month there, and as {price:,.2f} here"
+    "{other} has more room ({other_room:,.0f} Mbps, here {room:,.0f}), but there one Mbps more would "
+    "count as {other_price:,.2f} {currency} a month, with the commit and the room that it takes up, and as "
+    "{price:,.2f} here"
 )
 CHEAPEST = _(
     "{other} has more room ({other_room:,.0f} Mbps, here {room:,.0f}), but a Mbps costs {other_price:,.2f} "
@@ -150,11 +151,11 @@ def _lines_with_notes(decision: Decision, positions: Rows, say: Say) -> list[tup
     uses, survivors = [lines_used(decision, position) for position in positions.tolist()], decision.survivors
     if survivors.line_policy.choice == "roomiest":
         return uses
-    roomiest = survivors.roomiest_lines(positions)
+    roomiest, room = survivors.roomiest_lines(positions), survivors.snapshot.lines.room
     for number, position in enumerate(positions.tolist()):
         pairs = dict(zip(survivors.lines.at(position), roomiest.at(number), strict=True))
         notes = [
-            _preferred(survivors, line, pairs[line], say) if pairs[line] not in (line, NO_LINE) else msgspec.UNSET
+            _preferred(survivors, line, pairs[line], say) if room[pairs[line]] > room[line] else msgspec.UNSET
             for line in survivors.lines.of(position)
         ]
         uses[number] = tuple(
@@ -166,7 +167,7 @@ def _lines_with_notes(decision: Decision, positions: Rows, say: Say) -> list[tup
 def _preferred(survivors: Cycle, line: int, roomiest: int, say: Say) -> str:
     """Say why the profile chooses `line` and not the roomiest."""
     lines, least_billed = survivors.snapshot.lines, survivors.line_policy.choice == "least_billed"
-    prices = lines.next_price if least_billed else lines.price
+    prices = lines.price_of_next_mbps if least_billed else lines.price
     figures: dict[str, Any] = {
         "other": lines.codes[roomiest],
         "other_room": lines.room.item(roomiest),
@@ -211,10 +212,10 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
         return
     positions = decision.ranking.head(places.stop)[places.start : places.stop]
     scores, lines = _scores_at(decision, positions, tell), _lines_with_notes(decision, positions, tell.say)
-    figured = [judgement for judgement in decision.judgements if judgement.figures] if full else []
+    with_figures = [judgement for judgement in decision.judgements if judgement.figures] if full else []
     rows = decision.survivors.row_numbers[positions]
     marked = decision.picked if decision.profile.pick.kind != "best" else None
-    judged = np.searchsorted(decision.cycle.row_numbers, rows) if figured else rows
+    judged = np.searchsorted(decision.cycle.row_numbers, rows) if with_figures else rows
     for number, (place, position, row) in enumerate(zip(places, positions.tolist(), rows.tolist(), strict=True)):
         yield Candidate(
             rank=place + 1,
@@ -222,7 +223,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
             lines=lines[number],
             score=decision.ranking.totals.item(position),
             scores={name: of_scorer[number] for name, of_scorer in scores.items()},
-            filters=_passed(figured, judged.item(number), tell) or msgspec.UNSET,
+            filters=_passed(with_figures, judged.item(number), tell) or msgspec.UNSET,
             chosen=position == marked or msgspec.UNSET,
         )
 
@@ -285,9 +286,9 @@ def _stand_ins(column: ScoreColumn, positions: Rows) -> list[str | None]:
     ]
 
 
-def _passed(figured: Sequence[Judgement], position: int, tell: Teller) -> tuple[Passed, ...]:
+def _passed(with_figures: Sequence[Judgement], position: int, tell: Teller) -> tuple[Passed, ...]:
     """Return the filters that can show the numbers by which an IDC passed."""
-    shown = [(judgement.plugin, tell.figures(judgement, position)) for judgement in figured]
+    shown = [(judgement.plugin, tell.figures(judgement, position)) for judgement in with_figures]
     return tuple([Passed(plugin=plugin, figures=dict(figures)) for plugin, figures in shown if figures])
 
 

@@ -147,5 +147,5 @@ def _merits(lines: Lines, policy: LinePolicy, pick: _Pick) -> list[Mask | Floats
     room = np.fmax(lines.room[pick.line], -np.inf)
     if policy.choice == "roomiest":
         return [pick.carries, pick.known, room]
-    price = lines.price if policy.choice == "cheapest" else lines.next_price
+    price = lines.price if policy.choice == "cheapest" else lines.price_of_next_mbps
     return [pick.carries, pick.known, -np.fmin(price[pick.line], np.inf), room]

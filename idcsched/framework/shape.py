@@ -1,6 +1,6 @@
 """The shape of an order's traffic: which part of its peak flows in each hour of the week."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -12,7 +12,7 @@ from .normalize import Floats
 from .request import Request
 from .snapshot import HOURS_A_WEEK
 
-__all__ = ["FLAT", "OrderShape", "order_shape", "shape_sentence"]
+__all__ = ["FLAT", "OrderShape", "hours_of_a_week", "order_shape", "shape_sentence"]
 
 BUSINESS, TENANT = "business", "tenant"
 
@@ -23,7 +23,11 @@ NO_BUSINESS = _("priced as if flat: the request has neither a shape nor a label 
 
 
 class OrderShape(msgspec.Struct, frozen=True, kw_only=True):
-    """The shares of the order's peak in the 168 hours of a week (None: all are 1), and where they come from."""
+    """The shares of the order's peak in the 168 hours of a week, and where they come from.
+
+    Without hours nothing is known, and the order counts as flat. `learnt` is what is known of the business, also where
+    an operator has entered it.
+    """
 
     hours: Floats | None = None
     source: Literal["request", "learnt", "flat"] = "flat"
@@ -34,13 +38,21 @@ FLAT = OrderShape()
 
 
 def order_shape(request: Request, labels: Mapping[str, str], known: Mapping[tuple[str, str], ShapeFact]) -> OrderShape:
-    """Return the request's own shape, else what is known of its tenant's business or of that business, else flat."""
+    """Return the request's own shape, else what is known of the business that its label names, else flat.
+
+    Of a business, what is known of the tenant's comes before what is known of all tenants'.
+    """
     if request.shape is not None:
-        shares = np.array(request.shape) / max(request.shape)
-        return OrderShape(hours=np.tile(shares, HOURS_A_WEEK // shares.size), source="request")
+        return OrderShape(hours=hours_of_a_week(request.shape), source="request")
     tenant, business = labels.get(TENANT, ""), labels.get(BUSINESS, "")
     fact = known.get((tenant, business)) or known.get(("", business))
     return FLAT if fact is None else OrderShape(hours=fact.hours.astype(np.float64), source="learnt", known=fact)
+
+
+def hours_of_a_week(shape: Sequence[float]) -> Floats:
+    """Return the 168 shares of its largest number of a shape with 24 or 168 numbers."""
+    shares = np.array(shape) / max(shape)
+    return np.tile(shares, HOURS_A_WEEK // shares.size)
 
 
 def shape_sentence(shape: OrderShape, labels: Mapping[str, str]) -> tuple[Message, Mapping[str, object]] | None:

@@ -82,9 +82,9 @@ class Stock:
 class Lines:
     """One entry a line. `used`, `load` (with what is pending) and `room` are NaN where the line's bandwidth was never
     measured, `price` (per billed Mbps and month) where none is known. `paid` are the Mbps that are paid for whether
-    used or not; on a `flat_rate` line all traffic is paid for. `next_price` is what one more Mbps would add to the bill
-    in the busiest hours; NaN where price or load is not known. `busy_bits` are the busiest hours of each line, an hour
-    a bit.
+    used or not; on a `flat_rate` line all traffic is paid for. `price_of_next_mbps` is what one more Mbps in the
+    busiest hours would count as; NaN where price or load is not known. `busy_bits` are the busiest hours of each line,
+    an hour a bit.
     """
 
     first: Rows
@@ -107,7 +107,7 @@ class Lines:
     used: Floats
     load: Floats
     room: Floats
-    next_price: Floats
+    price_of_next_mbps: Floats
     busy_bits: np.ndarray[Any, np.dtype[np.uint8]]
 
     @property

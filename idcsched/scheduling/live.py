@@ -54,7 +54,7 @@ __all__ = ["Live", "LiveState", "live", "one_moment"]
 
 logger = logging.getLogger(__name__)
 
-WORLD_TOPICS = frozenset({"inventory", "taints", "affinities", "metrics", "metric_definitions", "ledger"})
+WORLD_TOPICS = frozenset({"inventory", "taints", "affinities", "shapes", "metrics", "metric_definitions", "ledger"})
 """The topics of the feed whose news change the snapshot."""
 LARGE_NEWS = REBUILT_FOR | {"metrics"}
 """The topics whose reading takes so much memory that it is given back to the operating system afterwards."""

@@ -1,13 +1,21 @@
 """Profiles with their revisions, and the records of decisions."""
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.models import Tenant
-from idcsched.db.fields import CodeField, WholeDocumentField
+from idcsched.audit.models import Recorded
+from idcsched.db.fields import CodeField, DocumentField, WholeDocumentField, unique
+from idcsched.feed.models import Topic
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import Invalid
+from idcsched.framework.request import Shape as ShapeNumbers
+from idcsched.framework.request import check_shape
+from idcsched.language.wording import explained
 
-__all__ = ["Decision", "Profile", "ProfileRevision"]
+__all__ = ["Decision", "Profile", "ProfileRevision", "Shape"]
 
 
 class ProfilesInForce(models.Manager["Profile"]):
@@ -68,6 +76,65 @@ class ProfileRevision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.profile.code}#{self.number}"
+
+
+def shape_numbers(value: object) -> None:
+    """Refuse what is no shape of a day or of a week."""
+    try:
+        check_shape(convert(value, ShapeNumbers))
+    except Invalid as error:
+        raise ValidationError(explained(error), code=error.code) from error
+
+
+class Shape(Recorded):
+    """How the traffic of a business is spread over a day or a week."""
+
+    audit_kind = "shape"
+    feed_topic = Topic.SHAPES
+
+    tenant = models.ForeignKey(
+        Tenant,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="shapes",
+        verbose_name=_("tenant"),
+        help_text=_("Whose business it is; empty: that of all tenants of which no shape of their own is known."),
+    )
+    business = models.CharField(
+        _("business"), max_length=256, help_text=_("The label `business` of the orders that it is about.")
+    )
+    entered = DocumentField(
+        _("numbers"),
+        validators=[shape_numbers],
+        help_text=_(
+            "24 numbers for the hours of a day, or 168 for those of a week from Monday on, in the billing zone; on any "
+            "scale, the largest stands for the busiest hour."
+        ),
+    )
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        ordering = ("business", "id")
+        verbose_name = _("shape")
+        verbose_name_plural = _("shapes")
+        constraints = (
+            unique(
+                "tenant",
+                "business",
+                name="scheduling_shape_once",
+                message=_("There is a shape of this tenant's business already."),
+            ),
+            unique(
+                "business",
+                where=models.Q(tenant__isnull=True),
+                name="scheduling_shape_of_all_tenants_once",
+                message=_("There is a shape of this business of all tenants already."),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.tenant.code}/{self.business}" if self.tenant else self.business
 
 
 class Picture(models.Model):

@@ -146,7 +146,7 @@ def _scale(plugin: type[Plugin]) -> str:
     if plugin.joins("normalize"):
         return "a way of its own"
     if plugin.scale_for is not Plugin.scale_for:
-        return "what arguments and data say, as told above"
+        return "a range that depends on arguments or settings, see above"
     return _scale_phrase(plugin.scale)
 
 

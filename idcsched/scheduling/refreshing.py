@@ -7,7 +7,7 @@ columns (metric definitions) calls for a new snapshot.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,7 @@ from metrics_ingest.builtin import ROLLUPS_MOVED
 
 from .keys import Keys, keys_of
 from .latest_values import Table, values_moved
+from .shapes import shapes_known
 from .world import affinities_known, hours_of_week, taints_known
 
 __all__ = ["REBUILT_FOR", "Refreshing"]
@@ -71,11 +72,12 @@ class Refreshing:
         keys: dict[str, set[str]] = defaultdict(set)
         for entry in moved:
             keys[entry.topic].add(entry.key)
-        changed: dict[str, Any] = {}
-        if "taints" in keys:
-            changed["taints"] = sealed(taint_columns(tuple(taints_known()), old.idcs.row_of))
-        if "affinities" in keys:
-            changed["affinities"] = tuple(affinities_known())
+        read_whole: dict[str, Callable[[], Any]] = {
+            "taints": lambda: sealed(taint_columns(tuple(taints_known()), old.idcs.row_of)),
+            "affinities": lambda: tuple(affinities_known()),
+            "shapes": lambda: {(fact.tenant, fact.business): fact for fact in shapes_known()},
+        }
+        changed = {topic: read() for topic, read in read_whole.items() if topic in keys}
         if "metrics" in keys:
             measured = [entry for entry in moved if entry.topic == "metrics" and entry.key != ROLLUPS_MOVED]
             changed |= self._measured(old, measured, oldest)

@@ -32,6 +32,7 @@ from idcsched.ledger.models import Headcount, Holding
 from metrics_ingest.models import BandwidthRollup, Metric
 
 from .latest_values import latest_values
+from .shapes import shapes_known
 
 __all__ = ["affinities_known", "hours_of_week", "load_world", "taints_known"]
 
@@ -63,6 +64,7 @@ def load_world() -> World:
         samples=tuple(_samples(idcs, lines)),
         headcounts=tuple(HeadcountFact(idc=i, tenant=t, business=b, machines=n) for i, t, b, n in _headcounts()),
         hourly=hourly,
+        shapes=tuple(shapes_known()),
         usage=Usage(count=settings.BANDWIDTH_COUNT, max_level=settings.BANDWIDTH_MAX_LEVEL),
         currency=settings.CURRENCY,
         dearest_price=settings.DEAREST_PRICE,

@@ -140,8 +140,8 @@ def test_least_billed(lines: dict[str, LineSpec], expected: list[str]) -> None:
         pytest.param(
             {"ct": line(900, price_per_mbps=12), "cu": line(500, price_per_mbps=20, commit_mbps=900)},
             LEAST_BILLED,
-            "ct has more room (900 Mbps, here 500), but one Mbps more would count as 12.00 CNY a month there, and as "
-            "1.55 here",
+            "ct has more room (900 Mbps, here 500), but there one Mbps more would count as 12.00 CNY a month, with the "
+            "commit and the room that it takes up, and as 1.55 here",
             id="by its bill",
         ),
         pytest.param(
@@ -160,6 +160,9 @@ def test_least_billed(lines: dict[str, LineSpec], expected: list[str]) -> None:
             {"ct": line(500, price_per_mbps=20), "cu": line(900, price_per_mbps=12)}, LEAST_BILLED, None, id="roomiest"
         ),
         pytest.param({"ct": line(99), "cu": line(500)}, CHEAPEST, None, id="the only one that carries the order"),
+        pytest.param(
+            {"a": line(500, price_per_mbps=20), "b": line(500, price_per_mbps=12)}, CHEAPEST, None, id="equal room"
+        ),
     ],
 )
 def test_why_not_the_roomiest(lines: dict[str, LineSpec], policy: Any, note: str | None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import plugins.billing_cost
 from idcsched.framework.capacity import Usage
 from idcsched.framework.errors import Invalid
 from idcsched.framework.facts import MetricFact
@@ -216,7 +217,7 @@ def test_fixed_up_to_the_dearest_price(args: dict[str, float], score: float) -> 
     asked = {"region": "A", "machines": [{"bandwidth_mbps": 1}]}
     found = decide_for(known, policy, **asked).scores("bill")["a"]
     assert (found.normalized, found.range) == (score, (0.0, args.get("dearest", 60.0)))
-    assert ("from 16 per Mbps on" in found.note) is (score == 0.0)
+    assert ("20 CNY a month, 20.00 per Mbps: from 16 per Mbps on" in found.note) is (score == 0.0)
 
 
 @pytest.mark.parametrize("price", [None, 0.0], ids=["no price", "all free"])
@@ -263,8 +264,8 @@ def test_missing_is_neutral() -> None:
     [
         pytest.param(
             {"commit_mbps": 240},
-            "50 % of the order flows in the line's busiest hours; 61 % of the order lies above the commit: "
-            "304 CNY a month; with the commit, then 100 % used, and the room that it takes up it counts as 353",
+            "50 % of the order flows in the line's busiest hours, 61 % of that is billed on top of the commit: "
+            "304 CNY a month; with the commit, then 100 % used, and the room that it takes up the order counts as 353",
             id="with a commit",
         ),
         pytest.param(
@@ -285,8 +286,8 @@ def test_missing_is_neutral() -> None:
         ),
         pytest.param(
             {"charge_type": "volume", "price_per_gb": 0.1, "commit_mbps": 120},
-            "the order moves 4,050 GB a month, 61 % of it on top of what is paid anyway: 246 CNY a month; with the "
-            "commit and the room that it takes up it counts as 286",
+            "the order moves 4,050 GB a month, 61 % of that is billed on top of what is paid anyway: 246 CNY a month; "
+            "with what it takes up of the commit and the room it counts as 286",
             id="by volume, with a commit",
         ),
         pytest.param(
@@ -296,8 +297,8 @@ def test_missing_is_neutral() -> None:
         ),
         pytest.param(
             {"charge_type": "fixed"},
-            "the line costs the same whatever flows: 0 CNY a month; with what it takes up of the line, then 33 % used, "
-            "it counts as 14",
+            "the line costs the same whatever flows: 0 CNY a month; with what the order takes up of the line, then "
+            "30 % used, it counts as 14",
             id="flat rate",
         ),
     ],
@@ -305,6 +306,15 @@ def test_missing_is_neutral() -> None:
 def test_the_sentence_tells_what_is_billed(line: LineSpec, note: str) -> None:
     full: LineSpec = {"used_mbps": 200, "price_per_mbps": 10, "hourly": BUSY_EVENINGS, **line}
     assert decided({"a": {"ct": full}}, shape=[0.0] * 18 + [1.0] * 3 + [0.0] * 3).scores("bill")["a"].note == note
+
+
+def test_the_example_of_its_page() -> None:
+    score = decided({"a": {"ct": {"used_mbps": 200, "price_per_mbps": 20, "commit_mbps": 240}}}).scores("bill")["a"]
+    assert score.raw == pytest.approx(14.115, abs=1e-3)
+    assert ": 1,215 CNY a month;" in score.note
+    assert "counts as 1,412" in score.note
+    page = " ".join((plugins.billing_cost.__doc__ or "").split())
+    assert "1,215 CNY a month are billed; with the commit that it uses up the request counts as 1,412" in page
 
 
 @pytest.mark.parametrize(("args", "code"), [({"free": -1}, "out_of_range"), ({"fee": 1}, "unknown_field")])
