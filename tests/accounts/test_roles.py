@@ -14,6 +14,7 @@ MATRIX = {
     "write_taints": "operator admin",
     "write_affinities": "operator admin",
     "write_profiles": "operator admin",
+    "write_shapes": "operator admin",
     "write_metrics": "operator admin",
     "write_samples": "operator admin",
     "write_sources": "operator admin",

@@ -109,7 +109,7 @@ SOURCE = {
 
 def test_304_is_promised_where_it_is_given(world: Api, portal: Api, user: Callable[[str], User]) -> None:  # noqa: F811
     """Of every address that can be read."""
-    for resource in ("lines", "taints", "affinities", "providers"):
+    for resource in ("lines", "taints", "affinities", "shapes", "providers"):
         world.post(f"/{resource}/", WRITES[resource][1], status=201)
     world.post("/sources/", SOURCE, status=201)
     world.post("/region_scopes/", {"user": user("operator").username, "region": "A"}, status=201)

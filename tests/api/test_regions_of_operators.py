@@ -145,7 +145,7 @@ def test_what_holds_for_the_whole_installation_is_not_its_own(operator: Api, cas
     method, path, body = WHOLE_INSTALLATION[case]
     assert operator.call(method, path, body, status=403)["code"] == "region_not_allowed"
     assert operator.get("/profiles/seed-example/")["revision"] == 1
-    assert not {"write_metrics", "write_profiles"} & set(operator.get("/me/")["may"])
+    assert not {"write_metrics", "write_profiles", "write_shapes"} & set(operator.get("/me/")["may"])
 
 
 def test_neither_in_the_admin(page: Client) -> None:

@@ -26,11 +26,12 @@ WRITES = {
     "taints": ("write_taints", {"idc": "a", "key": "k", "effect": "NoSchedule"}),
     "affinities": ("write_affinities", {"idc": "a", "kind": "prefer", "weight": 5}),
     "metrics": ("write_metrics", {"code": "z", "direction": "lower", "scope": "idc"}),
+    "shapes": ("write_shapes", {"business": "live", "entered": [1] * 23 + [2.5]}),
     "profiles": ("write_profiles", {"code": "p", "plugins": []}),
     "providers": ("write_inventory", {"code": "edge", "kind": "simulated"}),
 }
 ADMIN_ONLY = {"regions", "isps", "idcs", "lines", "providers"}
-KEYS = {"lines": "id", "taints": "id", "affinities": "id"}
+KEYS = {"lines": "id", "taints": "id", "affinities": "id", "shapes": "id"}
 
 
 WORLD: Kept[Any] = Kept(upon=MEASURED)
@@ -148,6 +149,17 @@ REFUSED = (
         "/ends_at",
         "a window that ends before it starts",
     ),
+    ("shapes", {"business": "live", "entered": [1] * 23}, "invalid_shape", "/entered", "a shape of 23 hours"),
+    (
+        "shapes",
+        {"business": "live", "entered": [0] * 24},
+        "invalid_shape",
+        "/entered",
+        "a shape without traffic",
+    ),
+    ("shapes", {"business": "live", "entered": ["1"] * 24}, "wrong_type", "/entered", "a shape of texts"),
+    ("shapes", {"business": "", "entered": [1] * 24}, "required", "/business", "a shape of no business"),
+    ("shapes", {"business": "live", "tenant": "Z", "entered": [1] * 24}, "unknown", "/tenant", "no tenant"),
     ("affinities", {"idc": "a", "kind": "prefer"}, "weight_by_kind", "/weight", "a preference of no weight"),
     (
         "affinities",

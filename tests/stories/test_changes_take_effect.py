@@ -41,6 +41,23 @@ def test_a_taint_keeps_orders_off(fleet: Fleet, takes_effect: Callable[..., None
     takes_effect(taint, fleet.question, before=better, after=worse)
 
 
+def test_a_shape_prices_the_orders_of_its_business(fleet: Fleet, product: Product) -> None:
+    """Known at once to the web process that stored it, and soon to the other one."""
+    first, other = product.first_and_other()
+    asked = {**fleet.order(), "action": "recommend", "tenant": fleet.tenant, "labels": {"business": "live"}}
+
+    def priced_by(caller: Caller) -> str:
+        return str(caller.as_(product.tokens["admin"]).schedule(**asked)["shape_from"])
+
+    assert [priced_by(each) for each in (first, other)] == ["flat", "flat"]
+    shape = {"tenant": fleet.tenant, "business": "live", "entered": [1] * 12 + [0] * 12}
+    made = first.as_(product.tokens["admin"]).post("/shapes/", shape, status=201)
+    assert priced_by(first) == "learnt"
+    until(lambda: priced_by(other) == "learnt", "the shape in the other web process", seconds=SOON)
+    first.as_(product.tokens["admin"]).call("DELETE", f"/shapes/{made['id']}/", status=204)
+    assert priced_by(first) == "flat"
+
+
 def test_a_taint_that_is_lifted_lets_orders_in_again(fleet: Fleet, takes_effect: Callable[..., None]) -> None:
     better, worse = fleet.idcs
     taints: list[int] = []

@@ -15,7 +15,7 @@ from tests.architecture.repository import ROOT
 from tests.docs.pages import blocks, section, tables
 from tests.outbound.peers import Exchange, peer, raw_reply
 from tests.stories.fleet import new_fleet, new_provider
-from tests.stories.product import Caller, Product, in_state, name, until
+from tests.stories.product import SOON, Caller, Product, in_state, name, until
 from tests.stories.reading import Reader, Sample, differs, posted, program, samples
 
 TENANT, USER = "live-cn", "live-portal"
@@ -355,6 +355,18 @@ def machines_are_started(reader: Reader) -> None:
     reader.known |= {"ID": placed["id"], "TOKEN": reader.product.tokens["operator"]}
     (ended,) = reader.curl()
     assert (ended["state"], ended["machines"][0]["state"]) == ("released", "given_up")
+
+
+@story_of("docs/shapes.md")
+def priced_by_the_shape_of_its_business(reader: Reader) -> None:
+    """By an operator of all tenants, who may enter shapes and ask for any tenant."""
+    reader.known["TOKEN"] = reader.product.tokens["operator"]
+    shape = reader.curl_as_shown()
+    asked = {"region": "440000", "tenant": TENANT, "labels": {"business": shape["business"]}}
+    asked["machines"] = [{"bandwidth_mbps": 1}]
+    for caller in reader.product.caller_in_each_process("operator"):
+        until(lambda caller=caller: caller.schedule(**asked)["shape_from"] == "learnt", "the shape", seconds=SOON)
+    reader.curl_as_shown()
 
 
 @story_of("docs/seed-example.md")

@@ -1,0 +1,102 @@
+"""`shapes/`: who may enter and see the shape of a business, and what becomes of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from idcsched.accounts.services import tenant_create, token_issue, user_create
+from idcsched.scheduling.models import Shape
+from idcsched.scheduling.recorder import recorder
+from tests.api.conftest import Api, speaking
+
+DAY = [1.0] * 12 + [4.0] * 12
+ASKED = {"region": "A", "profile": "seed-example", "machines": [{"bandwidth_mbps": 10}], "labels": {"business": "live"}}
+
+
+@pytest.fixture
+def of_tenant(seed: Api) -> Callable[[str, str], Api]:
+    """A caller of a role who is bound to a tenant."""
+    for code in ("cn", "us"):
+        tenant_create(code=code)
+
+    def caller(role: str, tenant: str) -> Api:
+        user = user_create(username=f"{role}-{tenant}", role=role, tenant=tenant)
+        return speaking(token_issue(user=user, name="test").text)
+
+    return caller
+
+
+def priced(caller: Api, **fields: Any) -> tuple[str, str]:
+    answer = caller.post("/schedule/", {**ASKED, **fields}, status=200)
+    return answer["shape_from"], answer.get("shape_note", "")
+
+
+def test_it_works(seed: Api) -> None:
+    tenant_create(code="cn")
+    assert priced(seed) == ("flat", "priced as if flat: no shape is known for live")
+    made = seed.post("/shapes/", {"business": "live", "entered": DAY}, status=201)
+    assert made.items() >= {"tenant": None, "business": "live", "entered": DAY}.items()
+    assert priced(seed) == ("learnt", "priced by the shape of live that an operator has entered")
+    assert priced(seed, shape=DAY) == ("request", "")
+    seed.call("PATCH", f"/shapes/{made['id']}/", {"entered": [1] * 168}, status=200)
+    seed.call("DELETE", f"/shapes/{made['id']}/", status=204)
+    assert priced(seed)[0] == "flat"
+
+
+def test_a_decision_keeps_the_shape_that_it_was_priced_by(seed: Api) -> None:
+    made = seed.post("/shapes/", {"business": "live", "entered": DAY}, status=201)
+    answer = seed.post("/schedule/", ASKED, status=200)
+    recorder.flush()
+    seed.call("DELETE", f"/shapes/{made['id']}/", status=204)
+
+    replayed = seed.post(f"/decisions/{answer['decision_id']}/replay/", {"data": "then"}, status=200)
+    assert replayed["identical"]
+    assert replayed["again"]["shape_from"] == "learnt"
+    on_todays_data = seed.post(f"/decisions/{answer['decision_id']}/replay/", {"data": "now"}, status=200)
+    assert on_todays_data["again"]["shape_from"] == "flat"
+
+
+@pytest.mark.parametrize("tenant", [None, "cn"])
+def test_a_business_has_one_shape(seed: Api, tenant: str | None) -> None:
+    tenant_create(code="cn")
+    document = {"business": "live", "tenant": tenant, "entered": DAY}
+    seed.post("/shapes/", document, status=201)
+    assert seed.refused("POST", "/shapes/", document, status=409)[0] in {"already_exists", "conflict"}
+    assert Shape.objects.count() == 1
+
+
+def test_who_sees_it(seed: Api, of_tenant: Callable[[str, str], Api]) -> None:
+    for tenant in (None, "cn", "us"):
+        seed.post("/shapes/", {"business": "live", "tenant": tenant, "entered": DAY}, status=201)
+    seen = of_tenant("portal", "cn").get("/shapes/")["results"]
+    assert {each["tenant"] for each in seen} == {None, "cn"}
+    assert len(seed.get("/shapes/?tenant=us")["results"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("tenant", "status"), [pytest.param("cn", 201, id="its own"), ("us", 403), pytest.param(None, 403, id="of all")]
+)
+def test_an_operator_of_a_tenant_enters_its_shapes_alone(
+    of_tenant: Callable[[str, str], Api], tenant: str | None, status: int
+) -> None:
+    document = {"business": "live", "tenant": tenant, "entered": DAY}
+    answer = of_tenant("operator", "cn").call("POST", "/shapes/", document, status=status)
+    assert status == 201 or answer["code"] == "tenant_not_allowed"
+    assert Shape.objects.count() == (status == 201)
+
+
+def test_it_is_of_one_tenants_business_for_good(seed: Api) -> None:
+    tenant_create(code="cn")
+    made = seed.post("/shapes/", {"business": "live", "entered": DAY}, status=201)
+    assert seed.refused("PATCH", f"/shapes/{made['id']}/", {"tenant": "cn"}, status=400) == (
+        "read_only",
+        ["/tenant"],
+    )
+
+
+def test_it_goes_with_its_tenant(seed: Api) -> None:
+    tenant_create(code="cn")
+    seed.post("/shapes/", {"business": "live", "tenant": "cn", "entered": DAY}, status=201)
+    seed.call("DELETE", "/tenants/cn/", status=204)
+    assert not Shape.objects.exists()
