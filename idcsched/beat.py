@@ -18,7 +18,7 @@ from idcsched.jobs.background import Background
 from idcsched.jobs.heartbeat import Heartbeat
 from idcsched.jobs.models import ProcessKind
 from idcsched.placement.services import placements_expire
-from metrics_ingest.sources.periodic import is_of_source, schedules_reconcile
+from metrics_ingest.sources.periodic import is_of_source, periodic_tasks_restore
 
 __all__ = ["Scheduler"]
 
@@ -42,7 +42,7 @@ class Scheduler(DatabaseScheduler):
         for task in PeriodicTask.objects.exclude(name__in=self.app.conf.beat_schedule):
             if not is_of_source(task.name):
                 task.delete()
-        schedules_reconcile()
+        periodic_tasks_restore()
         super().setup_schedule()
 
     def tick(self, *args: Any, **kwargs: Any) -> float:

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from metrics_ingest.sources.collecting import source_collect
-from metrics_ingest.sources.periodic import source_hint
+from metrics_ingest.sources.periodic import source_announce
 
 from . import services
 from .selectors import sources_overdue
@@ -40,7 +40,7 @@ def sources_sweep() -> dict[str, int]:
     """Mark the runs of dead workers as lost, and announce due sources that no message has announced."""
     now = timezone.now()
     lost, overdue = services.runs_lose(now=now), sources_overdue(now=now)
-    return {"lost": lost, "announced": sum(source_hint(source_id) for source_id in overdue)}
+    return {"lost": lost, "announced": sum(source_announce(source_id) for source_id in overdue)}
 
 
 @shared_task(ignore_result=True)

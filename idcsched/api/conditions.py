@@ -63,7 +63,7 @@ class Conditional(APIView):
     """Viewset whose objects and lists carry an ETag."""
 
     moving_fields: ClassVar[frozenset[str]] = frozenset()
-    """Fields that change without an edit of the object; `ReadOnlyResource.versioned` leaves them out of its ETag, so
+    """Fields that change without an edit of the object; `ReadOnlyResource.etag_content` leaves them out of its ETag, so
     that they cause no 412.
     """
     unchanged_actions: ClassVar[tuple[str, ...]] = ("list", "retrieve")
@@ -77,12 +77,12 @@ class Conditional(APIView):
         finished = super().finalize_response(request, response, *args, **kwargs)
         if not isinstance(finished, Response) or finished.exception or not self._has_etag(request, finished):
             return finished
-        finished.headers["ETag"] = tag = etag_of(self.versioned(finished.data))
+        finished.headers["ETag"] = tag = etag_of(self.etag_content(finished.data))
         patch_cache_control(finished, private=True, no_cache=True)
         etags = _etags_in(request, "If-None-Match") if self._may_be_unchanged(request) else ()
         return _not_modified(finished) if {tag, f"W/{tag}", ANY} & set(etags) else finished
 
-    def versioned(self, shown: Any) -> Any:
+    def etag_content(self, shown: Any) -> Any:
         """Return the part of an answer that its ETag covers."""
         return shown
 

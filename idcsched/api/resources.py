@@ -155,7 +155,7 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
         refuse_unknown_parameters(request, (), at_most_once=())
         return super().retrieve(request, *args, **kwargs)
 
-    def filter_members(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+    def filter_rows_of_member(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         """Filter and order rows that belong to a member, as its action declares; raises Invalid."""
         return super().filter_queryset(rows)
 
@@ -164,7 +164,7 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
             raise Http404
         return super().get_object()
 
-    def versioned(self, shown: Any) -> Any:
+    def etag_content(self, shown: Any) -> Any:
         """Return what the ETag covers: an object without its secret and moving fields, a list as it is."""
         if not isinstance(shown, dict) or "results" in shown:
             return shown
@@ -340,7 +340,7 @@ class Resource(ReadOnlyResource):
         self.check_rows(rows, pointers)
         if "If-Match" in self.request.headers:
             shown = self.get_serializer(rows, many=True).data
-            if_match_check(self.request, [self.versioned(document) for document in shown], pointers)
+            if_match_check(self.request, [self.etag_content(document) for document in shown], pointers)
 
     def _serialized(self, rows: Sequence[Any], *, many: bool) -> Any:
         """Read the rows again and serialize them, as a GET would show them."""

@@ -63,7 +63,7 @@ def run_begin(*, source_id: int, now: datetime, lasting: timedelta) -> Run | Non
         return None
     schedule, claim = parse_schedule(source.schedule), uuid7()
     claimed = Source.objects.filter(
-        pk=source_id, claim__isnull=True, enabled=True, due_at__lte=now + schedule.early
+        pk=source_id, claim__isnull=True, enabled=True, due_at__lte=now + schedule.may_begin_early_by
     ).update(
         claim=claim,
         claimed_until=now + lasting + STORING,

@@ -8,7 +8,7 @@ from idcsched.audit.writing import row_create, row_delete, row_update, write
 from idcsched.framework.errors import Conflict
 from idcsched.framework.messages import _
 from metrics_ingest.models import Source
-from metrics_ingest.sources.periodic import schedule_drop, schedule_follow
+from metrics_ingest.sources.periodic import periodic_task_delete, periodic_task_save
 from metrics_ingest.sources.preparing import source_check
 
 __all__ = ["source_ask", "source_create", "source_delete", "source_update"]
@@ -45,7 +45,7 @@ def source_create(
         enabled=enabled,
     )
     source_check(source)
-    schedule_follow(row_create(source))
+    periodic_task_save(row_create(source))
     return source
 
 
@@ -58,8 +58,8 @@ def source_update(*, source: Source, changes: Mapping[str, Any]) -> Source:
     if any(name in changes and changes[name] != getattr(source, name) for name in RESTARTING):
         Source.objects.filter(pk=changed.pk).update(due_at=timezone.now(), failures=0)
     if former_code != changed.code:
-        schedule_drop(former_code)
-    schedule_follow(changed)
+        periodic_task_delete(former_code)
+    periodic_task_save(changed)
     changed.refresh_from_db()
     return changed
 
@@ -68,7 +68,7 @@ def source_update(*, source: Source, changes: Mapping[str, Any]) -> Source:
 def source_delete(*, source: Source) -> None:
     """Remove a source with its runs; its samples stay. Raises NotFound."""
     row_delete(source)
-    schedule_drop(source.code)
+    periodic_task_delete(source.code)
 
 
 @write()

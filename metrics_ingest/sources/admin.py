@@ -31,7 +31,7 @@ from metrics_ingest.models import Run, RunState, Source
 from metrics_ingest.selectors import FAILING_FROM, with_last_error
 from metrics_ingest.sources.kinds import kinds
 from metrics_ingest.sources.mapping import Refused
-from metrics_ingest.sources.periodic import source_hint
+from metrics_ingest.sources.periodic import source_announce
 from metrics_ingest.sources.run_notes import note_said
 from metrics_ingest.sources.trying import Trial, source_try
 
@@ -184,7 +184,7 @@ class SourceAdmin(ServiceAdmin):
                 except IdcschedError as error:
                     self.message_user(request, f"{source}: {explained(error)}", messages.WARNING)
                 else:
-                    source_hint(source.pk)
+                    source_announce(source.pk)
                     self.message_user(request, _("{source} will be asked.").format(source=source))
 
 

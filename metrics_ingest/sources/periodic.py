@@ -16,10 +16,10 @@ __all__ = [
     "COLLECT_QUEUE",
     "RUN_TASK",
     "is_of_source",
-    "schedule_drop",
-    "schedule_follow",
-    "schedules_reconcile",
-    "source_hint",
+    "periodic_task_delete",
+    "periodic_task_save",
+    "periodic_tasks_restore",
+    "source_announce",
 ]
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 RUN_TASK = "metrics_ingest.tasks.source_run"
 COLLECT_QUEUE = "collect"
 PREFIX = "source:"
-HINT_SECONDS = 60
+ANNOUNCEMENT_SECONDS = 60
 """How long a hint is valid; where no worker has taken it by then, the sweep sends another."""
 HOUR = int(timedelta(hours=1).total_seconds())
 
@@ -37,7 +37,7 @@ def is_of_source(name: str) -> bool:
     return name.startswith(PREFIX)
 
 
-def schedule_follow(source: Source) -> None:
+def periodic_task_save(source: Source) -> None:
     """Create or change the source's periodic task by the source's schedule."""
     schedule = parse_schedule(source.schedule)
     PeriodicTask.objects.update_or_create(
@@ -53,19 +53,19 @@ def schedule_follow(source: Source) -> None:
     )
 
 
-def schedule_drop(code: str) -> None:
+def periodic_task_delete(code: str) -> None:
     """Delete the periodic task of a source that is gone or has been renamed."""
     PeriodicTask.objects.filter(name=PREFIX + code).delete()
 
 
-def schedules_reconcile() -> None:
+def periodic_tasks_restore() -> None:
     """Restore the periodic tasks of all sources; run at the start of beat, since others may have edited its tables."""
     sources = {PREFIX + source.code: source for source in Source.objects.all()}
     for task in PeriodicTask.objects.filter(name__startswith=PREFIX):
         if task.name not in sources:
             task.delete()
     for source in sources.values():
-        schedule_follow(source)
+        periodic_task_save(source)
 
 
 def _timing(schedule: Every | Cron) -> dict[str, Any]:
@@ -78,11 +78,16 @@ def _timing(schedule: Every | Cron) -> dict[str, Any]:
     return {"interval": None, "crontab": cron or CrontabSchedule.objects.create(**fields, timezone=schedule.zone)}
 
 
-def source_hint(source_id: int) -> bool:
+def source_announce(source_id: int) -> bool:
     """Send the workers a message that a source may be due; False if the broker is away: the sweep will send another."""
     try:
         current_app.send_task(
-            RUN_TASK, args=[source_id], queue=COLLECT_QUEUE, expires=HINT_SECONDS, retry=False, ignore_result=True
+            RUN_TASK,
+            args=[source_id],
+            queue=COLLECT_QUEUE,
+            expires=ANNOUNCEMENT_SECONDS,
+            retry=False,
+            ignore_result=True,
         )
     except OperationalError as error:
         logger.warning("source %d can't be announced: %s", source_id, error)

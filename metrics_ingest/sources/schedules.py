@@ -33,7 +33,7 @@ class Every:
         return timedelta(seconds=self.seconds)
 
     @property
-    def early(self) -> timedelta:
+    def may_begin_early_by(self) -> timedelta:
         """How long before it is due a run may begin, since beat and the workers count the period differently."""
         return self.period / 2
 
@@ -51,7 +51,7 @@ class Cron:
         return following
 
     @property
-    def early(self) -> timedelta:
+    def may_begin_early_by(self) -> timedelta:
         return CLOCKS_APART
 
     @property

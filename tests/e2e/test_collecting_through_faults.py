@@ -33,12 +33,12 @@ AN_HOUR_AGO = (
     "UPDATE django_celery_beat_periodictask SET last_run_at = last_run_at - interval '1 hour'",
     "UPDATE metrics_ingest_source SET due_at = due_at - interval '1 hour', started_at = started_at - interval '1 hour'",
 )
-HINTS = """
+ANNOUNCEMENTS = """
 from metrics_ingest.models import Source
-from metrics_ingest.sources.periodic import source_hint
+from metrics_ingest.sources.periodic import source_announce
 for source in Source.objects.all():
     for _ in range(20):
-        source_hint(source.pk)
+        source_announce(source.pk)
 """
 
 
@@ -136,7 +136,7 @@ def test_an_hour_without_beat_is_one_run_a_source(house: Collecting, server: Pee
         wait_for(lambda: all(states(house, code)["succeeded"] for code in codes), "all to be asked", seconds=60)
     for statement in AN_HOUR_AGO:
         house.do(statement)
-    house.installation.python(HINTS)
+    house.installation.python(ANNOUNCEMENTS)
     server.calls.clear()
     with house.running(*WORKER), house.running(*BEAT):
         wait_for(lambda: set(server.calls) == {f"/{code}" for code in codes}, "all again", seconds=60)

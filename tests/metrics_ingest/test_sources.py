@@ -10,7 +10,7 @@ from idcsched.audit.models import Change
 from idcsched.framework.errors import Conflict, Invalid
 from metrics_ingest.models import Run, Source
 from metrics_ingest.services import source_ask, source_create, source_delete, source_update
-from metrics_ingest.sources.periodic import schedules_reconcile
+from metrics_ingest.sources.periodic import periodic_tasks_restore
 
 MakeSource = Callable[..., Source]
 
@@ -150,7 +150,7 @@ def test_what_beat_was_told_by_others_is_mended(make_source: MakeSource) -> None
     make_source()
     PeriodicTask.objects.update(task="os.system", args="[]", enabled=False)
     PeriodicTask.objects.create(name="source:nobody", interval=PeriodicTask.objects.get().interval)
-    schedules_reconcile()
+    periodic_tasks_restore()
     (task,) = PeriodicTask.objects.all()
     assert (task.name, task.task, task.enabled) == ("source:loads", "metrics_ingest.tasks.source_run", True)
 

@@ -81,7 +81,7 @@ class BandwidthViewSet(ReadOnlyResource):
         rollup = self.get_object()
         page = (
             self.paginate_queryset(
-                self.filter_members(BandwidthMonth.objects.filter(line=rollup.line).order_by("-month"))
+                self.filter_rows_of_member(BandwidthMonth.objects.filter(line=rollup.line).order_by("-month"))
             )
             or []
         )
@@ -94,7 +94,9 @@ class BandwidthViewSet(ReadOnlyResource):
         """The billing days of a line."""
         rollup = self.get_object()
         page = (
-            self.paginate_queryset(self.filter_members(BandwidthDay.objects.filter(line=rollup.line).order_by("-day")))
+            self.paginate_queryset(
+                self.filter_rows_of_member(BandwidthDay.objects.filter(line=rollup.line).order_by("-day"))
+            )
             or []
         )
         return self.get_paginated_response([msgspec.to_builtins(DayReport.of(row)) for row in page])

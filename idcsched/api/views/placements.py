@@ -168,7 +168,7 @@ class PlacementViewSet(ReadOnlyResource):
     @action(detail=True, filterset_class=None, ordering_fields=())
     def events(self, request: Request, id: str) -> HttpResponse:
         """Every move of the placement from one state to another."""
-        page = self.paginate_queryset(self.filter_members(self.get_object().events.order_by("version")))
+        page = self.paginate_queryset(self.filter_rows_of_member(self.get_object().events.order_by("version")))
         return encoded(self.get_paginated_response([event_document(event) for event in page or ()]).data)
 
     @extend_schema(request=None, responses=PlacementDocument)

@@ -30,7 +30,7 @@ from metrics_ingest.collector import Collector
 from metrics_ingest.models import Run, Source
 from metrics_ingest.sources.kinds import kinds
 from metrics_ingest.sources.mapping import Refused
-from metrics_ingest.sources.periodic import source_hint
+from metrics_ingest.sources.periodic import source_announce
 from metrics_ingest.sources.run_notes import note_said
 from metrics_ingest.sources.trying import Trial, source_try
 
@@ -205,7 +205,7 @@ class SourceViewSet(Resource):
     def runs(self, request: Request, code: str) -> Response:
         """The runs of the source, the latest first."""
         source: Any = self.get_object()
-        rows = self.paginate_queryset(self.filter_members(Run.objects.filter(source=source)))
+        rows = self.paginate_queryset(self.filter_rows_of_member(Run.objects.filter(source=source)))
         return self.get_paginated_response([msgspec.to_builtins(_run(row)) for row in rows or ()])
 
     @extend_schema(operation_id="source_run", request=None, responses={202: SourceSerializer})
@@ -213,7 +213,7 @@ class SourceViewSet(Resource):
     def run(self, request: Request, code: str) -> Response:
         """Have the source asked as soon as a worker is free."""
         source = self.edited_object(lambda row: services.source_ask(source=row, now=timezone.now()))
-        source_hint(source.pk)  # a worker need not wait for the next sweep
+        source_announce(source.pk)  # a worker need not wait for the next sweep
         return Response(self.get_serializer(source).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(operation_id="source_test", request=None, responses=ShownTrial)
