@@ -84,7 +84,10 @@ class UserAccounts(UserManager["User"]):
 
 
 class User(AbstractUser, Recorded):
-    """A person or portal with one role, which alone decides; Django's groups and permissions are unused."""
+    """A person or portal. The role says what it may do, the tenant for whom, the region scopes where.
+
+    Django's groups and permissions are unused.
+    """
 
     audit_kind = "user"
     feed_topic = Topic.TOKENS
@@ -180,7 +183,10 @@ class ApiToken(Recorded):
         return f"{self.name} ({self.prefix}…)"
 
     def allows_address(self, address: str) -> bool:
-        """Whether the token may be used from the address; one that can't be parsed is in none of the named networks."""
+        """Return whether the token may be used from the address.
+
+        An unparsable address is refused unless `allowed_networks` is empty.
+        """
         networks: Iterable[str] = self.allowed_networks
         if not networks:
             return True
@@ -193,7 +199,11 @@ class ApiToken(Recorded):
 
 
 class IdempotencyKey(models.Model):
-    """A user's request that must not be repeated, with its answer. Written by `services.idempotency` only."""
+    """An `Idempotency-Key` and the answer kept for its request.
+
+    Sent again within a day, the request gets this answer and is not carried out twice. Written by
+    `services.idempotency` only.
+    """
 
     user = models.ForeignKey(User, models.CASCADE, verbose_name=_("user"), related_name="idempotency_keys")
     key = models.CharField(_("key"), max_length=255)

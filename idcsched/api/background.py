@@ -16,7 +16,7 @@ __all__ = ["Background", "background"]
 
 
 class ProcessStatus(msgspec.Struct, frozen=True):
-    """A worker or beat, and how long ago it gave a sign of life."""
+    """A worker or beat, and how long ago it gave a sign of life. `trade`: `worker` or `beat`."""
 
     trade: str
     name: str
@@ -25,7 +25,11 @@ class ProcessStatus(msgspec.Struct, frozen=True):
 
 
 class SourceStatus(msgspec.Struct, frozen=True):
-    """A source and its runs; `failing`: several runs in a row have failed; `late`: its next run is overdue."""
+    """A source and its runs.
+
+    `age_seconds`: time since `succeeded_at`, the end of the last successful run; `failures`: failed runs in a row;
+    `failing`: several runs in a row have failed; `late`: the next run is overdue.
+    """
 
     code: str
     enabled: bool

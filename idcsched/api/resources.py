@@ -1,6 +1,7 @@
-"""The base classes of all resources: strict fields, addresses by code, writes through services, lists all or none.
+"""The base classes of all resources.
 
-A viewset declares only its queryset, serializer, filterset, capability and services.
+Fields are strict, addresses are codes, writes go through services, and a list is written as a whole or not at all. A
+viewset declares only its queryset, serializer, filterset, capability and services.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -147,7 +148,10 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
     lookup_value_regex = "[^/]+"
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Filter the list only: below a member, each action interprets the parameters itself."""
+        """Filter only the resource's own list.
+
+        An action on one member, such as `sources/<code>/runs/`, interprets the parameters itself.
+        """
         filtered: QuerySet[Any] = queryset if self.detail else super().filter_queryset(queryset)
         return filtered
 
@@ -156,7 +160,10 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
         return super().retrieve(request, *args, **kwargs)
 
     def filter_rows_of_member(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Filter and order rows that belong to a member, as its action declares; raises Invalid."""
+        """Filter and order the rows nested under one member, such as a source's runs; raises Invalid.
+
+        The action declares the filterset and the ordering.
+        """
         return super().filter_queryset(rows)
 
     def get_object(self) -> Any:
@@ -165,7 +172,7 @@ class ReadOnlyResource(Conditional, Idempotent, mixins.ListModelMixin, mixins.Re
         return super().get_object()
 
     def etag_content(self, shown: Any) -> Any:
-        """Return what the ETag covers: an object without its secret and moving fields, a list as it is."""
+        """Return what the ETag covers: an object without its `secret_fields` and `moving_fields`, a list as it is."""
         if not isinstance(shown, dict) or "results" in shown:
             return shown
         return {name: shown[name] for name in shown if name not in self.secret_fields | self.moving_fields}
@@ -317,7 +324,8 @@ class Resource(ReadOnlyResource):
                 "wrong_type", _("this must be a list of objects, each with its `{key}`"), key=self.lookup_field
             )
         documents: dict[Any, Any] = {}
-        by_id = self.lookup_field == "id"  # an id is read-only and must go; a code may be repeated in a document
+        # An "id" is read-only, so the serializer would refuse it; a code may stay, as it equals the row's own.
+        by_id = self.lookup_field == "id"
         for pointer, document in _items(data):
             with below(pointer):
                 key = _key(document, self.lookup_field)
@@ -373,7 +381,10 @@ def struct_response(answer: msgspec.Struct, status: int = status.HTTP_200_OK) ->
 
 
 def _no_such_field(known: Sequence[str]) -> ErrorDetail:
-    """Return the error of an unknown field; it lists the `known` fields, if there are any."""
+    """Return the error of an unknown field; it lists the `known` fields.
+
+    The caller passes none where too many fields are unknown, to keep the answer short.
+    """
     listing = gettext("there is no such field; there are {choices}").format(choices=", ".join(known))
     return ErrorDetail(listing if known else gettext("there is no such field"), code="unknown_field")
 
@@ -410,7 +421,8 @@ def _key(document: Any, name: str) -> Any:
         raise Invalid("required", _("this is required"), f"/{name}")
     key, kind = document[name], int if name == "id" else str
     if not isinstance(key, kind) or isinstance(key, bool):
-        raise Invalid("wrong_type", _("this is no name of an object"), f"/{name}")
+        detail = _("this must be a whole number") if kind is int else _("this must be a text")
+        raise Invalid("wrong_type", detail, f"/{name}")
     return key
 
 

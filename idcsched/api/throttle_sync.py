@@ -41,7 +41,10 @@ class ThrottleSync:
         self.away = False
 
     def sync(self) -> None:
-        """Exchange what callers used in one round trip, or in none where there was no request; raises RedisError."""
+        """Add what callers used here to the totals in Redis, and read these; raises RedisError.
+
+        Everything is sent in one pipeline; without new requests, nothing is.
+        """
         try:
             self._buckets.exchange(self._add_all, self._clock)
         except RedisError:
@@ -52,7 +55,10 @@ class ThrottleSync:
         shared.set(1)
 
     def _add_all(self, used: dict[str, float]) -> list[float]:
-        """Add each caller's seconds to its bucket in Redis; return the seconds used in all processes, in that order."""
+        """Add each caller's seconds to its bucket in Redis.
+
+        Returns the seconds until each bucket is full again, in the order of `used`.
+        """
         with self._redis.pipeline(transaction=False) as pipeline:
             for caller, seconds in used.items():
                 self._add(keys=[f"idcsched:throttle:{caller}"], args=[round(seconds * 1e6)], client=pipeline)

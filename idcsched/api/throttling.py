@@ -2,7 +2,7 @@
 
 Each process limits in memory, so that no answer waits for another server: a token has a bucket that holds as many
 requests as the rate names, and fills evenly. With Redis, a thread adds the requests that this process let through to
-the total of all processes, and reads that total, four times a second, in one round trip; so a token may exceed its rate
+the total of all processes, and reads that total, four times a second, in one pipeline; so a token may exceed its rate
 by what the other processes let through in a quarter of a second, and no more. While Redis is away each process counts
 for itself.
 

@@ -18,7 +18,7 @@ class Topic(models.TextChoices):
     LEDGER = "ledger", _("ledger")
     PROFILES = "profiles", _("profiles")
     SHAPES = "shapes", _("shapes")
-    TOKENS = "tokens", _("tokens")
+    TOKENS = "tokens", _("tokens")  # also tenants, users, region scopes: all that decides what a token may do
     SOURCES = "sources", _("sources")
     PROVIDERS = "providers", _("providers")
     KEPT_FREE = "kept_free", _("room kept for orders that wait")

@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 (
                     "schedule",
                     models.CharField(
-                        help_text="A number of seconds, or cron's five fields, such as */5 * * * *, by the clock of the billing zone.",
+                        help_text="A number of seconds, or cron's five fields, such as */5 * * * *, in the time zone of the setting BILLING_ZONE.",
                         max_length=200,
                         verbose_name="schedule",
                     ),

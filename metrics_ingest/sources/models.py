@@ -15,8 +15,10 @@ __all__ = ["CounterReadings", "Run", "RunState", "Source"]
 class Source(Recorded):
     """A system that is asked for values: how, how often, and how its answers are mapped to samples.
 
-    The fields from `due_at` on are kept by the runs: `claim` is that of the current run, until `claimed_until` at the
-    latest, and `failures` counts the failed runs since the last success. The last four count all runs there ever were.
+    The fields from `due_at` on are kept by the runs. While a run goes on, `claim` is that run's `claim`, a UUID that
+    keeps other workers from asking the source, and `claimed_until` is the time after which the run counts as lost;
+    `failures` counts the failed runs since the last success. The last four are totals over all runs since the source
+    was created.
     """
 
     audit_kind = "source"
@@ -34,7 +36,8 @@ class Source(Recorded):
         _("schedule"),
         max_length=200,
         help_text=_(
-            "A number of seconds, or cron's five fields, such as */5 * * * *, by the clock of the billing zone."
+            "A number of seconds, or cron's five fields, such as */5 * * * *, in the time zone of the setting "
+            "BILLING_ZONE."
         ),
     )
     config = DocumentField(_("configuration"), default=dict, blank=True)
@@ -80,6 +83,12 @@ class Source(Recorded):
 
 
 class RunState(models.TextChoices):
+    """The state of a run.
+
+    `lost`: the run was not ended before its claim ran out, most often since its worker was killed or cut off from the
+    database.
+    """
+
     RUNNING = "running", _("running")
     SUCCEEDED = "succeeded", _("succeeded")
     FAILED = "failed", _("failed")
@@ -137,8 +146,9 @@ class Run(models.Model):
 class CounterReadings(models.Model):
     """The last readings of all counters of a source, with which the next readings are compared.
 
-    `held` packs them into one row, since each run reads and writes all of them. `rules` identifies the configuration
-    and mapping under which they were taken; under others the same name may be another counter.
+    `held` packs them into one row, since each run reads and writes all of them. `rules` is a hash of the source's
+    kind, configuration and mapping when the readings were taken; once one of these has changed, the same name may mean
+    another counter.
     """
 
     source = models.OneToOneField(

@@ -28,7 +28,7 @@ RUN_TASK = "metrics_ingest.tasks.source_run"
 COLLECT_QUEUE = "collect"
 PREFIX = "source:"
 ANNOUNCEMENT_SECONDS = 60
-"""How long a hint is valid; where no worker has taken it by then, the sweep sends another."""
+"""How long a message of `source_announce` waits for a worker; until one comes, `sources_sweep` sends more."""
 HOUR = int(timedelta(hours=1).total_seconds())
 
 
@@ -38,7 +38,7 @@ def is_of_source(name: str) -> bool:
 
 
 def periodic_task_save(source: Source) -> None:
-    """Create or change the source's periodic task by the source's schedule."""
+    """Create the source's periodic task, or update it to the source's schedule and `enabled`."""
     schedule = parse_schedule(source.schedule)
     PeriodicTask.objects.update_or_create(
         name=PREFIX + source.code,
@@ -79,7 +79,10 @@ def _timing(schedule: Every | Cron) -> dict[str, Any]:
 
 
 def source_announce(source_id: int) -> bool:
-    """Send the workers a message that a source may be due; False if the broker is away: the sweep will send another."""
+    """Send the workers a message to ask the source if it is due.
+
+    Returns False if the broker is away; the task `sources_sweep` will then try again.
+    """
     try:
         current_app.send_task(
             RUN_TASK,
@@ -90,6 +93,6 @@ def source_announce(source_id: int) -> bool:
             ignore_result=True,
         )
     except OperationalError as error:
-        logger.warning("source %d can't be announced: %s", source_id, error)
+        logger.warning("no message to run source %d could be sent; a later sweep tries again: %s", source_id, error)
         return False
     return True

@@ -1,4 +1,4 @@
-"""The schedules of sources: a number of seconds, or cron's notation by the clock of the billing zone."""
+"""The schedules of sources: a number of seconds, or cron's notation in the time zone `BILLING_ZONE`."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -34,7 +34,11 @@ class Every:
 
     @property
     def may_begin_early_by(self) -> timedelta:
-        """How long before it is due a run may begin, since beat and the workers count the period differently."""
+        """How long before its due time a run may begin.
+
+        Beat counts the period from its last message, `due_at` from the start of the last run, so a message may come
+        before `due_at`.
+        """
         return self.period / 2
 
 
@@ -75,7 +79,10 @@ Schedule = Every | Cron
 
 
 def parse_schedule(text: str) -> Schedule:
-    """Parse `300` or `*/5 * * * *`; raises Invalid at the field `schedule`, also for a day that never comes."""
+    """Parse `300` or `*/5 * * * *`.
+
+    Raises Invalid with the pointer `/schedule`, also for dates that do not exist, such as 30 February.
+    """
     if text.isascii() and text.isdigit():
         if not SHORTEST <= int(text[:9]) <= LONGEST:
             detail = _("this must lie between {low} and {high} seconds")

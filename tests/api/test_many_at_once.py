@@ -50,6 +50,20 @@ def test_all_or_none(world: Api, data: Any, code: str, pointer: str) -> None:  #
     assert not Idc.objects.filter(partition="p").exists()
 
 
+@pytest.mark.parametrize(
+    ("resource", "key", "detail"),
+    [
+        pytest.param("idcs", {"code": 1}, "this must be a text", id="a number for a code"),
+        pytest.param("taints", {"id": "1"}, "this must be a whole number", id="a text for an id"),
+        pytest.param("taints", {"id": True}, "this must be a whole number", id="true for an id"),
+    ],
+)
+def test_a_key_of_the_wrong_type(world: Api, resource: str, key: Any, detail: str) -> None:  # noqa: F811
+    problem = world.call("PATCH", f"/{resource}/", [key], status=400)
+
+    assert [(error["code"], error["detail"]) for error in problem["errors"]] == [("wrong_type", detail)]
+
+
 def test_too_many_to_make(world: Api) -> None:  # noqa: F811
     assert world.refused("POST", "/regions/", [{"code": "R"}] * 1001, status=400) == ("too_many", [""])
 
