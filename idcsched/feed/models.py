@@ -17,7 +17,7 @@ class Topic(models.TextChoices):
     METRIC_DEFINITIONS = "metric_definitions", _("metric definitions")
     LEDGER = "ledger", _("ledger")
     PROFILES = "profiles", _("profiles")
-    SHAPES = "shapes", _("shapes")
+    SHAPES = "shapes", _("traffic shapes")
     TOKENS = "tokens", _("tokens")  # also tenants, users, region scopes: all that decides what a token may do
     SOURCES = "sources", _("sources")
     PROVIDERS = "providers", _("providers")

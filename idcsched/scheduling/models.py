@@ -105,7 +105,7 @@ class Shape(Recorded):
         _("business"), max_length=256, help_text=_("The label `business` of the orders that it is about.")
     )
     entered = DocumentField(
-        _("numbers"),
+        _("traffic by the hour"),
         validators=[shape_numbers],
         help_text=_(
             "24 numbers for the hours of a day, or 168 for those of a week from Monday on, in the billing zone; on any "
@@ -116,8 +116,8 @@ class Shape(Recorded):
 
     class Meta:
         ordering = ("business", "id")
-        verbose_name = _("shape")
-        verbose_name_plural = _("shapes")
+        verbose_name = _("traffic shape")
+        verbose_name_plural = _("traffic shapes")
         constraints = (
             unique(
                 "tenant",
