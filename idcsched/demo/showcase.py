@@ -39,11 +39,12 @@ TITLE: Final = (
     "South China (huanan), for live streaming to viewers in Guangdong, who watch in the evening."
 )
 LEGEND: Final = (
-    "Price: CNY per Mbps and month, by the line's contract. CNY a month: what the order adds to the bill. "
+    "Price: CNY per Mbps and month, by the line's contract. Counts as: CNY a month, what the order adds to the "
+    "bill with the commit and the room that it takes up. "
     "What follows a + are points; they add up to the score."
 )
 HEADINGS: Final[Mapping[str, str]] = {
-    BILL: "CNY a month",
+    BILL: "counts as",
     ROOM: "room left",
     "resource": "load",
     "affinity": "wishes",

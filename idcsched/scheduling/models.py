@@ -15,7 +15,7 @@ from idcsched.framework.request import Shape as ShapeNumbers
 from idcsched.framework.request import check_shape
 from idcsched.language.wording import explained
 
-__all__ = ["Decision", "Profile", "ProfileRevision", "Shape"]
+__all__ = ["Decision", "Profile", "ProfileRevision", "Shape", "shape_numbers"]
 
 
 class ProfilesInForce(models.Manager["Profile"]):

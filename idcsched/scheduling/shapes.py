@@ -15,7 +15,7 @@ from idcsched.framework.shape import hours_of_a_week
 
 from .models import Shape
 
-__all__ = ["shape_create", "shape_delete", "shape_update", "shapes_known", "shapes_visible"]
+__all__ = ["shape_create", "shape_delete", "shape_is_of", "shape_update", "shapes_known", "shapes_visible"]
 
 FIELDS = frozenset({"entered"})
 
@@ -47,6 +47,11 @@ def shapes_visible(principal: Principal) -> QuerySet[Shape]:
     if principal.all_tenants:
         return shapes
     return shapes.filter(tenant__code=principal.tenant) | shapes.filter(tenant__isnull=True)
+
+
+def shape_is_of(principal: Principal, shape: Shape) -> bool:
+    """Return whether the principal may write the shape: one of its own tenant, or any if it acts for all tenants."""
+    return principal.all_tenants or (shape.tenant is not None and shape.tenant.code == principal.tenant)
 
 
 def shapes_known() -> Iterator[ShapeFact]:

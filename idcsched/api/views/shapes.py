@@ -60,6 +60,6 @@ class ShapeViewSet(Resource):
         """Raise Forbidden for a shape of another tenant or of all tenants, for callers who are bound to a tenant."""
         principal = principal_of_request(self.request)
         for row, pointer in zip(rows, pointers, strict=False):
-            if not principal.all_tenants and (row.tenant is None or row.tenant.code != principal.tenant):
+            if not shapes.shape_is_of(principal, row):
                 with below(pointer):
                     raise Forbidden("tenant_not_allowed", _("this concerns other tenants as well"))

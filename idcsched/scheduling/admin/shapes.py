@@ -1,8 +1,10 @@
 """The admin page of shapes, with a picture of each."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import ForeignKey, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -10,13 +12,15 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 
 from idcsched.accounts.administration import RowServices, ServiceAdmin
+from idcsched.accounts.models import Tenant, User
+from idcsched.accounts.roles import Principal, principal_of
 from idcsched.framework.shape import hours_of_a_week
 from idcsched.scheduling import shapes
-from idcsched.scheduling.models import Shape
+from idcsched.scheduling.models import Shape, shape_numbers
 
 __all__ = ["ShapeAdmin"]
 
-HEIGHT = 40
+WIDTH, HEIGHT, MARGIN = 334, 40, 1
 
 
 @admin.register(Shape)
@@ -34,19 +38,53 @@ class ShapeAdmin(ServiceAdmin):
     fields = ("business", "tenant", "entered", "week")
     readonly_fields = ("week",)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Shape]:
+        return super().get_queryset(request).filter(pk__in=shapes.shapes_visible(_principal(request)).values("pk"))
+
+    def get_list_filter(self, request: HttpRequest) -> list[Any]:
+        """Return the filters; one by tenant would name all tenants to a user who is bound to one."""
+        return [] if _principal(request).tenant else list(super().get_list_filter(request))
+
+    def has_change_permission(self, request: HttpRequest, obj: Shape | None = None) -> bool:
+        return super().has_change_permission(request, obj) and _may_write(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Shape | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and _may_write(request, obj)
+
+    def formfield_for_foreignkey(self, db_field: ForeignKey[Any], request: HttpRequest, **kwargs: Any) -> Any:
+        """Offer a user who is bound to a tenant that tenant alone."""
+        tenant = _principal(request).tenant
+        if tenant is None:
+            return super().formfield_for_foreignkey(db_field, request, **kwargs)
+        kwargs["queryset"] = Tenant.objects.filter(code=tenant)
+        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        field.required = True
+        return field
+
     def get_readonly_fields(self, request: HttpRequest, obj: Shape | None = None) -> list[Any]:
         """Keep business and tenant of an existing shape: another business has a shape of its own."""
         return [*super().get_readonly_fields(request, obj), *(("business", "tenant") if obj else ())]
 
     @admin.display(description=_("Monday to Sunday"))
     def week(self, shape: Shape) -> SafeString | str:
-        """Draw the 168 hours as one line."""
-        if not shape.entered:
+        """Draw the 168 hours as one line; nothing where the form holds what is no shape."""
+        try:
+            shape_numbers(shape.entered)
+        except ValidationError:
             return ""
         hours = hours_of_a_week(shape.entered).tolist()
-        points = " ".join(f"{hour},{HEIGHT * (1 - share):.1f}" for hour, share in enumerate(hours))
+        step, height = WIDTH / (len(hours) - 1), HEIGHT - 2 * MARGIN
+        points = " ".join(f"{hour * step:.0f},{MARGIN + height * (1 - share):.1f}" for hour, share in enumerate(hours))
         return format_html(
-            '<svg viewBox="0 0 167 {}" width="334" height="{}" role="img" aria-label="{}">'
+            '<svg viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">'
             '<polyline points="{}" fill="none" stroke="currentColor"/></svg>',
-            *(HEIGHT, HEIGHT, _("Traffic by hour of the week"), points),
+            *(WIDTH, HEIGHT, WIDTH, HEIGHT, _("Traffic by hour of the week"), points),
         )
+
+
+def _principal(request: HttpRequest) -> Principal:
+    return principal_of(cast("User", request.user))
+
+
+def _may_write(request: HttpRequest, shape: Shape | None) -> bool:
+    return shape is None or shapes.shape_is_of(_principal(request), shape)
