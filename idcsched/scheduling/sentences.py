@@ -17,7 +17,7 @@ __all__ = ["Notebook", "read", "read_struct"]
 Sentences = Mapping[str, Any]
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 
-SENTENCE_FIELDS = frozenset({"summary", "reason", "note", "hint"})
+SENTENCE_FIELDS = frozenset({"summary", "reason", "note", "shape_note", "hint"})
 """The fields of an answer that hold sentences."""
 PARAMETER_FIELD = "detail"
 """The field that holds a sentence's parameters, which are no sentences, whatever their names."""

@@ -71,6 +71,9 @@ def _headline(scheduled: Scheduled) -> Iterator[str]:
         name = "" if scheduled.idc.name == scheduled.idc.code else f" {scheduled.idc.name}"
         yield f"{scheduled.idc.code}{name}, region {scheduled.idc.region}{f': {lines}' if lines else ''}"
     yield scheduled.summary
+    yield from (f"{use.line} and not the roomiest line: {use.note}" for use in scheduled.lines if use.note)
+    if scheduled.shape_note:
+        yield scheduled.shape_note
 
 
 def _use(use: LineUse) -> str:

@@ -44,6 +44,14 @@ def test_it_works(seed: Api) -> None:
     assert priced(seed)[0] == "flat"
 
 
+def test_it_is_said_in_the_readers_language(seed: Api) -> None:
+    answer = seed.post("/schedule/", ASKED, status=200, Accept_Language="zh-CN")
+    assert answer["shape_note"] == "按平稳流量计价：live 的流量曲线未知"
+    recorder.flush()
+    kept = seed.get(f"/decisions/{answer['decision_id']}/", Accept_Language="zh-CN")
+    assert kept["shape_note"] == answer["shape_note"]
+
+
 def test_a_decision_keeps_the_shape_that_it_was_priced_by(seed: Api) -> None:
     made = seed.post("/shapes/", {"business": "live", "entered": DAY}, status=201)
     answer = seed.post("/schedule/", ASKED, status=200)

@@ -144,3 +144,10 @@ def test_amounts_are_as_short_as_they_can_be(value: float | None, text: str) -> 
 
 def test_wide_characters_take_two_columns() -> None:
     assert aligned([["深圳", "1"], ["a", "22"]], right=[1]) == ["深圳   1", "a     22"]
+
+
+def test_it_says_by_which_line_and_shape() -> None:
+    line = {**ANSWER["lines"][0], "note": "cu has more room"}
+    shown = rendered(lines=[line], shape_from="flat", shape_note="priced as if flat")
+    assert "ct and not the roomiest line: cu has more room\npriced as if flat" in shown
+    assert "roomiest" not in rendered()
