@@ -118,6 +118,7 @@ REFUSED = (
         "/labels",
         "a label that stands for a fact",
     ),
+    ("idcs", {"code": "n", "region": "A", "labels": False}, "wrong_type", "/labels", "labels that are no object"),
     (
         "idcs",
         {"code": "n", "region": "A", "lines": [LINE, LINE]},

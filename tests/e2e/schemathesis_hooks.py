@@ -69,6 +69,7 @@ SPARE: dict[str, Callable[[str], dict[str, Any]]] = {
     "sources": lambda name: {**FUZZING["source"], "code": name},
     "taints": lambda name: {"idc": chance.choice(_all("idcs")), "key": name, "effect": "NoSchedule"},
     "affinities": lambda name: {"idc": chance.choice(_all("idcs")), "kind": "prefer", "weight": 5, "reason": name},
+    "shapes": lambda name: {"business": name, "entered": [1] * 24},
     "lines": lambda name: {**LINE, "idc": chance.choice(_all("idcs")), "code": name, "isp": FUZZING["isp"]},
     "tokens": lambda name: {"user": FUZZING["spare_user"], "name": name},
 }

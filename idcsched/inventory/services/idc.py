@@ -53,7 +53,9 @@ def idc_create(
     lines: Sequence[Mapping[str, Any]] = (),
 ) -> Idc:
     """Create an IDC with its lines, given as documents with `line_create`'s arguments; raises Invalid, Conflict."""
-    document = locals() | {"labels": labels or {}}  # the arguments by name; no other local may come before this line
+    document = dict(locals())  # the arguments by name; no other local may come before this line
+    if labels is None:
+        document["labels"] = {}
     return _create([document], [""])[0]
 
 
