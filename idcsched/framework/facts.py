@@ -143,15 +143,12 @@ class HeadcountFact:
 class ShapeFact:
     """How the traffic of a tenant's business is spread over a week; without a tenant, of that business of any tenant.
 
-    `hours` are the 168 hours of a week from Monday 00:00 of the billing zone, as shares of the busiest. Learnt from so
-    many `lines` over so many `days`; entered by a person, both are 0.
+    `hours` are the 168 hours of a week from Monday 00:00 of the billing zone, as shares of the busiest.
     """
 
     business: str
     tenant: str = ""
     hours: npt.NDArray[np.float32]
-    lines: int = 0
-    days: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

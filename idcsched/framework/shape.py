@@ -16,7 +16,6 @@ __all__ = ["FLAT", "OrderShape", "hours_of_a_week", "order_shape", "shape_senten
 
 BUSINESS, TENANT = "business", "tenant"
 
-LEARNT = _("priced by the shape of {business}, learnt from {lines} lines over {days} days")
 ENTERED = _("priced by the shape of {business} that an operator has entered")
 UNKNOWN_BUSINESS = _("priced as if flat: no shape is known for {business}")
 NO_BUSINESS = _("priced as if flat: the request has neither a shape nor a label `business`")
@@ -25,8 +24,8 @@ NO_BUSINESS = _("priced as if flat: the request has neither a shape nor a label 
 class OrderShape(msgspec.Struct, frozen=True, kw_only=True):
     """The shares of the order's peak in the 168 hours of a week, and where they come from.
 
-    Without hours nothing is known, and the order counts as flat. `learnt` is what is known of the business, also where
-    an operator has entered it.
+    Without hours nothing is known, and the order counts as flat. `learnt` is what is known of the business, such as
+    what an operator has entered.
     """
 
     hours: Floats | None = None
@@ -58,9 +57,8 @@ def hours_of_a_week(shape: Sequence[float]) -> Floats:
 def shape_sentence(shape: OrderShape, labels: Mapping[str, str]) -> tuple[Message, Mapping[str, object]] | None:
     """Return in a sentence where the shape comes from, with its parameters; None: from the request."""
     business = labels.get(BUSINESS, "")
-    if (fact := shape.known) is not None:
-        template = LEARNT if fact.days else ENTERED
-        return template, {"business": business, "lines": fact.lines, "days": fact.days}
+    if shape.known is not None:
+        return ENTERED, {"business": business}
     if shape.source == "request":
         return None
     return (UNKNOWN_BUSINESS, {"business": business}) if business else (NO_BUSINESS, {})

@@ -12,9 +12,10 @@ class SchedulingConfig(AppConfig):
     verbose_name = _("scheduling")
 
     def ready(self) -> None:
-        from . import checks, profile_checks, selectors, shipped  # noqa: F401, PLC0415  # needs the app registry
+        from . import checks, profile_checks, selectors, shapes, shipped  # noqa: F401, PLC0415  # needs the app registry
 
         code_check_register("profile", selectors.profile_known)
         codes_register("profile", selectors.profile_codes)
         naming_register(profile_checks.profiles_naming)
+        naming_register(shapes.shapes_naming)
         post_migrate.connect(shipped.shipped_profiles_ensure, sender=self)

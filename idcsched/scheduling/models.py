@@ -94,7 +94,7 @@ class Shape(Recorded):
 
     tenant = models.ForeignKey(
         Tenant,
-        models.CASCADE,
+        models.PROTECT,
         null=True,
         blank=True,
         related_name="shapes",

@@ -15,7 +15,15 @@ from idcsched.framework.shape import hours_of_a_week
 
 from .models import Shape
 
-__all__ = ["shape_create", "shape_delete", "shape_is_of", "shape_update", "shapes_known", "shapes_visible"]
+__all__ = [
+    "shape_create",
+    "shape_delete",
+    "shape_is_of",
+    "shape_update",
+    "shapes_known",
+    "shapes_naming",
+    "shapes_visible",
+]
 
 FIELDS = frozenset({"entered"})
 
@@ -39,6 +47,13 @@ def shape_update(*, shape: Shape, changes: Mapping[str, Any]) -> Shape:
 def shape_delete(*, shape: Shape) -> None:
     """Forget a shape; raises NotFound."""
     row_delete(shape)
+
+
+def shapes_naming(kind: str, key: str) -> Iterator[str]:
+    """Yield the shapes of a tenant: the live snapshot knows them by the tenant's code."""
+    if kind == "tenant":
+        for business in Shape.objects.filter(tenant__code=key).values_list("business", flat=True):
+            yield f"{Shape._meta.verbose_name} {business}"
 
 
 def shapes_visible(principal: Principal) -> QuerySet[Shape]:

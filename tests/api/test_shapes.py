@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, token_issue, user_create
 from idcsched.scheduling.models import Shape
 from idcsched.scheduling.recorder import recorder
@@ -103,8 +104,14 @@ def test_it_is_of_one_tenants_business_for_good(seed: Api) -> None:
     )
 
 
-def test_it_goes_with_its_tenant(seed: Api) -> None:
+@pytest.mark.parametrize(("method", "changes"), [("PATCH", {"code": "other"}), ("DELETE", None)])
+def test_a_tenant_with_shapes_keeps_its_code(seed: Api, method: str, changes: dict[str, Any] | None) -> None:
+    """The live snapshot knows shapes by the tenant's code: under another one orders would be priced as if flat."""
     tenant_create(code="cn")
-    seed.post("/shapes/", {"business": "live", "tenant": "cn", "entered": DAY}, status=201)
-    seed.call("DELETE", "/tenants/cn/", status=204)
-    assert not Shape.objects.exists()
+    made = seed.post("/shapes/", {"business": "live", "tenant": "cn", "entered": DAY}, status=201)
+    refused = seed.call(method, "/tenants/cn/", changes, status=409)
+    assert refused["code"] == "in_use"
+    assert "traffic shape live" in refused["detail"]
+    seed.call("DELETE", f"/shapes/{made['id']}/", status=204)
+    seed.call(method, "/tenants/cn/", changes)
+    assert not Tenant.objects.filter(code="cn").exists()

@@ -54,7 +54,7 @@ def test_it_works() -> None:
 
 def test_what_was_known_of_the_business_is_kept() -> None:
     hours = np.linspace(0.0, 1.0, 168, dtype=np.float32)
-    live = ShapeFact(tenant="cn", business="live", hours=hours, lines=3, days=28)
+    live = ShapeFact(tenant="cn", business="live", hours=hours)
     others = [ShapeFact(tenant="cn", business="vod", hours=hours), ShapeFact(tenant="us", business="live", hours=hours)]
     picture = snapshot(replace(sample_world(), shapes=(*others, live)))
     asked = request(picture, machines=[{"bandwidth_mbps": 40}])
@@ -62,7 +62,7 @@ def test_what_was_known_of_the_business_is_kept() -> None:
 
     inputs = unpack(pack(inputs_of(asked, picture, now=NOW, reference="", labels=labels)))
     (kept,) = inputs.snapshot().shapes.values()
-    assert (kept.tenant, kept.business, kept.lines, kept.days) == ("cn", "live", 3, 28)
+    assert (kept.tenant, kept.business) == ("cn", "live")
     assert kept.hours.tolist() == hours.tolist()
 
 

@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Whose business it is; empty: that of all tenants of which no shape of their own is known.",
                         null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
+                        on_delete=django.db.models.deletion.PROTECT,
                         related_name="shapes",
                         to="accounts.tenant",
                         verbose_name="tenant",
