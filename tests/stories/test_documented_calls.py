@@ -61,9 +61,9 @@ def to_run(title: str) -> list[Sample]:
     return [each for each in samples(PAGES[title]) if not each.text.startswith(tuple(left_out))]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def token(product: Product) -> str:
-    """Of the portal that the pages speak of."""
+    """Of the portal that the pages speak of; a worker may run the pages in two goes."""
     admin = product.caller("admin")
     hosts = ["portal.example", "portal.example.com", "127.0.0.1"]
     admin.post("/tenants/", {"code": TENANT, "callback_hosts": hosts}, status=201)
