@@ -131,6 +131,7 @@ class Product:
                 found[str(len(found))] = caller
             if len(found) == self.web_processes:
                 return list(found.values())
+            sleep(0.05)  # one of them may still be starting
         raise AssertionError(f"only {len(found)} of {self.web_processes} web processes were found")
 
     def first_and_other(self, who: str = "portal") -> tuple[Caller, Caller]:
