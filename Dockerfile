@@ -3,7 +3,7 @@ FROM python:3.12-slim-bookworm AS build
 WORKDIR /build
 COPY requirements/base.lock .
 RUN python -m venv /opt/idcsched \
-    && /opt/idcsched/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r base.lock
+    && /opt/idcsched/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes --no-deps -r base.lock
 
 FROM python:3.12-slim-bookworm
 RUN useradd --system --uid 10001 --home-dir /var/lib/idcsched --create-home idcsched

@@ -52,7 +52,9 @@ if [ "$(cat .venv/interpreter 2>/dev/null)" != "$interpreter" ] || [ ! -x .venv/
 fi
 rm -f .venv/installed-*
 echo "Installing dependencies (about a minute the first time) ..."
-.venv/bin/python -m pip install --disable-pip-version-check --no-input --require-hashes \
+# The lock names every package that there is to install: with --no-deps nothing is resolved again, where a version
+# published since could be chosen.
+.venv/bin/python -m pip install --disable-pip-version-check --no-input --require-hashes --no-deps \
     -r "requirements/$wanted.lock" >>"$log" 2>&1 </dev/null || fail_with_log "the dependencies could not be installed"
 echo "$facts" >.venv/installed-base
 [ "$wanted" = base ] || echo "$facts" >".venv/installed-$wanted"
