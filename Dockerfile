@@ -1,9 +1,11 @@
-# One image for every process: the web server by default, worker, beat and migrations by another command.
+# One image for every process: the web server by default, worker, beat and upgrades by another command.
 FROM python:3.12-slim-bookworm AS build
 WORKDIR /build
-COPY requirements/base.lock .
+# `traces` for what sends traces by OpenTelemetry as well.
+ARG REQUIREMENTS=base
+COPY requirements/${REQUIREMENTS}.lock requirements.lock
 RUN python -m venv /opt/idcsched \
-    && /opt/idcsched/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes --no-deps -r base.lock
+    && /opt/idcsched/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes --no-deps -r requirements.lock
 
 FROM python:3.12-slim-bookworm
 RUN useradd --system --uid 10001 --home-dir /var/lib/idcsched --create-home idcsched
@@ -18,6 +20,7 @@ COPY idcsched idcsched
 ENV PATH=/opt/idcsched/bin:$PATH \
     MALLOC_ARENA_MAX=2 \
     PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
     VAR_DIR=/var/lib/idcsched \
     PORT=8000 \
     WEB_WORKERS=2

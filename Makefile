@@ -2,9 +2,12 @@
 PYTHON ?= python3
 bin = .venv/bin
 on_sqlite = tests/stories $(shell grep -rlE --include='test_*.py' 'mark\.(both|sqlite)' tests)
-pytest = $(bin)/python -m pytest --quiet --numprocesses auto --dist worksteal $(ARGS)
+# Half as many again as there are processors, since tests wait for servers, too.
+at_once = $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
+lock = cd requirements && ../$(bin)/uv pip compile --quiet --universal --no-strip-extras --generate-hashes --no-header --python-version 3.11
+pytest = $(bin)/python -m pytest --quiet --numprocesses $(at_once) --dist worksteal $(ARGS)
 
-.PHONY: help run test test-long coverage bench soak screenshots check messages lock setup clean
+.PHONY: help run test test-long coverage bench soak screenshots site check messages client lock setup clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -14,7 +17,7 @@ run: .base ## the whole system with demo data, on this machine; Ctrl-C stops it
 	@exec $(bin)/python manage.py demo_run --parent $$PPID
 
 test: .dev ## all tests, on a real PostgreSQL and Redis, and on SQLite where it may differ; ARGS="-k taint"
-	@$(pytest) -m "not long" $(if $(CI),--cov --cov-report=)
+	@$(pytest) -m "not long"
 	@TEST_ON=sqlite $(pytest) $(on_sqlite) -m "(both or sqlite) and not long"
 
 test-long: .dev ## the tests that kill, race, fuzz or soak
@@ -24,36 +27,42 @@ test-long: .dev ## the tests that kill, race, fuzz or soak
 bench: .dev ## side-by-side measurements: a table of ratios, and var/bench.json
 	@exec $(bin)/python -m bench
 
-soak: .dev ## ten undisturbed minutes at half of the maximum load while everything changes, and var/soak.json
-	@exec $(bin)/python -m bench.soak
+soak: .dev ## fifteen minutes of mixed traffic while parts fail, and var/soak.json; ARGS="--minutes 3"
+	@exec $(bin)/python -m bench.soak $(ARGS)
 
 screenshots: .dev ## pictures of the main pages, into var/screenshots: wide and narrow, light and dark
 	@exec $(bin)/python -m tests.browser.screenshots
 
-coverage: .dev ## how much the last `CI=true make test` has covered: 90 % of all, 95 % of the engine
+coverage: .dev ## how much the tests cover: 90 % of all, 95 % of the engine
+	@$(pytest) -m "not long" --cov --cov-report=
 	@$(bin)/coverage report --format=total
 	@$(bin)/coverage report --include="idcsched/framework/*" --fail-under=95 >var/coverage.log || { cat var/coverage.log; exit 1; }
 
-check: .dev ## format, lint, types, contracts, migrations, deployment
+site: .dev ## the docs as a site with a search, into var/site; any web server can serve it
+	@NO_MKDOCS_2_WARNING=1 $(bin)/python -m mkdocs build --strict >var/site.log 2>&1 || { cat var/site.log; exit 1; }
+
+check: .dev ## format, lint, types, contracts, migrations, deployment, links of the docs
 	@echo "Checking format ..." && $(bin)/ruff format --check --quiet .
 	@echo "Linting ..." && $(bin)/ruff check --quiet .
 	@echo "Checking types ..." && $(bin)/mypy --no-error-summary
 	@echo "Checking who imports whom ..." && $(bin)/lint-imports --no-logo >var/imports.log || { cat var/imports.log; exit 1; }
 	@echo "Checking migrations ..." && $(bin)/python manage.py makemigrations --check --dry-run --verbosity 0
 	@echo "Checking deployment settings ..." && SECURE_SSL=on $(bin)/python manage.py check --deploy --fail-level WARNING
-	@echo "Checking docker-compose.yml ..." && $(bin)/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
+	@echo "Checking docker-compose.yml ..." && $(bin)/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml docker-compose.tls.yml
+	@echo "Building the docs ..." && $(MAKE) --no-print-directory site
 	@echo "All checks passed."
 
 messages: .dev ## collects the texts to be translated, and compiles what they are in other languages; needs GNU gettext
 	@$(bin)/python manage.py makemessages --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore bench --ignore var
 	@$(bin)/python manage.py compilemessages --ignore .venv --ignore var
 
+client: .dev ## generates the Python client in clients/python anew, after a change of the API
+	@$(bin)/python -m clients.generate
+
 lock: .dev ## pins the dependencies anew after a change of requirements/*.in
-	@for name in base dev; do \
-		echo "Locking requirements/$$name.in ..."; \
-		(cd requirements && ../$(bin)/uv pip compile --quiet --universal --generate-hashes --no-header \
-			--python-version 3.11 $$name.in --output-file $$name.lock) || exit 1; \
-	done
+	@$(lock) base.in --output-file base.lock
+	@$(lock) base.in traces.in --constraint base.lock --output-file traces.lock
+	@$(lock) dev.in --output-file dev.lock
 
 setup: .dev ## .venv with everything, for editors
 

@@ -14,18 +14,19 @@ from typing import Any
 from .growth import AXES
 from .plot import plot
 from .row import Row, all_rows
-from .soak import LONGEST, LONGEST_P99, MOST_GROWTH
+from .steady import LONGEST, LONGEST_P99, MOST_GROWTH
 from .timeline import LEFT, LITTLE, STRETCH
 
 __all__ = ["PAGE", "page", "plots"]
 
 PAGE = Path("docs/performance.md")
 RESULTS = Path("bench/results")
-MEASURED, SOAKED, GROWN, SERVED, MACHINE = "bench.json", "soak.json", "growth.json", "servers.json", "machine.json"
+MEASURED, STEADY, GROWN, SERVED, MACHINE = "bench.json", "steady.json", "growth.json", "servers.json", "machine.json"
+SOAKED = "soak.json"
 PLOTS = Path("docs/growth")
 THOUSAND = 1000
 TAKEN = {"stolen": "was stolen by the host of this machine", "others": "went to programs that have no part in it"}
-SOAKED_HOW = f"""\
+STEADY_HOW = f"""\
 Requests are due at even intervals, whatever became of those before, and an answer's time counts from when its request
 was due, not from when it was sent: one that waits behind a slow one, for a connection or for the client itself is late
 by that, too, and so is one that still waited to be sent when the time was over.
@@ -37,7 +38,7 @@ dropped, and the load starts afresh; if something that was due in it is still no
 next one, that one does not count, either. No other backlog is an excuse: where nothing was taken away, it is our own,
 and what was due then counts even if it was dropped later. The run goes on until as many minutes as wanted were
 undisturbed, at the longest for {LONGEST:g} times as many; answers are judged in these, everything else in all of the
-time. The maximum is measured undisturbed, too. `var/soak.json` has the stretches one by one."""
+time. The maximum is measured undisturbed, too. `var/steady.json` has the stretches one by one."""
 INTRODUCTION = """\
 # Performance
 
@@ -48,7 +49,8 @@ garbage collector stays on, and before every 25th question 1 % of the lines have
 
     make bench                            # all rows, about fifteen minutes; figures in var/bench.json
     .venv/bin/python -m bench moving      # the rows with that word in their names
-    make soak                             # ten undisturbed minutes at half of what the web server can take
+    .venv/bin/python -m bench.steady      # ten undisturbed minutes at half of what the web server can take
+    make soak                             # fifteen minutes of mixed traffic while parts fail: see faults.md
     .venv/bin/python -m bench.growth      # what a decision costs as things grow in number
     .venv/bin/python -m bench.servers     # web servers and threads
 
@@ -62,8 +64,17 @@ UPDATE with two INSERTs. They are held to the same winners and scores as ours by
 def page(results: Path = RESULTS) -> str:
     """The page, from what is committed there."""
     measured = {figures["name"]: figures for figures in _read(results / MEASURED)}
-    machine, soaked, grown, others = (_read(results / name) for name in (MACHINE, SOAKED, GROWN, SERVED))
-    parts = [INTRODUCTION, *_table(measured), "", *_where(machine), *_growth(grown), *_servers(others), *_soak(soaked)]
+    machine, steady, grown, others = (_read(results / name) for name in (MACHINE, STEADY, GROWN, SERVED))
+    parts = [
+        INTRODUCTION,
+        *_table(measured),
+        "",
+        *_where(machine),
+        *_growth(grown),
+        *_servers(others),
+        *_steady(steady),
+        *_soak(_read(results / SOAKED)),
+    ]
     return "\n".join(parts) + "\n"
 
 
@@ -136,7 +147,7 @@ def _servers(others: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"| {figures['server']} | {_told(figures['per_second'])} | {figures['memory_mb']:,} |"
 
 
-def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
+def _steady(soaked: Mapping[str, Any]) -> Iterator[str]:
     changes = ", ".join(f"{count:,} × {what}" for what, count in soaked["changes"].items())
     yield "\n## Under load for a while\n"
     yield (
@@ -149,7 +160,25 @@ def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
     yield from _late(soaked, soaked["timeline"])
     yield f"- memory: {soaked['memory_mb']:g} MB, growing by {soaked['growth_mb_a_minute']:g} MB a minute"
     yield f"- replayed to the same answer: {soaked['replayed'] - soaked['replayed_otherwise']} of {soaked['replayed']}"
-    yield f"\n{SOAKED_HOW}"
+    yield f"\n{STEADY_HOW}"
+
+
+def _soak(soaked: Mapping[str, Any]) -> Iterator[str]:
+    asked = ", ".join(f"{sum(counts.values()):,} × {what}" for what, counts in soaked["answers"].items())
+    yield "\n## While parts fail\n"
+    yield (
+        f"{soaked['minutes']:g} minutes of mixed traffic on an installation (nginx, two web servers, a worker, beat, "
+        f"PostgreSQL, Redis), of which parts were stopped for some seconds, or killed: {asked}. Errors are judged by "
+        "[what is promised](faults.md); everything else has to be answered all the time.\n"
+    )
+    yield "| what failed | at, s | away, s | well again after, s | errors |\n|---|--:|--:|--:|---|"
+    for fault in soaked["faults"]:
+        errors = ", ".join(f"{count} × {error}" for error, count in fault["errors"].items()) or "none"
+        away, well = fault["mended"] - fault["began"], fault["back"] - fault["mended"]
+        yield f"| {fault['what']} | {fault['began']:.0f} | {away:.1f} | {well:.1f} | {errors} |"
+    yield f"\n- errors at other times, or of other kinds: {len(soaked['unexcused'])}"
+    yield f"- accepted reservations: {soaked['accepted']:,}, of which {len(soaked['lost'])} were lost"
+    yield f"- sold of the fullest capacity: {soaked['fullest']:.0%}; oversold: {len(soaked['oversold'])}"
 
 
 def _late(soaked: Mapping[str, Any], timeline: Mapping[str, Any]) -> Iterator[str]:
@@ -183,7 +212,7 @@ def _quick(figures: Mapping[str, Any], which: str = "") -> str:
 def _take() -> None:
     """Have what was measured here last committed."""
     RESULTS.mkdir(exist_ok=True)
-    for kept in (MEASURED, SOAKED, GROWN, SERVED):
+    for kept in (MEASURED, STEADY, SOAKED, GROWN, SERVED):
         if (fresh := Path("var", kept)).exists():
             shutil.copy(fresh, RESULTS / kept)
     machine = {

@@ -1,367 +1,511 @@
-"""`python -m bench.soak [--minutes N]`: half of what the web server can take, while the data of decisions change.
+"""`python -m bench.soak [--minutes N]`: mixed traffic on a whole installation while its parts are restarted and killed.
 
-They change while it is measured what it can take, too.
-
-It goes on until so many minutes were undisturbed: on a shared machine, others take the processors at times. Prints what
-came of it and writes var/soak.json. What is required: no failure, memory that does not grow and recorded decisions that
-replay to the same answers, all of the time; and answers in time where nothing was taken away. The exit status is 1 if
-any of that is not so, and 2 if too little was undisturbed to say so of the answers.
+nginx, two web servers, a worker, beat, PostgreSQL and Redis. PostgreSQL and Redis are restarted twice each, a worker
+and a web process are killed. Prints what came of it and writes var/soak.json; the exit status is 1 unless after each
+fault the service was back by itself, no accepted reservation was lost, nothing was oversold, and the only errors were
+those that docs/faults.md names for the fault that was there at the time.
 """
 
 import argparse
 import json
+import os
+import random
+import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import count, cycle, islice, product, takewhile
-from math import inf
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event
 from time import monotonic, sleep
-from typing import Any, TypeAlias
+from typing import Any, Final
+from uuid import UUID, uuid4
 
 import numpy as np
 
-from bench.asked import ISPS, requests
-from bench.calling import Api, Failed
-from bench.course import Course, Measured, at_the_most
-from bench.serving import Server, served
-from bench.timeline import STRETCH, Answer, Mark, State, Timeline, percentile_ms, spent, timeline
-from idcsched.framework.capacity import BANDWIDTH
+from bench.steady import minutes
+from bench.timeline import percentile_ms
+from idcsched.demo.processes import Child, stop
+from idcsched.demo.supervisor import web_command
+from tests.e2e.event_log import Book, at_one_moment, in_order_of_commit, rows_of, told_apart
+from tests.e2e.installation import Installation
+from tests.servers import free_port, nginx, postgresql, redis
 
-__all__ = ["Report", "main", "soak"]
+__all__ = ["NAMED", "Report", "main", "soak"]
 
-RESULT = Path("var/soak.json")
-IDCS = 1000
-PORTALS = 8
-SHARE = 0.5
-SETTLING = 120.0  # seconds: caches fill, pools grow
-REPLAYED = 50
-MOST_GROWTH = 1.0  # MB a minute
-LONGEST_P99 = 50.0  # ms
-SAMPLES = 500
-LOADS = ("cpu_load", "memory_load", "disk_load")
-LONGEST = 3.0  # times what is wanted
-TRIES = 60  # to measure the maximum undisturbed: three minutes
-TOLD = 20  # failures, of which each is written down
+RESULT: Final = Path("var/soak.json")
+WEBS: Final = 2
+RECOMMENDERS, BUYERS = 2, 3
+IDCS: Final = 10
+LIMITS: Final = {"cpu": 20.0, "bandwidth_mbps": 900.0}
+AWAY: Final = 5.0
+"""Seconds between the stop of PostgreSQL or Redis and its start."""
+BACK_WITHIN: Final = 90.0
+RESTARTED_AFTER: Final = 1.0
+"""Seconds until whoever runs the processes starts one again that has ended, as Compose and systemd do."""
+TOLD: Final = 20
+NAMED: Final[Mapping[str, frozenset[str]]] = {
+    "PostgreSQL is stopped": frozenset({"503 database_unavailable"}),
+    "Redis is stopped": frozenset(),
+    "a worker is killed": frozenset(),
+    "a web process is killed": frozenset({"no answer", "502"}),
+}
+"""What may be answered while it lasts, by the first column of the table in docs/faults.md."""
+REFUSED: Final = {"no_feasible_idc", "conflict"}
+"""What a portal is told where nothing fits: no error."""
+REPEATED: Final = {"idempotency_key_busy", "invalid_transition"}
+"""What it may be told if nobody knows what has become of the same request before."""
+CELERY = (sys.executable, "-m", "celery", "-A", "idcsched.celery")
+PROCESSES: Final = {
+    "worker": (
+        *CELERY,
+        "worker",
+        "--concurrency",
+        "2",
+        "--without-gossip",
+        "--without-mingle",
+        "--loglevel",
+        "WARNING",
+    ),
+    "beat": (*CELERY, "beat", "--pidfile=", "--loglevel", "WARNING"),
+}
+SITE = """
+from django.utils import timezone
+from idcsched.accounts.services import tenant_create, token_issue, user_create
+from idcsched.inventory.services import idc_create, isp_create, region_create
+from idcsched.placement.services import provider_create
+from idcsched.scheduling.services import profile_create
+from metrics_ingest.services import Sample, samples_store
+provider_create(code="vm", kind="simulated", config={{"up_after_seconds": 0}})
+region_create(code="A"); region_create(code="B"); isp_create(code="ct")
+codes = {idcs}
+for code in codes:
+    idc_create(code=code, region="A", stock_cpu={cpu}, lines=[{{"isp": "ct", "purchased_mbps": 1000}}])
+idc_create(code="b", region="B", stock_cpu={cpu}, provider="vm")
+now = timezone.now()
+samples_store(samples=[Sample(idc=c, line="ct", metric="bandwidth_mbps", value=0, at=now) for c in codes], now=now)
+entries = [{{"name": name, "plugin": name}} for name in ("available", "taint", "network_flow", "resource")]
+entries[2] |= {{"weight": 1, "on_missing": "last"}}
+profile_create(code="plain", body={{"plugins": entries, "pick": {{"kind": "near_best", "epsilon": 30}}}})
+tenant_create(code="shop", default_profile="plain")
+print(token_issue(user=user_create(username="root", role="admin"), name="soak", tenant="shop").text)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What was asked when, in seconds since the beginning, and what came back; `status` None: nothing did."""
+
+    what: str
+    began: float
+    ended: float
+    status: int | None
+    document: Any
+    again: bool
+
+    @property
+    def code(self) -> str:
+        return str(self.document.get("code", "")) if isinstance(self.document, dict) else ""
+
+    @property
+    def settled(self) -> bool:
+        """Whether the client knows what has become of its request."""
+        return self.status is not None and self.status < 500 and self.code != "idempotency_key_busy"
+
+    @property
+    def error(self) -> str:
+        """What is wrong with it; empty if nothing is."""
+        if self.status is None:
+            return "no answer"
+        refused = self.code in REFUSED or (self.again and self.code in REPEATED)
+        return "" if self.status < 400 or refused else f"{self.status} {self.code}".strip()
+
+
+@dataclass(slots=True, kw_only=True)
+class Fault:
+    """What failed, from when until when, and when all was well again: in seconds since the beginning."""
+
+    what: str
+    began: float
+    mended: float = 0.0
+    back: float = 0.0
+    errors: dict[str, int] = field(default_factory=dict)
+
+    def excuses(self, answer: Answer) -> bool:
+        return answer.ended >= self.began and answer.began <= self.back and answer.error in NAMED[self.what]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What came of it. Latencies count from when a request was due, so that waiting behind a slow one counts, too, and
-    so does what the client itself was late. `unanswered` were due and not sent yet when it ended; `dropped`, when a
-    disturbed stretch did. They count with what they had waited, among those that were due when they were.
-    """
-
-    wanted_minutes: float
     minutes: float
-    maximum: float
-    maximum_measured: State
-    rate: float
-    answers: int
-    unanswered: int
-    dropped: int
-    changes: dict[str, int]
-    failed: int
-    failures: list[str]
-    p50_ms: float | None
-    p99_ms: float | None
-    worst_ms: float | None
-    memory_mb: float
-    growth_mb_a_minute: float
-    replayed: int
-    replayed_otherwise: int
-    enough: bool
-    timeline: Timeline
-
-    @property
-    def status(self) -> int:
-        """0 as required, 1 not so, 2 where it can't be told."""
-        return 1 if self.wrong() else 2 if self.unjudged() else 0
+    faults: list[Fault]
+    answers: dict[str, dict[str, int]]
+    p50_ms: dict[str, float | None]
+    p99_ms: dict[str, float | None]
+    degraded: int
+    accepted: int
+    lost: list[str]
+    oversold: list[str]
+    ledger: str
+    fullest: float
+    never_settled: int
+    unexcused: list[str]
+    causes: list[str]
 
     def wrong(self) -> list[str]:
         """What is not as required."""
-        p99 = self.timeline.undisturbed_p99_ms
         found = {
-            "there were failures": self.failed > 0,
-            "nothing was answered": self.answers == 0,
-            "answers came late": not self.unjudged() and (p99 is None or p99 >= LONGEST_P99),
-            "memory grows": not self.growth_mb_a_minute < MOST_GROWTH,  # where nothing is known, too
-            "decisions do not replay": self.replayed_otherwise > 0 or self.replayed == 0,
+            "the service did not come back": any(not fault.back for fault in self.faults) or bool(self.causes),
+            "accepted reservations were lost": bool(self.lost),
+            "something was oversold": bool(self.oversold),
+            "the ledger does not agree with the placements": "agrees" not in self.ledger,
+            "there were errors outside of faults, or of other kinds": bool(self.unexcused) or self.never_settled > 0,
+            "nothing was nearly full, so overselling was not tried": self.fullest < 0.9,
         }
         return [what for what, so in found.items() if so]
-
-    def unjudged(self) -> list[str]:
-        """Why it can't be told whether answers come in time."""
-        if self.timeline.stolen is None:
-            return ["the machine does not tell what was taken away from it"]
-        short = f"{self.timeline.undisturbed_minutes:g} of {self.wanted_minutes:g} minutes were undisturbed"
-        found = {
-            f"the host or other programs disturbed it: {short}": not self.enough,
-            "the maximum could not be measured undisturbed": self.maximum_measured != "undisturbed",
-        }
-        return [why for why, so in found.items() if so]
 
 
 @dataclass(slots=True)
 class Log:
     """What the threads see."""
 
-    course: Course = field(default_factory=lambda: Course(wanted=0.0, longest=0.0, marks=[]))
     begun: float = field(default_factory=monotonic)
-    over: Event = field(default_factory=Event)
-    latencies: list[Answer] = field(default_factory=list)
-    waiting: list[Answer] = field(default_factory=list)
-    """When it ended, for their turn: they count, or the worst would be left out."""
-    dropped: list[Answer] = field(default_factory=list)
-    decisions: list[str] = field(default_factory=list)
-    changes: dict[str, int] = field(default_factory=dict)
-    failures: list[str] = field(default_factory=list)
-    memory: list[tuple[float, float]] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+    reserved: dict[str, str] = field(default_factory=dict)
+    """The state that each accepted reservation must be in."""
+    never_settled: int = 0
+    degraded: int = 0
 
     @property
     def now(self) -> float:
-        """Seconds since it was begun."""
         return monotonic() - self.begun
 
 
-Run: TypeAlias = Callable[[Server, Log, Event], None]
+class Client:
+    """One connection to the proxy; no use of several threads at once."""
+
+    def __init__(self, port: int, token: str, log: Log) -> None:
+        self._connection = HTTPConnection("127.0.0.1", port, timeout=30)
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._log = log
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def ask(self, what: str, method: str, path: str, body: Any = None, *, key: str = "", again: bool = False) -> Answer:
+        """The answer, which is also kept in the log if `what` says what it is for."""
+        began = self._log.now
+        headers = self._headers | ({"Idempotency-Key": key} if key else {})
+        try:
+            self._connection.request(method, f"/api/v1{path}", None if body is None else json.dumps(body), headers)
+            response = self._connection.getresponse()
+            content, status = response.read(), response.status
+        except (OSError, HTTPException):
+            self._connection.close()
+            content, status = b"", None
+        document = None
+        with suppress(ValueError):  # the proxy's own pages
+            document = json.loads(content)
+        answer = Answer(what=what, began=began, ended=self._log.now, status=status, document=document, again=again)
+        if what:
+            self._log.answers.append(answer)
+        return answer
+
+    def settle(self, what: str, path: str, body: Any = None) -> Answer:
+        """The answer once it is known what has become of the request, which is sent again under its key until then."""
+        key, until = str(uuid4()), monotonic() + BACK_WITHIN
+        answer = self.ask(what, "POST", path, body, key=key)
+        while not answer.settled and monotonic() < until:
+            sleep(0.5)
+            answer = self.ask(what, "POST", path, body, key=key, again=True)
+        if not answer.settled:
+            self._log.never_settled += 1
+        return answer
 
 
-def soak(
-    seconds: float,
-    *,
-    longest: float,
-    settling: float,
-    share: float = SHARE,
-    tries: int = TRIES,
-    workers: int = 1,
-) -> Report:
-    """Run it all until so many seconds were undisturbed, at the longest for `longest` in all; memory counts from when
-    it has settled."""
-    with served(IDCS, record=True, workers=workers) as server:
-        print("Measuring what the server takes at the most while everything changes ...", flush=True)
-        with _going(server, Log(), CHANGES) as trial:
-            maximum = at_the_most(server.schedule, lambda: Mark(monotonic(), spent()), tries)
-        rate = maximum.figure * share
-        course = Course(wanted=seconds, longest=longest, marks=[Mark(0.0, spent())])
-        print(f"Asking {rate:.0f} times a second until {seconds / 60:g} minutes were undisturbed ...", flush=True)
-        portals = [partial(_portal, rate, number) for number in range(PORTALS)]
-        with _going(server, Log(course), [*CHANGES, _memory, _stretches, *portals]) as log:
-            log.over.wait()
-        log.failures += trial.failures
-        sleep(2)  # what was recorded behind the last answers is there by now
-        otherwise = _replayed(server, log)
-    return _report(log, maximum, rate, settling, otherwise)
+class Town:
+    """All processes of the installation. One that ends is started again, as Compose and systemd would."""
+
+    def __init__(self, installation: Installation, database: postgresql.Server, broker: redis.Server) -> None:
+        self.installation, self.database, self.broker = installation, database, broker
+        self.ports = [free_port() for _ in range(WEBS)]
+        self.commands = {f"web-{port}": tuple(web_command(port=port)) for port in self.ports} | PROCESSES
+        self.children: dict[str, Child] = {}
+        for name in self.commands:
+            self._start(name)
+
+    def watch(self, over: Event) -> None:
+        while not over.wait(RESTARTED_AFTER):
+            for name, child in self.children.items():
+                if not child.running:
+                    self._start(name)
+
+    def stop(self) -> None:
+        stop(*self.children.values(), grace=20)
+
+    def _start(self, name: str) -> None:
+        self.children[name] = self.installation.start(name, *self.commands[name])
+
+    def postgresql_is_stopped(self) -> None:
+        _restart(self.database)
+
+    def redis_is_stopped(self) -> None:
+        _restart(self.broker)
+
+    def worker_is_killed(self) -> None:
+        os.killpg(self.children["worker"].process.pid, signal.SIGKILL)
+
+    def web_process_is_killed(self) -> None:
+        pid = self.children[f"web-{self.ports[0]}"].process.pid
+        for process in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
+            os.kill(int(process), signal.SIGKILL)
+
+
+def _restart(server: postgresql.Server | redis.Server) -> None:
+    server.stop()
+    sleep(AWAY)
+    server.start()
+
+
+FAULTS: Sequence[tuple[str, Callable[[Town], None]]] = (
+    ("PostgreSQL is stopped", Town.postgresql_is_stopped),
+    ("Redis is stopped", Town.redis_is_stopped),
+    ("a worker is killed", Town.worker_is_killed),
+    ("a web process is killed", Town.web_process_is_killed),
+    ("PostgreSQL is stopped", Town.postgresql_is_stopped),
+    ("Redis is stopped", Town.redis_is_stopped),
+)
+
+
+def soak(seconds: float) -> Report:
+    """Run it for so long, or longer if it takes longer until all is well after the last fault."""
+    with TemporaryDirectory() as folder, _town(Path(folder)) as (town, port, token):
+        log, over = Log(), Event()
+        client = partial(Client, port, token, log)
+        with ThreadPoolExecutor(RECOMMENDERS + BUYERS + 3) as pool:
+            runs = [partial(_recommend, client, log, over) for _ in range(RECOMMENDERS)]
+            runs += [partial(_buy, client, log, over, random.Random(seed)) for seed in range(BUYERS)]
+            runs += [partial(_push, client, over), partial(_taint, client, over), partial(town.watch, over)]
+            going = [pool.submit(run) for run in runs]
+            try:
+                faults = list(_faults(town, client, log, seconds))
+            finally:
+                over.set()
+        for each in going:
+            each.result()
+        with closing(client()) as asking:
+            causes = _causes(asking)
+        return _report(log, faults, causes, town)
 
 
 @contextmanager
-def _going(server: Server, log: Log, runs: Sequence[Run]) -> Iterator[Log]:
-    """All of them beside what is done meanwhile; when one of them ends, all do."""
-    with ThreadPoolExecutor(len(runs)) as pool:
-        going = [pool.submit(run, server, log, log.over) for run in runs]
-        for each in going:
-            each.add_done_callback(lambda _: log.over.set())
-        try:
-            yield log
-        finally:
-            log.over.set()
-    for each in going:
-        each.result()
+def _town(folder: Path) -> Iterator[tuple[Town, int, str]]:
+    """The installation when it works, the proxy's port, and a token."""
+    with ExitStack() as stack:
+        database = stack.enter_context(postgresql.restartable({"track_commit_timestamp": "on"}))
+        broker = stack.enter_context(redis.restartable())
+        variables = {"DATABASE_URL": database.url, "REDIS_URL": f"{broker.url}/0", "OUTBOUND_HOSTS": "127.0.0.0/8"}
+        installation = Installation(folder, **variables)
+        installation.migrate()
+        codes = [f"idc{number}" for number in range(IDCS)]
+        token = installation.python(SITE.format(idcs=codes, cpu=LIMITS["cpu"])).splitlines()[-1]
+        town = Town(installation, database, broker)
+        stack.callback(town.stop)
+        proxy = stack.enter_context(nginx.running(*town.ports))
+        with closing(Client(proxy.port, token, Log())) as client:
+            if not _well(client, town.ports):
+                raise RuntimeError("the installation does not come up")
+        yield town, proxy.port, token
 
 
-def _stretches(server: Server, log: Log, stop: Event) -> None:
-    """One after the other, until there are enough of them."""
-    seen = 0
-    while not stop.wait(STRETCH):
-        came = len(log.latencies)
-        log.course.mark(Mark(log.now, spent()), log.latencies[seen:came])
-        seen = came
-        if log.course.over:
-            stop.set()
+def _faults(town: Town, client: Callable[[], Client], log: Log, seconds: float) -> Iterator[Fault]:
+    """One after the other, evenly spread, each when all was well again after the one before."""
+    every = seconds / (len(FAULTS) + 1)
+    for number, (what, happens) in enumerate(FAULTS, 1):
+        sleep(max(0.0, number * every - log.now))
+        fault = Fault(what=what, began=log.now)
+        happens(town)
+        fault.mended = log.now
+        with closing(client()) as probe:
+            fault.back = log.now if _well(probe, town.ports) else 0.0
+        print(f"{what}: {fault.mended - fault.began:.1f} s, well {fault.back - fault.mended:.1f} s later", flush=True)
+        yield fault
+        if not fault.back:
+            return
+    sleep(max(0.0, seconds - log.now))
 
 
-def _portal(rate: float, number: int, server: Server, log: Log, stop: Event) -> None:
-    """One of the portals, which ask in turns: each request when it is due, or at once where that has passed."""
-    asked = cycle(requests(400, seed=number))
-    with closing(Api(server.address, server.token)) as api:
-        for turn in count(number, PORTALS):
-            due = turn / rate
-            ended = stop.wait(max(0.0, due - log.now))
-            if due < (afresh := log.course.afresh):
-                log.dropped.append(Answer(due, afresh - due))
-            elif ended:
-                log.waiting += _overdue(log.course.marks[-1].at, turn, rate)
-                return
-            else:
-                answer = _tried(log, lambda: api.call("POST", "/schedule/", next(asked)))
-                log.latencies.append(Answer(due, log.now - due))
-                if answer is not None:
-                    log.decisions.append(answer["decision_id"])
+def _well(client: Client, ports: Sequence[int]) -> bool:
+    """Whether soon enough all web servers are ready, a recommendation is up to date, and a machine is started."""
+    until = monotonic() + BACK_WITHIN
+
+    def comes(ask: Callable[[], bool]) -> bool:
+        while not (came := ask()) and monotonic() < until:
+            sleep(0.2)
+        return came
+
+    def recommends() -> bool:
+        answer = client.ask("", "POST", "/schedule/", {"region": "A", "machines": [{"count": 1, "cpu": 1}]})
+        return answer.status == 200 and not answer.document["degraded"]
+
+    if not comes(recommends) or not all(comes(partial(_ready, port)) for port in ports):
+        return False
+    order = {"region": "B", "machines": [{"count": 1, "cpu": 1}], "action": "provision"}
+    ordered = client.settle("", "/schedule/", order)
+    if ordered.status != 202:
+        return False
+    path = f"/placements/{ordered.document['id']}/"
+
+    def started() -> bool:
+        answer = client.ask("", "GET", path)
+        return answer.status == 200 and answer.document["state"] == "active"
+
+    return comes(started)
 
 
-def _overdue(now: float, turn: int, rate: float) -> list[Answer]:
-    """The requests from this turn on that were due already: each has waited so long at least."""
-    dues = takewhile(lambda due: due < now, (each / rate for each in count(turn, PORTALS)))
-    return [Answer(due, now - due) for due in dues]
-
-
-def _samples(server: Server, log: Log, stop: Event) -> None:
-    """Everything that was measured when it began is measured again and again, a part of it each second."""
-    random, measured = np.random.default_rng(3), cycle(_measured())
-
-    def push(api: Api) -> None:
-        body = [what | {"value": round(random.uniform(*between), 3)} for what, between in islice(measured, SAMPLES)]
-        api.call("POST", "/samples/", body)
-
-    _again_and_again(server, log, stop, "samples", 1.0, push)
-
-
-def _measured() -> Iterator[tuple[dict[str, Any], tuple[float, float]]]:
-    """What is measured of the fleet, and between which bounds."""
-    idcs = [f"idc-{number:05d}" for number in range(IDCS)]
-    loads = ({"idc": idc, "metric": load} for idc, load in product(idcs, LOADS))
-    flows = ({"idc": idc, "line": isp, "metric": BANDWIDTH} for idc, isp in product(idcs, ISPS))
-    for load, flow in zip(loads, flows, strict=True):
-        yield load, (0.1, 0.85)
-        yield flow, (100.0, 900.0)
-
-
-def _taints(server: Server, log: Log, stop: Event) -> None:
-    numbers = count()
-
-    def taint_and_lift(api: Api) -> None:
-        idc = f"idc-{next(numbers) % IDCS:05d}"
-        made = api.call("POST", "/taints/", {"idc": idc, "key": "soak", "effect": "NoSchedule"})
-        api.call("DELETE", f"/taints/{made['id']}/")
-
-    _again_and_again(server, log, stop, "taints", 0.5, taint_and_lift)
-
-
-def _profiles(server: Server, log: Log, stop: Event) -> None:
-    weights = cycle([75, 80])
-
-    def reweigh(api: Api) -> None:
-        weight, plugins = next(weights), api.call("GET", "/profiles/default/")["plugins"]
-        changed = [one | {"weight": weight} if one["plugin"] == "billing_cost" else one for one in plugins]
-        api.call("PATCH", "/profiles/default/", {"plugins": changed})
-
-    _again_and_again(server, log, stop, "profiles", 5.0, reweigh)
-
-
-def _memory(server: Server, log: Log, stop: Event) -> None:
-    """What the web server's processes hold, in MB."""
-    while not stop.wait(1.0):
-        log.memory.append((log.now, server.memory()))
-
-
-def _again_and_again(
-    server: Server, log: Log, stop: Event, what: str, pause: float, change: Callable[[Api], None]
-) -> None:
-    log.changes[what] = 0
-    with closing(Api(server.address, server.token)) as api:
-        while not stop.wait(pause):
-            _tried(log, partial(change, api))
-            log.changes[what] += 1
-
-
-CHANGES: tuple[Run, ...] = (_samples, _taints, _profiles)
-
-
-def _tried(log: Log, call: Callable[[], Any]) -> Any:
+def _ready(port: int) -> bool:
     try:
-        return call()
-    except Failed as failed:
-        log.failures.append(str(failed))
-        return None
+        with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+            connection.request("GET", "/health/ready/")
+            return connection.getresponse().status == HTTPStatus.OK
+    except (OSError, HTTPException):
+        return False
 
 
-def _replayed(server: Server, log: Log) -> list[bool]:
-    """Of decisions all over the time, whether each comes to the same again on what was known then."""
-    chosen = log.decisions[:: max(1, len(log.decisions) // REPLAYED)][:REPLAYED]
-    paths = [f"/decisions/{decision}/replay/" for decision in chosen]
-    with closing(Api(server.address, server.token)) as api:
-        replies = [_tried(log, partial(api.call, "POST", path, {"data": "then"})) for path in paths]
-    return [bool(reply["identical"]) for reply in replies if reply is not None]
+def _causes(client: Client) -> list[str]:
+    """What is degraded still, after a while in which heartbeats come."""
+    until = monotonic() + BACK_WITHIN
+    while True:
+        answer = client.ask("", "GET", "/status/")
+        causes = answer.document["degraded_because"] if answer.status == 200 else [answer.error]
+        if not causes or monotonic() > until:
+            return list(causes)
+        sleep(1)
 
 
-def _report(log: Log, maximum: Measured, rate: float, settling: float, identical: list[bool]) -> Report:
-    end = log.course.marks[-1].at
-    answered = [answer for answer in log.latencies if answer.due < end]
-    due = answered + log.waiting + log.dropped
-    took = np.array([answer.took for answer in due])
-    memory, growth = _grown(log.memory, settling)
+def _recommend(client: Callable[[], Client], log: Log, over: Event) -> None:
+    order = {"region": "A", "machines": [{"count": 1, "cpu": 1, "bandwidth_mbps": 20}]}
+    with closing(client()) as asking:
+        while not over.wait(0.1):
+            answer = asking.ask("recommend", "POST", "/schedule/", order)
+            log.degraded += answer.status == 200 and answer.document["degraded"]
+
+
+def _buy(client: Callable[[], Client], log: Log, over: Event, chance: random.Random) -> None:
+    """Reserve and give back at random, so that the IDCs are nearly full all the time."""
+    held: list[str] = []
+    with closing(client()) as buying:
+        while not over.wait(0.1):
+            if held and chance.random() < 0.4:
+                placement = held.pop(chance.randrange(len(held)))
+                answer = buying.settle("release", f"/placements/{placement}/release/")
+                if answer.settled:
+                    log.reserved[placement] = "released"
+                continue
+            machines = [{"count": chance.randint(1, 3), "cpu": 1, "bandwidth_mbps": 20}]
+            order = {"region": "A", "action": "reserve", "machines": machines, "ttl_seconds": 7200}
+            answer = buying.settle("reserve", "/schedule/", order)
+            if answer.status == 201:
+                held.append(answer.document["id"])
+                log.reserved[held[-1]] = "reserved"
+
+
+def _push(client: Callable[[], Client], over: Event) -> None:
+    random_values = np.random.default_rng(1)
+    with closing(client()) as pushing:
+        while not over.wait(1.0):
+            values = random_values.uniform(0, 100, IDCS).round(1).tolist()
+            samples = [
+                {"idc": f"idc{number}", "line": "ct", "metric": "bandwidth_mbps", "value": value}
+                for number, value in enumerate(values)
+            ]
+            pushing.ask("push", "POST", "/samples/", samples)
+
+
+def _taint(client: Callable[[], Client], over: Event) -> None:
+    """One IDC after the other, for a moment; one that could not be lifted is lifted later."""
+    standing: list[int] = []
+    with closing(client()) as tainting:
+        for number in count():
+            if over.wait(1.0):
+                return
+            body = {"idc": f"idc{number % IDCS}", "key": f"soak-{number}", "effect": "NoSchedule"}
+            made = tainting.ask("taint", "POST", "/taints/", body)
+            if made.status == 201:
+                standing.append(made.document["id"])
+            if over.wait(0.5):
+                return
+            standing = [
+                taint
+                for taint in standing
+                if tainting.ask("lift", "DELETE", f"/taints/{taint}/").status not in {204, 404}
+            ]
+
+
+def _report(log: Log, faults: list[Fault], causes: list[str], town: Town) -> Report:
+    answers: dict[str, Counter[str]] = defaultdict(Counter)
+    took: dict[str, list[float]] = defaultdict(list)
+    unexcused = []
+    for answer in log.answers:
+        answers[answer.what][f"{answer.status} {answer.code}".strip()] += 1
+        took[answer.what].append(answer.ended - answer.began)
+        if answer.error:
+            fault = next((fault for fault in faults if fault.excuses(answer)), None)
+            if fault is None:
+                unexcused.append(f"{answer.what} at {answer.began:.1f} to {answer.ended:.1f} s: {answer.error}")
+            else:
+                fault.errors[answer.error] = fault.errors.get(answer.error, 0) + 1
+    with at_one_moment(town.database.url) as cursor:
+        book = Book(LIMITS).read(in_order_of_commit(cursor, postgresql=True))
+        ledger = rows_of(cursor)
+        cursor.execute("SELECT id, state FROM placement_placement")
+        states = {str(UUID(str(placement))): state for placement, state in cursor.fetchall()}
+    lost = [
+        f"{placement} is {states.get(placement)}, not {state}"
+        for placement, state in log.reserved.items()
+        if states.get(placement) != state
+    ]
     return Report(
-        wanted_minutes=round(log.course.wanted / 60, 2),
-        minutes=round(end / 60, 2),
-        maximum=round(maximum.figure, 1),
-        maximum_measured=maximum.time,
-        rate=round(rate, 1),
-        answers=len(answered),
-        unanswered=len(log.waiting),
-        dropped=len(log.dropped),
-        changes=log.changes,
-        failed=len(log.failures),
-        failures=log.failures[:TOLD],
-        p50_ms=percentile_ms(took, 50),
-        p99_ms=percentile_ms(took, 99),
-        worst_ms=percentile_ms(took, 100),
-        memory_mb=memory,
-        growth_mb_a_minute=growth,
-        replayed=len(identical),
-        replayed_otherwise=identical.count(False),
-        enough=log.course.enough,
-        timeline=timeline(log.course.marks, log.course.states, due),
+        minutes=round(log.now / 60, 2),
+        faults=[_rounded(fault) for fault in faults],
+        answers={what: dict(counts.most_common()) for what, counts in answers.items()},
+        p50_ms={what: percentile_ms(np.array(times), 50) for what, times in took.items()},
+        p99_ms={what: percentile_ms(np.array(times), 99) for what, times in took.items()},
+        degraded=log.degraded,
+        accepted=len(log.reserved),
+        lost=lost[:TOLD],
+        oversold=[*book.complaints, *told_apart(book, ledger)][:TOLD],
+        ledger=town.installation.manage("ledger_audit").strip(),
+        fullest=round(max(amount / LIMITS[what] for (_, _, what), amount in book.most.items()), 3),
+        never_settled=log.never_settled,
+        unexcused=unexcused[:TOLD],
+        causes=causes,
     )
 
 
-def _grown(memory: list[tuple[float, float]], settling: float) -> tuple[float, float]:
-    """What was held in the end, in MB, and how much more a minute since it had settled."""
-    settled = np.array([sample for sample in memory if sample[0] >= settling] or [(0.0, np.nan)])
-    slope = np.polyfit(settled[:, 0], settled[:, 1], 1)[0] * 60 if len(settled) > 1 else np.nan
-    return round(float(settled[-1, 1]), 1), round(float(slope), 3)
-
-
-def _lines(report: Report) -> Iterator[str]:
-    told = asdict(report)
-    whole = told.pop("timeline")
-    for stretch in whole.pop("stretches"):
-        yield "  ".join(f"{name} {'-' if value is None else value}" for name, value in stretch.items())
-    for name, value in (told | whole).items():
-        yield f"{name.replace('_', ' '):<22}{value}"
-    if wrong := report.wrong():
-        yield f"NOT MET: {', '.join(wrong)}"
-    if unjudged := report.unjudged():
-        yield f"NOT JUDGED whether answers come in time: {', '.join(unjudged)}"
-    if report.status == 0:
-        yield "as required"
-
-
-def minutes(text: str) -> float:
-    """For how long; argparse names it so where it is no number."""
-    if not 0 < (found := float(text)) < inf:
-        raise argparse.ArgumentTypeError(f"{text} minutes are no time")
-    return found
+def _rounded(fault: Fault) -> Fault:
+    fault.began, fault.mended, fault.back = (round(at, 1) for at in (fault.began, fault.mended, fault.back))
+    return fault
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.soak", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--minutes", type=minutes, default=10.0, help="undisturbed (default: %(default)s)")
-    parser.add_argument(
-        "--longest", type=minutes, metavar="MINUTES", help=f"in all (default: {LONGEST:g} times as many)"
-    )
-    parser.add_argument("--workers", type=int, default=1, help="of the web server (default: %(default)s)")
-    options = parser.parse_args(arguments)
-    seconds, longest = options.minutes * 60, (options.longest or options.minutes * LONGEST) * 60
-    settling = min(SETTLING, seconds / 2, longest / 2)
-    report = soak(seconds, longest=longest, settling=settling, workers=options.workers)
+    parser.add_argument("--minutes", type=minutes, default=15.0, help="for how long (default: %(default)g)")
+    report = soak(parser.parse_args(arguments).minutes * 60)
     RESULT.parent.mkdir(parents=True, exist_ok=True)
-    RESULT.write_text(json.dumps(asdict(report), indent=1) + "\n")
-    print("\n".join(_lines(report)))
-    return report.status
+    RESULT.write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
+    for name, value in asdict(report).items():
+        print(f"{name.replace('_', ' '):<16}{value}")
+    wrong = report.wrong()
+    print(f"NOT MET: {', '.join(wrong)}" if wrong else "as required")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

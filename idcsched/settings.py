@@ -6,8 +6,10 @@ reports wrong values (see `idcsched.config.env`).
 
 import os
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext_lazy as _
 from kombu.entity import Exchange, Queue
@@ -20,7 +22,7 @@ from idcsched.config import logging as logs
 from idcsched.config import theme as appearance
 from idcsched.config.env import Environment, choice, flag, integer, listing, number
 from idcsched.jobs.schedule import housekeeping
-from idcsched.web.deadline import DeadlineConnection
+from idcsched.web.deadline import WATCHED
 from idcsched.web.static_files import static_version
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads would busy-wait for cores that others use
@@ -42,6 +44,32 @@ LOG_LEVEL = read(
     default="INFO",
     help="The least severe message that is logged.",
 )
+LOG_FORMAT: logs.LogFormat = read(
+    "LOG_FORMAT",
+    choice("json", "console"),
+    default=logs.format_by_default(),
+    shown="`console` on a terminal, else `json`",
+    help="One JSON object an entry, or lines for people.",
+)
+ACCESS_LOG = read(
+    "ACCESS_LOG",
+    flag,
+    default=False,
+    help="Log every request but those of monitoring, and every background task.",
+)
+OTEL_EXPORTER_OTLP_ENDPOINT = read(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    environment.web_address,
+    default="",
+    help="The OpenTelemetry collector to which [traces](observing.md#traces) are sent, by OTLP over HTTP.",
+)
+if OTEL_EXPORTER_OTLP_ENDPOINT and find_spec("opentelemetry") is None:
+    ENVIRONMENT.refuse(
+        "E007",
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the packages that send traces are not installed.",
+        "Install requirements/traces.lock, or unset OTEL_EXPORTER_OTLP_ENDPOINT.",
+    )
 
 SECRET_KEY = read(
     "SECRET_KEY",
@@ -100,9 +128,9 @@ OUTBOUND_HOSTS = read(
     "OUTBOUND_HOSTS",
     environment.host_list,
     default=["*"],
-    help="Whom the server may call (extenders, sources): host names, `.example.com` with its sub-domains, addresses, "
-    "networks; `*` is every public address. Loopback, private and link-local addresses must be listed themselves, or "
-    "their network, whatever name leads to them. Callbacks go by each tenant's own list.",
+    help="Whom the server may call (extenders, sources, the OpenID provider): host names, `.example.com` with its "
+    "sub-domains, addresses, networks; `*` is every public address. Loopback, private and link-local addresses must be "
+    "listed themselves, or their network, whatever name leads to them. Callbacks go by each tenant's own list.",
 )
 
 SOURCE_SECRETS = read(
@@ -120,6 +148,47 @@ SOURCE_FOLDER = read(
     default=VAR_DIR / "sources",
     shown="`VAR_DIR/sources`",
     help="The folder from which sources of kind `csv` may read files.",
+)
+
+OIDC_ISSUER = read(
+    "OIDC_ISSUER",
+    environment.issuer,
+    default="",
+    help="The OpenID provider by which [people sign in](access.md#signing-in-with-openid-connect) to admin and "
+    "console, by its issuer's exact name; without it they sign in with passwords alone.",
+)
+OIDC_CLIENT_ID = read("OIDC_CLIENT_ID", environment.text, default="", help="This installation's name at the provider.")
+OIDC_CLIENT_SECRET = read(
+    "OIDC_CLIENT_SECRET",
+    environment.text,
+    default="",
+    private=True,
+    help="Its secret at the provider; none for a public client.",
+)
+OIDC_SCOPES = read(
+    "OIDC_SCOPES", listing, default=["profile", "email"], help="What the provider is asked for beside `openid`."
+)
+OIDC_USERNAME_CLAIM = read(
+    "OIDC_USERNAME_CLAIM", environment.text, default="preferred_username", help="The claim that names a new user."
+)
+OIDC_GROUPS_CLAIM = read(
+    "OIDC_GROUPS_CLAIM", environment.text, default="groups", help="The claim with the groups of a user."
+)
+OIDC_ROLES = read(
+    "OIDC_ROLES",
+    environment.role_table,
+    default={},
+    shown="–",
+    help="The role that each group gives; of several the most powerful. Who is in none of them can't sign in.",
+)
+for needed, value in (("OIDC_CLIENT_ID", OIDC_CLIENT_ID), ("OIDC_ROLES", OIDC_ROLES)):
+    if OIDC_ISSUER and not value and not ENVIRONMENT.broken(needed):
+        ENVIRONMENT.refuse("E006", needed, f"OIDC_ISSUER is set, but {needed} is not.", f"Set {needed} as well.")
+SECOND_FACTOR: Literal["off", "administrators", "everybody"] = read(
+    "SECOND_FACTOR",
+    choice("off", "administrators", "everybody"),
+    default="off",
+    help="Who needs [a second factor](access.md#the-second-factor) beside a password.",
 )
 
 DATABASE_URL = read(
@@ -208,6 +277,19 @@ DEAREST_PRICE = read(
     default=60.0,
     help="The price of a billed Mbps a month at which `billing_cost` gives 0 points, unless a profile says otherwise.",
 )
+EXACT_BILL_LINES = read(
+    "EXACT_BILL_LINES",
+    integer(0, 100_000),
+    default=5000,
+    help="The most lines whose last 30 days each process holds by the hour, 2.9 kB a line, for `method: exact` of "
+    "`billing_cost`. With more lines than this its formula alone counts.",
+)
+PLANNING_SECONDS = read(
+    "PLANNING_SECONDS",
+    integer(1, 30),
+    default=10,
+    help="For how many seconds the cheapest assignment of a batch is searched (`objective: bill`).",
+)
 DECISION_RETENTION = timedelta(
     days=read(
         "DECISION_RETENTION_DAYS",
@@ -215,6 +297,12 @@ DECISION_RETENTION = timedelta(
         default=30,
         help="How long the records of recommendations are kept.",
     )
+)
+LEARN_SHAPES = read(
+    "LEARN_SHAPES",
+    flag,
+    default=True,
+    help="Learn the [traffic shapes](shapes.md) of businesses each night. If not, those learnt before stay in force.",
 )
 RECORD_INPUTS = read(
     "RECORD_INPUTS",
@@ -252,6 +340,9 @@ INSTALLED_APPS = [
     "django_filters",
     "django_celery_beat",
     "axes",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "import_export",
     "idcsched.audit",
     "idcsched.feed",
@@ -263,11 +354,13 @@ INSTALLED_APPS = [
     "idcsched.scheduling",
     "idcsched.placement",
     "idcsched.imports",
+    "idcsched.planning",
     "idcsched.api",
     "idcsched.demo",
 ]
 MIDDLEWARE = [
     "idcsched.api.middleware.RequestIdMiddleware",
+    "idcsched.web.access.AccessMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "idcsched.web.browsers.ContentSecurityPolicy",
@@ -276,13 +369,15 @@ MIDDLEWARE = [
     "idcsched.web.bulkhead.BulkheadMiddleware",
     "idcsched.web.browsers.Session",
     "django.middleware.locale.LocaleMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "idcsched.web.hosts.HostMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "idcsched.web.browsers.Authentication",
     "idcsched.web.browsers.OwnLanguage",
     "idcsched.web.browsers.Messages",
     "axes.middleware.AxesMiddleware",
 ]
+if OTEL_EXPORTER_OTLP_ENDPOINT:
+    MIDDLEWARE.insert(1, "idcsched.web.tracing.TracingMiddleware")  # outside of all but the request's id
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -308,6 +403,7 @@ AXES_CLIENT_IP_CALLABLE = "idcsched.api.addresses.client_address"
 AXES_LOCKOUT_CALLABLE = "idcsched.accounts.lockout.locked_out"
 AXES_ENABLE_ADMIN = AXES_VERBOSE = False
 AXES_RESET_ON_SUCCESS = AXES_DISABLE_ACCESS_LOG = True
+OTP_TOTP_ISSUER = "idcsched"
 SESSION_COOKIE_AGE = (
     read("SESSION_HOURS", integer(1, 24 * 30), default=12, help="How long somebody stays logged in to the admin.")
     * 3600
@@ -339,8 +435,12 @@ def _database() -> dict[str, Any]:
         return SQLITE
     if DATABASE_URL["ENGINE"] == SQLITE["ENGINE"]:
         return SQLITE | {"NAME": DATABASE_URL["NAME"]}
-    options = {**DATABASE_URL["OPTIONS"], "connection_factory": DeadlineConnection}
-    return {**DATABASE_URL, "OPTIONS": options, "CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
+    return {
+        **DATABASE_URL,
+        "OPTIONS": {**DATABASE_URL["OPTIONS"], **WATCHED},
+        "CONN_MAX_AGE": 600,
+        "CONN_HEALTH_CHECKS": True,
+    }
 
 
 DATABASES = {"default": _database()}
@@ -401,10 +501,11 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
 UNFOLD = appearance.UNFOLD
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": content_security.CLOSED}
 PAGES_SECURITY_POLICY = content_security.PAGES
+CONSOLE_SECURITY_POLICY = content_security.CONSOLE
 API_DOCS_SECURITY_POLICY = content_security.API_DOCS
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SECURE_SSL else 0
-SECURE_REDIRECT_EXEMPT = [r"^health/"]  # load balancers call these in plain HTTP
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]  # load balancers and Prometheus call these in plain HTTP
 SILENCED_SYSTEM_CHECKS = [
     "security.W005",  # HSTS for all sub-domains and
     "security.W021",  # its preloading affect the whole domain, which one server must not decide for
@@ -429,6 +530,6 @@ CELERY_TASK_SOFT_TIME_LIMIT = 300
 CELERY_TASK_TIME_LIMIT = 330
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_BEAT_SCHEDULER = "idcsched.beat:Scheduler"  # adds a schedule for each source
-CELERY_BEAT_SCHEDULE = housekeeping()
+CELERY_BEAT_SCHEDULE = housekeeping(ZoneInfo(BILLING_ZONE))
 
-LOGGING = logs.configuration(LOG_LEVEL)
+LOGGING = logs.configuration(LOG_LEVEL, LOG_FORMAT, access_log=ACCESS_LOG)

@@ -3,21 +3,22 @@
 from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
-from django.views.generic import RedirectView
 
 from idcsched.demo.sources import PATH
 from idcsched.demo.views import measurements
 from idcsched.web import health
 from idcsched.web import metrics_view as exposition
+from idcsched.web.start_page import start
 from idcsched.web.static_files import moved
 
 urlpatterns = [
     path("api/v1/", include("idcsched.api.urls")),  # first, since most requests go there
-    path("", RedirectView.as_view(url="/api/v1/docs/")),
+    path("", start),
     path("health/live/", health.live, name="live"),
-    path("health/ready/", health.ready),
-    path("metrics", exposition.metrics),
+    path("health/ready/", health.ready, name="ready"),
+    path("metrics", exposition.metrics, name="metrics"),
     path("admin/", admin.site.urls),
+    path("console/", include("idcsched.console.urls")),
     path("static/<slug:version>/<path:path>", moved),
 ]
 

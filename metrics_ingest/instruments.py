@@ -1,19 +1,24 @@
-"""Prometheus figures of sources, processes and queues, read at each scrape, so that all web processes answer alike."""
+"""Prometheus metrics of pushed samples, and those of sources, processes and queues.
+
+The latter are read at each scrape, so that all web processes answer alike.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.db import Error
 from django.utils import timezone
+from prometheus_client import Counter
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from idcsched.jobs.selectors import processes, queue_depths
+from idcsched.jobs.models import ProcessKind
+from idcsched.jobs.selectors import Process, processes, queue_depths
 
 from .models import Source
 
-__all__ = ["BackgroundFigures"]
+__all__ = ["BackgroundFigures", "QueueFigures", "pushed_samples"]
 
+pushed_samples = Counter("idcsched_samples_pushed", "Samples that came through the API.", ["result"])
 SOURCES = (
     ("idcsched_source_runs", "Times that a source was asked.", "runs_total"),
     ("idcsched_source_runs_failed", "Of these, those that failed or were lost.", "runs_failed"),
@@ -23,28 +28,39 @@ SOURCES = (
 
 
 class BackgroundFigures(Collector):
-    """The collector of the figures of sources, processes and queues; yields none while the database is away."""
+    """The collector of the metrics of sources and processes; raises a database error while the database is away."""
 
     def collect(self) -> Iterator[Metric]:
         now = timezone.now()
-        try:
-            sources = list(Source.objects.all())
-            known_processes = processes(now=now)
-        except Error:
-            return
+        sources = list(Source.objects.all())
         yield from _counters(sources)
         yield from _gauges(sources, now)
-        heartbeat_age = GaugeMetricFamily(
-            "idcsched_process_heartbeat_age_seconds", "Since its last sign of life.", labels=["trade", "name"]
-        )
-        for process in known_processes:
-            heartbeat_age.add_metric([process.trade.value, process.name], process.age_seconds)
+        yield from _processes(processes(now=now))
+
+
+class QueueFigures(Collector):
+    """The collector of the metrics of Celery's broker, which needs no database."""
+
+    def collect(self) -> Iterator[Metric]:
+        depths = {queue: waiting for queue, waiting in queue_depths().items() if waiting is not None}
         depth = GaugeMetricFamily("idcsched_queue_depth", "Messages that wait.", labels=["queue"])
-        for queue, waiting in queue_depths().items():
-            if waiting is not None:
-                depth.add_metric([queue], waiting)
-        yield heartbeat_age
+        for queue, waiting in depths.items():
+            depth.add_metric([queue], waiting)
         yield depth
+        yield GaugeMetricFamily("idcsched_broker_up", "Whether Celery's broker answers.", value=bool(depths))
+
+
+def _processes(known: list[Process]) -> Iterator[Metric]:
+    age = GaugeMetricFamily(
+        "idcsched_process_heartbeat_age_seconds", "Since its last sign of life.", labels=["trade", "name"]
+    )
+    for process in known:
+        age.add_metric([process.trade.value, process.name], process.age_seconds)
+    alive = GaugeMetricFamily("idcsched_processes_alive", "Processes with a young sign of life.", labels=["trade"])
+    for trade in ProcessKind:
+        alive.add_metric([trade.value], sum(process.alive for process in known if process.trade == trade))
+    yield age
+    yield alive
 
 
 def _counters(sources: list[Source]) -> Iterator[Metric]:

@@ -14,6 +14,7 @@ from metrics_ingest.sources.models import CounterReadings, Run, RunState, Source
 
 __all__ = [
     "BandwidthDay",
+    "BandwidthHistory",
     "BandwidthMonth",
     "BandwidthRollup",
     "CounterReadings",
@@ -213,6 +214,27 @@ class BandwidthRollup(models.Model):
 
     def __str__(self) -> str:
         return f"{self.line}: {self.p95_mbps}"
+
+
+class BandwidthHistory(models.Model):
+    """The last 30 whole days of a line by the hour, which the exact bill of an order is computed from.
+
+    `hours` holds 720 little-endian float32: the mean Mbps of each hour before `until`, a midnight in the billing zone,
+    oldest first; NaN stands for hours of which nothing is known. `known_slots` counts the five-minute values in them.
+    """
+
+    line = models.OneToOneField(Line, models.CASCADE, verbose_name=_("line"), related_name="bandwidth_history")
+    hours = models.BinaryField(_("hourly means"))
+    until = models.DateTimeField(_("end of the hours"))
+    known_slots = models.PositiveIntegerField(_("five-minute values in them"))
+
+    class Meta:
+        verbose_name = _("bandwidth history")
+        verbose_name_plural = _("bandwidth histories")
+        ordering = ["line"]
+
+    def __str__(self) -> str:
+        return f"{self.line}: {self.until}"
 
 
 class BandwidthDay(models.Model):

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
@@ -20,6 +20,7 @@ __all__ = [
     "metric_named",
     "rates_since_stored",
     "sources_health",
+    "sources_in_trouble",
     "sources_naming",
     "sources_overdue",
     "with_last_error",
@@ -91,6 +92,12 @@ def sources_health(*, now: datetime) -> list[SourceHealth]:
         )
         for source in Source.objects.all()
     ]
+
+
+def sources_in_trouble(*, now: datetime) -> QuerySet[Source]:
+    """Return the enabled sources that are failing or late, as `sources_health` says it, with their `last_error`."""
+    failing, late = Q(failures__gte=FAILING_FROM), Q(claim__isnull=True, due_at__lt=now - LATE)
+    return with_last_error(Source.objects.filter(failing | late, enabled=True)).order_by("code")
 
 
 def with_last_error(sources: QuerySet[Source]) -> QuerySet[Source]:

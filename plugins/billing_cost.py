@@ -20,24 +20,33 @@ so has taking a line above 70 % of its bandwidth (`scarcity`).
 For example, 100 Mbps of unknown shape on a line at 20 CNY with a commit of 240 Mbps, of whose 1,000 Mbps 200 are in
 use: `over` is 0.608, so that 1,215 CNY a month are billed; with the commit that it uses up the request counts as 1,412.
 
-Of several chosen lines (`isp_match: all`) the values are summed. Arguments: `free` (0.25) and `scarcity` (0.75), both
-as factors of the line's price; `dearest`, the `counted` at which an IDC gets 0 points, by default the installation's
-(`DEAREST_PRICE`, 60). Less is better, fixed on 0..`dearest`; a higher value is clipped, and the note says so. Missing
-data: neutral. Where the request needs no bandwidth, or no survivor has a price, the scorer is left out of the sum.
+With `method: exact` the raw value is the mean of `counted` and of a second estimate: what the line's last 30 whole
+days would have cost with the order on top, by its contract, less what they cost without it. That takes the percentile
+of the whole month anew instead of asking how much of the order meets the busiest hours of one week. Where fewer than 14
+days of the line are known, or its history is not loaded (the setting `EXACT_BILL_LINES`), the formula alone counts, and
+the note says so.
+
+Of several chosen lines (`isp_match: all`) the values are summed. Arguments: `method` (`formula`, or `exact`); `free`
+(0.25) and `scarcity` (0.75), both as factors of the line's price; `dearest`, the `counted` at which an IDC gets 0
+points, by default the installation's (`DEAREST_PRICE`, 60). Less is better, fixed on 0..`dearest`; a higher value is
+clipped, and the note says so. Missing data: neutral. Where the request needs no bandwidth, or no survivor has a price,
+the scorer is left out of the sum.
 """
 
 from math import isnan
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 
-from idcsched.framework.billing import FREE, GB_A_MONTH, MEAN_OF_PEAK, SCARCITY, AddedBill, added_bill
+from idcsched.framework.billing import FREE, GB_A_MONTH, SCARCITY, AddedBill
 from idcsched.framework.capacity import BANDWIDTH
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
+from idcsched.framework.line_bills import exact_line_bills, line_bills
 from idcsched.framework.lines import NO_LINE, LineChoice
 from idcsched.framework.messages import Message, _
+from idcsched.framework.monthly_bill import OrderBills
 from idcsched.framework.normalize import Floats, Scale, rounded
 from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import Lines, Reading
@@ -76,6 +85,14 @@ FLAT_RATE = _(
     "the line costs the same whatever flows: 0 {currency} a month; with what the order takes up of the line, then "
     "{level:.0f} % used, it counts as {total:,.0f}"
 )
+# With `method: exact`:
+EXACT = _(
+    "the line's last 30 days would have cost {with_order:,.0f} {currency} with the order instead of {without:,.0f}, "
+    "{exact:,.0f} more; by the busiest hours, the commit and the room it counts as {formula:,.0f}; on average as "
+    "{total:,.0f}"
+)
+TOO_SHORT = _("{part}; too little is known of the line's last 30 days for an exact bill")
+NOT_LOADED = _("{part}; the last 30 days of the lines are not loaded here, so there is no exact bill")
 TOO_DEAR = _(
     "the order counts as {total:,.0f} {currency} a month, {price:,.2f} per Mbps: from {dearest:g} per Mbps on an IDC "
     "gets 0 points"
@@ -85,11 +102,24 @@ Factor = Annotated[float, msgspec.Meta(ge=0, le=100)]
 
 
 class BillingCostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The prices of using up the commit and the last room of a line, and the price that gives 0 points."""
+    """How a bill is estimated, the prices of using up the commit and the last room of a line, and the price that gives
+    0 points."""
 
+    method: Literal["formula", "exact"] = "formula"
     free: Factor = FREE
     scarcity: Factor = SCARCITY
     dearest: Annotated[float, msgspec.Meta(gt=0, le=1e6)] | None = None
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """What the request adds to the bill of each row's line: by the formula and, if asked for and known, exactly.
+
+    `counted`, the raw value, is per Mbps and month.
+    """
+
+    formula: AddedBill
+    exact: OrderBills | None
+    counted: Floats
 
 
 class BillingCost(Plugin):
@@ -109,10 +139,9 @@ class BillingCost(Plugin):
         if not ctx.need or not lines.codes:
             return None  # nothing is billed
         groups = distinct_groups(choice)
-        prices = [np.where(group == NO_LINE, np.nan, lines.price[group]) for group in groups]
-        if not any(np.isfinite(price).any() for price in prices):
+        if not any(np.isfinite(lines.price[group[group != NO_LINE]]).any() for group in groups):
             return None  # no price is known
-        bills = [self._bill(ctx, group, price) for group, price in zip(groups, prices, strict=True)]
+        bills = [self._estimate(ctx, group) for group in groups]
         ctx.state[self] = bills[0]
         total = bills[0].counted
         if len(bills) > 1:
@@ -128,36 +157,31 @@ class BillingCost(Plugin):
             lines=choice.groups[0],
         )
 
-    def _bill(self, ctx: Cycle, group: Rows, price: Floats) -> AddedBill:
-        """Return what the request adds to the bill of each row's line in `group`, whose list price is `price`."""
-        lines = ctx.snapshot.lines
-        return added_bill(
-            ctx.need,
-            billable_share(lines, group, ctx.shape.hours),
-            price=price,
-            load=lines.load[group],
-            paid=lines.paid[group],
-            purchased=lines.purchased[group],
-            flat_rate=lines.flat_rate[group],
-            free=self.args.free,
-            scarcity=self.args.scarcity,
-        )
+    def _estimate(self, ctx: Cycle, group: Rows) -> Estimate:
+        """Return what the request adds to the bill of each row's line in `group`."""
+        lines, history, shape = ctx.snapshot.lines, ctx.snapshot.history, ctx.shape.hours
+        formula = line_bills(lines, group, ctx.need, shape, free=self.args.free, scarcity=self.args.scarcity)
+        if self.args.method == "formula" or history is None:
+            return Estimate(formula=formula, exact=None, counted=formula.counted)
+        exact = exact_line_bills(lines, history, group, ctx.need, shape)
+        mean = (formula.counted + exact.added / ctx.need) / 2
+        return Estimate(formula=formula, exact=exact, counted=np.where(np.isnan(mean), formula.counted, mean))
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
-        bill: AddedBill | None = ctx.state.get(self)
+        bill: Estimate | None = ctx.state.get(self)
         if bill is None or isnan(counted := bill.counted.item(position)):
             return None
         if len(ctx.lines.of(position)) != 1:
             return None
         lines, line = ctx.snapshot.lines, ctx.lines.of(position)[0]
-        need, busy = ctx.need, bill.busy.item(position)
+        need, busy = ctx.need, bill.formula.busy.item(position)
         numbers: dict[str, Any] = {
             "busy": 100 * busy,
-            "over": 100 * bill.over.item(position),
-            "fill": 100 * bill.fill.item(position),
+            "over": 100 * bill.formula.over.item(position),
+            "fill": 100 * bill.formula.fill.item(position),
             "level": 100 * (lines.load.item(line) + need) / lines.purchased.item(line),
             "gb": need * busy * GB_A_MONTH,
-            "billed": bill.billed.item(position) * need,
+            "billed": bill.formula.billed.item(position) * need,
             "total": counted * need,
             "price": counted,
             "currency": ctx.snapshot.currency,
@@ -165,8 +189,19 @@ class BillingCost(Plugin):
         }
         if counted > numbers["dearest"]:
             return Note(TOO_DEAR, numbers)
-        only_billed = numbers["billed"] == numbers["total"]
-        return Note(_sentence(lines, line, only_billed=only_billed), numbers)
+        only_billed = bill.formula.billed.item(position) == bill.formula.counted.item(position)
+        if lines.flat_rate[line] or self.args.method == "formula":
+            return Note(_sentence(lines, line, only_billed=only_billed), numbers)
+        if bill.exact is None or isnan(exact := bill.exact.added.item(position)):
+            why = NOT_LOADED if bill.exact is None else TOO_SHORT
+            return Note(why, {"part": Note(_sentence(lines, line, only_billed=only_billed), numbers)})
+        numbers |= {
+            "exact": exact,
+            "formula": bill.formula.counted.item(position) * need,
+            "with_order": bill.exact.with_order.item(position),
+            "without": bill.exact.without.item(position),
+        }
+        return Note(EXACT, numbers)
 
 
 def _sentence(lines: Lines, line: int, *, only_billed: bool) -> Message:
@@ -189,17 +224,3 @@ def distinct_groups(choice: LineChoice) -> list[Rows]:
         seen = np.logical_or.reduce([group == other for other in groups]) if groups else np.zeros(group.size, np.bool_)
         groups.append(np.where(seen, NO_LINE, group))
     return groups
-
-
-def billable_share(lines: Lines, group: Rows, shape: Floats | None) -> Floats:
-    """Return the part of the request that each line would bill if it had no commit, by the request's 168 hours.
-
-    That is what flows in the line's busiest hours, all of it where these or the request's hours are not known. By
-    volume it is the mean, as a multiple of the mean that the line's price per Mbps is for.
-    """
-    if shape is None:
-        return np.ones(group.size)
-    busiest = lines.busiest_of(group)
-    hours = busiest.sum(axis=1)
-    in_busiest = np.where(hours > 0, (busiest @ shape) / np.maximum(hours, 1), 1.0)
-    return np.where(lines.by_volume[group], shape.mean() / MEAN_OF_PEAK, in_busiest)

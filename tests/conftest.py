@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from playwright.sync_api import Browser
 from pytest_django import DjangoDbBlocker
 from redis import Redis
 
@@ -16,13 +17,13 @@ from idcsched.accounts.token_use import token_use
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
 from tests.database import Pristine, close_other_connections
-from tests.servers import Unavailable, postgresql
+from tests.servers import Unavailable, chromium, postgresql
 from tests.servers import redis as redis_servers
 
 hypothesis_settings.register_profile(
     "quick", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-hypothesis_settings.register_profile("long", parent=hypothesis_settings.get_profile("quick"), max_examples=500)
+hypothesis_settings.register_profile("long", parent=hypothesis_settings.get_profile("quick"), max_examples=200)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 QUICK_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -134,3 +135,13 @@ def _own_language() -> Iterator[None]:
     """A request leaves its language behind in its thread: it must not reach the next test."""
     yield
     translation.deactivate()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright leaves an event loop running in this process
+    try:
+        with chromium.running() as found:
+            yield found
+    except Unavailable as error:
+        pytest.skip(str(error))

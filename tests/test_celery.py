@@ -2,18 +2,26 @@
 
 import re
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.conf import settings
+from kombu.exceptions import ContentDisallowed
+from kombu.serialization import dumps, loads, prepare_accept_content
 
 from idcsched.celery import app
 from idcsched.feed import tasks as feed_tasks
+from idcsched.jobs.schedule import housekeeping
+from idcsched.placement import tasks as placement_tasks
 from idcsched.scheduling import tasks as scheduling_tasks
 from metrics_ingest import tasks as metrics_tasks
 
 SCHEDULE = settings.CELERY_BEAT_SCHEDULE
-BY_MESSAGE = {"metrics_ingest.tasks.source_run"}
-"""What is scheduled source by source, in the database."""
+BY_MESSAGE = {
+    "metrics_ingest.tasks.source_run",  # scheduled source by source, in the database
+    "idcsched.placement.tasks.machine_tend",
+    "idcsched.placement.tasks.placement_deliver",
+}
 
 
 def test_it_works() -> None:
@@ -29,9 +37,21 @@ def test_what_is_scheduled_is_a_task(name: str) -> None:
 
 def test_every_periodic_task_is_scheduled() -> None:
     scheduled = {entry["task"] for entry in SCHEDULE.values()}
-    modules = (feed_tasks, metrics_tasks, scheduling_tasks)
+    modules = (feed_tasks, metrics_tasks, placement_tasks, scheduling_tasks)
     declared = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     assert declared - BY_MESSAGE <= scheduled
+
+
+@pytest.mark.parametrize(
+    ("zone", "at"),
+    [("UTC", ({4}, {0})), ("Asia/Shanghai", ({20}, {0})), ("Asia/Kolkata", ({22}, {30})), ("Asia/Tokyo", ({19}, {0}))],
+)
+def test_what_is_done_at_night_is_done_in_the_night_of_the_billing_zone(
+    zone: str, at: tuple[set[int], set[int]]
+) -> None:
+    entry = housekeeping(ZoneInfo(zone))["shapes-learn"]
+    assert (entry["schedule"].hour, entry["schedule"].minute) == at
+    assert entry["options"] == {"expires": 3600}
 
 
 def test_a_message_is_acknowledged_when_its_work_is_done() -> None:
@@ -52,3 +72,13 @@ def test_every_queue_has_a_worker_in_the_composed_system() -> None:
     said = (settings.BASE_DIR / "docker-compose.yml").read_text(encoding="utf-8")
     taken = re.findall(r"worker, -Q, (\w+)", said)
     assert sorted(taken) == sorted(queue.name for queue in settings.CELERY_TASK_QUEUES)
+
+
+@pytest.mark.parametrize("form", ["pickle", "yaml"])
+def test_messages_are_json_and_nothing_else(form: str) -> None:
+    """Reading a pickle runs what it says: whoever can write to the broker must not gain that."""
+    accepted = prepare_accept_content(app.conf.accept_content)
+    kind, encoding, text = dumps({"id": 1}, "json")
+    assert loads(text, kind, encoding, accept=accepted) == {"id": 1}
+    with pytest.raises(ContentDisallowed):
+        loads(b"", f"application/x-{form}", "binary", accept=accepted)

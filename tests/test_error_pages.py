@@ -8,7 +8,10 @@ from django.http import HttpResponse
 from django.test import Client
 
 from idcsched.accounts.services import user_create
+from idcsched.framework.errors import Unavailable
+from idcsched.framework.messages import _
 from idcsched.inventory.admin import IspAdmin
+from idcsched.scheduling.live import live
 
 pytestmark = pytest.mark.usefixtures("db")
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -36,7 +39,7 @@ def heading(response: HttpResponse) -> str:
 def test_it_works() -> None:
     page = visitor("admin").get("/admin/nope/")
     assert (page.status_code, heading(page)) == (404, "There is no such page")
-    assert 'href="/admin/"' in page.content.decode()
+    assert 'href="/console/"' in page.content.decode()
 
 
 def test_what_a_role_may_not_see_is_a_page_too() -> None:
@@ -67,6 +70,15 @@ def test_a_bug_is_a_page_with_the_request_s_id(monkeypatch: pytest.MonkeyPatch) 
     assert (page.status_code, heading(page)) == (500, "Something failed on our side")
     assert b"mine-1" in page.content
     assert b"secret" not in page.content
+
+
+def test_what_can_t_be_answered_now_is_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any) -> None:
+        raise Unavailable("starting", _("nothing is known yet; the database does not answer"))
+
+    monkeypatch.setattr(type(live), "catch_up", fail)
+    page = visitor("admin", raise_request_exception=False).get("/console/")
+    assert (page.status_code, heading(page)) == (503, "Not available now")
 
 
 def test_it_is_said_in_the_reader_s_language() -> None:

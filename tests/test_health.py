@@ -6,6 +6,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from pytest_django import Settings
 
+from idcsched.scheduling.live import live
 from tests.servers import free_port
 
 
@@ -13,7 +14,7 @@ from tests.servers import free_port
 def test_it_works(client: Client) -> None:
     response = client.get("/health/ready/")
     assert response.status_code == 200
-    assert response.json() == {"status": "ok", "database": "ok", "broker": "embedded"}
+    assert response.json() == {"status": "ok", "database": "ok", "snapshot": "ok", "broker": "embedded"}
     assert "no-store" in response["Cache-Control"]
 
 
@@ -49,6 +50,15 @@ def test_not_ready_before_the_migrations(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("db")
+def test_not_ready_with_a_snapshot_too_old_to_answer_with(client: Client, settings: Settings) -> None:
+    live.catch_up()
+    settings.SNAPSHOT_MAX_AGE = -1
+    response = client.get("/health/ready/")
+    assert response.status_code == 503
+    assert (response.json()["database"], response.json()["snapshot"]) == ("ok", "snapshot_too_old")
+
+
+@pytest.mark.usefixtures("db")
 def test_redis_is_reported(client: Client, settings: Settings, redis_url: str) -> None:
     settings.REDIS_URL = redis_url
     assert client.get("/health/ready/").json()["broker"] == "ok"
@@ -62,7 +72,16 @@ def test_redis_away_is_reported_and_does_not_count(client: Client, settings: Set
     assert response.json()["broker"] == "unreachable (ConnectionError)"
 
 
+@pytest.mark.usefixtures("db")
+@pytest.mark.parametrize("address", ["/health/live/", "/health/ready/", "/metrics"])
+def test_monitoring_asks_at_any_address(client: Client, address: str) -> None:
+    """Orchestrators and Prometheus send a container's own address as the host."""
+    assert client.get(address, SERVER_NAME="172.28.0.7").status_code == 200
+    assert client.get("/api/v1/", SERVER_NAME="172.28.0.7").status_code == 400
+
+
 @pytest.mark.parametrize("secure", [True, False], ids=["over HTTPS", "over HTTP"])
 def test_probes_are_never_redirected(client: Client, settings: Settings, secure: bool) -> None:
     settings.SECURE_SSL_REDIRECT = True
     assert client.get("/health/live/", secure=secure).status_code == 200
+    assert client.get("/metrics", secure=secure).status_code != 301

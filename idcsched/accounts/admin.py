@@ -10,6 +10,8 @@ from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import get_language_info, gettext_lazy
 from django.utils.translation import gettext as _
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from idcsched.framework.errors import Conflict
@@ -27,6 +29,7 @@ __all__ = ["ApiTokenAdmin", "ChangeAdmin", "TenantAdmin", "UserAdmin"]
 OVERLAP = timedelta(days=1)
 
 admin.site.unregister(Group)  # only a user's role decides what the user may do
+admin.site.unregister([TOTPDevice, StaticDevice])  # these pages show the secrets of others
 
 
 @admin.register(Tenant)
@@ -84,6 +87,19 @@ class UserAdmin(ServiceAdmin):
     list_select_related = ["tenant"]
     search_fields = ["username", "first_name", "last_name", "email"]
     autocomplete_fields = ["tenant"]
+    actions = ["reset_second_factor"]
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions: dict[str, Any] = super().get_actions(request)
+        if settings.SECOND_FACTOR == "off":
+            actions.pop("reset_second_factor", None)
+        return actions
+
+    @admin.action(description=gettext_lazy("Reset the second factor"), permissions=["change"])
+    def reset_second_factor(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for user in queryset:
+            services.second_factor_reset(user=user)
+        self.message_user(request, _("They set up a new one when they sign in next."), messages.SUCCESS)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         return super().get_form(request, obj, change, form=ActiveUserForm if obj else UserForm, **kwargs)

@@ -9,7 +9,15 @@ from unfold.forms import AuthenticationForm
 
 from .models import User
 
-__all__ = ["LoginForm"]
+__all__ = ["LoginForm", "SecondFactorNeeded"]
+
+
+class SecondFactorNeeded(Exception):
+    """The password is right, and the user needs a second factor."""
+
+    def __init__(self, user: User) -> None:
+        super().__init__()
+        self.user = user
 
 
 class LoginForm(AuthenticationForm):
@@ -20,6 +28,8 @@ class LoginForm(AuthenticationForm):
             detail = _("The password is right, but users of the role %(role)s have no pages here: they ask the API.")
             raise ValidationError(detail, code="no_pages", params={"role": user.get_role_display()})
         super().confirm_login_allowed(user)
+        if isinstance(user, User) and user.needs_second_factor:
+            raise SecondFactorNeeded(user)
 
     def get_invalid_login_error(self) -> ValidationError:
         """Return the error of a failed login; the backends can't tell an inactive user from an unknown one."""

@@ -2,6 +2,7 @@ from collections.abc import Iterable
 from ipaddress import ip_address, ip_network
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.core.exceptions import ValidationError
 from django.core.validators import MinLengthValidator
@@ -107,6 +108,15 @@ class User(AbstractUser, Recorded):
     language = models.CharField(
         _("language"), max_length=10, blank=True, help_text=_("Empty: what the browser asks for.")
     )
+    oidc_subject = models.CharField(
+        _("OpenID subject"),
+        max_length=255,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text=_("Who the user is at the OpenID provider; empty: nobody there."),
+    )
 
     objects: ClassVar[UserAccounts] = UserAccounts()
 
@@ -114,11 +124,24 @@ class User(AbstractUser, Recorded):
         verbose_name = _("user")
         verbose_name_plural = _("users")
         ordering = ["username"]
-        constraints = [one_of("role", Role, name="user_role_known")]
+        constraints = [
+            one_of("role", Role, name="user_role_known"),
+            unique("oidc_subject", name="user_oidc_subject_unique", where=~Q(oidc_subject="")),
+        ]
 
     @property
     def audit_key(self) -> str:
         return self.username
+
+    @property
+    def needs_second_factor(self) -> bool:
+        """Whether a password alone does not sign the user in."""
+        wanted = settings.SECOND_FACTOR
+        return wanted == "everybody" or (wanted == "administrators" and self.role == Role.ADMIN)
+
+    def get_session_auth_hash(self) -> str:
+        """Return what a session must hold to go on: one from before a second factor was needed ends."""
+        return super().get_session_auth_hash() + ("+" if self.needs_second_factor else "")
 
 
 def tokens_in_force_protect(collector: Any, field: Any, rows: models.QuerySet[Any], using: str) -> None:

@@ -43,9 +43,9 @@ class SelectorField(DocumentField):
 
 
 class ShapeField(DocumentField):
-    """24 or 168 numbers, none negative and one of them above 0."""
+    """24 or 168 numbers, none negative and one of them above 0; null: no shape."""
 
-    kind = Shape
+    kind = Shape | None
 
 
 class ObjectField(DocumentField):

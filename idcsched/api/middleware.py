@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.request import Request
+from structlog.contextvars import bind_contextvars, clear_contextvars
 from uuid_utils import uuid7
 
 __all__ = ["HEADER", "RequestIdMiddleware", "request_id_given", "request_id_of"]
@@ -22,6 +23,8 @@ class RequestIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         name = request_id_given(request)
+        clear_contextvars()  # the thread may have answered another request before
+        bind_contextvars(request_id=name)
         response = self.get_response(request)
         response[HEADER] = name
         return response

@@ -6,6 +6,8 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from .routing import Router, nothing_here
+from .views.advice import AdviceView
+from .views.backtests import BacktestViewSet
 from .views.bandwidth import BandwidthViewSet
 from .views.batch import BatchView
 from .views.capacity import CapacityView
@@ -40,6 +42,7 @@ router.register("metrics", MetricViewSet)
 router.register("bandwidth", BandwidthViewSet)
 router.register("sources", SourceViewSet)
 router.register("profiles", ProfileViewSet)
+router.register("backtests", BacktestViewSet)
 router.register("decisions", DecisionViewSet)
 router.register("tenants", TenantViewSet)
 router.register("users", UserViewSet)
@@ -55,6 +58,7 @@ browsable_docs = csp(settings.API_DOCS_SECURITY_POLICY)(SpectacularSwaggerSplitV
 resources = [
     path("schedule/", ScheduleView.as_view(), name="schedule"),
     path("schedule/batch/", BatchView.as_view(), name="schedule-batch"),
+    path("advice/", AdviceView.as_view(), name="advice"),
     path("capacity/", CapacityView.as_view(), name="capacity"),
     path("samples/", SamplesView.as_view(), name="samples"),
     path("collectors/", CollectorsView.as_view(), name="collectors"),

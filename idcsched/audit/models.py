@@ -16,6 +16,7 @@ class Via(models.TextChoices):
 
     API = "api", _("API")
     ADMIN = "admin", _("admin")
+    CONSOLE = "console", _("console")
     COMMAND = "command", _("command")
     TASK = "task", _("task")
     IMPORT = "import", _("import")

@@ -6,7 +6,7 @@ run.
 
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 
-__all__ = ["API_DOCS", "CLOSED", "PAGES"]
+__all__ = ["API_DOCS", "CLOSED", "CONSOLE", "PAGES"]
 
 CLOSED = {"default-src": [NONE], "frame-ancestors": [NONE], "base-uri": [NONE], "form-action": [NONE]}
 """The policy of answers that are no pages: JSON, redirects, probes. They may load nothing."""
@@ -21,6 +21,15 @@ PAGES = CLOSED | {
     "form-action": [SELF],
 }
 """The policy of the admin."""
+
+CONSOLE = CLOSED | {
+    "script-src": [SELF],
+    "style-src": [SELF],
+    "img-src": [SELF, "data:"],
+    "connect-src": [SELF],
+    "form-action": [SELF],
+}
+"""The policy of the console."""
 
 API_DOCS = CLOSED | {
     "script-src": [SELF],

@@ -32,6 +32,7 @@ __all__ = [
     "flag",
     "host_list",
     "integer",
+    "issuer",
     "listing",
     "network_list",
     "number",
@@ -39,9 +40,12 @@ __all__ = [
     "path",
     "rate",
     "redis_url",
+    "role_table",
     "secret",
     "secret_list",
     "table",
+    "text",
+    "web_address",
     "zone",
 ]
 
@@ -246,6 +250,7 @@ def choice(*options: Word) -> Parser[Word]:
     return Parser(" or ".join(f"`{option}`" for option in options), convert)
 
 
+text = Parser("text", str)
 secret = Parser("random text, 50 characters or more", str)
 path = Parser("a folder", lambda text: Path(text).expanduser().absolute())
 
@@ -268,6 +273,37 @@ def _origins(text: str) -> list[str]:
 
 
 origin_list = Parser("a list of origins such as `https://idc.example.com`, separated by commas", _origins)
+
+
+def _issuer(text: str) -> str:
+    if not fullmatch(r"(https://(?=[^/])|http://(localhost|127\.0\.0\.1)(?=[:/]|\Z))[^\s?#@]*", text):
+        raise ValueError(text)
+    return text
+
+
+issuer = Parser("an address such as `https://id.example.com/realms/example`, of HTTPS unless on this machine", _issuer)
+
+
+ROLES = ("viewer", "operator", "admin")
+
+
+def _role_table(text: str) -> dict[str, str]:
+    pairs = [item.rpartition("=") for item in _listing(text)]
+    if not all(group and role in ROLES for group, _, role in pairs):
+        raise ValueError(text)
+    return {group: role for group, _, role in pairs}
+
+
+role_table = Parser("a list of `GROUP=ROLE`, separated by commas; ROLE is `viewer`, `operator` or `admin`", _role_table)
+
+
+def _web_address(text: str) -> str:
+    if not fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", text):
+        raise ValueError(text)
+    return text
+
+
+web_address = Parser("an address such as `http://collector:4318`", _web_address)
 
 
 def _networks(text: str) -> list[str]:

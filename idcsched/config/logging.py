@@ -1,31 +1,67 @@
-"""The configuration of the log, whose lines name the request that they are about."""
+"""The configuration of the log: one line an entry, as JSON or for people, with the context that structlog keeps.
 
-import logging
-from typing import Any
+Modules log by Python's `logging`; structlog renders the entries. What is bound by `structlog.contextvars` (the request
+id, for example) is added to every entry of the same request or task.
+"""
 
-from idcsched.audit.context import origin
+import json
+import sys
+from typing import Any, Literal
 
-__all__ = ["RequestId", "configuration"]
+import structlog
+from structlog.stdlib import ProcessorFormatter
+from structlog.typing import Processor
+
+__all__ = ["ACCESS_FIELDS", "LogFormat", "configuration", "format_by_default"]
+
+LogFormat = Literal["json", "console"]
+ACCESS_FIELDS = ("method", "route", "path", "status", "ms", "caller")
+"""The fields of the access log. No other `extra` of an entry is shown: libraries put whole requests there."""
 
 
-class RequestId(logging.Filter):
-    """Filter that adds the id of the HTTP request to each record, `-` where there is none."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        request = getattr(record, "request", None)  # Django's own records carry it
-        record.request_id = getattr(request, "request_id", "") or origin().request_id or "-"
-        return True
+def format_by_default() -> LogFormat:
+    """Return the format for people on a terminal, else JSON."""
+    return "console" if sys.stderr.isatty() else "json"
 
 
-def configuration(level: str) -> dict[str, Any]:
-    """Return the configuration of Python's logging: one line an entry, on standard error."""
+def configuration(level: str, log_format: LogFormat, *, access_log: bool) -> dict[str, Any]:
+    """Return the configuration of Python's logging: one line an entry, on standard error.
+
+    With the access log, the server logs each request and the worker each task.
+    """
+    each_one = "INFO" if access_log else "WARNING"
+    context: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(allow=ACCESS_FIELDS),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"request_id": {"()": "idcsched.config.logging.RequestId"}},
-        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "filters": ["request_id"], "formatter": "line"}},
+        "formatters": {
+            "structured": {
+                "()": ProcessorFormatter,
+                "foreign_pre_chain": context,
+                "processors": [ProcessorFormatter.remove_processors_meta, *_renderers(log_format)],
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},
         "root": {"handlers": ["stderr"], "level": level},
-        # Django's own handlers would log everything twice.
-        "loggers": {"django": {"handlers": [], "level": level, "propagate": True}},
+        "loggers": {
+            # Django's own handlers would log everything twice.
+            "django": {"handlers": [], "level": level, "propagate": True},
+            "idcsched.web.access": {"level": each_one},
+            "celery.worker.strategy": {"level": each_one},
+            "celery.app.trace": {"level": each_one},
+        },
     }
+
+
+def _renderers(log_format: LogFormat) -> list[Processor]:
+    """Return what turns an entry into its line; a traceback shows no values of variables, which may be secrets."""
+    if log_format == "console":
+        plain = structlog.dev.plain_traceback
+        return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(json.dumps, ensure_ascii=False)]

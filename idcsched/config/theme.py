@@ -57,7 +57,8 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def _shortcuts(apps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield what operators must be able to do from any page at once: to taint IDCs."""
+    """Yield what operators must be able to do from any page at once: to see the fleet, and to taint IDCs."""
+    yield {"title": _("Console"), "icon": "monitoring", "link": reverse_lazy("console:overview")}
     models = [model for app in apps for model in app["models"]]
     taint = next((model for model in models if model["model"]._meta.label == "inventory.Taint"), None)
     if taint is not None and taint["add_url"]:

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Final
 
 from django.conf import settings
-from prometheus_client import Gauge
+from prometheus_client import Counter, Gauge
 
 from idcsched.framework.errors import Unavailable
 from idcsched.framework.messages import _
@@ -29,6 +29,8 @@ taken = Gauge(
     "Threads that work on something that may wait for the database or another server.",
     multiprocess_mode="livesum",
 )
+places = Gauge("idcsched_places", "The most threads that may wait so at a time.", multiprocess_mode="livesum")
+refused = Counter("idcsched_places_refused", "Requests that were refused because no place was free.")
 
 
 class _Places:
@@ -59,6 +61,7 @@ class _ThreadState(threading.local):
 
 _here: Final = _ThreadState()
 _places: Final = _Places(settings.WEB_THREADS - LEFT_FREE)
+places.set(settings.WEB_THREADS - LEFT_FREE)
 
 
 @contextmanager
@@ -68,6 +71,7 @@ def place() -> Iterator[None]:
         yield
         return
     if not _places.take():
+        refused.inc()
         raise Unavailable("busy", _("as many requests as may wait for the database at a time do so already"))
     _here.holds_place = True
     try:

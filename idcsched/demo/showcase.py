@@ -11,8 +11,9 @@ import msgspec
 
 from idcsched.framework.answer import Candidate, Score
 from idcsched.framework.billing import monthly_price
+from idcsched.scheduling.prose import amount, level, percent, raw_text, why_not
 from idcsched.scheduling.schedule import Scheduled
-from idcsched.scheduling.table import aligned, amount, flip_phrases, render
+from idcsched.scheduling.table import aligned, render
 
 __all__ = ["ORDER", "show"]
 
@@ -147,16 +148,10 @@ def _raw_text(name: str, candidate: Candidate) -> str:
     match name:
         case "billing_cost":
             return f"{_monthly(candidate):,.0f}"
-        case "network_flow" | "resource":
-            return _percent(score.raw)
-        case "locality":
-            return f"{score.raw:.0f} km"
+        case "network_flow" | "resource" | "locality":
+            return raw_text(name, score)
         case _:
             return f"{score.raw:+g}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _comparisons(scheduled: Scheduled, winner: Candidate, prices: Mapping[str, float | None]) -> Iterator[str]:
@@ -166,13 +161,13 @@ def _comparisons(scheduled: Scheduled, winner: Candidate, prices: Mapping[str, f
     if cheaper:
         best = min(cheaper, key=lambda each: _price_or_infinity(prices[each.idc]))
         against = f"{amount(prices[best.idc])} against {amount(prices[winner.idc])} CNY per Mbps"
-        yield f"Why not {best.idc}, which has the lower list price ({against})? {_bill(best)}.{_behind(winner, best)}"
+        yield why_not(winner, best, advantage=f"the lower list price ({against})")
     roomier = max(others, key=_room, default=winner)
     if _room(roomier) > _room(winner):
-        against = f"{_percent(_room(roomier))} left against {_percent(_room(winner))}"
-        yield f"Why not {roomier.idc}, which has the most room ({against})? {_bill(roomier)}.{_behind(winner, roomier)}"
-    if scheduled.margin is not None and (phrases := flip_phrases(scheduled.margin.flips, winner)):
-        yield f"{scheduled.margin.runner_up} would draw level only if {' or '.join(phrases)}."
+        against = f"{percent(_room(roomier))} left against {percent(_room(winner))}"
+        yield why_not(winner, roomier, advantage=f"the most room ({against})")
+    if scheduled.margin is not None:
+        yield from level(scheduled.margin, winner)
 
 
 def _price_or_infinity(price: float | None) -> float:
@@ -181,13 +176,6 @@ def _price_or_infinity(price: float | None) -> float:
 
 def _room(candidate: Candidate) -> float:
     return candidate.scores[ROOM].raw or 0.0
-
-
-def _behind(winner: Candidate, other: Candidate) -> str:
-    lost = winner.scores[BILL].contribution - other.scores[BILL].contribution
-    won = other.scores[ROOM].contribution - winner.scores[ROOM].contribution
-    gained = f", its room wins {won:,.0f} back" if won >= 1 else ""
-    return f" That costs it {lost:,.0f} points{gained}; in all it is {winner.score - other.score:,.0f} behind."
 
 
 def _rejections(scheduled: Scheduled) -> Iterator[str]:

@@ -96,17 +96,21 @@ def web_command(*, port: int) -> list[str]:
 
 
 def interrupt_on_signals() -> None:
-    """Have the first Ctrl-C, SIGTERM or SIGHUP raise KeyboardInterrupt; later ones are ignored."""
-    for number in STOP_SIGNALS:
+    """Have Ctrl-C, SIGTERM or SIGHUP raise KeyboardInterrupt, again each second until `ignore_signals` is called.
+
+    Again, since Python drops what is raised while it runs a finalizer or the callback of a weak reference.
+    """
+    for number in (*STOP_SIGNALS, signal.SIGALRM):
         signal.signal(number, _interrupt)
 
 
 def ignore_signals() -> None:
     """Ignore Ctrl-C, SIGTERM and SIGHUP from now on, so that the processes are stopped without interruption."""
+    signal.alarm(0)
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    ignore_signals()
+    signal.alarm(1)
     raise KeyboardInterrupt

@@ -61,7 +61,7 @@ class Passed(_Part, frozen=True, kw_only=True):
 
 class Candidate(_Part, frozen=True, kw_only=True):
     """One IDC of the ranking. `filters`: in a full explanation the filters that judged by numbers; absent where none
-    did. `chosen`: this candidate was picked among those near the best; absent elsewhere."""
+    did. `chosen`: this candidate was planned, or picked among those near the best; absent elsewhere."""
 
     rank: int
     idc: str

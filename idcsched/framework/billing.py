@@ -16,8 +16,10 @@ __all__ = [
     "GB_A_MONTH",
     "MEAN_OF_PEAK",
     "SCARCITY",
+    "TRAFFIC_LEVELS",
     "AddedBill",
     "added_bill",
+    "free_mbps",
     "monthly_price",
     "paid_anyway",
 ]
@@ -29,10 +31,11 @@ MEAN_OF_PEAK: Final = 0.5
 """Mean ÷ peak that is assumed of an order without a shape. Measured lines have about this mean ÷ 95th percentile."""
 GB_A_MONTH: Final = 162.0
 """What 1 Mbps carries in 30 days at that mean."""
+TRAFFIC_LEVELS: Final = np.exp(0.1 * np.array([-1.2816, -0.5244, 0.0, 0.5244, 1.2816]))
+"""The traffic of a line that this month may have, as multiples of what is known: the middles of five equally probable
+parts of a log-normal distribution."""
 
 _FLAT_RATE_PAID: Final = 0.9  # the part of a flat-rate line's purchased bandwidth that counts as its commit
-_LEVELS: Final = np.exp(0.1 * np.array([-1.2816, -0.5244, 0.0, 0.5244, 1.2816]))[:, np.newaxis]
-"""The middles of five equally probable parts of a log-normal distribution."""
 _SCARCE_FROM, _SCARCE_SPAN, _SCARCE_MOST = 0.7, 0.2, 1.5
 _SOME: Final = 1e-9  # Mbps: the least divisor
 
@@ -61,7 +64,7 @@ def added_bill(
     scarcity: float = SCARCITY,
 ) -> AddedBill:
     """Return what `need` Mbps add to the bills of some lines; NaN where a line's price or load is not known."""
-    over = ((load * _LEVELS + need - paid) / need).clip(0.0, 1.0).mean(axis=0)
+    over = ((load * TRAFFIC_LEVELS[:, np.newaxis] + need - paid) / need).clip(0.0, 1.0).mean(axis=0)
     over = np.where(flat_rate, 0.0, over)
     fill = np.minimum(1.0, (load + need) / np.maximum(paid, _SOME))
     level = (load + need) / np.maximum(purchased, _SOME)
@@ -69,6 +72,14 @@ def added_bill(
     billed = price * busy * over
     used_up = price * (busy * free * fill**2 * (1.0 - over) + scarcity * scarce)
     return AddedBill(counted=billed + used_up, billed=billed, busy=busy, over=over, fill=fill)
+
+
+def free_mbps(load: Floats, paid: Floats) -> Floats:
+    """Return the Mbps of each line that are paid for and not in use, one column a level of the line's traffic.
+
+    What orders need beyond these is what `added_bill` bills.
+    """
+    return np.maximum(paid[:, np.newaxis] - load[:, np.newaxis] * TRAFFIC_LEVELS, 0.0)
 
 
 def monthly_price(charge_type: str, per_mbps: float | None, per_gb: float | None) -> float | None:

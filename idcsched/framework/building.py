@@ -6,10 +6,11 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .billing import added_bill, monthly_price, paid_anyway
 from .capacity import BANDWIDTH, Usage, demand, room, stock_left, used_bandwidth
-from .facts import STOCK_RESOURCES, IdcFact, RegionFact, Samples, TaintFact, World
+from .facts import STOCK_RESOURCES, History, IdcFact, RegionFact, Samples, TaintFact, World
 from .labels import LabelColumn, Mask, Rows
 from .memory import sealed
 from .normalize import Floats
@@ -55,6 +56,7 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
         planes_by_isp=sealed(_planes_by_isp(lines, len(order))),
         headcounts=Headcounts(world.headcounts),
         shapes={(fact.tenant, fact.business): fact for fact in world.shapes},
+        history=sealed(_history(world.history, line_order)),
         usage=world.usage,
         currency=world.currency,
         dearest_price=_dearest(lines) if world.dearest_price is None else world.dearest_price,
@@ -150,7 +152,14 @@ def _lines(world: World, order: Sequence[int], row_of: Mapping[str, int], bandwi
     return lines_with_room(lines, bandwidth, usage)
 
 
-def busiest_hours(hourly: Floats | None, order: Sequence[int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def _history(history: History | None, order: Sequence[int]) -> History | None:
+    """Return the history with its rows in the order of the snapshot's lines."""
+    return None if history is None else replace(history, hours=history.hours[np.array(order, dtype=np.intp)])
+
+
+def busiest_hours(
+    hourly: npt.NDArray[np.floating[Any]] | None, order: Sequence[int]
+) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Return each line's busiest 5 % of the known hours, rounded up, as bits; ties with the last of them count."""
     bits, places = np.zeros((len(order), HOURS_A_WEEK // 8), dtype=np.uint8), np.array(order, dtype=np.intp)
     for start in range(0, places.size if hourly is not None else 0, _LINES_AT_ONCE):
@@ -159,12 +168,13 @@ def busiest_hours(hourly: Floats | None, order: Sequence[int]) -> np.ndarray[Any
     return bits
 
 
-def _busiest(hourly: Floats) -> Mask:
+def _busiest(hourly: npt.NDArray[np.floating[Any]]) -> Mask:
     hours = np.nan_to_num(hourly, nan=-np.inf)
     known = np.isfinite(hours)
     share = np.ceil(known.sum(axis=1) * BUSY_SHARE).astype(np.intp)
     threshold = np.take_along_axis(-np.sort(-hours, axis=1), np.maximum(share - 1, 0)[:, np.newaxis], axis=1)
-    return known & (hours >= threshold)
+    busiest: Mask = known & (hours >= threshold)
+    return busiest
 
 
 def lines_with_room(lines: Lines, bandwidth: MetricColumn | None, usage: Usage) -> Lines:

@@ -15,7 +15,7 @@ from .capacity import BANDWIDTH
 from .external import Reply
 from .facts import MetricFact
 from .labels import Mask, Rows
-from .lines import LineChoice, LinePolicy, choose_lines
+from .lines import LineChoice, LinePolicy, carrying_lines, choose_lines
 from .normalize import Floats
 from .request import Request
 from .shape import FLAT, OrderShape
@@ -100,8 +100,12 @@ class Cycle(msgspec.Struct, kw_only=True):
 
     def roomiest_lines(self, positions: Rows) -> LineChoice:
         """Return the lines that the rows at those positions would use if the profile chose the roomiest."""
-        policy = replace(self.line_policy, choice="roomiest")
+        policy = replace(self.line_policy, choice="roomiest", planned=())
         return choose_lines(self.snapshot, self.row_numbers[positions], self._fresh_lines(), policy)
+
+    def carrying_lines(self) -> list[Rows]:
+        """Return columns of lines that these rows could use instead of the chosen one."""
+        return carrying_lines(self.snapshot, self.row_numbers, self._fresh_lines(), self.line_policy)
 
     def narrowed(self, positions: Rows) -> "Cycle":
         """Return the cycle narrowed to `positions`."""

@@ -78,7 +78,7 @@ def decide(
         survivors=survivors,
         columns=columns,
         ranking=ranking,
-        picked=pick(profile, ranking),
+        picked=pick(survivors, profile, ranking),
         hints=hints,
         plugin_errors=tuple(ctx.errors),
         timings=tuple(ctx.timings),
@@ -190,7 +190,18 @@ def _line_policy(request: Request, snapshot: Snapshot, profile: Profile) -> Line
         choice=profile.line_choice,
         bgp_substitutes=profile.bgp_substitutes,
         unknown=profile.unknown_lines,
+        planned=_planned_lines(request, snapshot),
     )
+
+
+def _planned_lines(request: Request, snapshot: Snapshot) -> tuple[int, ...]:
+    """Return the lines that the request plans to use; lines that the snapshot does not have are left out."""
+    planned, lines = request.planned, snapshot.lines
+    row = snapshot.idcs.row_of.get(planned.idc) if planned is not None else None
+    if row is None or planned is None or planned.lines is None:
+        return ()
+    of_idc = range(lines.first.item(row), lines.first.item(row + 1))
+    return tuple([line for line in of_idc if lines.codes[line] in planned.lines])
 
 
 def _universe(ctx: Cycle, profile: Profile) -> slice | Rows:

@@ -126,6 +126,12 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.feasible > 0
 
     @property
+    def as_planned(self) -> bool:
+        """Whether the IDC is taken that the request plans to take."""
+        planned = self.cycle.request.planned
+        return planned is not None and self.scheduled and self.code(self.picked) == planned.idc
+
+    @property
     def feasible(self) -> int:
         """How many IDCs fit."""
         return self.survivors.size

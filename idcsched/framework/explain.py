@@ -99,7 +99,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         evaluated=decision.cycle.size,
         feasible=decision.feasible,
         not_visited=decision.not_visited,
-        picked=decision.profile.pick.kind,
+        picked="planned" if decision.as_planned else decision.profile.pick.kind,
         shape_from=decision.cycle.shape.source if decision.cycle.need else msgspec.UNSET,
         shape_note=_shape_note(decision, say) if explained else msgspec.UNSET,
         fallback_group=_fallback_group(decision),
@@ -155,7 +155,9 @@ def _lines_with_notes(decision: Decision, positions: Rows, say: Say) -> list[tup
     for number, position in enumerate(positions.tolist()):
         pairs = dict(zip(survivors.lines.at(position), roomiest.at(number), strict=True))
         notes = [
-            _preferred(survivors, line, pairs[line], say) if room[pairs[line]] > room[line] else msgspec.UNSET
+            _preferred(survivors, line, pairs[line], say)
+            if room[pairs[line]] > room[line] and line not in survivors.line_policy.planned
+            else msgspec.UNSET
             for line in survivors.lines.of(position)
         ]
         uses[number] = tuple(
@@ -214,7 +216,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     scores, lines = _scores_at(decision, positions, tell), _lines_with_notes(decision, positions, tell.say)
     with_figures = [judgement for judgement in decision.judgements if judgement.figures] if full else []
     rows = decision.survivors.row_numbers[positions]
-    marked = decision.picked if decision.profile.pick.kind != "best" else None
+    marked = decision.picked if decision.as_planned or decision.profile.pick.kind != "best" else None
     judged = np.searchsorted(decision.cycle.row_numbers, rows) if with_figures else rows
     for number, (place, position, row) in enumerate(zip(places, positions.tolist(), rows.tolist(), strict=True)):
         yield Candidate(

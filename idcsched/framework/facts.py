@@ -20,6 +20,7 @@ __all__ = [
     "STOCK_RESOURCES",
     "AffinityFact",
     "HeadcountFact",
+    "History",
     "IdcFact",
     "LineFact",
     "MetricFact",
@@ -143,12 +144,31 @@ class HeadcountFact:
 class ShapeFact:
     """How the traffic of a tenant's business is spread over a week; without a tenant, of that business of any tenant.
 
-    `hours` are the 168 hours of a week from Monday 00:00 of the billing zone, as shares of the busiest.
+    `hours` are the 168 hours of a week from Monday 00:00 of the billing zone, as shares of the busiest. A shape that
+    was learnt rests on so many `lines` and `days` of traffic; None: an operator has entered it.
     """
 
     business: str
     tenant: str = ""
     hours: npt.NDArray[np.float32]
+    lines: int | None = None
+    days: int | None = None
+
+    @property
+    def learnt(self) -> bool:
+        return self.lines is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+class History:
+    """What each line (a row) carried in 30 whole days: the mean Mbps of 720 hours, oldest first; NaN: a gap.
+
+    `weekday` is that of the first day in the billing zone, 0 for a Monday. `version` names the readings that it is of.
+    """
+
+    hours: npt.NDArray[np.float32]
+    weekday: int
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +187,8 @@ class World:
     hourly: Floats | None = None
     """Mean Mbps of every line (a row each, in the order of `lines`) in each hour of the week from Monday 00:00 of the
     billing zone, over the last 168 hours; NaN: a gap. None: no history at all."""
+    history: History | None = None
+    """What every line, in the order of `lines`, carried in the last 30 days; None: that is not loaded."""
     shapes: tuple[ShapeFact, ...] = ()
     usage: Usage = field(default_factory=Usage)
     currency: str = "CNY"

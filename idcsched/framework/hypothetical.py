@@ -16,6 +16,7 @@ from .building import lines_with_room
 from .capacity import BANDWIDTH
 from .decoding import pointer_token
 from .errors import Invalid
+from .facts import History
 from .labels import Mask
 from .memory import Memory
 from .messages import _
@@ -48,6 +49,7 @@ def suppose(snapshot: Snapshot, what_if: Hypothetical, *, now: float) -> Snapsho
         taints=_taints(snapshot, what_if),
         metrics=metrics,
         lines=lines,
+        history=_history(snapshot, what_if),
     )
 
 
@@ -145,6 +147,17 @@ def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
             columns["paid"][number] = paid_anyway(lines.charge_types[number], _known(commit), purchased)
     bandwidth = snapshot.metrics.get(BANDWIDTH)
     return lines_with_room(replace(lines, **columns), bandwidth, snapshot.usage)
+
+
+def _history(snapshot: Snapshot, what_if: Hypothetical) -> History | None:
+    """Return the history with each line of supposed bandwidth as if it had carried that all the time."""
+    if snapshot.history is None:
+        return None
+    hours = snapshot.history.hours.copy()
+    for _pointer, scope, line, code, value in _values(snapshot, what_if):
+        if scope == "line" and code == BANDWIDTH:
+            hours[line] = np.nan if value is None else value
+    return replace(snapshot.history, hours=hours)
 
 
 def _price(lines: Lines, columns: dict[str, Floats], number: int) -> float:

@@ -16,14 +16,15 @@ from .labels import Mask, Rows
 from .normalize import Floats
 from .snapshot import Lines, Snapshot
 
-__all__ = ["BGP", "NO_LINE", "LineChoice", "LinePolicy", "choose_lines"]
+__all__ = ["BGP", "NO_LINE", "LineChoice", "LinePolicy", "carrying_lines", "choose_lines"]
 
 BGP = "bgp"
 NO_LINE = -1
 
 
 class LinePolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules of profile and request about lines. `unknown`: how to treat a line whose use is unknown."""
+    """The rules of profile and request about lines. `unknown`: how to treat a line whose use is unknown; `planned`: the
+    lines that are chosen before all others that carry the need."""
 
     wanted: tuple[str, ...] = ()
     match: Literal["any", "all"] = "any"
@@ -31,6 +32,7 @@ class LinePolicy(msgspec.Struct, frozen=True, kw_only=True):
     choice: Literal["roomiest", "cheapest", "least_billed"] = "roomiest"
     bgp_substitutes: bool = False
     unknown: Literal["reject", "pass", "last"] = "reject"
+    planned: tuple[int, ...] = ()
 
 
 class LineChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +76,17 @@ def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: Li
         carries=reduce(np.logical_and, [pick.carries for pick in picks]),
         known=reduce(np.logical_and, [pick.known for pick in picks]),
     )
+
+
+def carrying_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy) -> list[Rows]:
+    """Return columns of lines, any of which each of `rows` could use instead of the chosen one; NO_LINE: no more.
+
+    These are the eligible lines that carry the need. With `match: all` there are none: the lines are chosen together.
+    """
+    if policy.match == "all":
+        return []
+    planes = [plane[rows] for isp in policy.wanted or (None,) for plane in snapshot.planes(isp)]
+    return [np.where(_of_plane(snapshot.lines, plane, fresh, policy).carries, plane, NO_LINE) for plane in planes]
 
 
 class _Pick(msgspec.Struct, frozen=True):
@@ -142,10 +155,12 @@ def _better(lines: Lines, policy: LinePolicy, new: _Pick, old: _Pick) -> Mask:
 def _merits(lines: Lines, policy: LinePolicy, pick: _Pick) -> list[Mask | Floats]:
     """Return the keys by which lines are compared, the most important first; more is better, unknown is worst.
 
-    A line that carries the need comes first, then one whose use is known, then the profile's `line_choice`, then room.
+    A line that carries the need comes first, then a planned one, then one whose use is known, then the profile's
+    `line_choice`, then room.
     """
+    first = [pick.carries, np.isin(pick.line, policy.planned)] if policy.planned else [pick.carries]
     room = np.fmax(lines.room[pick.line], -np.inf)
     if policy.choice == "roomiest":
-        return [pick.carries, pick.known, room]
+        return [*first, pick.known, room]
     price = lines.price if policy.choice == "cheapest" else lines.price_of_next_mbps
-    return [pick.carries, pick.known, -np.fmin(price[pick.line], np.inf), room]
+    return [*first, pick.known, -np.fmin(price[pick.line], np.inf), room]

@@ -48,10 +48,18 @@ def total_scores(ctx: Cycle, columns: Sequence[ScoreColumn]) -> Floats:
     return rounded(totals)
 
 
-def pick(profile: Profile, ranking: Ranking) -> int:
-    """Return the position of the IDC to take, −1 without survivors; under `near_best` the hash decides."""
+def pick(ctx: Cycle, profile: Profile, ranking: Ranking) -> int:
+    """Return the position of the IDC to take, −1 without survivors: the planned one, else the best.
+
+    Under `near_best` the hash decides between those near the best.
+    """
     if not ranking.size:
         return -1
+    if ctx.request.planned is not None:
+        row = ctx.snapshot.idcs.row_of.get(ctx.request.planned.idc, -1)
+        planned = np.flatnonzero(ctx.row_numbers == row)
+        if planned.size:
+            return planned.item(0)
     first: int = ranking.head(1).item(0)
     if profile.pick.kind == "best":
         return first

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from .archive import RecordedColumns
 from .building import build_snapshot
 from .external import Reply
-from .facts import ShapeFact, World
+from .facts import History, ShapeFact, World
 from .labels import Mask
 from .overlay import Tenancy, with_tenancies
 from .request import Request
@@ -24,7 +24,17 @@ from .rules import VERSION
 from .shape import order_shape
 from .snapshot import Snapshot
 
-__all__ = ["Inputs", "RequestInputs", "columns_seen_by", "idcs_named", "inputs_of", "pack", "request_inputs", "unpack"]
+__all__ = [
+    "Inputs",
+    "RequestInputs",
+    "columns_seen_by",
+    "history_seen_by",
+    "idcs_named",
+    "inputs_of",
+    "pack",
+    "request_inputs",
+    "unpack",
+]
 
 T = TypeVar("T")
 
@@ -81,7 +91,8 @@ def inputs_of(
 ) -> Inputs:
     """Return the inputs of `decide` without what the request could not see."""
     asked = request_inputs(request, snapshot, now=now, reference=reference, labels=labels, replies=replies, taken=taken)
-    return _together(asked, columns_seen_by(request, snapshot).world())
+    world = columns_seen_by(request, snapshot).world()
+    return _together(asked, replace(world, history=history_seen_by(request, snapshot) if request.bandwidth else None))
 
 
 def request_inputs(
@@ -118,19 +129,27 @@ def columns_seen_by(request: Request, snapshot: Snapshot) -> RecordedColumns:
     return RecordedColumns.of(snapshot, np.flatnonzero(_seen(request, snapshot)))
 
 
-def pack(part: Inputs | RequestInputs | RecordedColumns) -> bytes:
+def history_seen_by(request: Request, snapshot: Snapshot) -> History | None:
+    """Return the history of the lines that the request can see."""
+    if snapshot.history is None:
+        return None
+    lines = _seen(request, snapshot)[snapshot.lines.idc]
+    return replace(snapshot.history, hours=snapshot.history.hours[lines])
+
+
+def pack(part: Inputs | RequestInputs | RecordedColumns | History | None) -> bytes:
     return zlib.compress(msgspec.msgpack.encode(part, enc_hook=_encode_array), level=1)
 
 
-def unpack(data: bytes, world: bytes | None = None) -> Inputs:
-    """Return the inputs that `pack` wrote, whole or with the world apart; raises ValueError for other bytes."""
+def unpack(data: bytes, world: bytes | None = None, history: bytes | None = None) -> Inputs:
+    """Return the inputs that `pack` wrote, whole or with world and history apart; raises ValueError for other bytes."""
     if world is None:
         return _unpacked(data, Inputs)
     in_columns = _unpacked(world, _Form).form > 1
-    return _together(
-        _unpacked(data, RequestInputs),
-        _unpacked(world, RecordedColumns).world() if in_columns else _unpacked(world, World),
-    )
+    known = _unpacked(world, RecordedColumns).world() if in_columns else _unpacked(world, World)
+    if history is not None:
+        known = replace(known, history=_unpacked(history, History))
+    return _together(_unpacked(data, RequestInputs), known)
 
 
 class _Form(msgspec.Struct):

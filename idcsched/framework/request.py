@@ -25,6 +25,7 @@ __all__ = [
     "IgnoredTaint",
     "LabelMap",
     "Machine",
+    "Planned",
     "Preference",
     "Request",
     "Spread",
@@ -177,6 +178,16 @@ class Spread(_Body, frozen=True, kw_only=True):
     by: Literal["idc", "region", "provider"] | None = None
 
 
+class Planned(_Body, frozen=True, kw_only=True):
+    """The IDC that is taken if it passes all filters, and the lines that are used there if they carry the bandwidth.
+
+    The ranking remains as it is; where the IDC does not fit, it decides.
+    """
+
+    idc: Code
+    lines: Annotated[tuple[Code, ...], Meta(min_length=1, max_length=1000)] | None = None
+
+
 class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches the sums of what the machines need
     """A scheduling request: where should these machines stand?"""
 
@@ -200,6 +211,7 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches t
     weights: Annotated[dict[Text, Weight], Meta(max_length=1000)] | None = None
     fallback: Annotated[tuple[Term, ...], Meta(max_length=100)] | None = None
     spread: Spread | None = None
+    planned: Planned | None = None
     hypothetical: Hypothetical | None = None
     top: Annotated[int, Meta(ge=1, le=1000)] | None = None
     explain: Literal["none", "summary", "full"] | None = None

@@ -1,6 +1,7 @@
 """The shape of an order's traffic: which part of its peak flows in each hour of the week."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Literal
 
 import msgspec
@@ -17,6 +18,7 @@ __all__ = ["FLAT", "OrderShape", "hours_of_a_week", "order_shape", "shape_senten
 BUSINESS, TENANT = "business", "tenant"
 
 ENTERED = _("priced by the shape of {business} that an operator has entered")
+LEARNT = _("priced by the shape of {business}, learnt from {lines} lines over {days} days")
 UNKNOWN_BUSINESS = _("priced as if flat: no shape is known for {business}")
 NO_BUSINESS = _("priced as if flat: the request has neither a shape nor a label `business`")
 
@@ -24,8 +26,8 @@ NO_BUSINESS = _("priced as if flat: the request has neither a shape nor a label 
 class OrderShape(msgspec.Struct, frozen=True, kw_only=True):
     """The shares of the order's peak in the 168 hours of a week, and where they come from.
 
-    Without hours nothing is known, and the order counts as flat. `learnt` is what is known of the business, such as
-    what an operator has entered.
+    Without hours nothing is known, and the order counts as flat. `learnt` is what is known of the business, whether an
+    operator has entered it or it was learnt from traffic.
     """
 
     hours: Floats | None = None
@@ -39,12 +41,14 @@ FLAT = OrderShape()
 def order_shape(request: Request, labels: Mapping[str, str], known: Mapping[tuple[str, str], ShapeFact]) -> OrderShape:
     """Return the request's own shape, else what is known of the business that its label names, else flat.
 
-    Of a business, what is known of the tenant's comes before what is known of all tenants'.
+    What an operator has entered comes before what was learnt, and then what is known of the tenant's business before
+    what is known of that business of all tenants.
     """
     if request.shape is not None:
         return OrderShape(hours=hours_of_a_week(request.shape), source="request")
     tenant, business = labels.get(TENANT, ""), labels.get(BUSINESS, "")
-    fact = known.get((tenant, business)) or known.get(("", business))
+    facts = [known[key] for key in ((tenant, business), ("", business)) if key in known]
+    fact = min(facts, key=attrgetter("learnt"), default=None)
     return FLAT if fact is None else OrderShape(hours=fact.hours.astype(np.float64), source="learnt", known=fact)
 
 
@@ -58,7 +62,8 @@ def shape_sentence(shape: OrderShape, labels: Mapping[str, str]) -> tuple[Messag
     """Return in a sentence where the shape comes from, with its parameters; None: from the request."""
     business = labels.get(BUSINESS, "")
     if shape.known is not None:
-        return ENTERED, {"business": business}
+        figures = {"lines": shape.known.lines, "days": shape.known.days}
+        return (LEARNT, {"business": business, **figures}) if shape.known.learnt else (ENTERED, {"business": business})
     if shape.source == "request":
         return None
     return (UNKNOWN_BUSINESS, {"business": business}) if business else (NO_BUSINESS, {})

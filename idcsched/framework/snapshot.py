@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from .capacity import Usage
-from .facts import AffinityFact, HeadcountFact, Ints, MetricFact, RegionFact, ShapeFact
+from .facts import AffinityFact, HeadcountFact, History, Ints, MetricFact, RegionFact, ShapeFact
 from .labels import LabelColumn, Mask, Rows, rows_matching
 from .matching import FACT_PREFIX, Term
 from .memory import Memory
@@ -217,6 +217,8 @@ class Snapshot:
     headcounts: Headcounts
     shapes: Mapping[tuple[str, str], ShapeFact]
     """What is known of the traffic of each (tenant, business)."""
+    history: History | None
+    """What each line carried in the last 30 days; None: that is not loaded."""
     usage: Usage
     currency: str
     dearest_price: float

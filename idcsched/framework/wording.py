@@ -9,6 +9,7 @@ from .answer import PluginError
 from .context import Cycle
 from .decision import Judgement, ScoreColumn
 from .messages import Message
+from .plugin import Note
 
 __all__ = ["PARTS", "Listing", "Say", "Teller", "say_english"]
 
@@ -64,10 +65,15 @@ class Teller:
     def _note(self, survivors: Cycle, column: ScoreColumn, position: int) -> str | msgspec.UnsetType:
         try:
             note = column.entry.plugin.note(survivors, position)
-            return self.say(note.sentence, note.params) if note else msgspec.UNSET
+            return self._sentence(note) if note else msgspec.UNSET
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its score was given before
             self._failed(column.entry.name, "note", error)
             return msgspec.UNSET
+
+    def _sentence(self, note: Note) -> str:
+        """Render a note, first the notes among its parameters."""
+        inner = {name: self._sentence(value) for name, value in note.params.items() if isinstance(value, Note)}
+        return self.say(note.sentence, {**note.params, **inner})
 
     def _failed(self, plugin: str, point: str, error: Exception) -> None:
         self.errors.append(PluginError(plugin, point, f"{type(error).__name__}: {error}"))

@@ -11,6 +11,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext, override
 from kombu.exceptions import OperationalError as BrokerAway
+from structlog.contextvars import bound_contextvars
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import Principal, principal_of
@@ -132,7 +133,8 @@ def _move(job: Import, user: User, state: State, **values: Any) -> None:
 def _run(job: Import, beat: ClaimHeartbeat) -> int:
     apply = job.state == State.APPLYING
     contents = read_files([(job.file_name, bytes(job.content))], job.kind)
-    with origin_set(actor=job.actor, via="import", request_id=job.request_id, message=job.message):
+    on_behalf = origin_set(actor=job.actor, via="import", request_id=job.request_id, message=job.message)
+    with on_behalf, bound_contextvars(request_id=job.request_id):
         outcome = import_inventory(
             contents,
             principal=_principal(job),

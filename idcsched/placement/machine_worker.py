@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 
 from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
+from structlog.contextvars import bound_contextvars
 
 from idcsched.audit.writing import write
 from idcsched.framework.errors import IdcschedError
@@ -43,13 +44,14 @@ def machine_tend(*, machine_id: UUID) -> bool:
     machine = _claimed(machine_id, timeout + MARGIN)
     if machine is None:
         return False
-    changes = (
-        _take_turn(Turn(machine, *resolved))
-        if isinstance(resolved, tuple)
-        else changes_after_failure(machine, resolved)
-    )
-    if _write_changes(machine, changes):
-        placement_try_next_idc(placement_id=machine.attempt.placement_id)
+    with bound_contextvars(placement_id=str(machine.attempt.placement_id)):
+        changes = (
+            _take_turn(Turn(machine, *resolved))
+            if isinstance(resolved, tuple)
+            else changes_after_failure(machine, resolved)
+        )
+        if _write_changes(machine, changes):
+            placement_try_next_idc(placement_id=machine.attempt.placement_id)
     return True
 
 

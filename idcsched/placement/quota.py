@@ -15,11 +15,13 @@ from idcsched.db.places import place
 from idcsched.framework.errors import Conflict
 from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS
+from idcsched.framework.profile import Profile
 from idcsched.framework.request import Machine, Request
 from idcsched.language.wording import explained
 from idcsched.scheduling.capacity import Capacity, CapacityQuestion, QuotaLeft, capacity
 from idcsched.scheduling.live import live
-from idcsched.scheduling.schedule import Scheduled, schedule, tenant_of
+from idcsched.scheduling.request_checks import request_check
+from idcsched.scheduling.schedule import MadeDecision, Scheduled, decide_request, schedule, tenant_of
 
 from .callbacks import callback_host_check
 from .lifecycle import HOLDING
@@ -34,6 +36,7 @@ __all__ = [
     "quota_refusal",
     "quota_respected",
     "recommend",
+    "recommendation_try",
     "tenant_use",
     "use_of",
 ]
@@ -108,6 +111,26 @@ def recommend(*, request: Request, principal: Principal, http_request_id: str) -
     callback_host_check(request.callback_url, live.current().tenants.get(tenant or ""))
     refusal = quota_refusal(tenant, use_of(request))
     return schedule(request=request, principal=principal, http_request_id=http_request_id, refusal=refusal)
+
+
+def recommendation_try(
+    *, request: Request, principal: Principal, reference: str, policy: Profile | None = None
+) -> MadeDecision:
+    """Decide as `recommend` would, or by `policy`, without a record and without counting in the service's metrics.
+
+    `reference` decides ties of a request that has no id. Raises Invalid, Forbidden, PluginFailed, Unavailable.
+    """
+    request_check(request)
+    tenant = tenant_of(request, principal)
+    return decide_request(
+        request=request,
+        tenant=tenant,
+        actor=principal.username,
+        http_request_id=reference,
+        policy=policy,
+        refusal=quota_refusal(tenant, use_of(request)),
+        counted=False,
+    )
 
 
 def capacity_within_quota(*, question: CapacityQuestion, principal: Principal) -> Capacity:

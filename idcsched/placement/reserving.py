@@ -137,7 +137,7 @@ def _order_transaction(rows: _Rows, *, counted: bool = False) -> Iterator[None]:
 
 def _record(decisions: Sequence[Decision], placements: Sequence[Placement], events: Sequence[Event]) -> None:
     """Insert decisions with their pictures, placements, and events with their callbacks."""
-    pictures.store(row.picture for row in decisions if row.picture)
+    pictures.store(decisions)
     Decision.objects.bulk_create(decisions)
     Placement.objects.bulk_create(placements)
     Event.objects.bulk_create(events)

@@ -8,6 +8,7 @@ from .machine_worker import machine_tend, machines_announce
 from .ordering import placement_order
 from .provider_messages import machine_changed
 from .provider_rows import provider_create, provider_delete, provider_update
+from .shape_learning import shapes_learn
 from .transitions import (
     placement_confirm,
     placement_give_up,
@@ -40,5 +41,6 @@ __all__ = [
     "provider_create",
     "provider_delete",
     "provider_update",
+    "shapes_learn",
     "waiting_try",
 ]

@@ -21,6 +21,7 @@ __all__ = [
     "machine_tend",
     "machines_sweep",
     "placement_deliver",
+    "shapes_learn",
     "waiting_try",
 ]
 
@@ -82,3 +83,10 @@ def ledger_audit() -> dict[str, int]:
     for difference in differences:
         logger.error("the ledger is wrong: %s", difference)
     return {"differences": len(differences)}
+
+
+@shared_task(ignore_result=True)
+def shapes_learn() -> dict[str, int]:
+    """Learn the traffic shapes of businesses, unless that is switched off."""
+    run = services.shapes_learn(now=timezone.now()) if settings.LEARN_SHAPES else None
+    return {} if run is None else {"businesses": len(run.learned), "left_out": run.left_out}

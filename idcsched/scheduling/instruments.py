@@ -1,17 +1,23 @@
 """The scheduler's Prometheus metrics, modelled on kube-scheduler's, with the prefix `idcsched_`."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count
 from typing import NamedTuple
 
+import numpy as np
 from prometheus_client import Counter, Histogram
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from idcsched.framework.decision import Decision
 from idcsched.framework.errors import PluginFailed
+from idcsched.framework.snapshot import fresh
 
-__all__ = ["Attempt"]
+from .live import live
+
+__all__ = ["Attempt", "SnapshotFigures"]
 
 SECONDS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 IDCS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
@@ -54,15 +60,16 @@ _attempt_numbers = count()
 class Attempt:
     """Context manager that counts and times the answering of one question; exceptions pass through.
 
-    `clock` is None unless the decision is timed plugin by plugin.
+    `clock` is None unless the decision is timed plugin by plugin. A question that is merely tried is not `counted`.
     """
 
-    __slots__ = ("clock", "profile", "result", "started")
+    __slots__ = ("clock", "counted", "profile", "result", "started")
 
-    def __init__(self, profile: str) -> None:
+    def __init__(self, profile: str, *, counted: bool = True) -> None:
         self.profile = profile
+        self.counted = counted
         self.clock: Callable[[], float] | None = (
-            time.perf_counter if next(_attempt_numbers) % PLUGINS_TIMED_EVERY == 0 else None
+            time.perf_counter if counted and next(_attempt_numbers) % PLUGINS_TIMED_EVERY == 0 else None
         )
         self.started = time.perf_counter()
         self.result = "error"
@@ -71,6 +78,8 @@ class Attempt:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, _: object) -> None:
+        if not self.counted:
+            return
         if isinstance(raised, PluginFailed):
             plugin_errors.labels(str(raised.params["plugin"]), str(raised.params["point"])).inc()
         attempt_counter, seconds = _attempts("error" if raised else self.result, self.profile)
@@ -81,6 +90,8 @@ class Attempt:
         """Observe the decision; its explanation and its record are still to come."""
         profile = decision.profile.code
         self.result = "scheduled" if decision.scheduled else "unschedulable"
+        if not self.counted:
+            return
         metrics = _profile_metrics(profile)
         metrics.seconds.observe(time.perf_counter() - self.started)
         metrics.evaluated.observe(decision.cycle.size)
@@ -90,6 +101,30 @@ class Attempt:
         for error in decision.plugin_errors:
             plugin_errors.labels(error.plugin, error.point).inc()
         _observe_timings(decision, profile)
+
+
+class SnapshotFigures(Collector):
+    """The collector of the metrics of this process's snapshot; yields none before there is one, and asks no database.
+
+    Only values of online IDCs and their lines count: nobody need measure the others.
+    """
+
+    def collect(self) -> Iterator[Metric]:
+        if live.known is None:
+            return
+        snapshot = live.known.snapshot
+        yield GaugeMetricFamily("idcsched_snapshot_idcs", "IDCs in the snapshot.", value=snapshot.size)
+        yield GaugeMetricFamily("idcsched_snapshot_lines", "Lines in the snapshot.", value=len(snapshot.lines.codes))
+        online = np.array([status == "online" for status in snapshot.idcs.statuses], dtype=bool)
+        known = GaugeMetricFamily("idcsched_values", "Latest values of online IDCs or their lines.", labels=["metric"])
+        stale = GaugeMetricFamily("idcsched_values_stale", "Of these, those that are too old.", labels=["metric"])
+        for code, column in snapshot.metrics.items():
+            counted = ~np.isnan(column.values) & (online[snapshot.lines.idc] if column.fact.scope == "line" else online)
+            known.add_metric([code], int(counted.sum()))
+            too_old = counted & ~fresh(column.fact, column.values, column.at, time.time())
+            stale.add_metric([code], int(too_old.sum()))
+        yield known
+        yield stale
 
 
 class _ProfileMetrics(NamedTuple):

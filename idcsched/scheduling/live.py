@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import Error, connection, transaction
 from django.utils import timezone
+from prometheus_client import Gauge
 from uuid_utils.compat import uuid7
 
 from idcsched.accounts.known_tokens import TokenTable, tokens_known
@@ -70,6 +71,12 @@ WAIT_FOR_LOOK = 2.0
 """Seconds that a request waits for another thread's reading of the feed."""
 MOST_OWN = 100
 """The most orders of this process that are laid over the picture; with more of them the ledger is read again."""
+
+updated_at = Gauge(
+    "idcsched_snapshot_updated_timestamp_seconds",
+    "When the snapshot was last brought up to date with the change feed, in the web process that lags most.",
+    multiprocess_mode="livemin",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +278,7 @@ class Live:
                 freed_memory_returned()  # the memory of the old picture and of the reading
             self._moved = ()
         self._seen_at, self._commits = begun, commits
+        updated_at.set(time.time() - (time.monotonic() - begun))
         return picture
 
     def _news_to_show(self) -> bool:

@@ -14,8 +14,9 @@ from idcsched.framework.errors import Invalid
 from idcsched.framework.request import Shape as ShapeNumbers
 from idcsched.framework.request import check_shape
 from idcsched.language.wording import explained
+from metrics_ingest.billing.shape_evidence import Verdict
 
-__all__ = ["Decision", "Profile", "ProfileRevision", "Shape", "shape_numbers"]
+__all__ = ["Decision", "Profile", "ProfileRevision", "Shape", "ShapeSource", "ShapeVerdict", "shape_numbers"]
 
 
 class ProfilesInForce(models.Manager["Profile"]):
@@ -86,11 +87,47 @@ def shape_numbers(value: object) -> None:
         raise ValidationError(explained(error), code=error.code) from error
 
 
+class ShapeVerdict(models.TextChoices):
+    """Whether what was learnt of a business is trusted, or else why not."""
+
+    TRUSTED = Verdict.TRUSTED.value, _("trusted")
+    UNCHANGED = Verdict.UNCHANGED.value, _("what is ordered did not change while its lines were measured")
+    TOO_SHORT = Verdict.TOO_SHORT.value, _("less than two weeks of traffic")
+    FEW_LINES = Verdict.FEW_LINES.value, _("orders came and went on fewer than three lines")
+    UNCERTAIN = Verdict.UNCERTAIN.value, _("too uncertain: too few changes, always along with others, or perhaps mixed")
+    MIXED = Verdict.MIXED.value, _("mixed: the shapes of single orders differ too much")
+
+
+class ShapeSource(models.TextChoices):
+    ENTERED = "entered", _("entered")
+    LEARNT = "learnt", _("learnt")
+
+
+class Shapes(models.Manager["Shape"]):
+    """Manager that marks as `overruled` the tenants' shapes of which an operator has entered one of all tenants."""
+
+    def get_queryset(self) -> models.QuerySet["Shape"]:
+        shapes: models.QuerySet[Shape] = models.QuerySet(Shape)
+        entered = shapes.filter(tenant__isnull=True, business=models.OuterRef("business"), entered__isnull=False)
+        overruled = models.Q(models.Exists(entered), tenant__isnull=False)
+        return super().get_queryset().annotate(overruled=models.ExpressionWrapper(overruled, models.BooleanField()))
+
+
 class Shape(Recorded):
-    """How the traffic of a business is spread over a day or a week."""
+    """How the traffic of a business is spread over a day or a week: what an operator has entered, and what was learnt.
+
+    `learnt` is the last shape that was trusted, and the other columns in `learnt_` what it rests on; `verdict` and the
+    columns in `tried_` are about the last attempt to learn it, whether its result was trusted or not.
+    """
 
     audit_kind = "shape"
     feed_topic = Topic.SHAPES
+    unrecorded = frozenset(
+        {
+            *("learnt", "learnt_at", "learnt_days", "learnt_lines", "learnt_error", "learnt_use"),
+            *("verdict", "tried_at", "tried_days", "tried_lines", "tried_error"),
+        }
+    )
 
     tenant = models.ForeignKey(
         Tenant,
@@ -106,6 +143,8 @@ class Shape(Recorded):
     )
     entered = DocumentField(
         _("traffic by the hour"),
+        null=True,
+        blank=True,
         validators=[shape_numbers],
         help_text=_(
             "24 numbers for the hours of a day, or 168 for those of a week from Monday on, in the billing zone; on any "
@@ -113,6 +152,27 @@ class Shape(Recorded):
         ),
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    learnt = models.JSONField(_("learnt shape"), null=True, editable=False)
+    learnt_at = models.DateTimeField(_("learnt"), null=True, editable=False)
+    learnt_days = models.FloatField(_("days it rests on"), null=True, editable=False)
+    learnt_lines = models.FloatField(_("lines it rests on"), null=True, editable=False)
+    learnt_error = models.FloatField(_("error"), null=True, editable=False)
+    learnt_use = models.FloatField(_("Mbps at the peak per ordered Mbps"), null=True, editable=False)
+    verdict = models.CharField(
+        _("verdict of the last attempt"),
+        max_length=10,
+        choices=ShapeVerdict.choices,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+    )
+    tried_at = models.DateTimeField(_("last attempt"), null=True, editable=False)
+    tried_days = models.FloatField(_("days of the last attempt"), null=True, editable=False)
+    tried_lines = models.FloatField(_("lines of the last attempt"), null=True, editable=False)
+    tried_error = models.FloatField(_("error of the last attempt"), null=True, editable=False)
+
+    objects = Shapes()
 
     class Meta:
         ordering = ("business", "id")
@@ -131,14 +191,29 @@ class Shape(Recorded):
                 name="scheduling_shape_of_all_tenants_once",
                 message=_("There is a shape of this business of all tenants already."),
             ),
+            models.CheckConstraint(
+                condition=models.Q(verdict="") | models.Q(verdict__in=ShapeVerdict.values),
+                name="scheduling_shape_verdict_known",
+            ),
         )
 
     def __str__(self) -> str:
         return f"{self.tenant.code}/{self.business}" if self.tenant else self.business
 
+    @property
+    def in_force(self) -> ShapeSource | None:
+        """Return which of the row's two shapes its orders are priced by, if any."""
+        if self.entered is not None:
+            return ShapeSource.ENTERED
+        overruled = getattr(self, "overruled", False)  # a row that was not read by the manager is a new one
+        return ShapeSource.LEARNT if self.learnt is not None and not overruled else None
+
 
 class Picture(models.Model):
-    """The part of a snapshot that decisions used, packed. Its id is a hash of the content and the day."""
+    """The part of a snapshot that decisions used, or the lines' history in it, packed.
+
+    Its id is a hash of the content and the day.
+    """
 
     id = models.UUIDField(primary_key=True, editable=False)
     created_at = models.DateTimeField(_("created"), db_index=True)
@@ -196,6 +271,16 @@ class Decision(models.Model):
         related_name="decisions",
         verbose_name=_("picture"),
         help_text=_("What it saw of the world, where that is not among the inputs."),
+    )
+    history = models.ForeignKey(
+        Picture,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="decisions_by_history",
+        verbose_name=_("history"),
+        help_text=_("What the lines that it saw had carried in the last 30 days, where that was loaded."),
     )
 
     class Meta:

@@ -16,7 +16,7 @@ from idcsched.framework.registry import BUILT_IN, Registry
 
 from .shipped import SHIPPED, shipped_document
 
-__all__ = ["INDEX", "POINT_NAMES", "plugin_pages"]
+__all__ = ["INDEX", "POINT_NAMES", "plugin_pages", "schema_of", "shortest_entry", "summary_of"]
 
 INDEX: Final = "README.md"
 POINT_NAMES: Final = {
@@ -105,7 +105,7 @@ def _page(plugin: type[Plugin], registry: Registry) -> str:
         ["## Reasons why it rejects"],
         _reasons(plugin, registry),
         ["## In a profile"],
-        ["```json", json.dumps(_entry(plugin)), "```"],
+        ["```json", json.dumps(shortest_entry(plugin)), "```"],
         _use(plugin),
         [f"All plugins: [index]({INDEX}). What the fields of an entry mean: [profiles](../profiles.md)."],
     )
@@ -118,6 +118,14 @@ def _opening(plugin: type[Plugin]) -> Opening:
         raise ValueError(f"the module of {plugin.name} does not begin with: `{plugin.name}` (its points): what it does")
     summary = match["summary"]
     return Opening(summary[0].upper() + summary[1:], match["rest"] or "")
+
+
+def summary_of(plugin: type[Plugin]) -> str:
+    """Return in a sentence what a plugin does; empty where its module does not say it in the built-in plugins' form."""
+    try:
+        return " ".join(_opening(plugin).summary.replace("`", "").split())
+    except ValueError:
+        return ""
 
 
 def _link(plugin: type[Plugin]) -> str:
@@ -163,7 +171,7 @@ def _missing(plugin: type[Plugin]) -> str:
 
 def _arguments(plugin: type[Plugin]) -> list[str]:
     """Return a table of what the JSON schema of `Args` allows."""
-    schema = _schema(plugin)
+    schema = schema_of(plugin.Args)
     properties: Mapping[str, Any] = schema["properties"]
     if not properties:
         return ["It takes none."]
@@ -175,9 +183,9 @@ def _arguments(plugin: type[Plugin]) -> list[str]:
     return [intro, "", *_table(["argument", "what is allowed", "default"], rows), "", "Any other argument is refused."]
 
 
-def _schema(plugin: type[Plugin]) -> dict[str, Any]:
-    """Return the schema of the arguments themselves, not wrapped in a reference."""
-    (reference,), components = msgspec.json.schema_components([plugin.Args], ref_template="{name}")
+def schema_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the JSON schema of the struct itself, such as a plugin's arguments, not wrapped in a reference."""
+    (reference,), components = msgspec.json.schema_components([kind], ref_template="{name}")
     schema: dict[str, Any] = components[reference["$ref"]]
     return schema
 
@@ -219,13 +227,13 @@ def _cures(reason: Reason) -> str:
     return "; ".join(CURES.get(kind, kind) for kind in reason.cures) or "another request"
 
 
-def _entry(plugin: type[Plugin]) -> dict[str, Any]:
+def shortest_entry(plugin: type[Plugin]) -> dict[str, Any]:
     """Return the shortest entry for the plugin that a profile may hold."""
     entry: dict[str, Any] = {"name": plugin.name, "plugin": plugin.name}
     if plugin.scores():
         entry["weight"] = 10
-    if required := _schema(plugin).get("required"):
-        properties = _schema(plugin)["properties"]
+    if required := schema_of(plugin.Args).get("required"):
+        properties = schema_of(plugin.Args)["properties"]
         entry["args"] = {name: properties[name].get("examples", [f"<{name}>"])[0] for name in required}
     return entry
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from typing import Any
 
 from idcsched.framework.decoding import convert
@@ -19,9 +20,10 @@ from metrics_ingest.models import Metric
 from .models import Profile
 from .plugins import registry
 
-__all__ = ["profile_check", "profile_check_secrets", "profiles_naming"]
+__all__ = ["profile_check", "profile_check_secrets", "profile_errors", "profiles_naming"]
 
 METRIC_PREFIX = "metric/"
+MOST_ERRORS = 50
 
 
 def profile_check(code: str, body: Mapping[str, Any]) -> Policy:
@@ -62,6 +64,46 @@ def profile_check_secrets(body: Mapping[str, Any]) -> None:
     ]
     if errors:
         raise Invalid.of(errors)
+
+
+def profile_errors(code: str, body: Mapping[str, Any]) -> list[FieldError]:
+    """Return everything that is wrong with a document, where `profile_check` may stop at the first wrong type.
+
+    Each wrong value is left out, and what remains is checked again.
+    """
+    errors, document = list[FieldError](), deepcopy(dict(body))
+    while len(errors) < MOST_ERRORS:
+        try:
+            profile_check(code, document)
+            profile_check_secrets(document)
+        except Invalid as refusal:
+            fresh = [error for error in refusal.errors if not any(_overlap(error, known) for known in errors)]
+            errors += fresh
+            if not [error for error in fresh if _left_out(document, error.pointer)]:
+                return errors
+        else:
+            return errors
+    return errors
+
+
+def _overlap(error: FieldError, known: FieldError) -> bool:
+    """Whether one pointer leads into the value of the other: leaving a value out may spoil what is around it."""
+    here, there = f"{error.pointer}/", f"{known.pointer}/"
+    return bool(known.pointer) and (here.startswith(there) or there.startswith(here))
+
+
+def _left_out(document: Any, pointer: str) -> bool:
+    """Remove the value at the pointer from its object; returns whether it was there."""
+    *steps, last = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]] or [""]
+    for step in steps:
+        try:
+            document = document[int(step)] if isinstance(document, list) else document[step]
+        except (LookupError, TypeError, ValueError):
+            return False
+    if not isinstance(document, dict) or last not in document:
+        return False
+    del document[last]
+    return True
 
 
 def profiles_naming(kind: str, code: str) -> Iterator[str]:

@@ -49,6 +49,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
         scheduled = self.scheduled
         keep_inputs = UUID(scheduled.decision_id).int % 100 < settings.RECORD_INPUTS  # a random sample, in per cent
         picture = pictures.of(self.request, self.snapshot) if keep_inputs and pictures else None
+        history = pictures.of_history(self.request, self.snapshot) if keep_inputs and pictures else None
         return Decision(
             id=UUID(scheduled.decision_id),
             created_at=datetime.fromtimestamp(self.now, UTC),
@@ -67,6 +68,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
             sentences=msgspec.Raw(self.notebook.encoded),
             inputs=self._inputs(request_inputs if picture else inputs_of) if keep_inputs else None,
             picture=picture,
+            history=history,
         )
 
     def _inputs(self, collect: Callable[..., RequestInputs]) -> bytes:

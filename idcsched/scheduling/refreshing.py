@@ -24,13 +24,14 @@ from idcsched.framework.building import (
     times_shared,
 )
 from idcsched.framework.capacity import BANDWIDTH
-from idcsched.framework.facts import HeadcountFact
+from idcsched.framework.facts import HeadcountFact, History
 from idcsched.framework.memory import sealed
 from idcsched.framework.normalize import Floats
 from idcsched.framework.snapshot import Headcounts, Lines, MetricColumn, Snapshot
 from idcsched.ledger.models import Headcount, Holding
 from metrics_ingest.builtin import ROLLUPS_MOVED
 
+from .history import history_known, history_version
 from .keys import Keys, keys_of
 from .latest_values import Table, values_moved
 from .shapes import shapes_known
@@ -82,7 +83,9 @@ class Refreshing:
             measured = [entry for entry in moved if entry.topic == "metrics" and entry.key != ROLLUPS_MOVED]
             changed |= self._measured(old, measured, oldest)
             if keys["metrics"] & {"", ROLLUPS_MOVED}:
-                changed["lines"] = self._history(old, oldest)
+                changed["lines"] = self._rollups(old, oldest)
+                if old.history is not None and old.history.version != history_version():
+                    changed["history"] = self._history(old)
         if "ledger" in keys:
             changed |= _taken(old, changed.get("lines", old.lines), keys["ledger"])
         if "lines" in changed:
@@ -122,7 +125,13 @@ class Refreshing:
         )
         return (sealed(column) for column in times_shared(columns))
 
-    def _history(self, old: Snapshot, oldest: int | None) -> Lines:
+    def _history(self, old: Snapshot) -> History | None:
+        """Read the last 30 days of all lines, which move about once a day."""
+        keys = self._keys = self._keys or keys_of(old)
+        by_key = history_known(keys.lines.keys)
+        return by_key and sealed(replace(by_key, hours=by_key.hours[np.argsort(keys.lines.places)]))
+
+    def _rollups(self, old: Snapshot, oldest: int | None) -> Lines:
         rows = _rollups(self._since.get("rollups", self._built))
         self._since = self._since | {"rollups": oldest}
         if not rows:

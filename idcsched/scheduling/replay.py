@@ -5,27 +5,33 @@ where an entry of the same name asks the same question; to any other question th
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import isnan
 from typing import Any, Literal, overload
 from uuid import UUID
 
 import msgspec
+import numpy as np
+from django.conf import settings
 
 from idcsched.accounts.roles import Principal
-from idcsched.framework.answer import Answer, Candidate, Rejected, Stale
+from idcsched.framework.answer import Answer, Candidate, IdcBrief, IdcShare, LineUse, Rejected, Stale
 from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import Decision as Outcome
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.explain import ListName, page_of_list
 from idcsched.framework.external import Query, Reply
+from idcsched.framework.line_bills import line_bills
 from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import Inputs, unpack
 from idcsched.framework.rules import VERSION, changes_since
+from idcsched.framework.shape import order_shape
+from idcsched.framework.snapshot import Snapshot
 from idcsched.framework.spreading import first_share, solution_answer, solve
 from idcsched.language.wording import say
 from idcsched.outbound.asking import ask
@@ -38,7 +44,7 @@ from .schedule import OVER_QUOTA, refused_by_quota
 from .selectors import decisions_visible
 from .sentences import Notebook, read, read_struct
 
-__all__ = ["Explanation", "Moved", "Preview", "Replayed", "policy_of", "preview", "replay"]
+__all__ = ["Explanation", "Moved", "Preview", "Replayed", "policy_of", "preview", "recorded_inputs", "replay"]
 
 Data = Literal["then", "now"]
 
@@ -68,14 +74,19 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
-    """One decision that would have gone elsewhere; null: nothing fitted, or would fit."""
+    """One decision that would have gone elsewhere; null: nothing fitted, or would fit.
+
+    `billed`: what the order added to bills, per month.
+    """
 
     decision_id: str
     request_id: str | None
     idc: str | None
     score: float | None
+    billed: float | None
     would_be_idc: str | None
     would_be_score: float | None
+    would_be_billed: float | None
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,11 +95,17 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     `without_inputs` of them could not be examined since their inputs were not kept, `failed` since the draft
     does not know a scorer that the request weighs, one of its plugins raised, or it would ask the outside something
     that was not asked then.
+
+    `billed` and `would_be_billed` are what the examined orders added, and would have added, to the bills of a month in
+    `currency`: each order alone, by the formula of `billing_cost`. A backtest computes what they make of it together.
     """
 
     examined: int
     without_inputs: int
     failed: int
+    billed: float
+    would_be_billed: float
+    currency: str
     changed: tuple[Moved, ...]
 
 
@@ -103,7 +120,7 @@ def replay(
 
     `inputs_not_kept` is raised, too, where another profile would ask an outside service a new question.
     """
-    inputs = _inputs(decision)
+    inputs = recorded_inputs(decision)
     if weights is not None:
         inputs = replace(inputs, request=msgspec.structs.replace(inputs.request, weights=dict(weights)))
     policy = policy_of(decision.profile, decision.profile_revision) if profile is None else _active_policy(profile)
@@ -135,7 +152,7 @@ class Explanation(Sequence[Candidate | Rejected | Stale]):
     """
 
     def __init__(self, decision: Decision, name: ListName) -> None:
-        inputs, policy = _inputs(decision), policy_of(decision.profile, decision.profile_revision)
+        inputs, policy = recorded_inputs(decision), policy_of(decision.profile, decision.profile_revision)
         self._decided, self._name = _decide_again(inputs, policy, inputs.replies_by_entry()), name
 
     def __len__(self) -> int:
@@ -171,31 +188,44 @@ def preview(*, profile: Profile, body: Mapping[str, Any], last: int, principal: 
     not_hypothetical = visible.filter(profile=profile.code, request__hypothetical__isnull=True)
     decisions = not_hypothetical.exclude(reason_code=OVER_QUOTA).order_by("-id")[:last]
     changed, examined, without_inputs, failed = [], 0, 0, 0
+    billed = would_be_billed = 0.0
     for decision in decisions.iterator(chunk_size=100):
         if decision.inputs is None:
             without_inputs += 1
             continue
+        inputs = recorded_inputs(decision)
         try:
-            again = _answer_again(_inputs(decision), draft, "then")
+            again = _answer_again(inputs, draft, "then")
         except IdcschedError:
             failed += 1
             continue
         examined += 1
-        if (again.idc.code if again.idc else "") != decision.idc:
-            changed.append(_moved(decision, again))
-    return Preview(examined=examined, without_inputs=without_inputs, failed=failed, changed=tuple(changed))
+        moved = _moved(decision, again, inputs)
+        billed, would_be_billed = billed + (moved.billed or 0.0), would_be_billed + (moved.would_be_billed or 0.0)
+        if moved.idc != moved.would_be_idc:
+            changed.append(moved)
+    return Preview(
+        examined=examined,
+        without_inputs=without_inputs,
+        failed=failed,
+        billed=round(billed, 2),
+        would_be_billed=round(would_be_billed, 2),
+        currency=settings.CURRENCY,
+        changed=tuple(changed),
+    )
 
 
-def _inputs(decision: Decision) -> Inputs:
+def recorded_inputs(decision: Decision) -> Inputs:
+    """Return what the decision was made on; raises Conflict `inputs_not_kept`."""
     if decision.inputs is None:
         raise Conflict("inputs_not_kept", _("what this decision was made on was not kept"))
-    return unpack(bytes(decision.inputs), _picture(decision.picture_id) if decision.picture_id else None)
+    return unpack(bytes(decision.inputs), _picture(decision.picture_id), _picture(decision.history_id))
 
 
 @lru_cache(maxsize=8)
-def _picture(key: UUID) -> bytes:
+def _picture(key: UUID | None) -> bytes | None:
     """Return a packed picture, cached since successive decisions share one; a picture never changes."""
-    return bytes(Picture.objects.values_list("data", flat=True).get(pk=key))
+    return None if key is None else bytes(Picture.objects.values_list("data", flat=True).get(pk=key))
 
 
 def _decide_again(inputs: Inputs, policy: Policy, replies: Mapping[str, Reply]) -> Outcome:
@@ -211,15 +241,47 @@ def _decide_again(inputs: Inputs, policy: Policy, replies: Mapping[str, Reply]) 
     )
 
 
-def _moved(decision: Decision, again: Answer) -> Moved:
+def _moved(decision: Decision, again: Answer, inputs: Inputs) -> Moved:
+    snapshot = inputs.snapshot()
+    then, would_be = convert(decision.answer, _Place), convert(msgspec.to_builtins(again), _Place)
     return Moved(
         decision_id=str(decision.id),
         request_id=decision.request_id or None,
         idc=decision.idc or None,
         score=decision.answer["score"],
+        billed=_billed(inputs, snapshot, then.shares()),
         would_be_idc=again.idc.code if again.idc else None,
         would_be_score=again.score,
+        would_be_billed=_billed(inputs, snapshot, would_be.shares()),
     )
+
+
+class _Place(msgspec.Struct):
+    """The part of an answer that says where the order would stand: in one IDC, or spread over several."""
+
+    idc: IdcBrief | None = None
+    lines: tuple[LineUse, ...] = ()
+    idcs: tuple[IdcShare, ...] = ()
+
+    def shares(self) -> Iterator[tuple[str, LineUse]]:
+        """Yield each line that the order would use, with its IDC."""
+        if self.idcs:
+            yield from ((share.idc, line) for share in self.idcs for line in share.lines)
+        elif self.idc:
+            yield from ((self.idc.code, line) for line in self.lines)
+
+
+def _billed(inputs: Inputs, snapshot: Snapshot, shares: Iterable[tuple[str, LineUse]]) -> float | None:
+    """Return what an order adds to the bills of the lines per month, each by itself; None: no price is known."""
+    shape, lines = order_shape(inputs.request, inputs.labels, snapshot.shapes).hours, snapshot.lines
+    bills = []
+    for idc, use in shares:
+        if use.bandwidth_mbps:
+            line = lines.codes.index(use.line, *lines.first[snapshot.idcs.row_of[idc] :][:2].tolist())
+            billed = line_bills(lines, np.array([line]), use.bandwidth_mbps, shape).billed.item()
+            bills.append(billed * use.bandwidth_mbps)
+    known = [bill for bill in bills if not isnan(bill)]
+    return round(sum(known), 2) if known else None
 
 
 def _answer_again(

@@ -7,10 +7,10 @@ from idcsched.framework.matching import Term, unknown_facts
 from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.profile import Profile
-from idcsched.framework.request import RESOURCES, Hypothetical, Machine, Request
+from idcsched.framework.request import RESOURCES, Hypothetical, Machine, Planned, Request
 from idcsched.framework.snapshot import Snapshot
 
-__all__ = ["request_check", "supposition_check"]
+__all__ = ["planned_check", "request_check", "supposition_check"]
 
 LEAST = 10.0**-DECIMALS
 """The smallest amount that figures can show."""
@@ -27,6 +27,12 @@ def request_check(request: Request) -> None:
         )
     if errors:
         raise Invalid.of(errors)
+
+
+def planned_check(planned: Planned | None, snapshot: Snapshot) -> None:
+    """Raise Invalid where there is no IDC of the planned code."""
+    if planned is not None and planned.idc not in snapshot.idcs.row_of:
+        raise Invalid("unknown_idc", _("there is no IDC {name}"), "/planned/idc", name=planned.idc)
 
 
 def supposition_check(supposed: Hypothetical | None, snapshot: Snapshot, profile: Profile) -> None:

@@ -32,7 +32,7 @@ from .live import LiveState, live
 from .recommendation import commit_token
 from .recorder import recorder
 from .records import DecisionRecord
-from .request_checks import supposition_check
+from .request_checks import planned_check, supposition_check
 from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
 from .sentences import Notebook, read_struct
 
@@ -43,6 +43,7 @@ __all__ = [
     "callback_url_check",
     "decide_request",
     "labels_of",
+    "profile_named",
     "profile_of",
     "refused_by_quota",
     "schedule",
@@ -115,12 +116,14 @@ def decide_request(
     picture: LiveState | None = None,
     after: Batch | None = None,
     refusal: Conflict | None = None,
+    counted: bool = True,
 ) -> MadeDecision:
     """Decide by `policy`, or the profile that request or tenant name, on `picture` or the live one; records nothing.
 
     Room that the picture keeps for waiting orders that are at least as urgent is not available. For an order of a
     batch, `after` is the batch so far, whose snapshot is decided on; the picture keeps no room then. With a `refusal`
-    by the tenant's quota the order is unschedulable, but the answer still has the ranking.
+    by the tenant's quota the order is unschedulable, but the answer still has the ranking. An order that is merely
+    tried is not `counted` in the service's metrics.
 
     Raises Invalid, PluginFailed.
     """
@@ -128,8 +131,9 @@ def decide_request(
     _check_request(request)
     available = without_reserved_room(picture or live.current(), request.priority)
     question = _question(request, tenant, http_request_id, policy, available)
+    planned_check(request.planned, question.picture.snapshot)
     supposition_check(request.hypothetical, question.picture.snapshot, question.profile)
-    with instruments.Attempt(question.profile.code) as attempt:
+    with instruments.Attempt(question.profile.code, counted=counted) as attempt:
         replies = _replies(question, after)
         notebook = Notebook()
         solution = _solved(question, replies, attempt.clock, after)
@@ -280,7 +284,12 @@ def labels_of(request: Request, tenant: str | None) -> dict[str, str]:
 
 def profile_of(request: Request, tenant: str | None, picture: LiveState) -> Profile:
     """Return the profile that the request names, else its tenant's; raises Invalid, Unavailable."""
-    code = request.profile or picture.default_profiles.get(tenant or "") or "default"
+    return profile_named(request.profile, tenant, picture)
+
+
+def profile_named(code: str | None, tenant: str | None, picture: LiveState) -> Profile:
+    """Return the profile of that code, without a code the tenant's; raises Invalid, Unavailable."""
+    code = code or picture.default_profiles.get(tenant or "") or "default"
     profile = picture.profiles.get(code)
     if code in picture.broken_profiles:
         raise Unavailable(

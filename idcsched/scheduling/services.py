@@ -141,7 +141,7 @@ def _rows(records: Sequence[DecisionRecord]) -> list[Decision]:
 
 def _stored(rows: Sequence[Decision]) -> int:
     with transaction.atomic():
-        pictures.store(row.picture for row in rows if row.picture)
+        pictures.store(rows)
         Decision.objects.bulk_create(rows, batch_size=PIECE, ignore_conflicts=True)
     return len(rows)
 

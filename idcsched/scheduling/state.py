@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 import msgspec
 import numpy as np
 from django.conf import settings
-from django.db.models import Q, Sum
+from django.db.models import Q, Sum, prefetch_related_objects
 
 from idcsched.framework.capacity import Usage, demand, room, used_bandwidth
 from idcsched.framework.matching import parse_terms, terms_match
@@ -29,6 +29,7 @@ __all__ = [
     "TaintWindow",
     "ValueState",
     "idc_state",
+    "level_kind",
     "line_states",
     "taint_windows",
 ]
@@ -41,6 +42,8 @@ STOCK: Mapping[str, Resource] = {
     "stock_gpu": Resource.GPU,
 }
 NOTHING = Taken()
+HIGH = 0.8
+"""The share of its limit from which on a line is shown as nearly full."""
 Stands = Literal["in_force", "coming", "over"]
 
 
@@ -171,6 +174,13 @@ def line_states(lines: Collection[Line], *, now: datetime) -> dict[int, LineStat
     }
 
 
+def level_kind(level: float | None, limit: float) -> Literal["unknown", "over", "high", "fine"]:
+    """Classify a water level by its limit, for the colours of pages."""
+    if level is None:
+        return "unknown"
+    return "over" if level > limit else "high" if level > limit * HIGH else "fine"
+
+
 def taint_windows(idc: Idc, now: datetime, condition: Q) -> tuple[TaintWindow, ...]:
     """Return the IDC's taints that match the condition, the earliest to end first."""
     rows = Taint.objects.filter(condition, idc=idc).order_by("ends_at", "starts_at", "id")
@@ -249,6 +259,7 @@ def _stock(idc: Idc, holdings: Mapping[Any, Taken]) -> Iterator[StockState]:
 
 
 def _affinities(idc: Idc, now: datetime, condition: Q) -> Iterator[AffinityState]:
+    prefetch_related_objects([idc], "lines__isp")
     labels = idc_labels(idc, RegionTree.read())
     for row in Affinity.objects.filter(condition, Q(idc=idc) | Q(idc__isnull=True)).order_by("id"):
         if row.selector is not None and not terms_match(parse_terms(row.selector), labels):

@@ -3,22 +3,23 @@
 from collections.abc import Collection, Iterator, Sequence
 from unicodedata import east_asian_width
 
-from idcsched.framework.answer import Candidate, Flip, LineUse, Margin, Score, Stale, Tie
+from idcsched.framework.answer import Candidate, LineUse, Margin, Score, Stale, Tie
 
+from .prose import amount, flip_phrases, paragraphs, story
 from .schedule import Scheduled
 
-__all__ = ["aligned", "amount", "flip_phrases", "line_uses", "render"]
-
-PRECISE_BELOW = 1000  # from here on decimals are noise
+__all__ = ["aligned", "line_uses", "render"]
 
 
 def render(scheduled: Scheduled) -> str:
-    """Return the whole answer; with `explain: full` also how each score came about and why each IDC was rejected."""
+    """Return the whole answer; with `explain: full` also in sentences, with each score and each rejection."""
+    full = scheduled.rejected is not None
     sections = (
         _headline(scheduled),
+        paragraphs(story(scheduled)) if full else [],
         _ranking(scheduled),
-        [*_tie(scheduled.tie), *_margin(scheduled)],
-        _ways(scheduled.candidates or ()) if scheduled.rejected is not None else [],
+        [*_tie(scheduled.tie), *(() if full else _margin(scheduled))],
+        _ways(scheduled.candidates or ()) if full else [],
         _rejections(scheduled),
         _near_misses(scheduled),
         _warnings(scheduled),
@@ -42,25 +43,8 @@ def _width(text: str) -> int:
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def amount(value: float | None) -> str:
-    """Write a number as short as possible: two decimals at most, and none from 1,000 on."""
-    if value is None:
-        return "-"
-    if abs(value) >= PRECISE_BELOW:
-        return f"{value:,.0f}"
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
 def line_uses(lines: Sequence[LineUse]) -> str:
     return "+".join(use.line for use in lines) or "-"
-
-
-def flip_phrases(flips: Sequence[Flip], candidate: Candidate) -> list[str]:
-    """Return the weight changes that would let the runner-up draw level, the smallest first."""
-    now = {name: score.weight for name, score in candidate.scores.items()}
-    changes = [(flip.scorer, flip.weight) for flip in flips if flip.weight is not None]
-    changes.sort(key=lambda pair: abs(pair[1] - now.get(pair[0], 0.0)))
-    return [f"{scorer} weighed {amount(weight)} instead of {amount(now.get(scorer))}" for scorer, weight in changes]
 
 
 def _headline(scheduled: Scheduled) -> Iterator[str]:

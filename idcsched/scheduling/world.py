@@ -31,6 +31,7 @@ from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from idcsched.ledger.models import Headcount, Holding
 from metrics_ingest.models import BandwidthRollup, Metric
 
+from .history import history_known
 from .latest_values import latest_values
 from .shapes import shapes_known
 
@@ -64,6 +65,7 @@ def load_world() -> World:
         samples=tuple(_samples(idcs, lines)),
         headcounts=tuple(HeadcountFact(idc=i, tenant=t, business=b, machines=n) for i, t, b, n in _headcounts()),
         hourly=hourly,
+        history=history_known(lines),
         shapes=tuple(shapes_known()),
         usage=Usage(count=settings.BANDWIDTH_COUNT, max_level=settings.BANDWIDTH_MAX_LEVEL),
         currency=settings.CURRENCY,

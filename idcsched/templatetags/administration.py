@@ -7,13 +7,12 @@ from typing import Any
 
 from django import template
 from django.utils import timezone
-from django.utils.formats import number_format
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
 
 from idcsched.language.figures import figure_text
 
-__all__ = ["age", "compact", "entry", "figure", "mbps", "pairs", "pretty"]
+__all__ = ["age", "compact", "entry", "figure", "mbps", "pairs", "pretty", "whole"]
 
 register = template.Library()
 MINUTE = 60
@@ -22,7 +21,13 @@ MINUTE = 60
 @register.filter
 def mbps(value: float | None) -> str:
     """Format Mbps as a whole number, `?` where it is unknown; nobody orders a tenth of a Mbps."""
-    return "?" if value is None else number_format(round(value), use_l10n=True)
+    return "?" if value is None else whole(value)
+
+
+@register.filter
+def whole(value: float) -> str:
+    """Format a number without decimals, its thousands apart: `12,164`."""
+    return f"{round(value):,}"
 
 
 @register.filter

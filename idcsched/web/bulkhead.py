@@ -13,11 +13,14 @@ from idcsched.web import error_pages
 __all__ = ["BulkheadMiddleware"]
 
 SCHEDULE: Final = reverse("schedule")
-LIVE: Final = reverse("live")
+NEVER_WAIT: Final = {reverse("live"), reverse("metrics")}
 
 
 class BulkheadMiddleware:
-    """Middleware that holds a place for a request; the view of a recommendation by token takes one only if it must."""
+    """Middleware that holds a place for a request.
+
+    The views of a recommendation by token and of `/metrics` take one themselves if they must.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -35,4 +38,4 @@ class BulkheadMiddleware:
 def _needs_no_place(request: HttpRequest) -> bool:
     if request.path_info == SCHEDULE:
         return "HTTP_AUTHORIZATION" in request.META and "HTTP_IDEMPOTENCY_KEY" not in request.META
-    return request.path_info == LIVE
+    return request.path_info in NEVER_WAIT

@@ -21,7 +21,7 @@ from psycopg2.extensions import cursor as Psycopg2Cursor  # noqa: N812
 
 from idcsched.jobs.background import Background
 
-__all__ = ["DeadlineConnection", "watch"]
+__all__ = ["WATCHED", "DeadlineConnection", "watch"]
 
 LOOK_EVERY: Final = 0.25
 
@@ -83,10 +83,7 @@ class DeadlineCursor(Psycopg2Cursor):
 
 
 class DeadlineConnection(Psycopg2Connection):
-    """A connection whose statements are watched; Django makes its connections of this class."""
-
-    def cursor(self, *args: Any, **kwargs: Any) -> Any:
-        return super().cursor(*args, **{"cursor_factory": DeadlineCursor, **kwargs})
+    """A connection whose commits and rollbacks are watched."""
 
     def commit(self) -> None:
         with _watched(self):
@@ -95,3 +92,7 @@ class DeadlineConnection(Psycopg2Connection):
     def rollback(self) -> None:
         with _watched(self):
             super().rollback()
+
+
+WATCHED: Final = {"connection_factory": DeadlineConnection, "cursor_factory": DeadlineCursor}
+"""The options of psycopg2 by which Django makes watched connections."""

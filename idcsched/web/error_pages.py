@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.api import problems
 from idcsched.api.middleware import request_id_of
+from idcsched.framework.errors import Unavailable
 
 __all__ = [
     "bad_request",
@@ -74,9 +75,9 @@ def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's handler500: a bug, whose traceback is in the log under the request's id, or a database that is away."""
+    """Django's handler500: a bug, whose traceback is in the log under the request's id, or something that is away."""
     error = sys.exception()
-    if isinstance(error, OperationalError | InterfaceError):
+    if isinstance(error, OperationalError | InterfaceError | Unavailable):
         return unavailable(request, error)
     if not wants_page(request):
         return problems.server_error(request)

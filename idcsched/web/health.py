@@ -10,6 +10,9 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from idcsched.framework.errors import IdcschedError
+from idcsched.scheduling.live import live as picture
+
 __all__ = ["live", "ready"]
 
 
@@ -23,14 +26,15 @@ def live(request: HttpRequest) -> JsonResponse:
 @require_safe
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
-    """Answer 200 when the database is there and migrated, else 503.
+    """Answer 200 when the database is there and migrated and the snapshot is recent enough to answer with, else 503.
 
     The broker's state is reported as well, but does not count: recommendations need no broker.
     """
-    database, broker = _state(_database), _state(_broker)
-    status = HTTPStatus.OK if database == "ok" else HTTPStatus.SERVICE_UNAVAILABLE
+    database, snapshot, broker = _state(_database), _state(_snapshot), _state(_broker)
+    status = HTTPStatus.OK if database == snapshot == "ok" else HTTPStatus.SERVICE_UNAVAILABLE
     state = "ok" if status == HTTPStatus.OK else "unavailable"
-    return JsonResponse({"status": state, "database": database, "broker": broker}, status=status)
+    body = {"status": state, "database": database, "snapshot": snapshot, "broker": broker}
+    return JsonResponse(body, status=status)
 
 
 def _state(check: Callable[[], str]) -> str:
@@ -45,6 +49,14 @@ def _database() -> str:
     connection = connections[DEFAULT_DB_ALIAS]
     executor = MigrationExecutor(connection)
     return "not migrated" if executor.migration_plan(executor.loader.graph.leaf_nodes()) else "ok"
+
+
+def _snapshot() -> str:
+    try:
+        picture.current()
+    except IdcschedError as error:
+        return error.code
+    return "ok"
 
 
 def _broker() -> str:

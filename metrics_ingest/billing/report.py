@@ -18,7 +18,14 @@ from metrics_ingest.billing.forecasting import FARTHEST_DAYS, DailyTrend, Foreca
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup
 from metrics_ingest.samples.slots import SLOT, slots_between
 
-__all__ = ["BandwidthReport", "DayReport", "MonthReport", "month_reports", "rollups_reported"]
+__all__ = [
+    "BandwidthReport",
+    "DayReport",
+    "MonthReport",
+    "measured_in_30_days",
+    "month_reports",
+    "rollups_reported",
+]
 
 TRENDS = {
     ChargeType.P95_MONTH: "trend",
@@ -182,6 +189,20 @@ def rollups_reported(now: datetime) -> QuerySet[BandwidthRollup]:
         Prefetch("line__bandwidth_months", queryset=months, to_attr=MONTHS),
         Prefetch("line__bandwidth_days", queryset=days, to_attr=DAYS),
     )
+
+
+def measured_in_30_days(row: BandwidthRollup) -> float | None:
+    """Return the figure of the last 30 days by which the line's contract bills, and 30 more days of its trend on top.
+
+    None where either is not known, or the line is billed whatever flows.
+    """
+    charge_type = ChargeType(row.line.charge_type)
+    if charge_type == ChargeType.FIXED or row.p95_30d_mbps is None:
+        return None
+    slope: float | None = getattr(row, f"{TRENDS[charge_type]}_mbps_per_day")
+    if slope is None:
+        return None
+    return measured_mbps(charge_type, _rolling_figures(row)) + max(0.0, 30 * slope)
 
 
 def month_reports(line: Line, months: Sequence[BandwidthMonth]) -> list[MonthReport]:

@@ -9,13 +9,11 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
-from idcsched.outbound.errors import BadReply
 from metrics_ingest.collector import Ask, Collector, Record
-from metrics_ingest.collectors.web import WebConfig, web_check, web_fetch
+from metrics_ingest.collectors.web import WebConfig, web_check, web_decoded, web_fetch
 
 __all__ = ["Prometheus", "PrometheusConfig", "Span"]
 
@@ -88,20 +86,12 @@ class Prometheus(Collector):
 
     def _records(self, content: bytes) -> Iterator[Record]:
         origin = origin_of(self.config.url)
-        answer = _decoded(content, Answer, origin)
+        answer = web_decoded(content, Answer, origin, "Prometheus")
         if answer.status != "success" or answer.data is None:
             raise Unavailable("query_refused", _("{origin} says: {reason}"), origin=origin, reason=answer.error[:500])
         if answer.data.result_type not in ("vector", "matrix"):
             detail = _("the query gives a {kind}; only vectors and matrices have labels")
             raise Unavailable("not_a_vector", detail, kind=answer.data.result_type)
-        for series in _decoded(bytes(answer.data.result), list[Series], origin):
+        for series in web_decoded(bytes(answer.data.result), list[Series], origin, "Prometheus"):
             for at, value in [series.value] if series.value else series.values:
                 yield {"labels": series.metric, "value": value, "at": at}
-
-
-def _decoded(content: bytes, kind: Any, origin: str) -> Any:
-    try:
-        return decode_json(content, kind)
-    except ValueError as error:
-        detail = _("{origin} sent no answer of Prometheus: {reason}")
-        raise BadReply("bad_reply", detail, origin=origin, reason=str(error)[:200]) from None

@@ -2,17 +2,19 @@
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import msgspec
 
+from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import FieldError, IdcschedError, Unavailable
 from idcsched.framework.messages import _
 from idcsched.outbound.client import Fetched, origin_of
+from idcsched.outbound.errors import BadReply
 from metrics_ingest.collector import Ask, Config
 
-__all__ = ["Auth", "WebConfig", "web_check", "web_fetch"]
+__all__ = ["Auth", "WebConfig", "web_check", "web_decoded", "web_fetch"]
 
 NAME = r"^[A-Za-z0-9-]+$"
 RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
@@ -67,6 +69,15 @@ def web_fetch(
     if ask.secret is not None:
         headers, url = _with_secret(ask.secret, config.auth, headers, url)
     return ask.fetch(url, method=method, headers=headers, content=content, also=also)
+
+
+def web_decoded(content: bytes, kind: Any, origin: str, server: str) -> Any:
+    """Decode JSON of that kind; raises BadReply, which says what `server` (such as "Zabbix") it is no answer of."""
+    try:
+        return decode_json(content, kind)
+    except ValueError as error:
+        detail = _("{origin} sent no answer of {server}: {reason}")
+        raise BadReply("bad_reply", detail, origin=origin, server=server, reason=str(error)[:200]) from None
 
 
 def _auth_errors(auth: Auth) -> Iterator[FieldError]:

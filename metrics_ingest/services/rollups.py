@@ -27,12 +27,13 @@ from metrics_ingest.billing.figures import (
 )
 from metrics_ingest.billing.percentile import percentile_95
 from metrics_ingest.builtin import BANDWIDTH, ROLLUPS_MOVED
-from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup, Latest, Metric
+from metrics_ingest.models import BandwidthDay, BandwidthHistory, BandwidthMonth, BandwidthRollup, Latest, Metric
 from metrics_ingest.samples.batch import Flags, Floats, Integers
 from metrics_ingest.samples.checking import KEPT
 from metrics_ingest.samples.slots import (
     HOURS_A_WEEK,
     SLOT,
+    SLOTS_A_DAY,
     Values,
     as_measured,
     packed,
@@ -97,6 +98,17 @@ class _Plan:
         until = slots_between(self.start, self.hours_until)
         return slice(until - HOURS_A_WEEK * (HOUR // SLOT), until)
 
+    @property
+    def whole_days(self) -> slice:
+        """The slots of the 720 hours before today."""
+        today = int(self.calendar.bounds[-2])
+        return slice(today - MONTH_DAYS * SLOTS_A_DAY, today)
+
+    @property
+    def midnight(self) -> datetime:
+        """When today began in the billing zone."""
+        return self.start + int(self.calendar.bounds[-2]) * SLOT
+
 
 def rollups_refresh(*, lines: Sequence[Line] | None = None, now: datetime) -> int:
     """Recompute the bandwidth figures of these lines (None: of all ever measured); return how many lines there are.
@@ -129,6 +141,7 @@ def _refresh(ids: Integers, plan: _Plan, hours_of_week: Integers) -> None:
     with write():
         writable = ~np.isin(ids, _computed_later(ids, plan.now))
         _save_rollups(ids, columns, writable, plan)
+        _save_history(ids, slots, writable, plan)
         _save_days(ids, days, writable, plan)
         for month in plan.calendar.months():
             _save_month(ids, slots, days, month, writable, plan)
@@ -195,6 +208,28 @@ def _save_rollups(ids: Integers, columns: Mapping[str, npt.NDArray[Any]], writab
         update_conflicts=True,
         unique_fields=["line"],
         update_fields=[*common, *columns],
+    )
+
+
+def _save_history(ids: Integers, slots: Values, writable: Flags, plan: _Plan) -> None:
+    """Write the 30 whole days by the hour: once a day, and where late samples have filled a gap."""
+    known = np.count_nonzero(~np.isnan(slots[:, plan.whole_days]), axis=1).tolist()
+    stored = BandwidthHistory.objects.filter(line_id__in=ids.tolist(), until=plan.midnight)
+    held = dict(stored.values_list("line_id", "known_slots"))
+    new = [place for place in np.flatnonzero(writable).tolist() if held.get(int(ids[place])) != known[place]]
+    if not new:
+        return
+    hours = hour_means(slots[new, plan.whole_days])
+    BandwidthHistory.objects.bulk_create(
+        [
+            BandwidthHistory(
+                line_id=int(ids[place]), hours=packed(values), until=plan.midnight, known_slots=known[place]
+            )
+            for place, values in zip(new, hours, strict=True)
+        ],
+        update_conflicts=True,
+        unique_fields=["line"],
+        update_fields=["hours", "until", "known_slots"],
     )
 
 

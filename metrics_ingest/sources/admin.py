@@ -28,12 +28,13 @@ from idcsched.inventory.scope import regions_check
 from idcsched.language.wording import explained
 from metrics_ingest import services
 from metrics_ingest.models import Run, RunState, Source
-from metrics_ingest.selectors import FAILING_FROM, with_last_error
+from metrics_ingest.selectors import with_last_error
+from metrics_ingest.sources.condition import source_condition
 from metrics_ingest.sources.kinds import kinds
-from metrics_ingest.sources.mapping import Refused
 from metrics_ingest.sources.periodic import source_announce
 from metrics_ingest.sources.run_notes import note_said
-from metrics_ingest.sources.trying import Trial, source_try
+from metrics_ingest.sources.trial_view import trial_context, unmatched_row
+from metrics_ingest.sources.trying import source_try
 
 __all__ = ["RunAdmin", "SourceAdmin"]
 
@@ -112,12 +113,7 @@ class SourceAdmin(ServiceAdmin):
 
     @display(description=_("state"), ordering="failures", label=SOURCE_LABELS)
     def state(self, source: Source) -> tuple[str, Any]:
-        if not source.enabled:
-            return "off", _("switched off")
-        if source.failures:
-            kind = "failing" if source.failures >= FAILING_FROM else "failed"
-            return kind, _("failed {count} × in a row").format(count=source.failures)
-        return ("new", _("not asked yet")) if source.succeeded_at is None else ("answering", _("answering"))
+        return source_condition(source)
 
     @display(description=_("error"))
     def why(self, source: Any) -> str:
@@ -165,7 +161,7 @@ class SourceAdmin(ServiceAdmin):
             raise PermissionDenied
         context = {
             **self.admin_site.each_context(request),
-            **_trial_context(source_try(source=source, now=timezone.now())),
+            **trial_context(source_try(source=source, now=timezone.now())),
             "opts": self.opts,
             "object": source,
             "title": _("What {source} says now").format(source=source),
@@ -184,7 +180,7 @@ class SourceAdmin(ServiceAdmin):
                 except IdcschedError as error:
                     self.message_user(request, f"{source}: {explained(error)}", messages.WARNING)
                 else:
-                    source_announce(source.pk)
+                    source_announce(source.pk, by_hand=True)
                     self.message_user(request, _("{source} will be asked.").format(source=source))
 
 
@@ -197,28 +193,6 @@ def _writes_within(request: HttpRequest, source: Source | None) -> bool:
     except Forbidden:
         return False
     return True
-
-
-def _trial_context(trial: Trial) -> dict[str, Any]:
-    """Return a trial as the context of its template."""
-    return {
-        "trial": trial,
-        "error": explained(trial.error) if trial.error else "",
-        "refused": [_refusal_row(refused) for refused in trial.refused],
-        "more_samples": trial.storable - len(trial.samples),
-        "more_refused": trial.refused_count - len(trial.refused),
-        "unmatched": [_unmatched_row(*name) for name in trial.unmatched],
-    }
-
-
-def _refusal_row(refused: Refused) -> dict[str, str]:
-    names = " ".join(filter(None, (refused.idc, refused.line, refused.metric)))
-    value = "" if refused.value is None else str(refused.value)
-    return {"names": names, "value": value, "reason": explained(refused.reason)}
-
-
-def _unmatched_row(idc: str, line: str | None, count: int) -> tuple[str, str, int]:
-    return idc or str(_("the mapping's idc found nothing in the record")), line or "", count
 
 
 @admin.register(Run)
@@ -252,7 +226,7 @@ class RunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("names that match nothing"))
     def unknown_names(self, run: Run) -> str:
-        names = (_unmatched_row(**name) for name in run.unmatched_names)
+        names = (unmatched_row(**name) for name in run.unmatched_names)
         return format_html_join("", "<div>{} {}: {}</div>", names)
 
 

@@ -27,10 +27,11 @@ UNUSABLE = timedelta(seconds=1)
 HIDDEN = "***"
 
 
-def source_collect(*, source_id: int, clock: Clock) -> Run | None:
+def source_collect(*, source_id: int, clock: Clock, by_hand: bool = False) -> Run | None:
     """Ask the source, if it is due, and store its samples; None if it is not due.
 
-    Any failure becomes the run's error. Safe to call twice at once, and at any time.
+    Any failure becomes the run's error. Safe to call twice at once, and at any time. A run `by_hand` goes past the
+    circuit breaker, so that it tells the real error.
     """
     source = Source.objects.filter(pk=source_id).first()
     if source is None:
@@ -44,7 +45,7 @@ def source_collect(*, source_id: int, clock: Clock) -> Run | None:
         return None
     try:
         with origin_set(actor="system", via="task"):
-            return _asked_and_stored(run, source, prepared, clock)
+            return _asked_and_stored(run, source, prepared, clock, by_hand=by_hand)
     except RunOver as over:
         logger.warning("source %s: %s", source.code, over)
         return None
@@ -53,7 +54,7 @@ def source_collect(*, source_id: int, clock: Clock) -> Run | None:
 def gather(source: Source, prepared: Prepared, *, now: datetime, trial: bool = False) -> Mapped:
     """Ask the source and map its records; stores nothing. Raises an IdcschedError that does not contain the secret.
 
-    A `trial` is sent even to a host whose circuit breaker is open.
+    With `trial`, the request is sent even to a host whose circuit breaker is open.
     """
     collector, ref = prepared.collector, source.secret_ref
     secret = secret_resolve(ref, collector.hosts(), setting=SOURCE_SECRETS) if ref else None
@@ -84,11 +85,13 @@ def _prepared(source: Source) -> Prepared | IdcschedError:
         return error
 
 
-def _asked_and_stored(run: Run, source: Source, prepared: Prepared | IdcschedError, clock: Clock) -> Run:
+def _asked_and_stored(
+    run: Run, source: Source, prepared: Prepared | IdcschedError, clock: Clock, *, by_hand: bool
+) -> Run:
     if isinstance(prepared, IdcschedError):
         return run_fail(run=run, error=prepared, now=clock())
     try:
-        mapped = gather(source, prepared, now=run.started_at)
+        mapped = gather(source, prepared, now=run.started_at, trial=by_hand)
         allow_empty = prepared.collector.config.allow_empty
         return run_store(run=run, mapped=mapped, now=clock(), allow_empty=allow_empty, rules=prepared.rules)
     except RunOver:

@@ -78,8 +78,8 @@ def _timing(schedule: Every | Cron) -> dict[str, Any]:
     return {"interval": None, "crontab": cron or CrontabSchedule.objects.create(**fields, timezone=schedule.zone)}
 
 
-def source_announce(source_id: int) -> bool:
-    """Send the workers a message to ask the source if it is due.
+def source_announce(source_id: int, *, by_hand: bool = False) -> bool:
+    """Send the workers a message to ask the source if it is due; `by_hand` even where a circuit breaker is open.
 
     Returns False if the broker is away; the task `sources_sweep` will then try again.
     """
@@ -87,6 +87,7 @@ def source_announce(source_id: int) -> bool:
         current_app.send_task(
             RUN_TASK,
             args=[source_id],
+            kwargs={"by_hand": True} if by_hand else {},
             queue=COLLECT_QUEUE,
             expires=ANNOUNCEMENT_SECONDS,
             retry=False,

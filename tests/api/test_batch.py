@@ -40,7 +40,7 @@ def test_recommendations_share_the_picture_that_they_were_made_on(seed: Api, por
     told = portal.post(PATH, batch(*asked, asked[0]), status=200)
     assert [each["idc"] and each["idc"]["code"] for each in told["results"]] == ["d", "b", "a", None, None]
     recorder.settle()
-    assert Picture.objects.count() == 1
+    assert Picture.objects.exclude(decisions=None).distinct().count() == 1
     for each in told["results"]:
         again = seed.post(f"/decisions/{each['decision_id']}/replay/", {}, status=200)
         assert (again["identical"], again["again"]["summary"]) == (True, each["summary"])
@@ -74,6 +74,30 @@ def test_a_gang_that_does_not_fit(portal: Api) -> None:
     assert portal.get("/placements/")["count"] == 0
 
 
+def test_the_smallest_bill(portal: Api) -> None:
+    """No line has a price here: what is known costs the same everywhere."""
+    told = portal.post(PATH, batch(ORDER, {**ORDER, "action": "recommend"}, objective="bill"), status=200)
+    plan = told["plan"]
+    assert (told["result"], told["results"][0]["state"], told["results"][1]["picked"]) == ("all", "reserved", "planned")
+    assert plan.pop("seconds") > 0
+    assert plan.pop("gap") < 0.001
+    assert plan.pop("bill") == plan.pop("greedy_bill") >= plan.pop("bound") > 0
+    assert plan == {
+        "objective": "bill",
+        "status": "optimal",
+        "placed": 2,
+        "greedy_placed": 2,
+        "currency": "CNY",
+        "not_as_planned": [],
+    }
+    assert "plan" not in portal.post(PATH, batch(ORDER, objective="score"), status=200)
+
+
+def test_a_gang_that_does_not_fit_has_a_plan(portal: Api) -> None:
+    told = portal.post(PATH, batch(*[ORDER] * 4, mode="gang", objective="bill"), status=409)
+    assert (told["code"], told["plan"]["placed"], told["plan"]["not_as_planned"]) == ("gang_not_placed", 3, [])
+
+
 @pytest.mark.parametrize(
     ("wrong", "code", "pointer"),
     [
@@ -96,6 +120,7 @@ def test_one_that_is_wrong_does_not_spoil_the_others(portal: Api, wrong: Any, co
         pytest.param(batch(), "/requests", id="an empty list"),
         pytest.param(batch(*[ORDER] * 1001), "/requests", id="too many"),
         pytest.param(batch(ORDER, mode="chain"), "/mode", id="an unknown mode"),
+        pytest.param(batch(ORDER, objective="luck"), "/objective", id="an unknown objective"),
         pytest.param(batch(ORDER, priority=1), "/priority", id="an unknown field"),
         pytest.param([ORDER], "", id="a bare list"),
     ],

@@ -112,6 +112,7 @@ def test_304_is_promised_where_it_is_given(world: Api, portal: Api, user: Callab
     for resource in ("lines", "taints", "affinities", "shapes", "providers"):
         world.post(f"/{resource}/", WRITES[resource][1], status=201)
     world.post("/sources/", SOURCE, status=201)
+    world.post("/profiles/seed-example/backtest/", {}, status=202)
     world.post("/region_scopes/", {"user": user("operator").username, "region": "A"}, status=201)
     world.call("PATCH", "/tenants/live-cn/", {"callback_hosts": ["127.0.0.1"]}, status=200)
     portal.post("/schedule/", {**ORDER, "callback_url": "http://127.0.0.1:9/"}, status=201)
@@ -139,7 +140,7 @@ def test_304_is_promised_where_it_is_given(world: Api, portal: Api, user: Callab
 ORDER = {"region": "A", "profile": "seed-example", "action": "reserve", "machines": [{"count": 1}]}
 MOVES = ("confirm", "provision", "release", "retry", "give_up")
 CHANGE_NOTHING = {
-    *("/decisions/{id}/replay/", "/profiles/{code}/preview/", "/sources/{code}/test/"),
+    *("/decisions/{id}/replay/", "/profiles/{code}/preview/", "/profiles/{code}/backtest/", "/sources/{code}/test/"),
     "/providers/{code}/outcomes/",  # the provider's own word, which knows no ETag
 }
 

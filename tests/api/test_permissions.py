@@ -117,7 +117,7 @@ def answered(api: Api, path: str, method: str) -> str:
     return "let in"
 
 
-WHOLE_INSTALLATION = ("metrics/", "profiles/", "shapes/")
+WHOLE_INSTALLATION = ("advice/", "metrics/", "profiles/", "shapes/")
 
 
 def expected(caller: str, path: str, method: str, rule: Rule) -> str:
@@ -162,28 +162,49 @@ def other(seed: Api) -> Api:
     return with_token(token_issue(user=stranger, name="t").text)
 
 
-OF_A_TENANT = ["decisions", "placements", "deliveries", "tenants", "tokens", "changes"]
-
-
-@pytest.mark.parametrize("resource", OF_A_TENANT)
-def test_what_belongs_to_another_tenant_is_not_there(seed: Api, portal: Api, other: Api, resource: str) -> None:
-    """The page's second table."""
+def key_of(resource: str, seed: Api, portal: Api) -> str:
+    """The key of a row that belongs to the portal's tenant."""
     decided = portal.schedule(region="A", profile="seed-example")
     ordered = portal.post("/schedule/", ORDER, status=201)
-    key = {
+    keys: dict[str, Callable[[], Any]] = {
         "placements": lambda: ordered["id"],
         "deliveries": lambda: portal.get("/deliveries/")["results"][0]["id"],
         "decisions": lambda: decided["decision_id"],
         "tenants": lambda: "live-cn",
         "tokens": lambda: portal.get("/me/")["token"]["id"],
         "changes": lambda: seed.get("/changes/?limit=1")["results"][0]["id"],
-    }[resource]()
+    }
+    return str(keys[resource]())
+
+
+OF_A_TENANT = ["decisions", "placements", "deliveries", "tenants", "tokens", "changes"]
+
+
+@pytest.mark.parametrize("resource", OF_A_TENANT)
+def test_what_belongs_to_another_tenant_is_not_there(seed: Api, portal: Api, other: Api, resource: str) -> None:
+    """The page's second table."""
+    key = key_of(resource, seed, portal)
     assert seed.get(f"/{resource}/{key}/")
     if resource != "changes":  # it changed nothing itself
         assert portal.get(f"/{resource}/{key}/")
     assert other.refused("GET", f"/{resource}/{key}/", status=404) == ("not_found", [])
     listed = other.get(f"/{resource}/")["results"]
     assert key not in [row.get("decision_id", row.get("code", row.get("id"))) for row in listed]
+
+
+@pytest.mark.parametrize("resource", OF_A_TENANT)
+def test_no_endpoint_takes_a_key_of_another_tenant(seed: Api, portal: Api, other: Api, resource: str) -> None:
+    """Whoever has guessed a key is told what he is told of one that does not exist."""
+    key = key_of(resource, seed, portal)
+    below = [(path, method) for path, method in sorted(endpoints()) if path.startswith(f"{resource}/{{")]
+    assert below
+    for path, method in below:
+        guessed, made_up = (re.sub(r"\{\w+\}", value, path, count=1) for value in (key, address(path).split("/")[2]))
+        body = None if method in {"GET", "DELETE"} else "{}"
+        answers = [other.raw(method, f"/{each}", body) for each in (guessed, made_up)]
+        assert [answer.status_code for answer in answers] in ([404, 404], [403, 403]), (path, method)
+        documents = [json.loads(answer.content) for answer in answers]
+        assert documents[0] == documents[1], (path, method)
 
 
 @pytest.mark.parametrize("move", ["confirm", "release", "provision", "retry"])

@@ -38,6 +38,7 @@ MEANINGLESS = (
     ({**GOOD, "profile": "nope"}, "unknown_profile", "/profile", "an unknown profile"),
     ({**GOOD, "isp": "zz"}, "unknown_isp", "/isp", "an unknown ISP"),
     ({**GOOD, "only": ["zz"]}, "unknown_idc", "/only/0", "an unknown IDC"),
+    ({**GOOD, "planned": {"idc": "zz"}}, "unknown_idc", "/planned/idc", "an unknown planned IDC"),
     ({**GOOD, "weights": {"zz": 1}}, "unknown_scorer", "/weights/zz", "an unknown scorer"),
     ({**GOOD, "weights": {"x": -1}}, "out_of_range", "/weights/x", "a negative weight"),
     ({"profile": "seed-example"}, "region_required", "/region", "neither region nor only"),

@@ -18,6 +18,7 @@ from tests.outbound.peers import Peer, json_reply, loopback_allowed, peer, redir
 KINDS: dict[str, dict[str, Any]] = {
     "http_json": {"url": "http://{host}:{port}/"},
     "prometheus": {"url": "http://{host}:{port}", "query": "up"},
+    "zabbix": {"url": "http://{host}:{port}/zabbix", "group": "Edge routers"},
     "csv": {"url": "http://{host}:{port}/t.csv"},
     "sql": {"host": "{host}", "port": 5432, "database": "d", "user": "u", "query": "SELECT 1"},
 }

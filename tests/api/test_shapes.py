@@ -1,6 +1,7 @@
 """`shapes/`: who may enter and see the shape of a business, and what becomes of it."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,10 +10,17 @@ from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, token_issue, user_create
 from idcsched.scheduling.models import Shape
 from idcsched.scheduling.recorder import recorder
+from idcsched.scheduling.shapes import shapes_learnt_store
+from metrics_ingest.billing.shape_evidence import LearnedShape, Verdict
 from tests.api.conftest import Api, speaking
 
 DAY = [1.0] * 12 + [4.0] * 12
 ASKED = {"region": "A", "profile": "seed-example", "machines": [{"bandwidth_mbps": 10}], "labels": {"business": "live"}}
+NIGHT = datetime(2031, 5, 7, 20, 0, tzinfo=UTC)
+LEARNT = LearnedShape(
+    verdict=Verdict.TRUSTED, shape=tuple([0.5] * 84 + [1.0] * 84), use=0.7, days=40.8, lines=14.2, error=0.07
+)
+UNTRUSTED = LearnedShape(verdict=Verdict.FEW_LINES, days=40.8, lines=1.5)
 
 
 @pytest.fixture
@@ -115,3 +123,85 @@ def test_a_tenant_with_shapes_keeps_its_code(seed: Api, method: str, changes: di
     seed.call("DELETE", f"/shapes/{made['id']}/", status=204)
     seed.call(method, "/tenants/cn/", changes)
     assert not Tenant.objects.filter(code="cn").exists()
+
+
+def test_a_learnt_shape_prices_the_next_order(seed: Api) -> None:
+    assert priced(seed) == ("flat", "priced as if flat: no shape is known for live")
+    shapes_learnt_store(learned={(None, "live"): LEARNT}, now=NIGHT)
+    assert priced(seed) == ("learnt", "priced by the shape of live, learnt from 14 lines over 41 days")
+    (row,) = seed.get("/shapes/")["results"]
+    assert (row["entered"], row["in_force"]) == (None, "learnt")
+    assert row["learnt"] == {
+        "hours": [0.5] * 84 + [1.0] * 84,
+        "at": "2031-05-07T20:00:00Z",
+        "days": 40.8,
+        "lines": 14.2,
+        "error": 0.07,
+        "use": 0.7,
+    }
+    night = {"at": "2031-05-07T20:00:00Z", "verdict": "trusted", "reason": None}
+    assert row["last_attempt"] == {**night, "days": 40.8, "lines": 14.2, "error": 0.07}
+
+
+def test_why_a_shape_is_not_trusted(seed: Api) -> None:
+    shapes_learnt_store(learned={(None, "live"): UNTRUSTED}, now=NIGHT)
+    assert priced(seed)[0] == "flat"
+    (row,) = seed.get("/shapes/?verdict=few_lines")["results"]
+    assert (row["in_force"], row["learnt"]) == (None, None)
+    reason = "orders came and went on fewer than three lines"
+    assert row["last_attempt"].items() >= {"verdict": "few_lines", "reason": reason, "error": None}.items()
+    assert seed.get("/shapes/?verdict=trusted")["results"] == []
+
+
+def test_what_is_entered_comes_before_what_is_learnt(seed: Api) -> None:
+    shapes_learnt_store(learned={(None, "live"): LEARNT}, now=NIGHT)
+    entered = seed.post("/shapes/", {"business": "live", "entered": DAY}, status=201)
+    assert (entered["entered"], entered["in_force"]) == (DAY, "entered")
+    assert entered["learnt"] is not None
+    assert priced(seed)[1] == "priced by the shape of live that an operator has entered"
+    path = f"/shapes/{entered['id']}/"
+    seed.call("DELETE", path, status=204)
+    assert seed.get(path)["in_force"] == "learnt"
+    assert priced(seed)[1] == "priced by the shape of live, learnt from 14 lines over 41 days"
+    seed.call("PATCH", path, {"entered": DAY}, status=200)
+    assert seed.call("PATCH", path, {"entered": None}, status=200)["in_force"] == "learnt"
+    seed.call("DELETE", path, status=204)
+    seed.get(path, status=404)
+    assert priced(seed)[0] == "flat"
+
+
+def test_a_night_does_not_stand_between_an_operator_and_an_edit(seed: Api) -> None:
+    made = seed.post("/shapes/", {"business": "live", "entered": DAY}, status=201)
+    etag = seed.raw("GET", f"/shapes/{made['id']}/")["ETag"]
+    shapes_learnt_store(learned={(None, "live"): LEARNT}, now=NIGHT)
+    seed.call("PATCH", f"/shapes/{made['id']}/", {"entered": [1] * 24}, status=200, If_Match=etag)
+
+
+def test_without_a_learnt_shape_the_entered_one_can_not_be_taken_away(seed: Api) -> None:
+    made = seed.post("/shapes/", {"business": "live", "entered": DAY}, status=201)
+    assert seed.refused("PATCH", f"/shapes/{made['id']}/", {"entered": None}, status=400) == ("required", ["/entered"])
+    assert seed.refused("POST", "/shapes/", {"business": "vod", "entered": None}, status=400)[1] == ["/entered"]
+
+
+def test_a_decision_keeps_the_learnt_shape_that_it_was_priced_by(seed: Api) -> None:
+    shapes_learnt_store(learned={(None, "live"): LEARNT}, now=NIGHT)
+    answer = seed.post("/schedule/", ASKED, status=200)
+    recorder.flush()
+    Shape.objects.all().delete()
+    replayed = seed.post(f"/decisions/{answer['decision_id']}/replay/", {"data": "then"}, status=200)
+    assert replayed["identical"]
+    assert replayed["again"]["shape_note"] == "priced by the shape of live, learnt from 14 lines over 41 days"
+
+
+def test_a_learnt_shape_may_be_deleted_by_an_operator_of_its_tenant_alone(
+    of_tenant: Callable[[str, str], Api],
+) -> None:
+    shapes_learnt_store(
+        learned={(Tenant.objects.get(code=tenant).pk, "live"): LEARNT for tenant in ("cn", "us")}, now=NIGHT
+    )
+    operator = of_tenant("operator", "cn")
+    (own,) = operator.get("/shapes/")["results"]
+    assert own["tenant"] == "cn"
+    others = Shape.objects.get(tenant__code="us")
+    operator.call("DELETE", f"/shapes/{others.pk}/", status=404)
+    operator.call("DELETE", f"/shapes/{own['id']}/", status=204)

@@ -185,7 +185,7 @@ def test_lists_take_a_steady_number_of_queries(
 
 def test_the_kinds_that_there_are_are_listed(operator: Api) -> None:
     listed = {each["kind"]: each for each in operator.get("/collectors/")["results"]}
-    assert {"prometheus", "http_json", "csv", "sql"} <= set(listed)
+    assert {"prometheus", "http_json", "csv", "sql", "zabbix"} == set(listed)
     assert listed["sql"]["description"].startswith("Asks a PostgreSQL")
     assert listed["prometheus"]["mapping"] == {"at": "at"}
 

@@ -14,6 +14,8 @@ REGISTRIES = [
 ]
 MACHINE_PATHS = re.compile(r"(?<![\w.}>/$-])/(?:work|root|tmp|home)/\w")
 VAGUE = {"utils.py", "helpers.py", "common.py", "misc.py"}
+SECURITY_EXCEPTION = re.compile(r"# (ruff: )?noqa: ([A-Z]+\d+, *)*S\d")
+REASON = re.compile(r"noqa: [A-Z]+\d+(, *[A-Z]+\d+)* +(-|#) *\S.{5,}")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -51,3 +53,14 @@ def test_file_names_say_something() -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = [target for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target]
     assert not [target for target in targets if not (page.parent / target).exists()]
+
+
+def test_what_the_security_rules_let_through_says_why() -> None:
+    """After the codes of a `noqa` stands its reason."""
+    found = [
+        f"{name}:{number}: {line.strip()}"
+        for name, text in sources()
+        for number, line in enumerate(text.splitlines(), 1)
+        if SECURITY_EXCEPTION.search(line) and not REASON.search(line)
+    ]
+    assert not found, "\n".join(found)

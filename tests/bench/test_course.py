@@ -1,4 +1,4 @@
-"""A soak goes on until enough of it was undisturbed; what counts, what is dropped, and how its maximum is measured."""
+"""A run goes on until enough of it was undisturbed; what counts, what is dropped, and how its maximum is measured."""
 
 from collections.abc import Callable, Sequence
 from itertools import chain, pairwise

@@ -1,4 +1,4 @@
-"""The load of a soak: each request when it is due, and what piled up in a disturbed stretch is dropped, and counted."""
+"""The load of a steady run: each request when it is due; what piled up while disturbed is dropped and counted."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ import pytest
 
 from bench.course import Course
 from bench.serving import Server
-from bench.soak import PORTALS, Log, _overdue, _portal
+from bench.steady import PORTALS, Log, _overdue, _portal
 from bench.timeline import Answer, Mark
 from tests.bench.times import CALM, STOLEN, Shares, marks
 from tests.e2e.installation import wait_for

@@ -1,12 +1,12 @@
-"""What is required of a soak: all of the time, of its answers where nothing was taken away; and who can't be judged."""
+"""What is required of a run: all of the time, of its answers where nothing was taken away; and who can't be judged."""
 
 from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
-from bench.page import _soak
-from bench.soak import Report, _lines
+from bench.page import _steady
+from bench.steady import Report, _lines
 from bench.timeline import Timeline
 
 CALM = Timeline(
@@ -87,7 +87,7 @@ def test_what_can_not_be_judged(changed: dict[str, Any], why: str) -> None:
     ],
 )
 def test_the_page_says_the_same_with_all_of_the_time_beside_it(report: Report, verdict: str) -> None:
-    told = "\n".join(_soak(asdict(report)))
+    told = "\n".join(_steady(asdict(report)))
     assert verdict in told
     assert "in all of the time: 3 ms at the median, 900 ms at the 99th percentile, 2000 ms at the worst" in told
     assert "70 dropped behind disturbed stretches, 0 waiting when it was over" in told

@@ -1,6 +1,5 @@
-"""A browser, and the demo to visit with it."""
+"""The demo to visit with a browser."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -9,17 +8,7 @@ from playwright.sync_api import Browser
 from tests.browser.serving import serving
 from tests.browser.visiting import Visitor, visiting
 from tests.e2e.installation import Installation
-from tests.servers import Unavailable, chromium, free_port
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright leaves an event loop running in this process
-    try:
-        with chromium.running() as found:
-            yield found
-    except Unavailable as error:
-        pytest.skip(str(error))
+from tests.servers import free_port
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 from tests.architecture.repository import ROOT
-from tests.browser.serving import serving
+from tests.browser.console_pages import console_pages, console_routes
+from tests.browser.serving import serving, sources_made
 from tests.browser.visiting import Visitor, visiting
 from tests.e2e.installation import Installation, wait_for
 from tests.servers import Unavailable, chromium, debian, free_port
@@ -23,8 +24,8 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES: Mapping[str, str] = {"en": "en-US", "zh": "zh-CN"}
 FONT = "fonts-wqy-microhei"
 IDC = "gz-ct-cu-cm-01"
+NOWHERE = "/console/idcs/no-such-idc/"
 FIRST_ROW = "#result_list tbody tr a"
-SOURCES = "from idcsched.demo.sources import sources_point_to; sources_point_to('http://127.0.0.1:{port}')"
 ORDER = {"region": "440000", "request_id": "order-8812", "machines": [{"count": 4, "bandwidth_mbps": 100}]}
 
 
@@ -36,10 +37,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, chromium.running() as browser:
         demo = Installation(Path(folder), PORT=str(free_port()), THROTTLE="off")
         with serving(demo) as site:
-            site.python(SOURCES.format(port=site.environment["PORT"]))
+            sources_made(site)
+            routes = console_routes(site)
             for width, theme, language in product(WIDTHS, THEMES, LANGUAGES):
                 with visiting(browser, site, width=width, theme=theme, language=LANGUAGES[language]) as visitor:
-                    wrong += [*_taken(visitor, f"{width}-{theme}-{language}", width), *visitor.complaints]
+                    wrong += [*_taken(visitor, routes, f"{width}-{theme}-{language}", width), *visitor.complaints]
                     visitor.complaints.clear()
     print(f"{len(list(FOLDER.glob('*.png')))} pictures are in {FOLDER.relative_to(ROOT)}")
     for complaint in wrong:
@@ -47,16 +49,16 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def _taken(visitor: Visitor, suffix: str, width: int) -> Iterator[str]:
+def _taken(visitor: Visitor, routes: Mapping[str, str], suffix: str, width: int) -> Iterator[str]:
     """A picture of each page; says which are too wide."""
-    for name in _pages(visitor):
+    for name in _pages(visitor, routes):
         visitor.page.wait_for_timeout(300)  # what slides in has slid in
         visitor.page.screenshot(path=FOLDER / f"{name}-{suffix}.png", full_page=name.endswith("-full"))
         if (by := visitor.too_wide_by()) > 0:
             yield f"{name} is {by} pixels wider than {width}"
 
 
-def _pages(visitor: Visitor) -> Iterator[str]:
+def _pages(visitor: Visitor, routes: Mapping[str, str]) -> Iterator[str]:
     """Opens one after the other."""
     page = visitor.page
     visitor.goto("/admin/login/")
@@ -80,6 +82,12 @@ def _pages(visitor: Visitor) -> Iterator[str]:
         yield name
     page.locator("a").filter(has_text="filter_list").click()
     yield "filters"
+    for name, address in console_pages(visitor, routes).items():
+        visitor.goto(address)
+        yield f"console-{name}-full"
+    visitor.goto(NOWHERE)
+    yield "console-not-found"
+    visitor.complaints[:] = [complaint for complaint in visitor.complaints if NOWHERE not in complaint]
     visitor.goto("/api/v1/docs/")
     page.wait_for_load_state("networkidle")
     yield "api-docs"

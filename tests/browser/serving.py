@@ -9,7 +9,9 @@ from idcsched.demo.processes import stop
 from idcsched.demo.supervisor import web_command
 from tests.e2e.installation import Installation, wait_for
 
-__all__ = ["served", "serving"]
+__all__ = ["served", "serving", "sources_made"]
+
+SOURCES = "from idcsched.demo.sources import sources_point_to; sources_point_to('http://127.0.0.1:{port}')"
 
 
 @contextmanager
@@ -39,3 +41,8 @@ def _answers(site: Installation) -> bool:
             return bool(response.status == 200)
     except (URLError, OSError):
         return False
+
+
+def sources_made(site: Installation) -> None:
+    """Have the demo's sources ask the installation itself, as `make run` does."""
+    site.python(SOURCES.format(port=site.environment["PORT"]))

@@ -16,7 +16,7 @@ from metrics_ingest.sources import counters
 from metrics_ingest.sources.kinds import check_collector_class, kinds
 from metrics_ingest.sources.mapping import SourceMapping, compile_mapping
 from metrics_ingest.sources.schedules import parse_schedule
-from tests.docs.pages import blocks, page, tables
+from tests.docs.pages import blocks, page, section, tables
 from tests.outbound.peers import json_reply, loopback_allowed, peer
 from tests.third_party.packages import PACKAGES
 
@@ -60,8 +60,9 @@ def test_the_page_shows_what_is_tested() -> None:
     ]
 
 
-def test_the_source_shown_can_be_saved() -> None:
-    (shown,) = (json.loads(block) for block in blocks(PAGE, "json"))
+@pytest.mark.parametrize("block", [*blocks(PAGE, "json"), *blocks(section(PAGE, "Kinds"), "jsonc")])
+def test_the_sources_shown_can_be_saved(block: str) -> None:
+    shown = json.loads(re.sub(r"\s//.*", "", block))
     collector = kinds().collectors[shown["kind"]]
     assert not list(collector(convert(shown["config"], collector.Config)).check())
     assert compile_mapping({**collector.mapping, **shown["mapping"]})
@@ -69,7 +70,7 @@ def test_the_source_shown_can_be_saved() -> None:
 
 
 def test_counters_are_told_of_as_they_are() -> None:
-    (shown,) = blocks(PAGE, "jsonc")
+    (shown,) = blocks(section(PAGE, "Counters"), "jsonc")
     mapping = compile_mapping({"idc": "site", **json.loads(f"{{{shown}}}")})
     assert mapping.values[0].counters([1, 2]) == (1, 2)
     named = {name.strip() for row in tables(PAGE)[2] for name in row["reason"].split(",")}

@@ -64,13 +64,13 @@ def killed(child: Child) -> None:
 
 
 def test_a_worker_killed_in_the_middle_of_a_run(house: Collecting, server: Peer) -> None:
-    """Ten times: while the source is asked, while its answer is stored, just after."""
+    """Five times: while the source is asked, while its answer is stored, just after."""
     seed = int.from_bytes(os.urandom(2))
     moments = Random(seed)
     server.behave = waiting_first(0.2)
     house.source("lines", server)
     with house.running(*BEAT):
-        for turn in range(10):
+        for turn in range(5):
             asked = len(server.calls)
             worker = house.start(*WORKER)
             wait_for(lambda asked=asked: len(server.calls) > asked, f"the source to be asked, turn {turn}", seconds=40)

@@ -20,7 +20,8 @@ from tests.e2e.running import command, made, said, started
 def test_it_works(demo: Installation, victim: bytes, attempt: int) -> None:
     child = started(demo)
     sleep(random.uniform(0, 6))
-    wait_for(lambda: running(demo, victim), "somebody to kill")  # nobody may be there yet
+    wait_for(lambda: running(demo, victim) or not child.running, "somebody to kill")  # nobody may be there yet
+    assert child.running, said(child)
     for pid in running(demo, victim):
         os.kill(pid, signal.SIGKILL)
     for left in range(len(demo.processes()), 0, -1):

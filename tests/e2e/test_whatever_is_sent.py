@@ -31,7 +31,8 @@ CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 LISTS = {
     **dict.fromkeys(("regions", "isps", "idcs", "metrics", "sources", "providers", "profiles", "tenants"), "code"),
     **dict.fromkeys(
-        ("lines", "taints", "affinities", "shapes", "region_scopes", "tokens", "changes", "placements"), "id"
+        ("lines", "taints", "affinities", "shapes", "region_scopes", "tokens", "changes", "placements", "backtests"),
+        "id",
     ),
     "deliveries": "id",
     "decisions": "decision_id",
@@ -83,6 +84,7 @@ def known(api: Caller) -> dict[str, list[Any]]:
         api("schedule/", {**ORDER, "action": "reserve"})
     api("sources/", SOURCE)
     api("region_scopes/", {"user": "operator", "region": "440000"})
+    api("profiles/default/backtest/", {})
     api("shapes/", {"business": "live-streaming", "entered": [1] * 24})
     found = {name: [row[key] for row in api(f"{name}/?limit=30")["results"]] for name, key in LISTS.items()}
     return {**{name: values for name, values in found.items() if values}, "commit_tokens": tokens}

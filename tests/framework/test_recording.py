@@ -11,9 +11,17 @@ from hypothesis import given
 
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
-from idcsched.framework.facts import AffinityFact, ShapeFact, World
+from idcsched.framework.facts import AffinityFact, History, ShapeFact, World
 from idcsched.framework.profile import Profile
-from idcsched.framework.recording import Inputs, columns_seen_by, inputs_of, pack, request_inputs, unpack
+from idcsched.framework.recording import (
+    Inputs,
+    columns_seen_by,
+    history_seen_by,
+    inputs_of,
+    pack,
+    request_inputs,
+    unpack,
+)
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 from idcsched.framework.testing import NOW, IdcSpec, affinity, profile, request, sample_world, snapshot, world
@@ -54,7 +62,7 @@ def test_it_works() -> None:
 
 def test_what_was_known_of_the_business_is_kept() -> None:
     hours = np.linspace(0.0, 1.0, 168, dtype=np.float32)
-    live = ShapeFact(tenant="cn", business="live", hours=hours)
+    live = ShapeFact(tenant="cn", business="live", hours=hours, lines=14, days=41)
     others = [ShapeFact(tenant="cn", business="vod", hours=hours), ShapeFact(tenant="us", business="live", hours=hours)]
     picture = snapshot(replace(sample_world(), shapes=(*others, live)))
     asked = request(picture, machines=[{"bandwidth_mbps": 40}])
@@ -62,8 +70,38 @@ def test_what_was_known_of_the_business_is_kept() -> None:
 
     inputs = unpack(pack(inputs_of(asked, picture, now=NOW, reference="", labels=labels)))
     (kept,) = inputs.snapshot().shapes.values()
-    assert (kept.tenant, kept.business) == ("cn", "live")
+    assert (kept.tenant, kept.business, kept.lines, kept.days) == ("cn", "live", 14, 41)
     assert kept.hours.tolist() == hours.tolist()
+
+
+def test_the_lines_last_thirty_days_are_kept() -> None:
+    """Those of the lines that the request sees, whole or apart; none for a request that needs no bandwidth."""
+    known = sample_world()
+    hours = np.random.default_rng(1).gamma(2.0, 100.0, (len(known.lines), 720)).astype(np.float32)
+    picture = snapshot(replace(known, history=History(hours=hours, weekday=3, version="1")))
+    policy = profile(("bill", "billing_cost", {"weight": 10, "args": {"method": "exact"}}))
+    asked = request(picture, region="north", machines=[{"bandwidth_mbps": 40}])
+
+    question = request_inputs(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})
+    parts = pack(columns_seen_by(asked, picture)), pack(history_seen_by(asked, picture))
+    for inputs in (recorded(asked, picture), unpack(pack(question), *parts)):
+        assert b"would have cost" in again(inputs, policy)
+        assert again(inputs, policy) == told(asked, picture, policy)
+        assert inputs.world.history is not None
+        assert len(inputs.world.history.hours) == len(inputs.world.lines) < len(known.lines)
+    assert recorded(request(picture, machines=[{"cpu": 1}]), picture).world.history is None
+
+
+def test_a_shape_that_was_kept_before_shapes_were_learnt_can_still_be_read() -> None:
+    hours = np.linspace(0.0, 1.0, 168, dtype=np.float32)
+    live = ShapeFact(tenant="cn", business="live", hours=hours)
+    picture = snapshot(replace(sample_world(), shapes=(live,)))
+    question = inputs_of(request(picture), picture, now=NOW, reference="", labels={"tenant": "cn", "business": "live"})
+    document = msgspec.msgpack.decode(zlib.decompress(pack(question)))
+    del document["shape"]["lines"], document["shape"]["days"]
+    kept = unpack(zlib.compress(msgspec.msgpack.encode(document))).shape
+    assert kept is not None
+    assert (kept.tenant, kept.business, kept.learnt) == ("cn", "live", False)
 
 
 @given(questions())

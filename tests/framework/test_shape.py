@@ -74,6 +74,36 @@ def test_the_answer_says_which(fields: dict[str, Any], note: Any) -> None:
     assert decided(LIVE, known_of("games", MORNINGS), **fields).answer.shape_note == note
 
 
+def learnt_of(business: str, day: list[float], tenant: str = "") -> ShapeFact:
+    return replace(known_of(business, day, tenant), lines=14, days=41)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "note"),
+    [
+        pytest.param(
+            [learnt_of("live", MORNINGS, "cn")],
+            "priced by the shape of live, learnt from 14 lines over 41 days",
+            id="learnt",
+        ),
+        pytest.param(
+            [learnt_of("live", MORNINGS, "cn"), known_of("live", MORNINGS)],
+            "priced by the shape of live that an operator has entered",
+            id="entered for all tenants",
+        ),
+        pytest.param(
+            [learnt_of("live", EVENINGS), learnt_of("live", MORNINGS, "cn")],
+            "priced by the shape of live, learnt from 14 lines over 41 days",
+            id="of the tenant, and of all",
+        ),
+    ],
+)
+def test_what_was_entered_comes_before_what_was_learnt(shapes: list[ShapeFact], note: str) -> None:
+    answer = decided(*shapes, labels={"business": "live"}, tenant="cn").answer
+    assert (answer.shape_from, answer.shape_note) == ("learnt", note)
+    assert answer.candidates[0].scores["bill"].raw == 0.0
+
+
 def test_without_bandwidth_there_is_nothing_to_say() -> None:
     answer = decided(LIVE, need=0).answer
     assert (answer.shape_from, answer.shape_note) == (UNSET, UNSET)

@@ -261,7 +261,7 @@ def test_a_choice_is_offered_where_there_is_one(admin, idc):
     assert options(f"/admin/inventory/idc/{idc.pk}/change/", "provider") == ["", "edge-vm", "gone"]
     assert options("/admin/accounts/user/add/", "language") == ["", "en", "zh-hans"]
     assert options("/admin/accounts/tenant/add/", "default_profile")[:2] == ["", "bandwidth-first"]
-    assert options("/admin/metrics_ingest/source/add/", "kind") == ["csv", "http_json", "prometheus", "sql"]
+    assert options("/admin/metrics_ingest/source/add/", "kind") == ["csv", "http_json", "prometheus", "sql", "zabbix"]
     assert options("/admin/placement/provider/add/", "kind") == ["libcloud", "openstack", "simulated", "webhook"]
 
     changed = idc_form(idc.region, provider="edge-vm")

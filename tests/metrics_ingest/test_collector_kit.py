@@ -16,6 +16,8 @@ from metrics_ingest.testing import check_collector
 
 VECTOR = {"resultType": "vector", "result": [{"metric": {"site": "gz-01"}, "value": [1.7e9, "1"]}]}
 
+ITEM_AND_HOST = {"hostid": "1", "host": "gz-01", "key_": "net.if.in[1]", "lastvalue": "1", "lastclock": "1700000000"}
+
 
 def to_postgresql(address: str) -> dict[str, Any]:
     place = urlsplit(address)
@@ -28,6 +30,7 @@ BUILT_IN: dict[str, tuple[Callable[[str], Mapping[str, Any]], Any]] = {
     "http_json": (lambda address: {"url": address}, [{"site": "gz-01", "cpu": 0.5}]),
     "prometheus": (lambda address: {"url": address, "query": "up"}, {"status": "success", "data": VECTOR}),
     "sql": (to_postgresql, None),
+    "zabbix": (lambda address: {"url": address, "keys": ["net.if.*"]}, {"result": [ITEM_AND_HOST]}),
 }
 
 

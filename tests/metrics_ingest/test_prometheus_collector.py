@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from prometheus_client import CollectorRegistry, Gauge, start_http_server
+from prometheus_client import CollectorRegistry, Gauge
 
 from idcsched.inventory.models import Idc
 from metrics_ingest.models import Latest, Run, Source
@@ -32,16 +32,11 @@ def address() -> Iterator[str]:
     for labels, octets in ((("gz-01", "ct"), 25e6), (("gz-01", "blue"), 50e6), (("moon", "ct"), 1.0)):
         speed.labels(*labels).set(octets)
     Gauge("not_a_number", "NaN.", ["site"], registry=registry).labels("gz-01").set(float("nan"))
-    server, thread = start_http_server(0, addr="127.0.0.1", registry=registry)
     try:
-        with prometheus.running(f"127.0.0.1:{server.server_port}") as found:
+        with prometheus.exporting(registry) as found:
             yield found
     except Unavailable as error:
         pytest.skip(str(error))
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from idcsched.feed.models import FeedEntry
 from metrics_ingest.billing.percentile import percentile_95
-from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup
+from metrics_ingest.models import BandwidthDay, BandwidthHistory, BandwidthMonth, BandwidthRollup
 from metrics_ingest.samples.slots import SLOT, slot_floor, unpacked
 from metrics_ingest.services import history_prune, history_store, rollups_refresh
 
@@ -86,6 +86,42 @@ def test_hours_are_the_last_whole_ones_oldest_first(line, bandwidth, now):
 
 
 @pytest.mark.usefixtures("db")
+def test_the_history_is_of_the_last_thirty_whole_days(line, bandwidth, now):
+    """It is 20:00 in the billing zone; what came after its last midnight is not in it."""
+    slots = np.arange(32 * 288, dtype=np.float32)
+    load(line, bandwidth, slots, until=now)
+    rollups_refresh(now=now)
+    history = BandwidthHistory.objects.get()
+    assert history.until == datetime(2031, 5, 6, 16, tzinfo=UTC)
+    since_midnight = (slot_floor(now) - history.until) // SLOT + 1
+    days = slots[:-since_midnight][-30 * 288 :]
+    np.testing.assert_allclose(unpacked(history.hours), days.reshape(720, 12).mean(axis=1), rtol=1e-6)
+    assert history.known_slots == 30 * 288
+
+
+@pytest.mark.usefixtures("db")
+def test_the_history_is_written_once_a_day_and_where_late_values_come(line, bandwidth, now):
+    load(line, bandwidth, [100.0] * 288, until=now)
+    rollups_refresh(now=now)
+    written = BandwidthHistory.objects.get()
+    load(line, bandwidth, [900.0] * 3, until=now)
+    rollups_refresh(now=now)
+    assert vars_of(BandwidthHistory.objects.get()) == vars_of(written)
+
+    load(line, bandwidth, [500.0] * 12, until=now - timedelta(days=3))
+    rollups_refresh(now=now)
+    late = BandwidthHistory.objects.get()
+    assert (late.until, late.known_slots) == (written.until, written.known_slots + 12)
+    assert np.nanmax(unpacked(late.hours)) == 500
+    rollups_refresh(now=now + timedelta(days=1))
+    assert BandwidthHistory.objects.get().until == written.until + timedelta(days=1)
+
+
+def vars_of(history):
+    return history.until, history.known_slots, bytes(history.hours)
+
+
+@pytest.mark.usefixtures("db")
 def test_the_profile_is_by_hour_of_the_week_in_the_billing_zone(line, bandwidth, now):
     start = slot_floor(now) - (28 * 288 - 1) * SLOT
     local = [start + slot * SLOT + ZONE_OFFSET for slot in range(28 * 288)]
@@ -114,7 +150,7 @@ def test_only_the_lines_named(idc, line, bandwidth, now):
 def test_many_lines_take_few_queries(idc, bandwidth, now, django_assert_max_num_queries):
     for each in idc.lines.all():
         load(each, bandwidth, np.ones(WEEK), until=now)
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(20):
         assert rollups_refresh(now=now) == 2
 
 

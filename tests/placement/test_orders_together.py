@@ -100,7 +100,8 @@ def test_what_orders_saw_is_kept_once_and_each_decision_can_be_made_again(follow
         order(number, explain="full")
 
     decisions = list(Decision.objects.order_by("pk"))
-    assert len({decision.picture_id for decision in decisions}) == Picture.objects.count() == 1
+    assert len({(decision.picture_id, decision.history_id) for decision in decisions}) == 1
+    assert Picture.objects.count() == 2, "one of what they saw, one of the lines' history"
     assert [replay(decision=decision).identical for decision in decisions] == [True] * 8
     rooms = [decision.answer["candidates"][0]["scores"]["network_flow"]["raw"] for decision in decisions]
     assert rooms == sorted(rooms, reverse=True), "each saw what the ones before it took"
@@ -112,7 +113,8 @@ def test_a_database_that_was_emptied_is_given_what_they_saw_again(following: Non
     Decision.objects.all().delete()
     Picture.objects.all().delete()
     assert isinstance(order(2), Placement)
-    assert Decision.objects.get().picture_id == Picture.objects.get().pk
+    made = Decision.objects.get()
+    assert {made.picture_id, made.history_id} == set(Picture.objects.values_list("pk", flat=True))
 
 
 @pytest.mark.both

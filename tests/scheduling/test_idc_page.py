@@ -45,7 +45,7 @@ def test_it_works(page: Callable[[], str]) -> None:
     reported(450, "ct")
     shown = page()
     assert "<strong>45 %</strong>" in shown
-    assert "450 of 1000 Mbps, room for 450 up to 90 %" in shown
+    assert "450 of 1,000 Mbps, room for 450 up to 90 %" in shown
     assert "never measured" in shown
     assert "0 of 64 taken, 64 left" in shown
 

@@ -26,7 +26,7 @@ from idcsched.inventory.services import (
 from idcsched.ledger.models import Headcount, Holding
 from idcsched.scheduling import refreshing
 from idcsched.scheduling.live import Live
-from metrics_ingest.models import Latest
+from metrics_ingest.models import Latest, Metric
 from metrics_ingest.services import Sample, history_store, metric_create, rollups_refresh, samples_store
 
 pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
@@ -127,6 +127,42 @@ def test_what_a_lines_history_comes_to(live: Live, fleet: list[Idc]) -> None:
     compared(live)
     rollups_refresh(lines=[line], now=now)
     assert compared(live).lines.percentile[live.current().snapshot.lines.codes.index("ct")] > 300
+
+
+def test_the_last_thirty_days(live: Live, fleet: list[Idc]) -> None:
+    lines = [fleet[0].lines.get(code="cu"), fleet[1].lines.get(code="ct")]
+    now = timezone.now()
+    metric = Metric.objects.get(code="bandwidth_mbps")
+    for number, line in enumerate(lines):
+        start = (now - timedelta(days=3)).replace(minute=0, second=0, microsecond=0)
+        history_store(metric=metric, idc=line.idc, line=line, start=start, values=np.full(500, 100.0 + number))
+    rollups_refresh(lines=lines, now=now)
+    history = compared(live).history
+    assert history is not None
+    assert np.nanmax(history.hours, axis=1, initial=-1).tolist() == [101.0, -1.0, -1.0, -1.0, -1.0, 100.0]
+    before = history
+
+    taint_create(idc=fleet[0], key="k")
+    rollups_refresh(lines=lines, now=now)
+    assert compared(live).history is before, "nothing new is known of the days"
+
+    rollups_refresh(lines=lines[:1], now=now + timedelta(days=1))
+    after = compared(live).history
+    assert after is not None
+    assert after.weekday == (before.weekday + 1) % 7
+    assert np.isnan(after.hours[:, -24:]).sum() > 5 * 24, "the others know nothing of the last day"
+    np.testing.assert_array_equal(after.hours[:, :-24], before.hours[:, 24:])
+
+
+def test_no_history_of_more_lines_than_the_setting_allows(live: Live, fleet: list[Idc], settings: Any) -> None:
+    settings.EXACT_BILL_LINES = 5
+    isp_create(code="cm")  # the inventory has changed: the snapshot is built anew
+    assert compared(live).history is None
+    rollups_refresh(lines=[fleet[1].lines.get(code="ct")], now=timezone.now())
+    assert compared(live).history is None
+    settings.EXACT_BILL_LINES = 6
+    isp_create(code="cb")
+    assert compared(live).history is not None
 
 
 def test_what_the_ledger_holds(live: Live, fleet: list[Idc]) -> None:

@@ -1,11 +1,14 @@
 """The admin pages of shapes."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.test import Client
 
 from idcsched.accounts.services import tenant_create, user_create
 from idcsched.scheduling.models import Shape
-from idcsched.scheduling.shapes import shape_create
+from idcsched.scheduling.shapes import shape_create, shapes_learnt_store
+from metrics_ingest.billing.shape_evidence import LearnedShape, Verdict
 
 pytestmark = pytest.mark.usefixtures("db")
 
@@ -78,3 +81,25 @@ def test_who_may_only_look(role: str, of_all_tenants: list[Shape]) -> None:
     if client.get(LIST).status_code == 200:
         assert client.post(ADD, {"business": "vod", "entered": str(DAY)}).status_code == 403
     assert Shape.objects.count() == 3
+
+
+def test_what_was_learnt_is_shown_beside_what_was_entered() -> None:
+    trusted = LearnedShape(
+        verdict=Verdict.TRUSTED, shape=tuple([0.5] * 84 + [1.0] * 84), use=0.7, days=40.8, lines=14.2, error=0.07
+    )
+    mixed = LearnedShape(verdict=Verdict.MIXED, days=40.8, lines=14.2, error=0.07)
+    shapes_learnt_store(
+        learned={(None, "live"): trusted, (None, "any"): mixed}, now=datetime(2031, 5, 7, 20, tzinfo=UTC)
+    )
+    live = shape_create(business="live", entered=DAY)
+    operator = signed_in("operator")
+    page = operator.get(LIST).content.decode()
+    assert "14 lines, 41 days, error 7%" in page
+    assert "mixed: the shapes of single orders differ too much" in page
+    assert page.count("<polyline") == 2
+    page = operator.get(f"{LIST}{live.pk}/change/").content.decode()
+    assert page.count("<polyline") == 2
+    operator.post(f"{LIST}{live.pk}/change/", {"entered": ""})
+    live.refresh_from_db()
+    assert live.entered is None
+    assert operator.get(f"{LIST}?verdict__exact=mixed").content.decode().count("<polyline") == 0

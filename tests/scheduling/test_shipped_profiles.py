@@ -11,10 +11,10 @@ from django.db import DEFAULT_DB_ALIAS
 
 from idcsched.framework.decoding import convert
 from idcsched.framework.profile import ProfileBody, compile_profile
-from idcsched.scheduling.models import Profile
+from idcsched.scheduling.models import Profile, ProfileRevision
 from idcsched.scheduling.plugins import registry
-from idcsched.scheduling.services import profile_delete, profile_revise
-from idcsched.scheduling.shipped import SHIPPED, shipped_profiles_ensure
+from idcsched.scheduling.services import profile_activate, profile_delete, profile_revise
+from idcsched.scheduling.shipped import SHIPPED, shipped_profiles_ensure, shipped_profiles_refresh
 
 WEIGHTS = {
     "default": {
@@ -94,3 +94,39 @@ def test_another_database_is_none_of_its_business() -> None:
     shipped_profiles_ensure(using="other")
 
     assert not Profile.objects.exists()
+
+
+OLD = {"plugins": [{"name": "available", "plugin": "available"}]}
+
+
+def shipped_otherwise(code: str) -> Profile:
+    """The profile, as if an earlier release had shipped it with another content."""
+    profile = Profile.objects.get(code=code)
+    ProfileRevision.objects.filter(pk=profile.active_id).update(body=OLD)
+    return profile
+
+
+@pytest.mark.usefixtures("db")
+def test_an_upgrade_refreshes_those_that_nobody_has_changed() -> None:
+    for code in SHIPPED:
+        shipped_otherwise(code)
+    profile_delete(profile=Profile.objects.get(code="cost-first"))
+    revised, reset = Profile.objects.get(code="even"), Profile.objects.get(code="bandwidth-first")
+    profile_revise(profile=revised, body=OLD, activate=False)
+
+    assert shipped_profiles_refresh() == {"default": 2, "bandwidth-first": 2}
+    assert shipped_profiles_refresh() == {}
+    active = Profile.objects.get(code="default").active
+    assert active is not None
+    assert active.body["plugins"] == document("default")["plugins"]
+    assert not Profile.objects.filter(code="cost-first").exists()
+
+    profile_activate(profile=reset, number=1)
+    assert shipped_profiles_refresh() == {}
+
+
+@pytest.mark.usefixtures("db")
+def test_an_upgrade_creates_those_that_are_new() -> None:
+    Profile.objects.filter(code="even").update(active=None)
+    Profile.with_deleted.get(code="even").delete()
+    assert shipped_profiles_refresh() == {"even": 1}

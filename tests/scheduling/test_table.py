@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from idcsched.scheduling.prose import amount
 from idcsched.scheduling.schedule import Scheduled
-from idcsched.scheduling.table import aligned, amount, render
+from idcsched.scheduling.table import aligned, render
 
 SCORE = {
     "raw": 0.5,

@@ -4,18 +4,19 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from pwd import getpwnam
 from time import monotonic, sleep
 
 import psycopg2
+from psycopg2.extensions import ISOLATION_LEVEL_AUTOCOMMIT
 
 from idcsched.demo.processes import Child, start, stop
 from tests.servers import Unavailable, debian, free_port, scratch_folder
 
-__all__ = ["FAST", "available", "running"]
+__all__ = ["FAST", "Server", "available", "new_database", "programs", "restartable", "running"]
 
 FAST = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}  # a test may lose its data in a crash
 OWNER = "idcsched"
@@ -33,28 +34,65 @@ def available() -> Iterator[str]:
 
 @contextmanager
 def running(options: Mapping[str, str] = FAST) -> Iterator[str]:
-    """A fresh server with the given settings; yields the address of its database `postgres`.
+    """A fresh server with the given settings; yields the address of its database `postgres`."""
+    with restartable(options) as server:
+        yield server.url
+
+
+@contextmanager
+def restartable(options: Mapping[str, str] = FAST, *, within: Path | None = None) -> Iterator["Server"]:
+    """A fresh server that can be stopped and started again; its files are in a folder of `within`, if given.
 
     PostgreSQL refuses to run as root, so root runs it as `nobody`.
     """
-    programs = _programs()
+    found = programs()
     user = "nobody" if os.geteuid() == 0 else None
-    with scratch_folder() as folder:
+    with scratch_folder(within) as folder:
         if user:
             shutil.chown(folder, user, getpwnam(user).pw_gid)
-        data, port = folder / "data", free_port()
-        _create(programs, data, user)
-        command = _command(programs, data, port, options)
-        child = start("postgresql", command, log=folder / "log", folder=folder, user=user)
-        url = f"postgresql://{OWNER}@127.0.0.1:{port}/postgres"
+        _create(found, folder / "data", user)
+        port = free_port()
+        server = Server(_command(found, folder / "data", port, options), port, folder, user)
+        server.start()
         try:
-            _wait(child, url)
-            yield url
+            yield server
         finally:
-            stop(child, by=signal.SIGINT)  # "fast": open sessions are cut off
+            server.stop()
 
 
-def _programs() -> Path:
+class Server:
+    """Keeps its data, its settings and its address when it is stopped and started."""
+
+    def __init__(self, command: Sequence[str | Path], port: int, folder: Path, user: str | None) -> None:
+        self.url = f"postgresql://{OWNER}@127.0.0.1:{port}/postgres"
+        self._command, self._folder, self._user = command, folder, user
+
+    @property
+    def pid(self) -> int:
+        return self._child.process.pid
+
+    def start(self) -> None:
+        self._child = start("postgresql", self._command, log=self._folder / "log", folder=self._folder, user=self._user)
+        _wait(self._child, self.url)
+
+    def stop(self) -> None:
+        stop(self._child, by=signal.SIGINT)  # "fast": open sessions are cut off
+
+
+@contextmanager
+def new_database(server: str) -> Iterator[str]:
+    """The address of a new, empty database of that server, dropped at the end."""
+    name = f"own_{free_port()}"
+    with closing(psycopg2.connect(server)) as connection:
+        connection.set_isolation_level(ISOLATION_LEVEL_AUTOCOMMIT)
+        with connection.cursor() as cursor:
+            cursor.execute(f"CREATE DATABASE {name}")
+            yield f"{server.rpartition('/')[0]}/{name}"
+            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def programs() -> Path:
+    """The folder of its programs, which are installed first where they are missing."""
     if not (found := _found()):
         debian.install("postgresql")
         found = _found()

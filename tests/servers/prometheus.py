@@ -1,22 +1,26 @@
-"""A Prometheus server of one's own, which scrapes whom it is told to."""
+"""A Prometheus server of one's own, which scrapes whom it is told to, and its tool `promtool`."""
 
 import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic, sleep
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from prometheus_client import CollectorRegistry, start_http_server
+
 from idcsched.demo.processes import Child, start, stop
 from tests.servers import Unavailable, debian, free_port, scratch_folder
 
-__all__ = ["present", "running"]
+__all__ = ["exporting", "present", "running"]
 
 CONFIG = """
-global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}}
+rule_files: {rules}
 scrape_configs:
-  - job_name: lines
+  - job_name: {job}
     static_configs: [{{targets: ["{target}"]}}]
 """
 
@@ -30,10 +34,12 @@ def present() -> Iterator[str]:
 
 
 @contextmanager
-def running(target: str) -> Iterator[str]:
-    """A fresh server that scrapes `target` (host:port) every second; yields its address."""
+def running(target: str, *, job: str = "lines", rules: Path | None = None) -> Iterator[str]:
+    """A fresh server that scrapes `target` (host:port) every second and evaluates `rules`; yields its address."""
     with present() as program, scratch_folder() as folder:
-        (folder / "prometheus.yml").write_text(CONFIG.format(target=target))
+        (folder / "prometheus.yml").write_text(
+            CONFIG.format(target=target, job=job, rules=[str(rules)] if rules else [])
+        )
         port = free_port()
         options = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
         child = start(
@@ -45,6 +51,19 @@ def running(target: str) -> Iterator[str]:
             yield address
         finally:
             stop(child)
+
+
+@contextmanager
+def exporting(registry: CollectorRegistry) -> Iterator[str]:
+    """A fresh server that scrapes an exporter of these figures; yields its address."""
+    server, thread = start_http_server(0, addr="127.0.0.1", registry=registry)
+    try:
+        with running(f"127.0.0.1:{server.server_port}") as address:
+            yield address
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 def _wait(child: Child, address: str) -> None:

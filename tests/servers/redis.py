@@ -56,6 +56,10 @@ class Server:
         self.url = f"redis://127.0.0.1:{port}"
         self._folder, self._port = folder, port
 
+    @property
+    def pid(self) -> int:
+        return self._child.process.pid
+
     def start(self) -> None:
         command = ["redis-server", "--port", str(self._port), "--bind", "127.0.0.1", "--dir", str(self._folder)]
         options = ["--save", "", "--appendonly", "no", "--databases", str(DATABASES)]

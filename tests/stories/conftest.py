@@ -6,18 +6,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-import psycopg2
 import pytest
 from django.conf import settings
-from psycopg2.extensions import ISOLATION_LEVEL_AUTOCOMMIT
 from redis import Redis
 
 from tests.architecture.repository import ROOT
 from tests.e2e.installation import Installation, wait_for
 from tests.servers import free_port
+from tests.servers.postgresql import new_database
 from tests.stories.product import Product, until
 
 READY = "Ctrl-C stops everything."
@@ -37,13 +36,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def product(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """On SQLite what a newcomer has; on PostgreSQL two web processes, which share a Redis with worker and beat."""
     with ExitStack() as kept:
-        variables = {"PORT": str(free_port())}
+        variables = {"PORT": str(free_port()), "LOG_FORMAT": "json", "ACCESS_LOG": "on"}
         if settings.DATABASES["default"]["ENGINE"].endswith("postgresql"):
             variables["REDIS_URL"] = kept.enter_context(_redis_database(request.getfixturevalue("redis_server")))
-            variables["DATABASE_URL"] = kept.enter_context(_database(request.getfixturevalue("postgresql_server")))
+            variables["DATABASE_URL"] = kept.enter_context(new_database(request.getfixturevalue("postgresql_server")))
             variables["WEB_WORKERS"] = "2"
         folder = tmp_path_factory.mktemp("product")
-        variables["PROVIDER_SECRETS"] = f"file:{folder}/var/secrets/@127.0.0.1"
+        variables["PROVIDER_SECRETS"] = variables["SOURCE_SECRETS"] = f"file:{folder}/var/secrets/@127.0.0.1"
         installation = Installation(folder, source=ROOT, **variables)
         child = installation.start("product", sys.executable, "manage.py", "demo_run")
         kept.callback(child.process.wait)
@@ -91,18 +90,6 @@ def _kill(installation: Installation) -> None:
         for process in processes:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-
-
-@contextmanager
-def _database(server: str) -> Iterator[str]:
-    """A new database, dropped at the end."""
-    name = f"product_{free_port()}"
-    with closing(psycopg2.connect(server)) as connection:
-        connection.set_isolation_level(ISOLATION_LEVEL_AUTOCOMMIT)
-        with connection.cursor() as cursor:
-            cursor.execute(f"CREATE DATABASE {name}")
-            yield f"{server.rpartition('/')[0]}/{name}"
-            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @contextmanager

@@ -146,8 +146,8 @@ class Product:
 
 
 def name(kind: str) -> str:
-    """A code that no other story of this session uses."""
-    return f"{kind}-{next(_numbers)}"
+    """A code that no other story of this session uses, and that comes after all earlier ones of its kind."""
+    return f"{kind}-{next(_numbers):04}"
 
 
 def caller_snapshot(caller: Caller) -> str:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from tests.outbound.peers import closed_port
 from tests.stories.product import Answer, Product, until
 
-__all__ = ["Reader", "Sample", "differs", "posted", "program", "samples"]
+__all__ = ["AS_ON_THE_PAGE", "Reader", "Sample", "differs", "posted", "program", "samples"]
 
 BLOCK = re.compile(
     r"^```(?P<language>\w*)\n(?P<text>.*?)^```$(?:\s+\*\*(?P<status>\d{3})\*\*$)?", re.MULTILINE | re.DOTALL
@@ -79,7 +79,10 @@ class Reader:
         )
         assert done.returncode == 0, done.stderr
         printed = done.stdout.splitlines()
-        answers = [Answer(int(status), json.loads(body), {}) for body, status in zip(*[iter(printed)] * 2, strict=True)]
+        answers = [
+            Answer(int(status), json.loads(body or "null"), {})
+            for body, status in zip(*[iter(printed)] * 2, strict=True)
+        ]
         assert len(answers) == text.count("curl -")
         for answer in answers:
             assert answer.status == sample.status if sample.status else answer.status < 300, f"{text}\n{answer}"
@@ -91,6 +94,14 @@ class Reader:
         (answer,) = self.curl()
         assert not list(differs(shown, answer)), answer
         return answer
+
+    def python(self) -> str:
+        """Run the next sample, a whole program, with the variables of the shell; what it prints."""
+        command = [sys.executable, "-c", self.next("python").text]
+        environment = os.environ | self.known
+        return subprocess.run(
+            command, env=environment, cwd=self.folder, stdout=subprocess.PIPE, text=True, timeout=60, check=True
+        ).stdout
 
     def manage(self, command: str, *, fails: bool = False, **replaced: str) -> str:
         """What a command of `manage.py` prints; where it must fail, what it complains of."""
@@ -129,9 +140,11 @@ def program(source: str, folder: Path, **environment: str) -> Iterator[tuple[str
             [sys.executable, str(file)], stdout=output, stderr=subprocess.DEVNULL, env=os.environ | environment
         ) as process,
     ):
-        until(lambda: _listens(port), "the page's server", seconds=60)
-        yield f"http://127.0.0.1:{port}", printed
-        process.terminate()
+        try:
+            until(lambda: _listens(port), "the page's server", seconds=60)
+            yield f"http://127.0.0.1:{port}", printed
+        finally:  # else the end of the block would wait for the server for ever, and hide what failed
+            process.terminate()
 
 
 def posted(url: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes]:

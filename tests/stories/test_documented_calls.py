@@ -2,33 +2,50 @@
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
+from prometheus_client import CollectorRegistry, Gauge
 
 from idcsched.placement.signing import secret_bytes, signed_headers
 from tests.architecture.repository import ROOT
 from tests.docs.pages import blocks, section, tables
 from tests.outbound.peers import Exchange, peer, raw_reply
+from tests.servers import Unavailable, prometheus
 from tests.stories.fleet import new_fleet, new_provider
 from tests.stories.product import SOON, Caller, Product, in_state, name, until
-from tests.stories.reading import Reader, Sample, differs, posted, program, samples
+from tests.stories.reading import AS_ON_THE_PAGE, Reader, Sample, differs, posted, program, samples
 
 TENANT, USER = "live-cn", "live-portal"
 PAGES = {
     str(file.relative_to(ROOT)): file.read_text(encoding="utf-8")
-    for file in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for file in [
+        ROOT / "README.md",
+        ROOT / "clients/python/README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs" / "zh").glob("*.md")),
+    ]
 }
 COLLECTOR = "part of a package to install; tests/docs/test_collectors.py runs it"
 PLUGIN = "part of a package to install; tests/docs/test_writing_plugins.py and tests/third_party run it"
 DRIVER = "part of a package to install; tests/docs/test_provisioning_page.py runs it"
+MAKE_RUN = "tests/e2e/test_make_run.py runs it; the fixture `product` starts the same"
 CYCLE = "from idcsched.framework.context import Cycle, IdcView\n"
 NOT_RUN = {
-    ("README.md", "make run "): "tests/e2e/test_make_run.py runs it; the fixture `product` starts the same",
+    ("docs/backtests.md", "$ .venv/bin/python manage.py demo_backtest"): "tests/docs/test_backtest_figures.py runs it",
+    ("clients/python/README.md", "pip install"): "tests/api/test_generated_client.py installs it",
+    ("README.md", "make run "): MAKE_RUN,
+    ("docs/quickstart.md", "make run\n"): MAKE_RUN,
+    ("docs/zh/quickstart.md", "make run\n"): MAKE_RUN,
     ("docs/collectors.md", '"""`librenms`'): COLLECTOR,
     ("docs/collectors.md", "from idcsched_librenms"): COLLECTOR,
     ("docs/plugins.md", '"""`carbon`'): PLUGIN,
@@ -104,15 +121,60 @@ def first_order(reader: Reader) -> None:
     assert "5/11 IDCs fit: 2 no line of the ISP, 1 draining, 1 not enough bandwidth" in said
 
 
+@story_of("clients/python/README.md")
+def ordered_from_python(reader: Reader) -> None:
+    source = reader.next("python")
+    file = reader.folder / "order.py"
+    file.write_text(source.text.replace(AS_ON_THE_PAGE, reader.product.address), encoding="utf-8")
+    client = {"PYTHONPATH": str(ROOT / "clients/python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, file], env=os.environ | reader.known | client, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == source.following, done.stderr
+
+
 @story_of("docs/api.md")
 def from_the_first_call_to_a_placement(reader: Reader) -> None:
     assert reader.curl(**{"idc_…": reader.known["TOKEN"]}) == []  # it sets the variables that the reader has
     while reader.left:
+        if reader.left[0].language == "python":
+            assert reader.python() == "reserved in d\n"
+            continue
         answer = reader.curl_as_shown()
         if answer.get("commit_token"):
             reader.known["COMMIT_TOKEN"] = answer["commit_token"]
         if answer.get("state") == "reserved":
             reader.known["PLACEMENT"] = answer["id"]
+
+
+@story_of("docs/advice.md")
+def what_would_be_cheaper(reader: Reader) -> None:
+    said = reader.manage(reader.next("console").text.removeprefix("$ "))
+    assert "placements hold bandwidth" in said
+    found = reader.product.caller("operator").get("/advice/")
+    assert {
+        field for row in tables(PAGES["docs/advice.md"])[0] for field in re.findall(r"`(\w+)`", row["field"])
+    } <= set(found)
+
+
+@story_of("docs/backtests.md")
+def what_others_would_have_cost(reader: Reader) -> None:
+    """The product's orders are of today, and no whole day is over: a worker says so, and so do the commands."""
+    draft = reader.folder / "my-draft.json"
+    draft.write_text('{"plugins": [{"name": "bill", "plugin": "billing_cost", "weight": 1}]}')
+    nothing = "no order of these days that was placed has a record"
+    command = reader.next("console").text.removeprefix("$ ")
+    assert nothing in reader.manage(command, fails=True, **{"my-draft.json": str(draft)})
+    operator = reader.product.caller("operator")
+    head, _, body = reader.next("http").text.partition("\n")
+    asked = operator.post(head.removeprefix("POST /api/v1"), json.loads(body), status=202)
+
+    def over() -> bool:
+        found = operator.get(f"/backtests/{asked['id']}/")
+        return bool((found["state"], found["failure"]) == ("failed", nothing))
+
+    until(over, "a worker has taken the backtest", seconds=60)
+    assert nothing in reader.manage(reader.next("console").text.removeprefix("$ "), fails=True)
 
 
 @story_of("docs/callbacks.md")
@@ -220,7 +282,7 @@ def relayed(url: str) -> Callable[[Exchange], None]:
 
 
 def test_the_documents_about_groups_are_orders(reader: Reader) -> None:
-    spread, batch = map(json.loads, blocks(PAGES["docs/groups.md"], "json"))
+    spread, batch, by_bill, plan = map(json.loads, blocks(PAGES["docs/groups.md"], "json"))
     caller = portal(reader)
     placed = caller.post("/schedule/", spread, status=201)
     group = caller.get(f"/placements/?group_id={placed['group_id']}")["results"]
@@ -228,6 +290,9 @@ def test_the_documents_about_groups_are_orders(reader: Reader) -> None:
     answer = caller.post("/schedule/batch/", batch, status=200)
     ordered, recommended = answer["results"]
     assert (answer["result"], ordered["state"], recommended["result"]) == ("all", "reserved", "scheduled")
+    planned = caller.post("/schedule/batch/", by_bill, status=200)
+    assert [order["state"] for order in planned["results"]] == ["reserved", "reserved"]
+    assert planned["plan"].keys() == plan.keys()
 
 
 @story_of("docs/importing.md")
@@ -312,9 +377,10 @@ def weights_are_changed_safely(reader: Reader) -> None:
         decision = decision or answer["decision_id"]
         return answer
 
-    tried, supposed, replayed, draft, differing, previewed, active, back = (
-        http(), http(), http(), http(201), http(), http(), http(), http(),
+    tried, supposed, replayed, draft, differing, previewed, backtested, active, back = (
+        http(), http(), http(), http(201), http(), http(), http(202), http(), http(),
     )  # fmt: skip
+    assert backtested["policies"] == [code, "draft"]
     assert (tried["result"], supposed["result"], draft["active"]) == ("scheduled", "scheduled", False)
     assert tried["profile"]["code"] == code
     assert "gz-ct-01" not in [each["idc"] for each in supposed["candidates"]]
@@ -367,6 +433,81 @@ def priced_by_the_shape_of_its_business(reader: Reader) -> None:
     for caller in reader.product.caller_in_each_process("operator"):
         until(lambda caller=caller: caller.schedule(**asked)["shape_from"] == "learnt", "the shape", seconds=SOON)
     reader.curl_as_shown()
+    (listed,) = reader.curl()
+    assert [row["in_force"] for row in listed["results"]] == ["entered"]
+
+
+@story_of("docs/quickstart.md")
+@story_of("docs/zh/quickstart.md")
+def from_nothing_to_an_order(reader: Reader) -> None:
+    """The numbers are those of the hour; what a reader copies out of an answer is that of this run."""
+    (reader.folder / "var").symlink_to(reader.product.installation.var)
+    assert reader.curl() == []  # it takes the tokens out of the file
+    reader.known |= {"TOKEN": reader.product.tokens["portal"], "OPERATOR": reader.product.tokens["operator"]}
+
+    shown = json.loads(reader.left[0].following)
+    (recommended,) = reader.curl()
+    assert not list(differs(shown, recommended, values=False))
+    assert recommended["result"] == "scheduled"
+    (placed,) = reader.curl()
+    assert (placed["state"], placed["idc"]) == ("reserved", recommended["idc"]["code"])
+    taint, other = reader.curl(**{"01a20bba-7dd2-7448-afd9-fa3426d21844": placed["id"], "sz-ct-cu-01": placed["idc"]})
+    assert taint["idc"] == placed["idc"] != other["idc"]["code"]
+    reader.known["PLACEMENT"] = placed["id"]
+    _, released = reader.curl(**{"TAINT=8 ": f"TAINT={taint['id']} "})
+    assert released["state"] == "released"
+
+
+def uplinks() -> CollectorRegistry:
+    """The counters of two uplinks, one of them of an IDC that nobody knows."""
+    registry = CollectorRegistry()
+    for counter, octets in ("ifHCInOctets", 1e6), ("ifHCOutOctets", 5e5):
+        family = Gauge(counter, "Octets.", ["site", "carrier", "ifName"], registry=registry)
+        for labels in ("bj1", "bgp", "eth1"), ("bj1", "bgp", "eth2"), ("moon", "ct", "eth1"):
+            family.labels(*labels).set_function(lambda octets=octets: monotonic() * octets)
+    return registry
+
+
+@story_of("docs/prometheus.md")
+def traffic_comes_from_prometheus(reader: Reader) -> None:
+    shown, source = blocks(PAGES["docs/prometheus.md"], "json")[:2]
+    operator = reader.product.caller("operator")
+    token = reader.product.tokens["operator"]
+    with ExitStack() as kept:
+        try:
+            address = kept.enter_context(prometheus.exporting(uplinks()))
+        except Unavailable as error:
+            pytest.skip(str(error))
+        assert reader.curl(**{"idc_…": token}) == []
+        reader.known |= {"TOKEN": token, "PROMETHEUS": address}
+        query = reader.left[0]
+
+        def rated() -> bool:
+            reader.left[0] = query
+            (answer,) = reader.curl()
+            reader.left.insert(0, query)
+            return series(answer) == series(json.loads(shown))
+
+        until(rated, "a rate of each uplink", seconds=30)
+        reader.left.pop(0)
+        (reader.folder / "source.json").write_text(source.replace("http://127.0.0.1:9090", address), encoding="utf-8")
+        reader.curl()
+        kept.callback(operator.call, "DELETE", "/sources/edge-traffic/", status=204)
+        reader.curl_as_shown()
+        reader.curl()
+
+        def ran() -> bool:
+            return "succeeded" in [run["state"] for run in operator.get("/sources/edge-traffic/runs/")["results"]]
+
+        until(ran, "the run", seconds=60)
+        reader.curl_as_shown()
+    (decided,) = reader.curl()
+    assert decided["candidates"][0]["scores"]["network_flow"]["age_seconds"] < 60
+
+
+def series(answer: Any) -> list[dict[str, str]]:
+    """The labels of each series in an answer of Prometheus."""
+    return [each["metric"] for each in answer["data"]["result"]]
 
 
 @story_of("docs/seed-example.md")

@@ -7,6 +7,7 @@ from .idempotency import (
     idempotency_answer,
     idempotency_prune,
 )
+from .second_factor import second_factor_enrol, second_factor_reset, second_factor_verify
 from .tenant import tenant_callback_secret_make, tenant_create, tenant_delete, tenant_update
 from .token import (
     IssuedToken,
@@ -17,7 +18,7 @@ from .token import (
     token_touch,
     token_update,
 )
-from .user import user_create, user_delete, user_update
+from .user import user_create, user_delete, user_provided, user_update
 
 __all__ = [
     "Busy",
@@ -26,6 +27,9 @@ __all__ = [
     "KeyReused",
     "idempotency_answer",
     "idempotency_prune",
+    "second_factor_enrol",
+    "second_factor_reset",
+    "second_factor_verify",
     "tenant_callback_secret_make",
     "tenant_create",
     "tenant_delete",
@@ -38,5 +42,6 @@ __all__ = [
     "token_update",
     "user_create",
     "user_delete",
+    "user_provided",
     "user_update",
 ]

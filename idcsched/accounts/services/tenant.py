@@ -7,6 +7,8 @@ from idcsched.accounts.callback_secrets import callback_secret_text
 from idcsched.accounts.known_codes import code_check
 from idcsched.accounts.models import Tenant
 from idcsched.audit.writing import locked, row_create, row_delete, row_update, write
+from idcsched.feed.models import Topic
+from idcsched.feed.services import feed_append
 
 __all__ = ["tenant_callback_secret_make", "tenant_create", "tenant_delete", "tenant_update"]
 
@@ -43,6 +45,8 @@ def tenant_create(
 def tenant_update(*, tenant: Tenant, changes: Mapping[str, Any]) -> Tenant:
     """Set the fields in `changes`; raises NotFound, Conflict, and Invalid (also if the profile does not exist)."""
     changed = row_update(tenant, changes, allowed=FIELDS)
+    if "code" in changes:
+        feed_append(topic=Topic.SHAPES)  # the live snapshot knows learnt shapes by the tenant's code
     if "default_profile" in changes:
         code_check("profile", changed.default_profile, "/default_profile")
     return changed

@@ -12,7 +12,7 @@ from idcsched.audit.writing import row_create, row_delete, row_update, write
 from idcsched.framework.errors import Conflict, FieldError, Invalid
 from idcsched.framework.messages import Message, _
 
-__all__ = ["user_create", "user_delete", "user_update"]
+__all__ = ["user_create", "user_delete", "user_provided", "user_update"]
 
 FIELDS = frozenset(
     {"username", "first_name", "last_name", "email", "role", "tenant", "language", "is_active", "password"}
@@ -32,8 +32,9 @@ def user_create(
     last_name: str = "",
     language: str = "",
     is_active: bool = True,
+    oidc_subject: str = "",
 ) -> User:
-    """Create a user; without a password, the user can only use tokens. Raises Invalid, Conflict."""
+    """Create a user; without a password or `oidc_subject`, the user can only use tokens. Raises Invalid, Conflict."""
     tenant = tenant_named(tenant, "/tenant")
     _refuse_tenant_of_administrator(role, tenant)
     user = User(
@@ -45,6 +46,7 @@ def user_create(
         last_name=last_name,
         language=language,
         is_active=is_active,
+        oidc_subject=oidc_subject,
         **_derived(role),
     )
     _set_password(user, password)
@@ -72,6 +74,19 @@ def user_update(*, user: User, changes: Mapping[str, Any]) -> User:
         change_record(kind=user.audit_kind, key=user.audit_key, before={}, after={"password": "changed"})
     _require_administrator()
     return user
+
+
+@write()
+def user_provided(*, subject: str, username: str, role: Role | None, **details: Any) -> User | None:
+    """Return the user of that subject at the OpenID provider, made or brought up to date; None if it has no role.
+
+    Whoever was known and has no role any more is left with the least. Raises Invalid, Conflict.
+    """
+    user = User.objects.filter(oidc_subject=subject).first()
+    if user is not None:
+        updated = user_update(user=user, changes={"role": role or Role.VIEWER, **details})
+        return updated if role else None
+    return user_create(username=username, role=role, oidc_subject=subject, **details) if role else None
 
 
 @write()

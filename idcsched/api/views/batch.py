@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from django.http import HttpResponse
@@ -24,19 +24,27 @@ from idcsched.placement.batching import Batch, Outcome
 from idcsched.placement.documents import PlacementDocument, placement_documents, with_details
 from idcsched.placement.models import Placement
 from idcsched.placement.services import batch_answer, gang_place
+from idcsched.planning.batches import Plan, batch_by_bill
+from idcsched.planning.optimum import Status
 from idcsched.scheduling.request_checks import request_check
 
 __all__ = ["BatchView"]
 
 Mode = Literal["independent", "gang"]
+Objective = Literal["score", "bill"]
 BatchSize = msgspec.Meta(min_length=1, max_length=1000)
 
 
 class ScheduleBatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`independent`: each request in order, given what the requests before it left; `gang`: all of them or none."""
+    """`independent`: each request in order, given what the requests before it left; `gang`: all of them or none.
+
+    With the objective `score` each request goes where it scores best; with `bill` all of them are assigned together,
+    for the smallest bill.
+    """
 
     requests: Annotated[tuple[Request, ...], BatchSize]
     mode: Mode = "independent"
+    objective: Objective = "score"
 
 
 class UndecodedBatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,6 +52,7 @@ class UndecodedBatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     requests: Annotated[tuple[msgspec.Raw, ...], BatchSize]
     mode: Mode | None = None
+    objective: Objective | None = None
 
 
 EXAMPLE = {
@@ -66,6 +75,20 @@ ANSWER: dict[str, Any] = {
     "properties": {
         "result": {"type": "string", "enum": ["all", "some", "none"]},
         "results": {"type": "array", "items": {"type": "object", "additionalProperties": True}},
+        "plan": {
+            "type": "object",
+            "description": "With the objective `bill`: what the requests add to the bills of all lines per month, "
+            "assigned together and one after the other.",
+            "required": list(Plan.__struct_fields__),
+            "properties": {
+                "objective": {"type": "string", "enum": ["bill"]},
+                "status": {"type": "string", "enum": list(get_args(Status))},
+                **{name: {"type": "integer"} for name in ("placed", "greedy_placed")},
+                **{name: {"type": "number"} for name in ("bill", "bound", "gap", "seconds", "greedy_bill")},
+                "currency": {"type": "string"},
+                "not_as_planned": {"type": "array", "items": {"type": "integer"}},
+            },
+        },
     },
 }
 
@@ -84,17 +107,20 @@ class BatchView(Idempotent):
     def post(self, request: HttpRequest) -> HttpResponse:
         """Each request is decided given what the requests before it left.
 
-        A gang is placed as a whole or not at all: 409 with the `results`.
+        A gang is placed as a whole or not at all: 409 with the `results`. With the objective `bill` all requests are
+        assigned together first; `plan` says what that saves.
         """
         undecoded = decode_json(body_bytes(request), UndecodedBatch)
         decide_all = gang_place if undecoded.mode == "gang" else batch_answer
+        fields: dict[str, Any] = {
+            "requests": [_read(raw) for raw in undecoded.requests],
+            "principal": principal_of_request(request),
+            "http_request_id": request_id_of(request),
+        }
         with caller_origin(request):
-            batch = decide_all(
-                requests=[_read(raw) for raw in undecoded.requests],
-                principal=principal_of_request(request),
-                http_request_id=request_id_of(request),
-            )
-        return _response(batch)
+            if undecoded.objective == "bill":
+                return _response(*batch_by_bill(serve=decide_all, **fields))
+            return _response(decide_all(**fields))
 
 
 def _read(raw: msgspec.Raw) -> Request | Invalid:
@@ -106,8 +132,10 @@ def _read(raw: msgspec.Raw) -> Request | Invalid:
     return request
 
 
-def _response(batch: Batch) -> HttpResponse:
+def _response(batch: Batch, plan: Plan | None = None) -> HttpResponse:
     body: dict[str, Any] = {"result": batch.result, "results": _results(batch.outcomes)}
+    if plan is not None:
+        body["plan"] = plan
     if not batch.together or batch.result == "all":  # `together`: the batch is a gang
         return encoded(body)
     detail = gettext("not all of them can be placed, so none is")

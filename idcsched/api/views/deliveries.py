@@ -18,6 +18,7 @@ from idcsched.audit.edits import change_locked
 from idcsched.placement import services
 from idcsched.placement.documents import DeliveryDocument, delivery_document
 from idcsched.placement.models import Delivery
+from idcsched.placement.selectors import deliveries_visible
 
 from .placements import UUID_SHAPED
 
@@ -44,16 +45,14 @@ class DeliveryViewSet(ReadOnlyResource):
     capability = "schedule"
     conditional_actions = ("resend",)
     unchanged_actions = ()
-    queryset = Delivery.objects.select_related("placement__tenant")
+    queryset = Delivery.objects.all()
     filterset_class = DeliveryFilters
     ordering_fields = ("created_at", "tried_at", "next_try_at", "delivered_at")
     lookup_field = "id"
     lookup_value_regex = UUID_SHAPED
 
     def get_queryset(self) -> QuerySet[Delivery]:
-        deliveries: QuerySet[Delivery] = super().get_queryset()
-        principal = principal_of_request(self.request)
-        return deliveries if principal.all_tenants else deliveries.filter(placement__tenant__code=principal.tenant)
+        return deliveries_visible(principal_of_request(self.request)).select_related("placement__tenant")
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))

@@ -18,7 +18,9 @@ from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import Resource, StrictModelSerializer, struct_response
 from idcsched.framework.decoding import decode_json
+from idcsched.framework.errors import IdcschedError
 from metrics_ingest import services
+from metrics_ingest.instruments import pushed_samples
 from metrics_ingest.models import Metric
 
 from .series import SERIES_PARAMETERS, SeriesPage, series_page
@@ -103,8 +105,13 @@ class SamplesView(Idempotent):
             )
             for document in documents
         ]
-        with caller_origin(request):
-            accepted = services.samples_store(samples=samples, now=now, principal=principal)
+        try:
+            with caller_origin(request):
+                accepted = services.samples_store(samples=samples, now=now, principal=principal)
+        except IdcschedError:
+            pushed_samples.labels("refused").inc(len(samples))
+            raise
+        pushed_samples.labels("stored").inc(accepted)
         return Response({"accepted": accepted})
 
     @extend_schema(operation_id="samples_read", parameters=SERIES_PARAMETERS, responses=SeriesPage)

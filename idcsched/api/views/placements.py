@@ -40,6 +40,7 @@ from idcsched.placement.documents import (
 )
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.models import Placement
+from idcsched.placement.selectors import placements_visible
 from idcsched.scheduling.recommendation import LONGEST_TOKEN
 
 __all__ = ["PlacementViewSet", "ordered_response"]
@@ -134,9 +135,7 @@ class PlacementViewSet(ReadOnlyResource):
     lookup_value_regex = UUID_SHAPED
 
     def get_queryset(self) -> QuerySet[Placement]:
-        placements: QuerySet[Placement] = with_details(super().get_queryset())
-        principal = principal_of_request(self.request)
-        return placements if principal.all_tenants else placements.filter(tenant__code=principal.tenant)
+        return with_details(placements_visible(principal_of_request(self.request)))
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))

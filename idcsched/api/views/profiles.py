@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 from django.http import HttpResponse
+from django.urls import reverse
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.decorators import action
@@ -22,12 +23,16 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.framework.profile import PluginEntry, ProfileBody
+from idcsched.planning.recorded import MOST_DAYS
+from idcsched.planning.services import backtest_create
 from idcsched.scheduling.differences import Difference as BodyDifference
 from idcsched.scheduling.differences import differences
 from idcsched.scheduling.models import Profile, ProfileRevision
 from idcsched.scheduling.replay import Preview, preview
 from idcsched.scheduling.selectors import revision_named
 from idcsched.scheduling.services import profile_activate, profile_create, profile_delete, profile_revise
+
+from .backtests import BacktestDocument, backtest_document
 
 __all__ = ["ProfileViewSet"]
 
@@ -63,6 +68,9 @@ WRITTEN: Final = OpenApiExample(
     "Bills and latency, our own IDCs first", value={"code": "live", "name": "Live", **EXAMPLE}, request_only=True
 )
 DRAFTED: Final = OpenApiExample("Tried before it is in force", value=EXAMPLE, request_only=True)
+BACKTESTED: Final = OpenApiExample(
+    "What others would have cost", value={"days": 30, "profiles": ["cost-first"]}, request_only=True
+)
 PREVIEWED: Final = OpenApiExample("What a draft would change", value={"body": EXAMPLE, "last": 100}, request_only=True)
 
 
@@ -74,11 +82,17 @@ class ProfileDocument(ProfileBody, frozen=True, kw_only=True, forbid_unknown_fie
     message: str | None = None
 
 
-# For the OpenAPI document only: `ProfileViewSet.change` merges a change into the active revision before it is checked.
-class ProfilePatch(ProfileDocument, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A change of a profile: any of its fields."""
+# For the OpenAPI document only: `ProfileViewSet.change` adds the address's code, and merges a change into the active
+# revision, before either is checked.
+class ProfileReplacement(ProfileDocument, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A whole profile in place of the one that the address names; its code may be left out."""
 
     code: str | None = None  # type: ignore[assignment]
+
+
+class ProfilePatch(ProfileReplacement, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A change of a profile: any of its fields."""
+
     plugins: Annotated[tuple[PluginEntry, ...], msgspec.Meta(max_length=200)] | None = None  # type: ignore[assignment]
 
 
@@ -102,6 +116,19 @@ class Draft(ProfileBody, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     """A profile's document without code and name: a revision to try or to add; `message` says why it was made."""
 
     message: str | None = None
+
+
+class BacktestRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which orders to decide again: those of the last `days`; and by what beside the profile that is in force.
+
+    With `optimum` also the cheapest course is searched, for a minute.
+    """
+
+    days: Annotated[int, msgspec.Meta(ge=1, le=MOST_DAYS)] = 30
+    body: dict[str, Any] | None = None
+    revision: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    profiles: Annotated[tuple[str, ...], msgspec.Meta(max_length=10)] = ()
+    optimum: bool = False
 
 
 class ShownRevision(ProfileBody, frozen=True, kw_only=True, omit_defaults=True):
@@ -156,7 +183,7 @@ class ProfileFilters(FilterSet):
     list=extend_schema(responses=ShownProfile),
     retrieve=extend_schema(responses=ShownProfile),
     create=extend_schema(request=ProfileDocument, responses={201: ShownProfile}, examples=[WRITTEN]),
-    update=extend_schema(request=ProfileDocument, responses=ShownProfile, examples=[WRITTEN]),
+    update=extend_schema(request=ProfileReplacement, responses=ShownProfile, examples=[WRITTEN]),
     partial_update=extend_schema(request=ProfilePatch, responses=ShownProfile),
 )
 class ProfileViewSet(Resource):
@@ -254,6 +281,42 @@ class ProfileViewSet(Resource):
             with below("/body"):
                 return struct_response(examined(body=_body(convert(question.body, Draft))))
         return struct_response(examined(body=revision_named(profile, question.revision, "/revision").body))
+
+    @extend_schema(
+        operation_id="profile_backtest",
+        request=BacktestRequest,
+        responses={202: BacktestDocument},
+        examples=[BACKTESTED],
+    )
+    @action(detail=True, methods=["post"])
+    def backtest(self, request: Request, code: str) -> HttpResponse:
+        """What the orders of the last days would have cost under the profile, a draft or revision of it, and others.
+
+        A worker computes that; `GET backtests/{id}/` shows how far it is, and the result.
+        """
+        profile: Profile = self.get_object()
+        question = convert(request.data, BacktestRequest)
+        if question.body is not None and question.revision is not None:
+            raise Invalid("body_or_revision", _("give either a body or the number of a revision"), "/body")
+        ask = partial(
+            backtest_create,
+            profile=profile,
+            days=question.days,
+            principal=principal_of_request(request),
+            others=question.profiles,
+            optimum=question.optimum,
+        )
+        if question.body is not None:
+            with below("/body"):
+                body = _body(convert(question.body, Draft))
+            row = ask(body=body)
+        elif question.revision is not None:
+            row = ask(body=revision_named(profile, question.revision, "/revision").body)
+        else:
+            row = ask()
+        response = struct_response(backtest_document(row), status.HTTP_202_ACCEPTED)
+        response["Location"] = reverse("backtest-detail", args=[row.pk])
+        return response
 
 
 def _difference(difference: BodyDifference) -> Difference:

@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request as HttpRequest
+from structlog.contextvars import bind_contextvars
 
 from idcsched.api.authentication import BearerAuthentication, SessionPrincipal
 from idcsched.api.bodies import body_bytes
@@ -56,7 +57,9 @@ class ScheduleView(Idempotent):
         http_request_id = request_id_of(request)
         if order.action in (None, "recommend"):
             principal = principal_of_request(request)
-            return struct_response(recommend(request=order, principal=principal, http_request_id=http_request_id))
+            scheduled = recommend(request=order, principal=principal, http_request_id=http_request_id)
+            bind_contextvars(decision_id=scheduled.decision_id)
+            return struct_response(scheduled)
         with place(), caller_origin(request):
             self._check_writer(request)
             placement = placement_order(
@@ -65,6 +68,7 @@ class ScheduleView(Idempotent):
                 http_request_id=http_request_id,
                 view=LiveView(),  # `_check_writer` has brought the live picture up to date
             )
+        bind_contextvars(placement_id=str(placement.pk), decision_id=str(placement.decision_id))
         reserved = placement.state == State.RESERVED and placement.action == Action.RESERVE
         return ordered_response(placement, HTTPStatus.CREATED if reserved else HTTPStatus.ACCEPTED)
 

@@ -213,7 +213,7 @@ class SourceViewSet(Resource):
     def run(self, request: Request, code: str) -> Response:
         """Have the source asked as soon as a worker is free."""
         source = self.edited_object(lambda row: services.source_ask(source=row, now=timezone.now()))
-        source_announce(source.pk)  # a worker need not wait for the next sweep
+        source_announce(source.pk, by_hand=True)  # a worker need not wait for the next sweep
         return Response(self.get_serializer(source).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(operation_id="source_test", request=None, responses=ShownTrial)

@@ -1,7 +1,8 @@
 """`plugins/` and `status/`: the registered plugins, and the state of the installation."""
 
+import time
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import django
 import msgspec
@@ -28,6 +29,9 @@ from idcsched.scheduling.plugins import registry
 from idcsched.scheduling.recorder import recorder
 
 __all__ = ["PluginsView", "StatusView"]
+
+CLOCKS_AGREE: Final = 5.0
+"""Seconds by which the clocks of a web process and of the database may differ."""
 
 
 class PluginReason(msgspec.Struct, frozen=True):
@@ -155,6 +159,8 @@ def _causes(state: LiveState, throttle: str, placements: PlacementsStatus) -> It
         yield "redis_away"
     if placements.stuck:
         yield "placements_stuck"
+    if abs(_clock_ahead()) > CLOCKS_AGREE:
+        yield "clock_off"
     for code in sorted(state.broken_profiles):
         yield f"profile_broken: {code}"
 
@@ -182,3 +188,12 @@ def _placements() -> PlacementsStatus:
 def _database() -> str:
     version = ".".join(map(str, connection.get_database_version()))
     return f"{connection.display_name} {version}"
+
+
+def _clock_ahead() -> float:
+    """Return by how many seconds this process's clock is ahead of PostgreSQL's; 0 with SQLite, which has none."""
+    if connection.vendor != "postgresql":
+        return 0.0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        return time.time() - float(cursor.fetchone()[0])

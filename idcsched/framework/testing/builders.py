@@ -17,6 +17,7 @@ from idcsched.framework.external import Query, Reply
 from idcsched.framework.facts import (
     AffinityFact,
     HeadcountFact,
+    History,
     IdcFact,
     LineFact,
     MetricFact,
@@ -26,6 +27,7 @@ from idcsched.framework.facts import (
     World,
 )
 from idcsched.framework.matching import parse_terms
+from idcsched.framework.monthly_bill import HOURS_A_MONTH
 from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.registry import Registry, load_registry
@@ -61,7 +63,7 @@ EntrySpec = str | tuple[str, str] | tuple[str, str, Mapping[str, Any]]
 
 class LineSpec(TypedDict, total=False):
     """A line; by default its ISP is its code and it has 1000 Mbps. `used_mbps`: the bandwidth measured, `hourly`: the
-    bandwidth of each hour of the week."""
+    bandwidth of each hour of the week, `history`: that of each hour of 30 days from a Monday on."""
 
     isp: str
     purchased_mbps: float
@@ -76,6 +78,7 @@ class LineSpec(TypedDict, total=False):
     used_mbps: Value
     metrics: Mapping[str, Value]
     hourly: Sequence[float]
+    history: Sequence[float]
 
 
 class IdcSpec(TypedDict, total=False):
@@ -155,6 +158,7 @@ def world(
         headcounts=tuple(headcounts),
         usage=usage or Usage(),
         hourly=_hourly([spec for _, _, spec in lines]),
+        history=_history([spec for _, _, spec in lines]),
     )
 
 
@@ -256,7 +260,7 @@ def _idc(code: str, spec: IdcSpec) -> IdcFact:
 
 
 def _line(idc: str, code: str, spec: LineSpec) -> LineFact:
-    not_fields = ("used_mbps", "metrics", "hourly")
+    not_fields = ("used_mbps", "metrics", "hourly", "history")
     fields: dict[str, Any] = {"isp": code, "purchased_mbps": 1000.0, **spec}
     return LineFact(idc=idc, code=code, **{name: value for name, value in fields.items() if name not in not_fields})
 
@@ -300,3 +304,11 @@ def _hourly(lines: Sequence[LineSpec]) -> Any:
     if not any("hourly" in spec for spec in lines):
         return None
     return np.array([spec.get("hourly", [np.nan] * HOURS_A_WEEK) for spec in lines], dtype=np.float64)
+
+
+def _history(lines: Sequence[LineSpec]) -> History | None:
+    """Return what every line carried in 30 days, or None where that is given of none."""
+    if not any("history" in spec for spec in lines):
+        return None
+    gap = [np.nan] * HOURS_A_MONTH
+    return History(hours=np.array([spec.get("history", gap) for spec in lines], dtype=np.float32), weekday=0)

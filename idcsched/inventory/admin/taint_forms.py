@@ -13,7 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from idcsched.inventory.models import Idc, Taint
 
-__all__ = ["FIELDS", "SelectionTaintForm", "TaintForm"]
+__all__ = ["FIELDS", "LASTS", "SelectionTaintForm", "TaintForm"]
 
 FIELDS = ["key", "value", "effect", "lasts", "starts_at", "ends_at", "reason"]
 """The fields of a taint, in the order of the page."""

@@ -1,5 +1,6 @@
 """The admin pages of decisions: why an order went where it went."""
 
+from dataclasses import asdict
 from typing import Any
 
 from django.contrib import admin
@@ -10,16 +11,11 @@ from unfold.contrib.filters.admin import AllValuesCheckboxFilter, ChoicesDropdow
 from unfold.decorators import display
 
 from idcsched.accounts.administration import TenantReadOnlyAdmin
-from idcsched.framework.errors import IdcschedError
-from idcsched.language.wording import explained
+from idcsched.scheduling.decision_page import decision_shown
 from idcsched.scheduling.models import Decision, Profile
-from idcsched.scheduling.replay import Explanation
 from idcsched.scheduling.sentences import read
 
 __all__ = ["DecisionAdmin"]
-
-SHOWN = 50
-"""The most candidates, and the most rejections, that the page shows."""
 
 
 @admin.register(Decision)
@@ -74,24 +70,8 @@ class DecisionAdmin(TenantReadOnlyAdmin):
 
 def _context(decision: Decision) -> dict[str, Any]:
     """Return the template's context: the recorded answer, and, from the inputs, the ranking and the rejections."""
-    answer = read(decision.answer, decision.sentences)
-    candidates, _count, why_not = _explained(decision, "candidates", answer.get("candidates") or [])
-    rejected, count, _why = _explained(decision, "rejected", answer.get("rejected") or [])
     return {
         "decision": decision,
-        "answer": answer,
-        "candidates": candidates,
-        "rejected": rejected,
-        "rejected_more": count - len(rejected),
-        "not_kept": why_not,
+        **asdict(decision_shown(decision)),
         "profile_id": Profile.objects.filter(code=decision.profile).values_list("pk", flat=True).first(),
     }
-
-
-def _explained(decision: Decision, name: Any, recorded: list[Any]) -> tuple[list[Any], int, str]:
-    """Return the list's first entries, its length, and why it could not be computed anew ("": it could)."""
-    try:
-        explanation = Explanation(decision, name)
-        return list(explanation[:SHOWN]), len(explanation), ""
-    except IdcschedError as error:
-        return recorded[:SHOWN], len(recorded), explained(error)

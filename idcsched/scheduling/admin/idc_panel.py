@@ -9,13 +9,11 @@ from django.utils.translation import gettext
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.taint_state import TaintState, in_state
 from idcsched.ledger.models import Resource
-from idcsched.scheduling.state import IdcState, LineState, idc_state, line_states, taint_windows
+from idcsched.scheduling.state import IdcState, LineState, idc_state, level_kind, line_states, taint_windows
 
 __all__ = ["line_levels", "state_panel"]
 
 OVER_SHOWN = 5
-HIGH = 0.8
-"""The share of its limit from which on a line is shown as nearly full."""
 MARKS = {"over": "mark-bad", "high": "mark-warn", "fine": "mark-good"}
 
 
@@ -53,8 +51,7 @@ def _level(line: LineState) -> dict[str, object]:
     """Return how full the line is, and the kind of mark for that."""
     if line.water_level is None:
         return {"percent": None, "bar": 0, "kind": "unknown"}
-    share = line.water_level
-    kind = "over" if share > line.max_level else "high" if share > line.max_level * HIGH else "fine"
+    share, kind = line.water_level, level_kind(line.water_level, line.max_level)
     return {"percent": _percent(share), "bar": min(_percent(share), 100), "kind": kind}
 
 

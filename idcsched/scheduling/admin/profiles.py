@@ -26,8 +26,9 @@ from idcsched.framework.errors import IdcschedError, Invalid
 from idcsched.language.wording import explained
 from idcsched.scheduling import services
 from idcsched.scheduling.models import Profile
+from idcsched.scheduling.revisions import shown_revisions
 
-from .revisions import previewed, shown_revisions
+from .previewing import previewed
 
 __all__ = ["ProfileAdmin"]
 

@@ -1,13 +1,15 @@
 """The admin page of shapes, with a picture of each."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import ForeignKey, QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 
@@ -31,12 +33,15 @@ class ShapeAdmin(ServiceAdmin):
         update=lambda row, changes: shapes.shape_update(shape=row, changes=changes),
         delete=lambda row: shapes.shape_delete(shape=row),
     )
-    list_display = ("business", "tenant", "week", "created_at")
-    list_filter = (("tenant", RelatedDropdownFilter),)
+    list_display = ("business", "tenant", "week", "in_force", "rests_on", "last_attempt")
+    list_filter = (("tenant", RelatedDropdownFilter), "verdict")
     list_select_related = ("tenant",)
     search_fields = ("business", "tenant__code", "tenant__name")
-    fields = ("business", "tenant", "entered", "week")
-    readonly_fields = ("week",)
+    fieldsets = (
+        (None, {"fields": ("business", "tenant", "entered", "week", "in_force")}),
+        (_("Learnt from traffic"), {"fields": ("rests_on", "learnt_at", "learnt_use", "last_attempt", "tried_at")}),
+    )
+    readonly_fields = ("week", "in_force", "rests_on", "learnt_at", "learnt_use", "last_attempt", "tried_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Shape]:
         return super().get_queryset(request).filter(pk__in=shapes.shapes_visible(_principal(request)).values("pk"))
@@ -67,19 +72,46 @@ class ShapeAdmin(ServiceAdmin):
 
     @admin.display(description=_("Monday to Sunday"))
     def week(self, shape: Shape) -> SafeString | str:
-        """Draw the 168 hours as one line; nothing where the form holds what is no shape."""
+        """Draw the 168 hours as a line, those learnt dashed; nothing where the form holds what is no shape."""
         try:
-            shape_numbers(shape.entered)
+            drawn = [
+                (_points(hours), dashes)
+                for hours, dashes in ((shape.entered, ""), (shape.learnt, "4 2"))
+                if hours is not None
+            ]
         except ValidationError:
             return ""
-        hours = hours_of_a_week(shape.entered).tolist()
-        step, height = WIDTH / (len(hours) - 1), HEIGHT - 2 * MARGIN
-        points = " ".join(f"{hour * step:.0f},{MARGIN + height * (1 - share):.1f}" for hour, share in enumerate(hours))
+        if not drawn:
+            return ""
+        lines = '<polyline points="{}" stroke-dasharray="{}" fill="none" stroke="currentColor"/>'
         return format_html(
-            '<svg viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">'
-            '<polyline points="{}" fill="none" stroke="currentColor"/></svg>',
-            *(WIDTH, HEIGHT, WIDTH, HEIGHT, _("Traffic by hour of the week"), points),
+            '<svg viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
+            *(WIDTH, HEIGHT, WIDTH, HEIGHT, _("Traffic by hour of the week"), format_html_join("", lines, drawn)),
         )
+
+    @admin.display(description=_("in force"))
+    def in_force(self, shape: Shape) -> str:
+        return str(shape.in_force.label) if shape.in_force else "-"
+
+    @admin.display(description=_("rests on"))
+    def rests_on(self, shape: Shape) -> str:
+        """Say what the learnt shape rests on."""
+        if shape.learnt is None:
+            return "-"
+        figures = {"lines": shape.learnt_lines, "days": shape.learnt_days, "error": shape.learnt_error}
+        return gettext("{lines:.0f} lines, {days:.0f} days, error {error:.0%}").format_map(figures)
+
+    @admin.display(description=_("verdict of the last attempt"), ordering="verdict")
+    def last_attempt(self, shape: Shape) -> str:
+        return str(shape.get_verdict_display()) or "-"
+
+
+def _points(hours: Sequence[float]) -> str:
+    """Return the points of a shape's line; raises ValidationError."""
+    shape_numbers(hours)
+    shares = hours_of_a_week(hours).tolist()
+    step, height = WIDTH / (len(shares) - 1), HEIGHT - 2 * MARGIN
+    return " ".join(f"{hour * step:.0f},{MARGIN + height * (1 - share):.1f}" for hour, share in enumerate(shares))
 
 
 def _principal(request: HttpRequest) -> Principal:

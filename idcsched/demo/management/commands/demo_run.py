@@ -44,6 +44,7 @@ class Command(BaseCommand):
         except AlreadyRunning:
             sys.exit(f"idcsched: a run is already going on in {settings.VAR_DIR}; stop that one first.")
         except KeyboardInterrupt:
+            ignore_signals()
             self._say("Stopped.")
 
     def _refuse_early(self) -> None:
@@ -83,6 +84,7 @@ class Command(BaseCommand):
         begun = monotonic()
         os.environ.setdefault("DEMO", "on")  # for the children: the demo's sources ask the web server, on this machine
         os.environ.setdefault("OUTBOUND_HOSTS", "*,127.0.0.1")
+        os.environ.setdefault("LOG_FORMAT", "console")  # people read the files in `var/log`
         try:
             self._start(system, claim, "web")
             system.wait_until_ready(seconds=READY_WITHIN)

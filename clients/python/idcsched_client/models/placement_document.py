@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.attempt_document import AttemptDocument
+    from ..models.line_use import LineUse
+    from ..models.machine_document import MachineDocument
+
+
+T = TypeVar("T", bound="PlacementDocument")
+
+
+@_attrs_define
+class PlacementDocument:
+    """An order with the capacity that it holds. `held_back`: why a plugin's `permit` keeps it reserved.
+
+    Attributes:
+        id (str):
+        request_id (None | str):
+        tenant (str):
+        state (str):
+        needs_attention (bool):
+        idc (None | str):
+        lines (list[LineUse]):
+        group_id (None | str):
+        due_to_leave (None | str):
+        expires_at (None | str):
+        machines (list[MachineDocument]):
+        attempts (list[AttemptDocument]):
+        decision_id (str):
+        created_at (str):
+        version (int):
+        action (str):
+        held_back (None | str):
+        based_on (None | str):
+        priority (int):
+        callback_url (None | str):
+    """
+
+    id: str
+    request_id: None | str
+    tenant: str
+    state: str
+    needs_attention: bool
+    idc: None | str
+    lines: list[LineUse]
+    group_id: None | str
+    due_to_leave: None | str
+    expires_at: None | str
+    machines: list[MachineDocument]
+    attempts: list[AttemptDocument]
+    decision_id: str
+    created_at: str
+    version: int
+    action: str
+    held_back: None | str
+    based_on: None | str
+    priority: int
+    callback_url: None | str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        id = self.id
+
+        request_id: None | str
+        request_id = self.request_id
+
+        tenant = self.tenant
+
+        state = self.state
+
+        needs_attention = self.needs_attention
+
+        idc: None | str
+        idc = self.idc
+
+        lines = []
+        for lines_item_data in self.lines:
+            lines_item = lines_item_data.to_dict()
+            lines.append(lines_item)
+
+        group_id: None | str
+        group_id = self.group_id
+
+        due_to_leave: None | str
+        due_to_leave = self.due_to_leave
+
+        expires_at: None | str
+        expires_at = self.expires_at
+
+        machines = []
+        for machines_item_data in self.machines:
+            machines_item = machines_item_data.to_dict()
+            machines.append(machines_item)
+
+        attempts = []
+        for attempts_item_data in self.attempts:
+            attempts_item = attempts_item_data.to_dict()
+            attempts.append(attempts_item)
+
+        decision_id = self.decision_id
+
+        created_at = self.created_at
+
+        version = self.version
+
+        action = self.action
+
+        held_back: None | str
+        held_back = self.held_back
+
+        based_on: None | str
+        based_on = self.based_on
+
+        priority = self.priority
+
+        callback_url: None | str
+        callback_url = self.callback_url
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "id": id,
+                "request_id": request_id,
+                "tenant": tenant,
+                "state": state,
+                "needs_attention": needs_attention,
+                "idc": idc,
+                "lines": lines,
+                "group_id": group_id,
+                "due_to_leave": due_to_leave,
+                "expires_at": expires_at,
+                "machines": machines,
+                "attempts": attempts,
+                "decision_id": decision_id,
+                "created_at": created_at,
+                "version": version,
+                "action": action,
+                "held_back": held_back,
+                "based_on": based_on,
+                "priority": priority,
+                "callback_url": callback_url,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.attempt_document import AttemptDocument
+        from ..models.line_use import LineUse
+        from ..models.machine_document import MachineDocument
+
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        def _parse_request_id(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        request_id = _parse_request_id(d.pop("request_id"))
+
+        tenant = d.pop("tenant")
+
+        state = d.pop("state")
+
+        needs_attention = d.pop("needs_attention")
+
+        def _parse_idc(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        idc = _parse_idc(d.pop("idc"))
+
+        lines = []
+        _lines = d.pop("lines")
+        for lines_item_data in _lines:
+            lines_item = LineUse.from_dict(lines_item_data)
+
+            lines.append(lines_item)
+
+        def _parse_group_id(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        group_id = _parse_group_id(d.pop("group_id"))
+
+        def _parse_due_to_leave(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        due_to_leave = _parse_due_to_leave(d.pop("due_to_leave"))
+
+        def _parse_expires_at(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        expires_at = _parse_expires_at(d.pop("expires_at"))
+
+        machines = []
+        _machines = d.pop("machines")
+        for machines_item_data in _machines:
+            machines_item = MachineDocument.from_dict(machines_item_data)
+
+            machines.append(machines_item)
+
+        attempts = []
+        _attempts = d.pop("attempts")
+        for attempts_item_data in _attempts:
+            attempts_item = AttemptDocument.from_dict(attempts_item_data)
+
+            attempts.append(attempts_item)
+
+        decision_id = d.pop("decision_id")
+
+        created_at = d.pop("created_at")
+
+        version = d.pop("version")
+
+        action = d.pop("action")
+
+        def _parse_held_back(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        held_back = _parse_held_back(d.pop("held_back"))
+
+        def _parse_based_on(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        based_on = _parse_based_on(d.pop("based_on"))
+
+        priority = d.pop("priority")
+
+        def _parse_callback_url(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        callback_url = _parse_callback_url(d.pop("callback_url"))
+
+        placement_document = cls(
+            id=id,
+            request_id=request_id,
+            tenant=tenant,
+            state=state,
+            needs_attention=needs_attention,
+            idc=idc,
+            lines=lines,
+            group_id=group_id,
+            due_to_leave=due_to_leave,
+            expires_at=expires_at,
+            machines=machines,
+            attempts=attempts,
+            decision_id=decision_id,
+            created_at=created_at,
+            version=version,
+            action=action,
+            held_back=held_back,
+            based_on=based_on,
+            priority=priority,
+            callback_url=callback_url,
+        )
+
+        placement_document.additional_properties = d
+        return placement_document
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,245 @@
+"""One IDC at `/console/idcs/…/`: its lines, bills, taints and orders, and why it was chosen and passed over lately."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from idcsched.accounts.roles import Principal
+from idcsched.framework.errors import Forbidden, IdcschedError
+from idcsched.inventory import services
+from idcsched.inventory.admin.taint_forms import LASTS, SelectionTaintForm
+from idcsched.inventory.choices import Tier
+from idcsched.inventory.models import Idc, Line, Taint
+from idcsched.inventory.scope import scope_check
+from idcsched.inventory.taint_state import TaintState, in_state
+from idcsched.language.wording import explained
+from idcsched.ledger.models import Resource
+from idcsched.placement.lifecycle import HOLDING, State
+from idcsched.placement.selectors import placements_visible
+from idcsched.scheduling.prose import reason_why_not, story
+from idcsched.scheduling.selectors import decisions_visible
+from idcsched.scheduling.sentences import read
+from idcsched.scheduling.state import IdcState, LineState, TaintWindow, idc_state, level_kind, taint_windows
+from metrics_ingest.billing.report import BandwidthReport, rollups_reported
+
+from .fleet import TONES
+from .idc_chart import SPANS, Chart, chart
+from .pages import console_origin, page, principal_of_page, shown
+
+__all__ = ["idc"]
+
+PLACEMENTS: Final = 10
+DECISIONS: Final = 200
+"""The latest decisions among which those about the IDC are looked for."""
+ABOUT_IT: Final = 12
+"""The most of them that are shown."""
+OVER: Final = 3
+"""The taints shown that are over."""
+BEFORE, AFTER = timedelta(days=2), timedelta(days=7)
+"""What the time line of the taints shows at least, before and after now."""
+FARTHEST: Final = timedelta(days=60)
+
+
+class IdcTaintForm(SelectionTaintForm):
+    """The form of a taint on the IDC of the page."""
+
+    lasts = forms.ChoiceField(label=SelectionTaintForm.base_fields["lasts"].label, choices=LASTS, required=False)
+
+    class Meta(SelectionTaintForm.Meta):
+        widgets: Mapping[str, forms.Widget] = {
+            "starts_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+            "ends_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+            "reason": forms.TextInput(attrs={"maxlength": 1000, "size": 40}),
+        }
+
+
+@page()
+@require_http_methods(["GET", "HEAD", "POST"])
+def idc(request: HttpRequest, code: str) -> HttpResponse:
+    """Show the IDC; a POST taints it, or lifts one of its taints."""
+    principal, row = principal_of_page(request), get_object_or_404(Idc.objects.select_related("region"), code=code)
+    form, status = IdcTaintForm(), HTTPStatus.OK
+    if request.method == "POST":
+        form = IdcTaintForm(request.POST)
+        if (done := _lifted(request, row) if "lift" in request.POST else _tainted(request, row, form)) is not None:
+            messages.success(request, done)
+            return HttpResponseRedirect(f"{request.path}#taints-title")
+        status = HTTPStatus.CONFLICT if "lift" in request.POST else HTTPStatus.UNPROCESSABLE_ENTITY
+        form = IdcTaintForm() if "lift" in request.POST else form
+    now = timezone.now()
+    state = idc_state(row, now=now)
+    reports = {report.code: report for report in _reports(row, now)}
+    context = {
+        "section": "overview",
+        "idc": row,
+        "now": now,
+        "state": state,
+        "tier": Tier(row.tier).label,
+        "lines": [_line(line, reports.get(line.line)) for line in state.lines],
+        "stock": _stock(state),
+        "values": [value for value in state.values if not (value.line and value.metric == "bandwidth_mbps")],
+        "timeline": _timeline(row, state, now),
+        "labels": dict(TaintState.choices),
+        "may_taint": _may_taint(principal, row),
+        "form": form,
+        **_orders(principal, row),
+    }
+    if "HX-Request" not in request.headers:  # what stands outside of the live part
+        context |= _chart(request, row, state, reports, now) | {"about": _about(principal, row.code)}
+    return shown(request, "idc.html", context, status=status)
+
+
+def _tainted(request: HttpRequest, row: Idc, form: IdcTaintForm) -> str | None:
+    """Taint the IDC; returns what to say, or None where the form says what is wrong."""
+    if not form.is_valid():
+        return None
+    try:
+        with console_origin(request):
+            taint = services.taint_create(**form.taint_fields(), idcs=[row], principal=_writer(request))[0]
+    except IdcschedError as error:
+        form.add_error(None, explained(error))
+        return None
+    coming = taint.starts_at is not None and taint.starts_at > timezone.now()
+    said = _("%(idc)s will be tainted: %(taint)s.") if coming else _("%(idc)s is tainted: %(taint)s.")
+    return said % {"idc": row.code, "taint": taint}
+
+
+def _lifted(request: HttpRequest, row: Idc) -> str | None:
+    """Lift the taint that the form names; returns what to say, or None where a message says why not."""
+    given = request.POST["lift"]
+    taint = Taint.objects.filter(idc=row, pk=given).select_related("idc__region").first() if given.isdecimal() else None
+    try:
+        with console_origin(request):
+            services.taints_delete(taints=[] if taint is None else [taint], principal=_writer(request))
+    except IdcschedError as error:
+        messages.error(request, explained(error))
+        return None
+    return _("It was lifted already.") if taint is None else _("Lifted: %(taint)s.") % {"taint": taint}
+
+
+def _writer(request: HttpRequest) -> Principal:
+    """Return the user's principal; raises Forbidden where the role may not taint."""
+    principal = principal_of_page(request)
+    principal.require("write_taints")
+    return principal
+
+
+def _may_taint(principal: Principal, row: Idc) -> bool:
+    try:
+        scope_check(principal, row)
+    except Forbidden:
+        return False
+    return principal.can("write_taints")
+
+
+def _reports(row: Idc, now: datetime) -> list[BandwidthReport]:
+    rollups = rollups_reported(now).filter(line__idc=row).order_by("line__code")
+    return [BandwidthReport.of(rollup, now) for rollup in rollups]
+
+
+def _line(line: LineState, report: BandwidthReport | None) -> dict[str, Any]:
+    """Return a line with the positions of its bar's parts, in percent of the larger of use and purchase."""
+    scale = max(line.purchased_mbps, line.used_mbps or 0.0, line.commit_mbps or 0.0)
+
+    def place(mbps: float | None) -> str | None:
+        return None if mbps is None or not scale else f"{100 * mbps / scale:.2f}%"
+
+    return {
+        "line": line,
+        "report": report,
+        "percent": None if line.water_level is None else round(line.water_level * 100),
+        "tone": TONES[level_kind(line.water_level, line.max_level)],
+        "over": line.water_level is not None and line.water_level > line.max_level,
+        "limit": round(line.max_level * 100),
+        "used_at": place(line.used_mbps),
+        "pending_at": place(line.pending_mbps) if line.pending_mbps else None,
+        "limit_at": place(line.purchased_mbps * line.max_level),
+        "commit_at": place(line.commit_mbps),
+        "purchased_at": place(line.purchased_mbps),
+    }
+
+
+def _stock(state: IdcState) -> list[dict[str, Any]]:
+    names = dict(Resource.choices)
+    return [
+        {"name": names[stock.resource], "stock": stock}
+        for stock in state.stock
+        if stock.for_sale is not None or stock.taken
+    ]
+
+
+def _timeline(row: Idc, state: IdcState, now: datetime) -> dict[str, Any]:
+    """Return the taints with their places on a time line around now, in percent; the last few that are over, too."""
+    over = taint_windows(row, now, in_state(TaintState.OVER, now))[-OVER:]
+    taints = [*state.taints, *reversed(over)]
+    moments = [at for taint in taints for at in (taint.starts_at, taint.ends_at) if at is not None]
+    start = max(min([now - BEFORE, *moments]), now - FARTHEST)
+    end = min(max([now + AFTER, *moments]), now + FARTHEST)
+
+    def place(at: datetime) -> float:
+        return min(max(100 * ((at - start) / (end - start)), 0.0), 100.0)
+
+    def bar(taint: TaintWindow) -> dict[str, Any]:
+        left = 0.0 if taint.starts_at is None else place(taint.starts_at)
+        right = 100.0 if taint.ends_at is None else place(taint.ends_at)
+        return {"taint": taint, "left": f"{left:.2f}%", "width": f"{max(right - left, 0.5):.2f}%"}
+
+    return {"start": start, "end": end, "now": f"{place(now):.2f}%", "taints": [bar(taint) for taint in taints]}
+
+
+def _orders(principal: Principal, row: Idc) -> dict[str, Any]:
+    """Return the latest placements that hold capacity here and those that wait for it, as far as the user may see."""
+    visible = placements_visible(principal).select_related("tenant").defer("request", "lines", "cures")
+    return {
+        "placements": visible.filter(idc=row, state__in=sorted(HOLDING)).order_by("-pk")[:PLACEMENTS],
+        "waiting": visible.filter(awaits=row, state=State.WAITING).order_by("-priority", "created_at")[:PLACEMENTS],
+    }
+
+
+def _chart(
+    request: HttpRequest, row: Idc, state: IdcState, reports: Mapping[str, BandwidthReport], now: datetime
+) -> dict[str, Any]:
+    """Return the chart of the line and the span that the address names, else of the fullest line over a day."""
+    levels = {line.line: (line.water_level or 0.0) / line.max_level for line in state.lines}
+    named, span = request.GET.get("line", ""), request.GET.get("span", "")
+    code = named if named in levels else max(levels, key=levels.__getitem__, default="")
+    span = span if span in SPANS else "24h"
+    drawn: Chart | None = None
+    if code:
+        line = Line.objects.get(idc=row, code=code)
+        limit = next(state.max_level for state in state.lines if state.line == code)
+        drawn = chart(row, line, span, now=now, max_level=limit, report=reports.get(code))
+    return {"chart": drawn, "chart_line": code, "span": span, "spans": SPANS.items()}
+
+
+def _about(principal: Principal, code: str) -> Sequence[dict[str, Any]]:
+    """Return the latest decisions that chose the IDC or passed it over, with the reason; one query, bounded in rows."""
+    columns = ("id", "created_at", "request_id", "idc", "answer", "sentences")
+    latest = decisions_visible(principal).order_by("-created_at").only(*columns)[:DECISIONS]
+    about: list[dict[str, Any]] = []
+    for decision in latest:
+        if len(about) == ABOUT_IT:
+            break
+        chosen = decision.idc == code
+        if not chosen and not _names(decision.answer, code):
+            continue
+        told = story(read(decision.answer, decision.sentences))
+        reason = reason_why_not(told, code)
+        near = next((near.reason for near in told.near_misses or () if near.idc == code), "")
+        about.append({"decision": decision, "chosen": chosen, "reason": reason or near or told.summary})
+    return about
+
+
+def _names(answer: Mapping[str, Any], code: str) -> bool:
+    """Whether the answer has the IDC among its candidates, rejections or near misses."""
+    lists = (answer.get(name) or () for name in ("candidates", "rejected", "near_misses"))
+    return any(entry["idc"] == code for entries in lists for entry in entries)

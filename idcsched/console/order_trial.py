@@ -1,0 +1,188 @@
+"""The page `/console/try/`: an order that nobody has placed, the answer to it, and what would change that."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from idcsched.framework.answer import Rejected
+from idcsched.framework.errors import Conflict, IdcschedError
+from idcsched.framework.explain import page_of_list
+from idcsched.framework.messages import _ as template
+from idcsched.framework.request import Request
+from idcsched.language.wording import explained, say
+from idcsched.placement.quota import recommendation_try
+from idcsched.scheduling.live import live
+from idcsched.scheduling.models import Profile, ProfileRevision
+from idcsched.scheduling.prose import paragraphs, story
+from idcsched.scheduling.schedule import MadeDecision, Scheduled
+from idcsched.scheduling.services import profile_revise
+from metrics_ingest.models import Metric
+
+from .contributions import RankedIdc, ranked_idcs
+from .pages import console_origin, page, principal_of_page, shown
+from .ranking import BARS
+from .tried_order import TriedOrder
+
+__all__ = ["order_try"]
+
+MOST_REJECTED: Final = 50
+MOST_COMPARED: Final = 1000
+"""The last rank of an IDC that is compared with its rank without what the page changes."""
+REFERENCE: Final = "console"
+"""Decides ties of orders without a number: the same ones at every change of the form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a page shows of an answer. `usual` is the IDC as things are, where the page changes any of them."""
+
+    answer: Scheduled
+    ranking: Sequence[RankedIdc]
+    sentences: Sequence[str]
+    rejected: Sequence[Rejected]
+    rejected_count: int
+    changed: bool
+    usual: str | None
+
+
+@page("schedule")
+@require_http_methods(["GET", "HEAD", "POST"])
+def order_try(request: HttpRequest) -> HttpResponse:
+    """Show the form beside the answer; a POST saves the changed weights as a draft of the profile."""
+    principal = principal_of_page(request)
+    try:
+        order = TriedOrder(request.GET, principal, live.current())
+    except IdcschedError as refusal:
+        return shown(request, "try.html", {"section": "try", "unavailable": explained(refusal)}, status=503)
+    if request.method == "POST":
+        if not principal.can("write_profiles"):
+            raise PermissionDenied("write_profiles")
+        if (response := _saved(request, order)) is not None:
+            return response
+    trial = _trial(order) if order.asked else None
+    context = {
+        "section": "try",
+        "order": order,
+        "trial": trial,
+        "may_draft": principal.can("write_profiles"),
+        "curl": None if trial is None else _curl(request, order.document),
+    }
+    return shown(request, "try.html", context)
+
+
+def _trial(order: TriedOrder) -> Trial | None:
+    """Return the answer to the order; None if it is refused, which the order's fields then say."""
+    asked = order.request
+    if asked is None:
+        return None
+    try:
+        made = _decided(order, asked)
+    except IdcschedError as refusal:
+        order.refuse(refusal)
+        return None
+    answer, decision = made.answer, made.decision
+    usual = _usual(order, asked, made)
+    count, rejected = page_of_list(decision, "rejected", start=0, stop=MOST_REJECTED, say=say)
+    ranking = ranked_idcs(
+        decision,
+        answer.candidates or (),
+        chosen=answer.idc.code if answer.idc else None,
+        units=dict(Metric.objects.values_list("code", "unit")),
+        before=None if usual is None else _ranks(usual),
+    )
+    return Trial(
+        answer=answer,
+        ranking=list(ranking),
+        sentences=list(paragraphs(story(answer))),
+        rejected=rejected,  # type: ignore[arg-type]  # the list that was asked for has nothing else
+        rejected_count=count,
+        changed=usual is not None,
+        usual=usual.scheduled.idc.code if usual and usual.scheduled.idc else None,
+    )
+
+
+def _decided(order: TriedOrder, asked: Request) -> MadeDecision:
+    """Decide the order; weights that no request may change are tried all the same, for a draft of the profile."""
+    policy = None
+    if order.refused_weights and order.profile is not None:
+        policy = replace(order.profile, overridable=frozenset({"*"}))
+    question = msgspec.structs.replace(asked, explain="summary", top=BARS)
+    return recommendation_try(request=question, principal=order.principal, reference=REFERENCE, policy=policy)
+
+
+def _usual(order: TriedOrder, asked: Request, made: MadeDecision) -> MadeDecision | None:
+    """Return the decision without what the page changes; None where it changes nothing.
+
+    Services outside are not asked a second time.
+    """
+    if asked.weights is None and asked.hypothetical is None and asked.profile is None:
+        return None
+    if made.decision.profile.gatherers:
+        return None
+    plain = msgspec.structs.replace(asked, weights=None, hypothetical=None, profile=None, explain="none")
+    try:
+        return recommendation_try(request=plain, principal=order.principal, reference=REFERENCE)
+    except IdcschedError:  # the tenant's own profile cannot be used
+        return None
+
+
+def _ranks(made: MadeDecision) -> Mapping[str, int]:
+    positions = islice(made.decision.ranking.head(MOST_COMPARED).tolist(), MOST_COMPARED)
+    return {made.decision.code(position): rank for rank, position in enumerate(positions, start=1)}
+
+
+def _curl(request: HttpRequest, document: Mapping[str, Any]) -> str:
+    """Return the command that asks the API the same."""
+    body = json.dumps(document, ensure_ascii=False).replace("'", "'\\''")
+    return (
+        f"curl -s {request.build_absolute_uri(reverse('schedule'))} \\\n"
+        '  -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\\n'
+        f"  -d '{body}'"
+    )
+
+
+def _saved(request: HttpRequest, order: TriedOrder) -> HttpResponse | None:
+    """Save the changed weights as a draft and lead back to the order; None if that is refused."""
+    if order.request is None or not order.changed_weights or order.profile is None:
+        return None
+    try:
+        with console_origin(request):
+            profile, revision = _draft(order.profile.code, order.changed_weights, request.POST.get("message", ""))
+    except IdcschedError as refusal:
+        order.errors.append(explained(refusal))
+        return None
+    sentence = _("Draft {number} of profile {profile} is saved. It is not in force.")
+    link = format_html('<a href="{}">{}</a>', _profile_page(profile), profile.code)
+    messages.success(request, format_html(sentence, number=revision.number, profile=link))
+    return HttpResponseRedirect(request.get_full_path())
+
+
+def _draft(code: str, weights: Mapping[str, float], message: str) -> tuple[Profile, ProfileRevision]:
+    """Add a revision with these weights to the profile, which stays as it is in force."""
+    profile = Profile.objects.select_related("active").filter(code=code).first()
+    if profile is None or profile.active is None:
+        raise Conflict("not_found", template("there is no such {kind} any more"), kind="profile")
+    entries = [
+        {**entry, "weight": weights[entry["name"]]} if entry["name"] in weights else entry
+        for entry in profile.active.body["plugins"]
+    ]
+    body = {**profile.active.body, "plugins": entries}
+    return profile, profile_revise(profile=profile, body=body, message=message.strip()[:500], activate=False)
+
+
+def _profile_page(profile: Profile) -> str:
+    try:
+        return reverse("console:profile", args=[profile.code])
+    except NoReverseMatch:
+        return reverse("admin:scheduling_profile_change", args=[profile.pk])

@@ -1,0 +1,171 @@
+"""The search at `/console/search/`: IDCs, lines, orders, placements, decisions, taints and sources by name or id."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from idcsched.accounts.roles import Principal
+from idcsched.inventory.models import Idc, Line, Taint
+from idcsched.inventory.taint_state import state_of
+from idcsched.placement.selectors import placements_visible
+from idcsched.scheduling.selectors import decisions_visible
+from metrics_ingest.models import Source
+
+from .pages import page, principal_of_page, shown
+
+__all__ = ["search"]
+
+MOST: Final = 10
+"""The most hits of one kind."""
+LONGEST: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A page that the words may mean; `exact` where they are its whole name or id."""
+
+    name: str
+    detail: str
+    address: str
+    exact: bool
+
+
+@page()
+@require_GET
+def search(request: HttpRequest) -> HttpResponse:
+    """Show what the words may mean; where they name one thing, lead there at once."""
+    words = " ".join(request.GET.get("q", "").split())[:LONGEST]
+    groups = _groups(words, principal_of_page(request)) if words else []
+    exact = [hit for _title, hits in groups for hit in hits if hit.exact]
+    if len(exact) == 1:
+        return HttpResponseRedirect(exact[0].address)
+    context = {"section": "search", "query": words, "groups": [group for group in groups if group[1]], "most": MOST}
+    return shown(request, "search.html", context)
+
+
+def _groups(words: str, principal: Principal) -> list[tuple[str, list[Hit]]]:
+    """Return the hits by kind. Orders are looked for by their whole number or id, which indexes find."""
+    orders = _placements(words, principal)
+    return [
+        (_("IDCs"), _idcs(words)),
+        (_("Lines"), _lines(words)),
+        (_("Placements"), orders),
+        (_("Decisions"), _decisions(words, principal, ordered=any(hit.exact for hit in orders))),
+        (_("Taints"), _taints(words)),
+        (_("Sources"), _sources(words)),
+    ]
+
+
+def _idcs(words: str) -> list[Hit]:
+    named = Idc.objects.filter(Q(code__icontains=words) | Q(name__icontains=words)).select_related("region")
+    return [
+        Hit(
+            name=idc.code,
+            detail=" · ".join(filter(None, (idc.name, idc.region.name or idc.region.code, idc.get_status_display()))),
+            address=_of_idc(idc.code),
+            exact=words.lower() in (idc.code.lower(), idc.name.lower()),
+        )
+        for idc in _exact_first(named.order_by("code"), "code", words)
+    ]
+
+
+def _lines(words: str) -> list[Hit]:
+    idc, slash, line = words.partition("/")
+    if not slash:
+        return []
+    named = Line.objects.filter(idc__code__icontains=idc.strip(), code__icontains=line.strip())
+    return [
+        Hit(
+            name=f"{row.idc.code}/{row.code}",
+            detail=row.isp.name or row.isp.code,
+            address=_of_idc(row.idc.code),
+            exact=words.lower() == f"{row.idc.code}/{row.code}".lower(),
+        )
+        for row in named.select_related("idc", "isp").order_by("idc__code", "code")[:MOST]
+    ]
+
+
+def _placements(words: str, principal: Principal) -> list[Hit]:
+    named = placements_visible(principal).select_related("idc").filter(_called(words, "request_id", "pk", "group_id"))
+    return [
+        Hit(
+            name=row.request_id or str(row.pk),
+            detail=" · ".join(filter(None, (str(row.get_state_display()), row.idc.code if row.idc else ""))),
+            address=reverse("console:placement", args=[row.pk]),
+            exact=True,
+        )
+        for row in named.order_by("-pk")[:MOST]
+    ]
+
+
+def _decisions(words: str, principal: Principal, *, ordered: bool) -> list[Hit]:
+    """Return the decisions; with `ordered`, an order's placement is what its number means first."""
+    named = decisions_visible(principal).filter(_called(words, "request_id", "pk"))
+    return [
+        Hit(
+            name=row.request_id or str(row.pk),
+            detail=" · ".join(filter(None, (str(row.get_result_display()), row.idc))),
+            address=reverse("console:decision", args=[row.pk]),
+            exact=not ordered,
+        )
+        for row in named.only("request_id", "result", "idc").order_by("-pk")[:MOST]
+    ]
+
+
+def _taints(words: str) -> list[Hit]:
+    now, key = timezone.now(), words.partition("=")[0].strip()
+    if not key:
+        return []
+    named = Taint.objects.filter(key__icontains=key).exclude(ends_at__lte=now).select_related("idc")
+    return [
+        Hit(
+            name=str(row),
+            detail=f"{row.idc.code} · {state_of(row, now).label}",
+            address=_of_idc(row.idc.code),
+            exact=False,
+        )
+        for row in named.order_by("idc__code", "key")[:MOST]
+    ]
+
+
+def _sources(words: str) -> list[Hit]:
+    named = _exact_first(Source.objects.filter(code__icontains=words).order_by("code"), "code", words)
+    return [
+        Hit(
+            name=row.code,
+            detail=row.kind,
+            address=reverse("console:source", args=[row.code]),
+            exact=row.code.lower() == words.lower(),
+        )
+        for row in named
+    ]
+
+
+def _called(words: str, name: str, *ids: str) -> Q:
+    """Return the condition for rows of that name, or with that UUID in one of the columns `ids`."""
+    called = Q(**{name: words})
+    try:
+        key = UUID(words)
+    except ValueError:
+        return called
+    for column in ids:
+        called |= Q(**{column: key})
+    return called
+
+
+def _exact_first(rows: Any, column: str, words: str) -> Iterable[Any]:
+    """Return the first rows, and before them the one that is called exactly so, which may come later."""
+    exact = list(rows.filter(**{f"{column}__iexact": words})[:MOST])
+    return [*exact, *(row for row in rows[:MOST] if row not in exact)][:MOST]
+
+
+def _of_idc(code: str) -> str:
+    return reverse("console:idc", args=[code])

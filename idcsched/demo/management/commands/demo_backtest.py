@@ -1,0 +1,41 @@
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from idcsched.demo.documents import FIXTURES
+from idcsched.demo.quarter import demo_quarter
+from idcsched.framework.decoding import convert
+from idcsched.framework.profile import Profile, ProfileBody, compile_profile
+from idcsched.planning.backtest import backtest
+from idcsched.planning.table import result_table
+from idcsched.scheduling.plugins import registry
+from idcsched.scheduling.shipped import SHIPPED, shipped_document
+
+
+class Command(BaseCommand):
+    help = (
+        "Decide a made-up quarter of orders on the demo's inventory under the shipped profiles, and show what a month "
+        "on the lines would cost. Needs no database."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--seed", type=int, default=1, help="another number makes another quarter")
+        parser.add_argument("--without-shapes", action="store_true", help="as if no traffic shape were known")
+        parser.add_argument(
+            "--optimum", type=float, default=30, metavar="SECONDS", help="search the cheapest course for so long (30)"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        period = demo_quarter(seed=options["seed"], shapes=not options["without_shapes"])
+        article = json.loads((FIXTURES / "article-profile.json").read_text(encoding="utf-8"))
+        documents = [article, *(shipped_document(code) for code in SHIPPED)]
+        policies = {document["code"]: _policy(document) for document in documents}
+        self.stdout.write(result_table(backtest(period, policies, optimum_seconds=options["optimum"])))
+
+
+def _policy(document: dict[str, Any]) -> Profile:
+    body = {name: value for name, value in document.items() if name not in ("code", "name", "message")}
+    return compile_profile(convert(body, ProfileBody), registry(), code=document["code"], revision=0)

@@ -1,0 +1,177 @@
+"""The course of a period under one policy: its orders decided in sequence, each given where the earlier ones stand."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import numpy as np
+from django.conf import settings
+
+from idcsched.framework.building import busiest_hours, lines_with_room, stock_with_left
+from idcsched.framework.capacity import BANDWIDTH
+from idcsched.framework.errors import IdcschedError
+from idcsched.framework.facts import HeadcountFact, History
+from idcsched.framework.labels import Rows
+from idcsched.framework.monthly_bill import HOURS_A_MONTH
+from idcsched.framework.overlay import Tenancy
+from idcsched.framework.profile import Profile
+from idcsched.framework.snapshot import HOURS_A_WEEK, Headcounts, Lines, Snapshot
+from idcsched.framework.spreading import solve, tenancies_of
+from metrics_ingest.billing.figures import hour_means
+from metrics_ingest.billing.percentile import percentile_95
+from metrics_ingest.samples.slots import SLOT, SLOTS_A_DAY, SLOTS_AN_HOUR, Values
+
+from .period import PastOrder, Period
+
+__all__ = ["Course", "as_done", "run"]
+
+HOURS_A_DAY = 24
+
+
+class Course:
+    """Where the orders of a period stand, and the traffic that this makes.
+
+    `placed` has what each order took, by its code; empty: it found no place. `failed` names those that could not be
+    decided, since the policy does not know a scorer that they name or would ask an outside service. `touched` are the
+    rows of the lines on which any stood.
+    """
+
+    def __init__(self, period: Period) -> None:
+        self.period = period
+        self.traffic: Values = period.traffic.copy()
+        self.placed: dict[str, tuple[Tenancy, ...]] = {}
+        self.failed: set[str] = set()
+        self.touched: set[int] = set()
+        self._standing: list[tuple[PastOrder, Tenancy]] = []
+
+    def take(self, order: PastOrder, tenancies: Iterable[Tenancy]) -> None:
+        """Let the order stand where the tenancies say, and its traffic flow there."""
+        taken = self.placed[order.code] = tuple(tenancies)
+        self._standing.extend((order, tenancy) for tenancy in taken)
+        for row, slots, mbps in self.period.flows(order, taken):
+            self.traffic[row, slots] += mbps
+            self.touched.add(row)
+
+    def seen_by(self, order: PastOrder) -> Snapshot:
+        """Return what would be known when the order comes, if the earlier ones stood as they do here."""
+        snapshot = order.snapshot()
+        self._standing = [(other, tenancy) for other, tenancy in self._standing if other.until > order.at]
+        rows = _rows(self.period, snapshot)
+        lines, bandwidth = self._lines(order, snapshot, rows), snapshot.metrics[BANDWIDTH]
+        latest = np.where(rows >= 0, self._last(rows, order.at, 1)[:, 0], bandwidth.values)
+        measured = replace(bandwidth, values=latest, at=np.where(np.isnan(latest), np.nan, order.at))
+        taken = {name: column.copy() for name, column in snapshot.stock.taken.items()}
+        for sign, tenancy in self._differences(order):
+            for claim in tenancy.claims:
+                if claim.line is None and tenancy.idc in snapshot.idcs.row_of:
+                    taken[claim.resource][snapshot.idcs.row_of[tenancy.idc]] += sign * claim.amount
+        return replace(
+            snapshot,
+            metrics={**snapshot.metrics, BANDWIDTH: measured},
+            lines=lines_with_room(lines, measured, snapshot.usage),
+            history=self._history(rows, order.at),
+            stock=stock_with_left(snapshot.stock.total, taken),
+            headcounts=Headcounts(tuple(self._headcounts(order, snapshot))),
+        )
+
+    def _lines(self, order: PastOrder, snapshot: Snapshot, rows: Rows) -> Lines:
+        """Return the lines with the figures that their traffic makes, and with what the orders hold of them."""
+        lines, known = snapshot.lines, rows >= 0
+        week = settings.BANDWIDTH_WINDOW // SLOT
+        percentile, _ = percentile_95(self._last(rows, order.at, week))
+        hour = self.period.slot(order.at) // SLOTS_AN_HOUR
+        until = int(self.period.hour_of_slot[min(hour * SLOTS_AN_HOUR, self.period.hour_of_slot.size - 1)])
+        hours = np.roll(self._hours(rows, hour, HOURS_A_WEEK), until, axis=1)
+        pending, ordered = lines.pending.copy(), lines.ordered.copy()
+        pending[known] = ordered[known] = 0.0
+        position = {row: line for line, row in enumerate(rows.tolist()) if row >= 0}
+        for other, tenancy in self._standing:
+            share = max(0.0, 1.0 - (order.at - other.at) / self.period.fade) if self.period.fade else 0.0
+            for claim in tenancy.claims:
+                line = position.get(self.period.lines.get((tenancy.idc, claim.line or ""), -1))
+                if line is not None:
+                    pending[line] += share * claim.amount
+                    ordered[line] += claim.amount
+        return replace(
+            lines,
+            percentile=np.where(known, percentile, lines.percentile),
+            busy_bits=np.where(known[:, np.newaxis], busiest_hours(hours, range(rows.size)), lines.busy_bits),
+            pending=pending,
+            ordered=ordered,
+        )
+
+    def _history(self, rows: Rows, at: float) -> History:
+        """Return the last 30 whole days by the hour."""
+        day = self.period.slot(at) // SLOTS_A_DAY
+        hours = self._hours(rows, day * HOURS_A_DAY, HOURS_A_MONTH)
+        first = int(self.period.hour_of_slot[0]) // HOURS_A_DAY
+        return History(hours=hours, weekday=(first + day - HOURS_A_MONTH // HOURS_A_DAY) % 7)
+
+    def _hours(self, rows: Rows, until: int, count: int) -> Values:
+        """Return the means of the `count` hours before an hour, counted from the period's start."""
+        return hour_means(self._window(rows, until * SLOTS_AN_HOUR, count * SLOTS_AN_HOUR))
+
+    def _last(self, rows: Rows, at: float, count: int) -> Values:
+        """Return the last `count` values before a time."""
+        return self._window(rows, self.period.slot(at), count)
+
+    def _window(self, rows: Rows, end: int, count: int) -> Values:
+        """Return the `count` slots before a slot; NaN before the period, and of lines (row −1) that are not in it."""
+        window = np.full((rows.size, count), np.nan, dtype=np.float32)
+        known, first = rows >= 0, max(0, end - count)
+        window[known, count - (end - first) :] = self.traffic[rows[known], first:end]
+        return window
+
+    def _differences(self, order: PastOrder) -> list[tuple[int, Tenancy]]:
+        """Return what the earlier orders hold here (+1), and what they held in truth (−1), as the snapshot has it."""
+        truth = [
+            (-1, tenancy) for other in self.period.orders if other.at < order.at < other.until for tenancy in other.done
+        ]
+        return [(1, tenancy) for _, tenancy in self._standing] + truth
+
+    def _headcounts(self, order: PastOrder, snapshot: Snapshot) -> Iterable[HeadcountFact]:
+        machines = Counter(
+            {(fact.idc, fact.tenant, fact.business): fact.machines for fact in snapshot.headcounts.facts}
+        )
+        for sign, tenancy in self._differences(order):
+            machines[tenancy.idc, tenancy.tenant, tenancy.business] += sign * tenancy.machines
+        for (idc, tenant, business), count in machines.items():
+            if count > 0 and idc in snapshot.idcs.row_of:
+                yield HeadcountFact(idc=idc, tenant=tenant, business=business, machines=count)
+
+
+def run(period: Period, policy: Profile, *, progress: Callable[[], None] = lambda: None) -> Course:
+    """Decide the orders of the period by the policy; `progress` is called after each."""
+    course = Course(period)
+    for order in period.orders:
+        try:
+            solution = solve(
+                order.request,
+                course.seen_by(order),
+                policy,
+                now=order.at,
+                reference=order.code,
+                labels=order.labels,
+                replies=order.replies,
+            )
+            tenant, business = order.labels.get("tenant", ""), order.labels.get("business", "")
+            course.take(order, tenancies_of(solution, tenant=tenant, business=business))
+        except IdcschedError:
+            course.failed.add(order.code)
+        progress()
+    return course
+
+
+def as_done(period: Period) -> Course:
+    """Return the course that was taken in truth."""
+    course = Course(period)
+    for order in period.orders:
+        course.take(order, order.done)
+    return course
+
+
+def _rows(period: Period, snapshot: Snapshot) -> Rows:
+    """Return the row in the period of each line of the snapshot; −1: the period does not have it."""
+    codes, lines = snapshot.idcs.codes, snapshot.lines
+    pairs = zip(lines.idc.tolist(), lines.codes, strict=True)
+    return np.array([period.lines.get((codes[idc], line), -1) for idc, line in pairs], dtype=np.intp)

@@ -1,0 +1,364 @@
+"""Which placements would be cheaper elsewhere.
+
+All placements that hold bandwidth are assigned anew for the smallest bill. Each may stay where it stands, or go where
+a new order like it may go. Room that a placement leaves counts as free for nobody, so that the moves can be made one by
+one, in any sequence, each before its old place is given up.
+"""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final, Literal
+from uuid import UUID
+
+import msgspec
+import numpy as np
+
+from idcsched.framework.capacity import BANDWIDTH, Claim, demand
+from idcsched.framework.cycle import decide, queries
+from idcsched.framework.decision import Decision
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import IdcschedError
+from idcsched.framework.labels import Rows
+from idcsched.framework.line_bills import billable_share
+from idcsched.framework.lines import NO_LINE
+from idcsched.framework.normalize import Floats
+from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.profile import Profile
+from idcsched.framework.request import Planned, Request
+from idcsched.framework.shape import order_shape
+from idcsched.framework.snapshot import Snapshot
+from idcsched.ledger.models import Claim as LedgerClaim
+from idcsched.outbound.asking import ask
+from idcsched.placement.lifecycle import HOLDING, State
+from idcsched.placement.models import Placement
+from idcsched.scheduling.live import LiveState
+from idcsched.scheduling.reserved_room import without_reserved_room
+from idcsched.scheduling.schedule import labels_of, profile_of
+
+from .optimum import Problem, Status, bill_of, solve
+from .problem import MOST_OPTIONS, Options, Pick, Plannable, options_of, price_known, problem_of
+
+__all__ = ["LEAST", "Move", "Place", "Rearrangement", "rearrangement"]
+
+LEAST: Final = 1.0
+"""What a move must save a month, in the installation's currency."""
+CENTS: Final = 2
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """An IDC, and the lines that are used there."""
+
+    idc: str
+    lines: tuple[str, ...]
+
+
+class Move(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", "target": "to"}):
+    """A placement that would be cheaper elsewhere.
+
+    `saves` is what the bills of a month fall by if it is moved after those above it in the list. `machines` are those
+    that would have to be set up elsewhere: none where only the line changes.
+    """
+
+    placement: UUID
+    request_id: str
+    tenant: str
+    business: str
+    origin: Place
+    target: Place
+    saves: float
+    machines: int
+    bandwidth_mbps: float
+
+
+class Rearrangement(msgspec.Struct, frozen=True, kw_only=True):
+    """The moves, each with what it saves after those before it, and what any others could save at most.
+
+    Of `placements` that hold bandwidth, `left_out` had no part in the search.
+    """
+
+    placements: int
+    left_out: int
+    status: Status | Literal["nothing_to_move"] = "nothing_to_move"
+    saves_at_most: float = 0.0
+    moves: tuple[Move, ...] = ()
+
+
+class _Held(msgspec.Struct, frozen=True, kw_only=True):
+    """What a placement holds of one line, what of that is not measured yet, and which part flows in busy hours."""
+
+    amount: float
+    pending: float
+    busy: float
+
+    @property
+    def seen(self) -> float:
+        """The Mbps that the line's measured use has of this placement, if it uses all that it ordered."""
+        return (self.amount - self.pending) * self.busy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Standing:
+    """A placement with the inputs of its decision, and what it holds where it stands: stock, machines, and lines."""
+
+    placement: Placement
+    request: Request
+    profile: Profile
+    labels: Mapping[str, str]
+    stock: Tenancy
+    held: Mapping[int, _Held]
+    pick: Pick
+
+    def alone(self, snapshot: Snapshot) -> Snapshot:
+        """Return the snapshot without the stock and the machines that the placement holds."""
+        gone = [msgspec.structs.replace(claim, amount=-claim.amount) for claim in self.stock.claims]
+        return with_tenancies(
+            snapshot, [msgspec.structs.replace(self.stock, claims=tuple(gone), machines=-self.stock.machines)]
+        )
+
+    def decision(self, snapshot: Snapshot, at: datetime) -> Decision:
+        """Decide the request on that snapshot, with what outside services say; raises what `decide` raises."""
+        now = at.timestamp()
+        return decide(
+            self.request,
+            snapshot,
+            self.profile,
+            now=now,
+            reference=str(self.placement.pk),
+            labels=self.labels,
+            replies=ask(queries(self.request, snapshot, self.profile, now=now, labels=self.labels)),
+        )
+
+    def planned(self, place: Planned) -> "_Standing":
+        """Return the placement with a request that plans to go there."""
+        return replace(self, request=msgspec.structs.replace(self.request, planned=place))
+
+    def at(self, place: Planned, options: Options) -> Tenancy:
+        """Return what the placement takes there, beside what it holds already."""
+        claims = tuple([Claim(resource=BANDWIDTH, amount=options.need, line=line) for line in place.lines or ()])
+        if place.idc == self.stock.idc:
+            return Tenancy(idc=place.idc, claims=claims)
+        return msgspec.structs.replace(self.stock, idc=place.idc, claims=(*claims, *self.stock.claims))
+
+
+def rearrangement(picture: LiveState, *, now: datetime, seconds: float) -> Rearrangement:
+    """Return which placements would be cheaper elsewhere, searched for so many seconds."""
+    placements = list(_holding_bandwidth())
+    picture = without_reserved_room(picture, min([placement.priority for placement in placements], default=0))
+    decided = _decided(list(_standing(placements, picture)), picture.snapshot, now)
+    left_out = len(placements) - len(decided)
+    if not decided:
+        return Rearrangement(placements=len(placements), left_out=left_out)
+    plannable = _plannable(decided, picture.snapshot)
+    problem, start = plannable.problem, plannable.start
+    optimum = solve(problem, seconds=seconds, start=start)
+    chosen = _allowed_together(decided, plannable, optimum.chosen, picture.snapshot, now)
+    moves = tuple(
+        _move(decided[order][0], plannable.places[start[order]], plannable.places[chosen[order]], saves)
+        for order, saves in _in_sequence(problem, start, _worthwhile(problem, start, chosen))
+    )
+    return Rearrangement(
+        placements=len(placements),
+        left_out=left_out,
+        status=optimum.status,
+        saves_at_most=bill_of(problem, start) - optimum.bound,
+        moves=moves,
+    )
+
+
+def _holding_bandwidth() -> Iterator[Placement]:
+    """Yield the placements that hold bandwidth and are not about to give it back."""
+    rows = Placement.objects.filter(state__in=sorted(HOLDING - {State.RELEASING}), bandwidth_mbps__gt=0)
+    yield from rows.select_related("tenant", "idc").order_by("id").iterator(chunk_size=500)
+
+
+def _standing(placements: Sequence[Placement], picture: LiveState) -> Iterator[_Standing]:
+    """Yield the placements with what they hold; without those whose request can't be decided or was for several IDCs,
+    and those that stand where the snapshot has no IDC or line."""
+    claims: dict[UUID, list[Any]] = defaultdict(list)
+    open_claims = LedgerClaim.objects.filter(released_at=None).order_by("id")
+    for owner, *claim in open_claims.values_list(
+        "placement", "holding__idc__code", "holding__resource", "holding__line__code", "amount", "remaining"
+    ).iterator():
+        claims[owner].append(claim)
+    for placement in placements:
+        try:
+            request = msgspec.structs.replace(convert(placement.request, Request), planned=None, hypothetical=None)
+            profile = profile_of(request, placement.tenant.code, picture)
+        except IdcschedError:
+            continue
+        labels = labels_of(request, placement.tenant.code)
+        found = _held(placement, claims[placement.pk], request, labels, picture.snapshot)
+        if found is not None and request.spread is None:
+            stock, held = found
+            yield _Standing(
+                placement=placement,
+                request=request,
+                profile=profile,
+                labels=labels,
+                stock=stock,
+                held=held,
+                pick=(picture.snapshot.idcs.row_of[stock.idc], tuple(sorted(held))),
+            )
+
+
+def _held(
+    placement: Placement, claims: Sequence[Any], request: Request, labels: Mapping[str, str], snapshot: Snapshot
+) -> tuple[Tenancy, dict[int, _Held]] | None:
+    """Return what a placement holds: stock and machines, and what it holds of each line."""
+    idc = placement.idc.code if placement.idc else ""
+    row, lines, shape = snapshot.idcs.row_of.get(idc), snapshot.lines, order_shape(request, labels, snapshot.shapes)
+    if row is None:
+        return None
+    first, end = int(lines.first[row]), int(lines.first[row + 1])
+    stock, held = [], dict[int, _Held]()
+    for held_in, resource, line, amount, remaining in claims:
+        if held_in != idc or (line is not None and line not in lines.codes[first:end]):
+            return None
+        if line is None:
+            stock.append(Claim(resource=resource, amount=amount))
+        else:
+            number = lines.codes.index(line, first, end)
+            busy = min(1.0, billable_share(lines, np.array([number]), shape.hours).item())
+            held[number] = _Held(amount=amount, pending=remaining, busy=busy)
+    tenancy = Tenancy(
+        idc=idc,
+        claims=tuple(stock),
+        tenant=placement.tenant.code,
+        business=placement.business,
+        machines=placement.machine_count,
+    )
+    return (tenancy, held) if held else None
+
+
+def _decided(standing: Sequence[_Standing], snapshot: Snapshot, now: datetime) -> list[tuple[_Standing, Options]]:
+    """Return the options of each placement: where it stands, and where a new order like it may go.
+
+    Without those that can't be decided, those whose line bills nobody knows what, and options on such lines.
+    """
+    known, decided = price_known(snapshot.lines), []
+    most = MOST_OPTIONS // max(len(standing), 1)
+    for placed in standing:
+        try:
+            decision = placed.decision(placed.alone(snapshot), now)
+        except IdcschedError:
+            continue
+        if known[list(placed.pick[1])].all():
+            options = options_of(decision, pick=placed.pick, standing=True, most=most)
+            billed = (known[options.lines] | (options.lines == NO_LINE)).all(axis=1)
+            decided.append((placed, options.take(np.flatnonzero(billed))))
+    return decided
+
+
+def _plannable(decided: Sequence[tuple[_Standing, Options]], snapshot: Snapshot) -> Plannable:
+    """Return the program of all placements, on lines that carry what is left without them.
+
+    Where less was measured on a line than its placements ordered, each of them carries that part of what it ordered.
+    """
+    lines = snapshot.lines
+    amount, pending, seen = np.zeros((3, lines.load.size))
+    for placed, _ in decided:
+        for line, held in placed.held.items():
+            amount[line] += held.amount
+            pending[line] += held.pending
+            seen[line] += held.seen
+    used = np.nan_to_num(lines.used)
+    used_part = np.divide(used, seen, out=np.ones_like(seen), where=seen > used)
+    use, not_measured = demand(
+        np.maximum(lines.used - seen, 0.0),
+        np.maximum(lines.pending - pending, 0.0),
+        np.maximum(lines.ordered - amount, 0.0),
+        snapshot.usage,
+    )
+    orders = [
+        msgspec.structs.replace(options, flow=options.need * _flowing(placed, used_part)) for placed, options in decided
+    ]
+    return problem_of(orders, [placed.pick for placed, _ in decided], snapshot, load=use + not_measured, standing=True)
+
+
+def _flowing(placed: _Standing, used_part: Floats) -> float:
+    """Return which part of what the placement ordered flows."""
+    parts = [
+        (held.pending + (held.amount - held.pending) * used_part.item(line)) / held.amount
+        for line, held in placed.held.items()
+    ]
+    return max(parts)
+
+
+def _allowed_together(
+    decided: Sequence[tuple[_Standing, Options]], plannable: Plannable, chosen: Rows, snapshot: Snapshot, now: datetime
+) -> Rows:
+    """Return the assignment without moves that something forbids beside those before them.
+
+    Each is decided once more, as a new order that comes when the others have moved. Of such limits as that of the
+    plugin `spread` the program does not know.
+    """
+    start, allowed = plannable.start, plannable.start.copy()
+    for order, _saves in _in_sequence(plannable.problem, start, chosen):
+        (placed, options), place = decided[order], plannable.places[chosen[order]]
+        row, lines = snapshot.idcs.row_of[place.idc], place.lines or ()
+        first = int(snapshot.lines.first[row])
+        pick = row, tuple([snapshot.lines.codes.index(line, first) for line in lines])
+        try:
+            decision = placed.planned(place).decision(placed.alone(snapshot), now)
+        except IdcschedError:
+            continue
+        if options_of(decision, pick=pick).at(pick) is not None:
+            allowed[order] = chosen[order]
+            snapshot = with_tenancies(snapshot, [placed.at(place, options)])
+    return allowed
+
+
+def _worthwhile(problem: Problem, start: Rows, chosen: Rows) -> Rows:
+    """Return the assignment without moves that save less than the least beside all others."""
+    kept, bill, dropped = chosen.copy(), bill_of(problem, chosen), True
+    while dropped:
+        dropped = False
+        for order in np.flatnonzero(kept != start).tolist():
+            without = kept.copy()
+            without[order] = start[order]
+            if (other := bill_of(problem, without)) - bill < LEAST:
+                kept, bill, dropped = without, other, True
+    return kept
+
+
+def _in_sequence(problem: Problem, start: Rows, chosen: Rows) -> Iterator[tuple[int, float]]:
+    """Yield the orders that move, each time the one that saves most, with what the bill falls by.
+
+    What a move saves seldom grows by another one, so that only the first few have to be computed again.
+    """
+    now, bill = start.copy(), bill_of(problem, start)
+
+    def saving(order: int) -> float:
+        then = now.copy()
+        then[order] = chosen[order]
+        return bill - bill_of(problem, then)
+
+    waiting = [(-saving(order), order) for order in np.flatnonzero(chosen != start).tolist()]
+    heapq.heapify(waiting)
+    while waiting:
+        _, order = heapq.heappop(waiting)
+        saves = saving(order)
+        if waiting and -saves > waiting[0][0]:
+            heapq.heappush(waiting, (-saves, order))
+            continue
+        now[order] = chosen[order]
+        bill -= saves
+        yield order, saves
+
+
+def _move(placed: _Standing, origin: Planned, target: Planned, saves: float) -> Move:
+    placement = placed.placement
+    return Move(
+        placement=placement.pk,
+        request_id=placement.request_id,
+        tenant=placement.tenant.code,
+        business=placement.business,
+        origin=Place(idc=origin.idc, lines=origin.lines or ()),
+        target=Place(idc=target.idc, lines=target.lines or ()),
+        saves=round(saves, CENTS),
+        machines=0 if target.idc == origin.idc else placement.machine_count,
+        bandwidth_mbps=placement.bandwidth_mbps,
+    )

@@ -1,0 +1,211 @@
+"""Backtests and advice in the background: asked for, computed by a worker, kept for a while."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+from celery import current_app
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerAway
+
+from idcsched.accounts.models import Tenant
+from idcsched.accounts.roles import Principal
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.framework.messages import _
+from idcsched.framework.profile import ProfileBody, compile_profile
+from idcsched.language.wording import explained
+from idcsched.scheduling.live import live
+from idcsched.scheduling.models import Decision, Profile
+from idcsched.scheduling.plugins import registry
+from idcsched.scheduling.profile_checks import profile_check
+
+from .advice import Advice, advice
+from .backtest import BacktestResult, backtest
+from .models import Backtest, State, StoredAdvice
+from .recorded import MOST_DAYS, recorded_period
+
+__all__ = [
+    "advice_ask",
+    "advice_run",
+    "backtest_create",
+    "backtest_run",
+    "backtests_prune",
+    "backtests_resume",
+]
+
+logger = logging.getLogger(__name__)
+
+DRAFT: Final = "draft"
+ATTEMPTS: Final = 3
+ADVICE_SECONDS: Final = 30.0
+ADVICE_KEPT: Final = 30
+DEAD: Final = timedelta(minutes=5)
+"""After so long without a sign of life, the worker counts as gone."""
+GRACE: Final = timedelta(seconds=10)
+"""How long a message may take before the sweep sends another."""
+OPTIMUM_SECONDS: Final = 60.0
+BEAT: Final = 1.0
+"""Seconds between two signs of life."""
+
+
+@transaction.atomic
+def backtest_create(
+    *,
+    profile: Profile,
+    days: int,
+    principal: Principal,
+    body: Mapping[str, Any] | None = None,
+    others: Sequence[str] = (),
+    optimum: bool = False,
+) -> Backtest:
+    """Ask what the orders of the last `days` would have cost under a profile, a draft of it, and other profiles,
+    and with `optimum` for somebody who knows all orders beforehand.
+
+    The orders are those that the principal may see. Raises Invalid for an unknown profile or a draft that could not be
+    saved.
+    """
+    if not 1 <= days <= MOST_DAYS:
+        raise Invalid("out_of_range", _("this must be between {low} and {high}"), "/days", low=1, high=MOST_DAYS)
+    policies = [{"name": profile.code, "body": _body_in_force(profile)}]
+    if body is not None:
+        profile_check(profile.code, body)
+        policies.append({"name": DRAFT, "body": dict(body)})
+    for place, code in enumerate(others):
+        other = Profile.objects.select_related("active").filter(code=code).first()
+        if other is None:
+            raise Invalid("unknown", _("there is no profile {name}"), f"/profiles/{place}", name=code)
+        policies.append({"name": code, "body": _body_in_force(other)})
+    row = Backtest.objects.create(
+        actor=principal.username,
+        tenant=None if principal.all_tenants else Tenant.objects.get(code=principal.tenant),
+        profile=profile.code,
+        days=days,
+        policies=policies,
+        optimum=optimum,
+    )
+    transaction.on_commit(lambda: _send(row.pk))
+    return row
+
+
+def backtest_run(*, backtest_id: UUID) -> dict[str, int]:
+    """Run a backtest unless another worker does; return how many orders were decided.
+
+    A worker that is killed leaves no result, and the sweep has the backtest begun anew.
+    """
+    now = timezone.now()
+    mine = Backtest.objects.filter(_waiting(now), pk=backtest_id)
+    if not mine.update(state=State.RUNNING, beat_at=now, attempts=F("attempts") + 1, done=0, total=0):
+        return {"decided": 0}
+    row = Backtest.objects.get(pk=backtest_id)
+    if row.attempts > ATTEMPTS:
+        _end(row, State.FAILED, failure="it was interrupted too often")
+        return {"decided": 0}
+    try:
+        result = _run(row)
+    except IdcschedError as refusal:
+        _end(row, State.FAILED, failure=explained(refusal))
+    except (OperationalError, InterfaceError):
+        raise  # the database is away: the sweep finds the backtest without a sign of life
+    except Exception as error:
+        _end(row, State.FAILED, failure=f"{type(error).__name__}: {error}")
+        raise
+    else:
+        _end(row, State.DONE, result=msgspec.to_builtins(result))
+        return {"decided": result.orders * len(result.courses)}
+    return {"decided": 0}
+
+
+def advice_ask() -> None:
+    """Have a worker compute new advice; where the broker is away, the night brings it."""
+    try:
+        current_app.send_task("idcsched.planning.tasks.advise", retry=False)
+    except (BrokerAway, OSError) as error:
+        logger.warning("the broker is away, advice waits for the night: %s", error)
+
+
+def advice_run() -> Advice:
+    """Compute the advice for what stands now, and keep it in place of the oldest."""
+    live.catch_up()
+    now = timezone.now()
+    found = advice(live.current(), now=now, seconds=ADVICE_SECONDS)
+    with transaction.atomic():
+        StoredAdvice.objects.create(computed_at=now, document=msgspec.Raw(msgspec.json.encode(found)))
+        kept = StoredAdvice.objects.order_by("-computed_at").values("pk")[:ADVICE_KEPT]
+        StoredAdvice.objects.exclude(pk__in=list(kept.values_list("pk", flat=True))).delete()
+    return found
+
+
+def backtests_resume(*, now: datetime) -> dict[str, int]:
+    """Announce to the workers the backtests that none of them has: the message was lost, or the worker is gone."""
+    waiting = Backtest.objects.filter(_waiting(now), created_at__lt=now - GRACE).values_list("pk", flat=True)
+    for backtest_id in list(waiting):
+        _send(backtest_id)
+    return {"resumed": len(waiting)}
+
+
+def backtests_prune(*, before: datetime) -> dict[str, int]:
+    """Delete the backtests that were over by that time."""
+    return {"pruned": Backtest.objects.filter(finished_at__lt=before).delete()[0]}
+
+
+def _run(row: Backtest) -> BacktestResult:
+    decisions = Decision.objects.all() if row.tenant_id is None else Decision.objects.filter(tenant=row.tenant_id)
+    period = recorded_period(days=row.days, now=row.created_at, decisions=decisions)
+    policies = {
+        policy["name"]: compile_profile(
+            convert(policy["body"], ProfileBody), registry(), code=policy["name"], revision=0
+        )
+        for policy in row.policies
+    }
+    return backtest(
+        period,
+        policies,
+        optimum_seconds=OPTIMUM_SECONDS if row.optimum else 0.0,
+        progress=_Progress(row, len(period.orders) * len(policies)),
+    )
+
+
+class _Progress:
+    """Counts the decided orders, and saves the count once a second as a sign of life."""
+
+    def __init__(self, row: Backtest, total: int) -> None:
+        self._own = Backtest.objects.filter(pk=row.pk, attempts=row.attempts)
+        self._done, self._saved_at = 0, 0.0
+        self._own.update(total=total)
+
+    def __call__(self) -> None:
+        self._done += 1
+        if monotonic() - self._saved_at >= BEAT:
+            self._saved_at = monotonic()
+            self._own.update(done=self._done, beat_at=timezone.now())
+
+
+def _waiting(now: datetime) -> Q:
+    """Return the condition for backtests that wait for a worker, or whose worker is gone."""
+    return Q(state=State.QUEUED) | Q(state=State.RUNNING, beat_at__lt=now - DEAD)
+
+
+def _end(row: Backtest, state: State, **values: Any) -> None:
+    """Save how the backtest ended, unless another worker has taken it over."""
+    own = Backtest.objects.filter(pk=row.pk, attempts=row.attempts, state=State.RUNNING)
+    own.update(state=state, finished_at=timezone.now(), done=F("total"), **values)
+
+
+def _body_in_force(profile: Profile) -> dict[str, Any]:
+    body: dict[str, Any] = profile.active.body if profile.active else {}
+    return body
+
+
+def _send(backtest_id: UUID) -> None:
+    """Announce the backtest to the workers; where that fails, the sweep does so later."""
+    try:
+        current_app.send_task("idcsched.planning.tasks.backtest_run", [str(backtest_id)], retry=False)
+    except (BrokerAway, OSError) as error:
+        logger.warning("the broker is away, backtest %s waits for the sweep: %s", backtest_id, error)

@@ -1,0 +1,83 @@
+"""A profile's revisions side by side, and since when they are in force."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from idcsched.audit.models import Change
+from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
+
+from .differences import differences
+from .models import Profile
+
+__all__ = ["InForce", "differing", "draft_of", "in_force", "shown_revisions"]
+
+REVISIONS_SHOWN = 20
+CHANGES_READ = 500
+"""The most changes of profiles among which those that put a revision in force are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """Since when a profile's revision is in force, and who put it there."""
+
+    since: datetime
+    by: str
+
+
+def in_force(profiles: Iterable[Profile]) -> dict[str, InForce]:
+    """Return by code since when each profile's revision is in force, by the history, else by the revision's own age."""
+    found, numbers = dict[str, InForce](), dict[str, int]()
+    for profile in profiles:
+        if profile.active is not None:
+            found[profile.code] = InForce(profile.active.created_at, profile.active.created_by)
+            numbers[profile.code] = profile.active.number
+    changes = Change.objects.filter(kind="profile", key__in=list(numbers)).order_by("-id")
+    for change in changes.only("at", "actor", "key", "after")[:CHANGES_READ]:
+        after = change.after or {}
+        if after.get("revision") == numbers.get(change.key, -1) and after.get("active", True):
+            found[change.key] = InForce(change.at, change.actor)
+            del numbers[change.key]
+    return found
+
+
+def shown_revisions(profile: Profile) -> list[dict[str, Any]]:
+    """Return the latest revisions, each with its differences from the revision before and from the one in force."""
+    revisions = list(profile.revisions.order_by("-number")[: REVISIONS_SHOWN + 1])
+    active = profile.active.body if profile.active else {}
+    return [
+        {
+            "revision": revision,
+            "is_active": revision.pk == profile.active_id,
+            "changed": differing(earlier.body, revision.body) if earlier else None,
+            "from_active": differing(active, revision.body),
+            "document": json.dumps(revision.body, indent=2, ensure_ascii=False),
+        }
+        for revision, earlier in zip(revisions, [*revisions[1:], None], strict=True)
+    ][:REVISIONS_SHOWN]
+
+
+def draft_of(text: str) -> dict[str, Any]:
+    """Return the document that somebody has typed; raises Invalid."""
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise Invalid("malformed_json", _("this is no JSON: {error}"), "", error=str(error)) from None
+    if not isinstance(document, dict):
+        raise Invalid("wrong_type", _("a profile is a JSON object"), "")
+    return document
+
+
+def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the differences between two documents, with their values as texts."""
+    return [
+        {"pointer": difference.pointer, "before": _text(difference.before), "after": _text(difference.after)}
+        for difference in differences(before, after)
+    ]
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,172 @@
+"""`advice/`: which placements would be cheaper elsewhere, which commits are too high, which lines fill up."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from idcsched.accounts.services import tenant_create, token_issue, user_create
+from idcsched.inventory.models import Line
+from idcsched.inventory.services import idc_create, isp_create, region_create, taint_create
+from idcsched.ledger.models import Claim
+from idcsched.placement.models import Placement
+from idcsched.planning.models import StoredAdvice
+from idcsched.planning.services import advice_run
+from idcsched.planning.tasks import advise
+from idcsched.scheduling.services import profile_create
+from metrics_ingest.models import Metric
+from metrics_ingest.samples.slots import SLOT, slot_floor
+from metrics_ingest.services import Sample, history_store, rollups_refresh, samples_store
+from tests.api.conftest import Api, speaking
+
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
+
+BY_ROOM = {
+    "plugins": [
+        {"name": "available", "plugin": "available"},
+        {"name": "taint", "plugin": "taint"},
+        {"name": "flow", "plugin": "network_flow", "weight": 1},
+    ]
+}
+PRICES = {"cheap": 10, "roomy": 30}
+
+
+@pytest.fixture(autouse=True)
+def fleet(portal: Api) -> None:
+    """By room an order goes to `roomy` at 30 a Mbps, where it would cost 10 in `cheap`."""
+    region_create(code="R")
+    isp = isp_create(code="ct")
+    for code, price in PRICES.items():
+        purchased = 2000 if code == "cheap" else 9000
+        idc_create(code=code, region="R", lines=[{"isp": isp, "purchased_mbps": purchased, "price_per_mbps": price}])
+        measure(code, np.full(39 * 288, 400.0))
+    profile_create(code="room", body=BY_ROOM)
+
+
+def measure(idc: str, values: Any) -> None:
+    line, now = Line.objects.select_related("idc").get(idc__code=idc), timezone.now()
+    metric, start = Metric.objects.get(code="bandwidth_mbps"), slot_floor(now) - (len(values) - 1) * SLOT
+    history_store(metric=metric, idc=line.idc, line=line, start=start, values=values.astype(np.float32))
+    sample = Sample(idc=idc, line=line.code, metric="bandwidth_mbps", value=float(values[-1]), at=now)
+    samples_store(samples=[sample], now=now)
+    rollups_refresh(now=now)
+
+
+def placed(portal: Api, mbps: float = 100.0, **fields: Any) -> dict[str, Any]:
+    asked = {"region": "R", "profile": "room", "action": "reserve", "machines": [{"bandwidth_mbps": mbps}], **fields}
+    made: dict[str, Any] = portal.call("POST", "/schedule/", asked, status=201)
+    assert made["idc"] == "roomy"
+    return made
+
+
+def shown(api: Callable[..., Api]) -> dict[str, Any]:
+    advice_run()
+    found: dict[str, Any] = api("operator").get("/advice/")
+    return found
+
+
+def test_it_works(portal: Api, api: Callable[..., Api]) -> None:
+    """100 Mbps that cost 3,000 a month would cost 1,000 on the other line. Nothing is moved."""
+    made = placed(portal, request_id="o-1")
+    before = Placement.objects.values().get(), list(Claim.objects.values())
+    found = shown(api)
+    assert (found["placements"], found["left_out"], found["status"], found["currency"]) == (1, 0, "optimal", "CNY")
+    (move,) = found["moves"]
+    assert move.pop("business") == ""
+    assert move == {
+        "placement": made["id"],
+        "request_id": "o-1",
+        "tenant": "live-cn",
+        "from": {"idc": "roomy", "lines": ["ct"]},
+        "to": {"idc": "cheap", "lines": ["ct"]},
+        "saves": 2000.0,
+        "machines": 1,
+        "bandwidth_mbps": 100.0,
+    }
+    assert found["saves"] == 2000.0
+    assert found["saves_at_most"] == pytest.approx(2000, abs=1)
+    assert (Placement.objects.values().get(), list(Claim.objects.values())) == before
+
+
+def test_what_monitoring_sees_already_counts_as_what_it_carries(portal: Api, api: Callable[..., Api]) -> None:
+    placed(portal)
+    Claim.objects.update(remaining=0.0)
+    measure("roomy", np.full(8 * 288, 500.0))
+    assert [move["saves"] for move in shown(api)["moves"]] == [2000.0]
+
+
+def test_only_as_many_are_moved_as_there_is_room(portal: Api, api: Callable[..., Api]) -> None:
+    """1,400 of the 1,800 Mbps that may be filled are free: of 900 and 700 the larger one moves, and saves 20 × 900."""
+    for mbps in (900.0, 700.0):
+        placed(portal, mbps)
+    assert [(move["bandwidth_mbps"], move["saves"]) for move in shown(api)["moves"]] == [(900.0, 18_000.0)]
+
+
+def test_where_nothing_is_cheaper_nothing_is_said(portal: Api, api: Callable[..., Api]) -> None:
+    placed(portal)
+    taint_create(idc="cheap", key="k")
+    found = shown(api)
+    assert (found["moves"], found["saves"], found["commits"], found["full_soon"]) == ([], 0.0, [], [])
+    Placement.objects.all().delete()
+    Claim.objects.all().delete()
+    assert shown(api)["status"] == "nothing_to_move"
+
+
+def test_a_commit_above_what_flows(api: Callable[..., Api]) -> None:
+    """Of 900 Mbps at 30 only 400 flow."""
+    Line.objects.filter(idc__code="roomy").update(commit_mbps=900)
+    (commit,) = shown(api)["commits"]
+    assert commit == {"idc": "roomy", "line": "ct", "commit_mbps": 900.0, "expected_mbps": 400.0, "saves": 15_000.0}
+
+
+def test_a_commit_by_volume_is_a_mean(api: Callable[..., Api]) -> None:
+    """500 Mbps that flow all month are 162,000 GB."""
+    volume = {"charge_type": "volume", "price_per_gb": 0.1, "price_per_mbps": None}
+    Line.objects.filter(idc__code="roomy").update(commit_mbps=900, **volume)
+    assert [commit["saves"] for commit in shown(api)["commits"]] == [16_200.0]
+    Line.objects.filter(idc__code="roomy").update(price_per_gb=None)
+    assert [commit["saves"] for commit in shown(api)["commits"]] == [None]
+
+
+def test_a_line_that_fills_up(api: Callable[..., Api]) -> None:
+    """20 Mbps more each day, and 1,800 of 2,000 may be filled."""
+    measure("cheap", np.repeat(1000.0 + 20.0 * np.arange(39), 288))
+    (line,) = shown(api)["full_soon"]
+    assert (line["idc"], line["line"]) == ("cheap", "ct")
+    assert 0 < line["days"] < 3
+    assert line["mbps_needed"] == pytest.approx((1780 + 600 - 1800) / 0.9, rel=0.1)
+
+
+def test_who_may_see_and_ask(portal: Api, api: Callable[..., Api]) -> None:
+    assert api("operator").get("/advice/").items() >= {"status": "not_computed", "computed_at": None}.items()
+    placed(portal)
+    advice_run()
+    own = portal.get("/advice/")
+    assert (len(own["moves"]), own["saves"]) == (1, 2000.0), "its own placement"
+    assert {own[name] for name in ("placements", "left_out", "saves_at_most")} == {None}, "not those of all tenants"
+    assert portal.refused("POST", "/advice/", status=403)[0] == "role_not_allowed"
+    tenant_create(code="other")
+    other = speaking(token_issue(user=user_create(username="olga", role="operator", tenant="other"), name="t").text)
+    Line.objects.update(commit_mbps=900)
+    advice_run()
+    theirs = other.get("/advice/")
+    assert (theirs["moves"], theirs["commits"], theirs["saves"]) == ([], [], 0.0)
+    assert other.refused("POST", "/advice/", status=403)[0] == "tenant_not_allowed"
+    api("operator").call("POST", "/advice/", status=202)
+
+
+def test_the_latest_thirty_are_kept(portal: Api, capsys: pytest.CaptureFixture[str]) -> None:
+    placed(portal)
+    Line.objects.filter(idc__code="cheap").update(commit_mbps=700)
+    for _ in range(31):
+        advice_run()
+    assert advise() == {"moves": 1}
+    assert StoredAdvice.objects.count() == 30
+    call_command("advise")
+    told = capsys.readouterr().out
+    assert told.startswith("1 placements hold bandwidth, 0 of them were left out.")
+    assert "roomy/ct -> cheap/ct" in told
+    assert "cheap/ct: a commit of 700 Mbps, 400 would do and save 3,000" in told

@@ -1,0 +1,105 @@
+"""A profile with `method: exact` bills an order by the lines' last 30 days, and replays on the days of then."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from idcsched.feed.services import feed_append
+from idcsched.inventory.models import Line
+from idcsched.inventory.services import idc_create, isp_create, region_create
+from idcsched.scheduling.models import Decision, Picture
+from idcsched.scheduling.recorder import recorder
+from idcsched.scheduling.services import profile_create
+from metrics_ingest.models import BandwidthHistory, Metric
+from metrics_ingest.samples.slots import SLOT, slot_floor
+from metrics_ingest.services import Sample, history_store, rollups_refresh, samples_store
+from tests.api.conftest import Api
+
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
+
+PROFILE = {
+    "plugins": [{"name": "bill", "plugin": "billing_cost", "weight": 1, "args": {"method": "exact"}}],
+    "line_choice": "roomiest",
+}
+ASKED = {"region": "R", "profile": "exact", "machines": [{"bandwidth_mbps": 100}]}
+
+
+@pytest.fixture(autouse=True)
+def line(portal: Api) -> Line:
+    region_create(code="R")
+    isp = isp_create(code="ct")
+    idc = idc_create(code="gz-01", region="R", lines=[{"isp": isp, "purchased_mbps": 9000, "price_per_mbps": 20}])
+    profile_create(code="exact", body=PROFILE)
+    found: Line = idc.lines.get()
+    measure(found, 400.0, days=35)
+    return found
+
+
+def measure(line: Line, mbps: float, *, days: int) -> None:
+    now = timezone.now()
+    history_store(
+        metric=Metric.objects.get(code="bandwidth_mbps"),
+        idc=line.idc,
+        line=line,
+        start=slot_floor(now) - (days * 288 - 1) * SLOT,
+        values=np.full(days * 288, mbps, dtype=np.float32),
+    )
+    samples_store(
+        samples=[Sample(idc=line.idc.code, line=line.code, metric="bandwidth_mbps", value=mbps, at=now)], now=now
+    )
+    rollups_refresh(now=now)
+
+
+def test_it_works(portal: Api) -> None:
+    score = portal.schedule(**ASKED)["candidates"][0]["scores"]["bill"]
+    assert score["raw"] == 20.0
+    assert "would have cost 10,000 CNY with the order instead of 8,000, 2,000 more" in score["note"]
+
+
+def test_the_days_of_then_are_replayed(portal: Api, line: Line) -> None:
+    made = portal.schedule(**ASKED, explain="full")["decision_id"]
+    portal.schedule(**ASKED)
+    recorder.settle()
+    rows = Decision.objects.all()
+    assert len({row.history_id for row in rows}) == 1, "both saw the same days"
+    Line.objects.update(commit_mbps=500)
+    measure(line, 700.0, days=35)
+    Picture.objects.update(created_at=timezone.now() - timedelta(days=3))
+
+    again = portal.post(f"/decisions/{made}/replay/", {}, status=200)
+
+    assert again["identical"]
+    assert "instead of 8,000" in again["again"]["candidates"][0]["scores"]["bill"]["note"]
+
+
+def test_a_preview_says_what_the_orders_would_have_billed(portal: Api, api: Callable[..., Api]) -> None:
+    """By its list price, as the line has no commit; dearer elsewhere, if the draft goes there."""
+    idc = idc_create(code="gz-02", region="R", lines=[{"isp": "ct", "purchased_mbps": 90_000, "price_per_mbps": 50}])
+    measure(idc.lines.get(), 100.0, days=1)
+    portal.schedule(**ASKED, request_id="o-1")
+    recorder.settle()
+    roomy = {"plugins": [{"name": "flow", "plugin": "network_flow", "weight": 1}]}
+    shown = api("operator").post("/profiles/exact/preview/", {"body": roomy}, status=200)
+    assert (shown["billed"], shown["would_be_billed"], shown["currency"]) == (2000.0, 5000.0, "CNY")
+    (moved,) = shown["changed"]
+    assert (moved["billed"], moved["would_be_billed"]) == (2000.0, 5000.0)
+
+
+def test_a_machine_without_bandwidth_has_no_use_for_it(portal: Api) -> None:
+    portal.schedule(**{**ASKED, "machines": [{"cpu": 1}]})
+    recorder.settle()
+    assert Decision.objects.get().history_id is None
+
+
+def test_the_sentence_within_the_sentence_is_translated_too(portal: Api) -> None:
+    BandwidthHistory.objects.all().delete()
+    feed_append(topic="metrics")
+    answer = portal.call("POST", "/schedule/", ASKED, status=200, accept_language="zh-hans")
+    note = answer["candidates"][0]["scores"]["bill"]["note"]
+    assert "最忙时段" in note
+    assert "30 天" in note
+    assert not re.search("[a-z]{4}", note)

@@ -1,0 +1,47 @@
+"""The addresses of all pages of the console, by their names in the URLs."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.browser.visiting import Visitor
+from tests.e2e.installation import Installation
+
+__all__ = ["console_pages", "console_routes", "grave_violations"]
+
+ROUTES = (
+    "import json; from idcsched.console.urls import urlpatterns;"
+    "print(json.dumps({route.name: str(route.pattern) for route in urlpatterns}))"
+)
+ORDER = {"region": "440000", "request_id": "order-770", "machines": [{"count": 4, "bandwidth_mbps": 100}]}
+CODES = {"idc": "gz-ct-cu-cm-01", "profile": "default", "source": "demo-lines"}
+QUERIES = {"search": "?q=gz", "try": "?region=440000&isp=ct&count=4&bandwidth_mbps=100", "profile": "?preview=1"}
+
+
+def console_routes(site: Installation) -> dict[str, str]:
+    """Return the routes of all pages by their names."""
+    routes: dict[str, str] = json.loads(site.python(ROUTES))
+    return routes
+
+
+def console_pages(visitor: Visitor, routes: Mapping[str, str]) -> dict[str, str]:
+    """Order something, and return the address of each page, with an example where it is about one thing."""
+    placed = visitor.schedule(**ORDER, action="reserve")
+    examples = {**CODES, "decision": placed["decision_id"], "placement": placed["id"]}
+    return {
+        name: "/console/" + re.sub("<.*?>", examples.get(name, ""), route) + QUERIES.get(name, "")
+        for name, route in routes.items()
+    }
+
+
+def grave_violations(page: Page) -> list[tuple[str, list[str]]]:
+    """Return the serious and critical violations of WCAG that axe finds, each with a few of their places."""
+    violations = Axe().run(page).response["violations"]
+    return [
+        (violation["id"], [node["html"] for node in violation["nodes"]][:3])
+        for violation in violations
+        if violation["impact"] in {"serious", "critical"}
+    ]

@@ -1,0 +1,26 @@
+"""Users at the console."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from idcsched.accounts.models import User
+from idcsched.accounts.services import user_create
+
+Browser = Callable[..., Client]
+
+
+@pytest.fixture
+def browser(db: None) -> Browser:
+    """`browser(role, regions=…, tenant=…)`: somebody of that role who is logged in."""
+
+    def log_in(role: str, **fields: Any) -> Client:
+        client = Client()
+        client.force_login(
+            User.objects.filter(username=role).first() or user_create(username=role, role=role, **fields)
+        )
+        return client
+
+    return log_in

@@ -1,0 +1,237 @@
+"""The console's page of one IDC: levels, bills, taints that are set and lifted there, why it was passed over."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from idcsched.accounts.services import tenant_create, user_create
+from idcsched.audit.models import Change
+from idcsched.inventory.models import Idc, Taint
+from idcsched.inventory.services import (
+    idc_create,
+    isp_create,
+    line_create,
+    region_create,
+    region_scope_create,
+    taint_create,
+)
+from idcsched.placement.models import Placement
+from idcsched.scheduling.models import Decision
+from metrics_ingest.services import Sample, rollups_refresh, samples_store
+
+pytestmark = pytest.mark.usefixtures("db")
+HOUR = timedelta(hours=1)
+PAGE = "/console/idcs/gz-1/"
+
+
+@pytest.fixture
+def idc() -> Idc:
+    for isp in ("ct", "cu"):
+        isp_create(code=isp)
+    for region in ("gz", "bj"):
+        region_create(code=region)
+    ct = {"isp": "ct", "purchased_mbps": 1000, "commit_mbps": 500, "price_per_mbps": 20}
+    row = idc_create(code="gz-1", region="gz", lines=[ct, {"isp": "cu", "purchased_mbps": 800}])
+    now = timezone.now()
+    samples_store(samples=[Sample(idc="gz-1", line="ct", metric="bandwidth_mbps", value=950.0, at=now)], now=now)
+    return row
+
+
+def logged_in(client: Client, role: str = "operator", region: str = "", **fields: Any) -> Client:
+    user = user_create(username=f"the-{role}", role=role, **fields)
+    if region:
+        region_scope_create(user=user, region=region)
+    client.force_login(user)
+    return client
+
+
+def text_of(client: Client, address: str = PAGE) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return " ".join(answer.content.decode().split())
+
+
+def chart_of(page: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(page.partition('id="chart-data"')[2].partition(">")[2].partition("</script>")[0])
+    return found
+
+
+def decided(request_id: str, idc: str = "", **fields: Any) -> Decision:
+    values: dict[str, Any] = {"profile": "p", "profile_revision": 1, "request": {}, "created_at": timezone.now()}
+    result = {"result": "scheduled" if idc else "unschedulable", "idc": idc}
+    return Decision.objects.create(request_id=request_id, **{**values, **result, **fields})
+
+
+def rejecting(idc: str) -> dict[str, Any]:
+    rejected = {"idc": idc, "plugin": "resource", "code": "no_room", "reason": "needs 400 Mbps, 50 left", "detail": {}}
+    return {"summary": "0/1 IDCs fit", "rejected": [{**rejected, "also": []}]}
+
+
+def test_it_works(client: Client, idc: Idc) -> None:
+    taint_create(idc=idc, key="power", reason="the switch is replaced", starts_at=timezone.now() + HOUR)
+    page = text_of(logged_in(client))
+    for text in (
+        "95 %",
+        "above its level",
+        "950 of 1,000 Mbps",
+        "never measured",
+        "commit 500",
+        "power:NoSchedule",
+        "coming",
+    ):
+        assert text in page
+    assert f'href="/admin/inventory/idc/{idc.pk}/change/"' in page
+
+
+def test_the_chart_has_what_was_measured_with_its_percentile_and_bounds(client: Client, idc: Idc) -> None:
+    now, line = timezone.now(), idc.lines.get(code="ct")
+    page = text_of(logged_in(client), f"{PAGE}?line=ct&span=7d")
+    chart = chart_of(page)
+    assert max(value for value in chart["values"] if value is not None) == 950.0
+    assert [bound["mbps"] for bound in chart["bounds"]] == [900.0, 1000.0, 500.0]
+    assert chart["start"] + len(chart["values"]) * chart["step"] >= now.timestamp()
+    assert "The highest value is 950 Mbps" in page
+    assert line.code in page
+
+
+def test_the_bill_so_far_is_shown(client: Client, idc: Idc) -> None:
+    rollups_refresh(now=timezone.now())
+    page = text_of(logged_in(client))
+    assert "950 Mbps billed" in page
+    assert "CNY" in page
+    assert chart_of(page)["percentile"] == 950.0
+
+
+@pytest.mark.parametrize("query", ["line=nope", "span=year", "line=%3Cb%3E&span=", "line=cu"])
+def test_nonsense_in_the_address_does_no_harm(client: Client, idc: Idc, query: str) -> None:
+    assert "<b>" not in text_of(logged_in(client, "viewer"), f"{PAGE}?{query}").partition('id="chart"')[2]
+
+
+def test_an_idc_that_is_not_there_is_not_found(client: Client) -> None:
+    assert logged_in(client).get("/console/idcs/nope/").status_code == 404
+
+
+def test_an_operator_taints_it_right_here(client: Client, idc: Idc) -> None:
+    form = {"key": "switch", "effect": "NoSchedule", "lasts": "4", "reason": "OPS-1", "message": "as agreed"}
+    answer = logged_in(client).post(PAGE, form, follow=True)
+    taint = Taint.objects.get(idc=idc)
+    assert (taint.key, taint.reason) == ("switch", "OPS-1")
+    assert taint.ends_at
+    assert timedelta(hours=3.9) < taint.ends_at - timezone.now() <= 4 * HOUR
+    change = Change.objects.filter(kind="taint").latest("id")
+    assert (change.actor, change.via) == ("the-operator", "console")
+    assert "gz-1 is tainted: switch:NoSchedule" in answer.content.decode()
+
+
+def test_a_taint_that_is_to_come_is_not_said_to_be_there(client: Client, idc: Idc) -> None:
+    coming = timezone.localtime() + timedelta(days=5)
+    form = {"key": "switch", "effect": "NoSchedule", "lasts": "4", "starts_at": coming.strftime("%Y-%m-%dT%H:%M")}
+    operator = logged_in(client)
+    assert "gz-1 will be tainted: switch:NoSchedule" in operator.post(PAGE, form, follow=True).content.decode()
+    assert "switch:NoSchedule" in text_of(client, "/console/").partition("in the next week")[2]
+
+
+def test_the_times_of_a_taint_are_the_reader_s(client: Client, idc: Idc) -> None:
+    client.cookies["zone"] = "Asia%2FTokyo"
+    form = {"key": "switch", "effect": "NoSchedule", "ends_at": "2099-11-29T06:00"}
+    logged_in(client).post(PAGE, form)
+    assert f"{Taint.objects.get().ends_at:%H:%M}" == "21:00"
+
+
+def test_what_is_wrong_with_a_taint_is_said_beside_what_was_typed(client: Client, idc: Idc) -> None:
+    taint_create(idc=idc, key="switch")
+    logged_in(client)
+    again = client.post(PAGE, {"key": "switch", "effect": "NoSchedule", "reason": "typed before"})
+    assert again.status_code == 422
+    page = again.content.decode()
+    assert "has this taint already" in page
+    assert "typed before" in page
+    backwards = {"key": "x", "effect": "NoSchedule", "starts_at": "2099-01-02T00:00", "ends_at": "2099-01-01T00:00"}
+    assert "The end must be after the start" in client.post(PAGE, backwards).content.decode()
+
+
+def test_an_operator_lifts_a_taint_right_here(client: Client, idc: Idc) -> None:
+    taint = taint_create(idc=idc, key="power")[0]
+    page = logged_in(client).post(PAGE, {"lift": taint.pk}, follow=True)
+    assert not Taint.objects.exists()
+    assert "Lifted: power:NoSchedule" in page.content.decode()
+    assert "lifted already" in client.post(PAGE, {"lift": taint.pk}, follow=True).content.decode()
+    assert client.post(PAGE, {"lift": "nonsense"}).status_code == 302
+
+
+def test_a_taint_of_another_idc_is_not_lifted_here(client: Client, idc: Idc) -> None:
+    taint = taint_create(idc=idc_create(code="bj-1", region="bj"), key="power")[0]
+    logged_in(client).post(PAGE, {"lift": taint.pk})
+    assert Taint.objects.filter(pk=taint.pk).exists()
+
+
+@pytest.mark.parametrize(("role", "region"), [("viewer", ""), ("operator", "bj")])
+def test_whoever_may_not_taint_sees_no_form_and_is_refused(client: Client, idc: Idc, role: str, region: str) -> None:
+    taint = taint_create(idc=idc, key="power")[0]
+    page = text_of(logged_in(client, role, region))
+    assert "Taint this IDC" not in page
+    assert 'name="lift"' not in page
+    assert client.post(PAGE, {"key": "x", "effect": "NoSchedule"}).status_code == 422
+    assert client.post(PAGE, {"lift": taint.pk}).status_code == 409
+    assert list(Taint.objects.values_list("key", flat=True)) == ["power"]
+
+
+def test_an_operator_of_its_region_taints_it(client: Client, idc: Idc) -> None:
+    logged_in(client, region="gz").post(PAGE, {"key": "x", "effect": "NoSchedule"})
+    assert Taint.objects.count() == 1
+
+
+def test_it_says_why_it_was_chosen_and_passed_over(client: Client, idc: Idc) -> None:
+    decided("order-won", "gz-1", answer={"summary": "1/1 IDCs fit"})
+    decided("order-lost", answer=rejecting("gz-1"))
+    decided("order-elsewhere", answer=rejecting("bj-1"))
+    about = text_of(logged_in(client)).partition('id="about-title"')[2]
+    assert "1/1 IDCs fit" in about
+    assert "needs 400 Mbps, 50 left" in about
+    assert "order-elsewhere" not in about
+
+
+def test_somebody_of_one_tenant_sees_its_orders_alone(client: Client, idc: Idc) -> None:
+    own, other = tenant_create(code="own"), tenant_create(code="other")
+    for tenant in (own, other):
+        decided(f"decided-{tenant.code}", "gz-1", answer={"summary": "1/1 IDCs fit"}, tenant=tenant)
+        Placement.objects.create(
+            tenant=tenant,
+            request_id=f"placed-{tenant.code}",
+            request={},
+            action="reserve",
+            state="active",
+            idc=idc,
+            decision_id="0198c7a0-0000-7000-8000-000000000000",
+        )
+    page = text_of(logged_in(client, "viewer", tenant=own))
+    assert ("decided-own" in page, "placed-own" in page) == (True, True)
+    assert "-other" not in page
+
+
+def test_the_live_part_alone_is_asked_for_again(client: Client, idc: Idc) -> None:
+    page = logged_in(client).get(PAGE, headers={"HX-Request": "true"}).content.decode()
+    assert 'id="live"' in page
+    assert "chart-data" not in page
+
+
+def test_it_takes_a_bounded_number_of_queries(
+    client: Client, idc: Idc, django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    for number in range(10):
+        line_create(idc=idc, isp="ct", code=f"ct-{number}", purchased_mbps=100)
+        taint_create(idc=idc, key=f"k-{number}")
+        decided(f"order-{number}", "gz-1", answer={"summary": "1/1 IDCs fit"})
+    rollups_refresh(now=timezone.now())
+    logged_in(client)
+    with django_assert_max_num_queries(25):
+        text_of(client)
+
+
+def test_whoever_is_logged_out_logs_in_first(client: Client, idc: Idc) -> None:
+    assert client.get(PAGE).headers["Location"] == f"/admin/login/?next={PAGE}"

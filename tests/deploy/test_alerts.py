@@ -1,0 +1,92 @@
+"""The alert rules that are shipped: promtool accepts and tests them, and the page on monitoring has each of them."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+import yaml
+from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
+
+from idcsched.scheduling.live import live
+from tests.architecture.repository import ROOT
+from tests.docs.pages import page, section, tables
+from tests.servers import Unavailable, prometheus
+
+RULES = ROOT / "deploy" / "prometheus" / "rules" / "idcsched.yml"
+UNIT_TESTS = ROOT / "tests" / "deploy" / "alerts.yml"
+METRIC = re.compile(r"\bidcsched_\w+")
+SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
+
+
+def rules() -> list[dict[str, Any]]:
+    (group,) = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+    return list(group["rules"])
+
+
+@pytest.fixture(scope="module")
+def promtool() -> Iterator[str]:
+    try:
+        with prometheus.present():
+            yield "promtool"
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def declared(client: Client, db: None) -> set[str]:
+    """The names of all metrics on the product's page of metrics, also of those without a value yet."""
+    live.current()
+    import_module("idcsched.api.throttle_sync")  # loaded only where there is Redis
+    text = client.get("/metrics").content.decode()
+    families = [
+        family
+        for family in text_string_to_metric_families(text)
+        if family.name.startswith("idcsched_") and not family.name.endswith("_created")
+    ]
+    return {family.name + suffix for family in families for suffix in SUFFIXES[family.type]}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "rules", RULES),
+        ("test", "rules", UNIT_TESTS),
+        ("check", "config", RULES.parents[1] / "prometheus.yml"),
+    ],
+)
+def test_promtool_accepts(promtool: str, arguments: tuple[Any, ...]) -> None:
+    done = subprocess.run([promtool, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_alert_has_a_unit_test() -> None:
+    cases = [
+        case
+        for test in yaml.safe_load(UNIT_TESTS.read_text(encoding="utf-8"))["tests"]
+        for case in test.get("alert_rule_test", [])
+    ]
+    raised = {case["alertname"] for case in cases if case["exp_alerts"]}
+    assert raised == {rule["alert"] for rule in rules()}
+
+
+def test_the_page_has_every_alert() -> None:
+    (table,) = tables(section(page("observing.md"), "Alerts"))
+    documented = {row["alert"]: row["severity"] for row in table}
+    assert documented == {rule["alert"]: rule["labels"]["severity"] for rule in rules()}
+    assert all(row["what it means"] and row["what to do"] for row in table)
+
+
+def test_the_product_has_every_metric_of_a_rule(declared: set[str]) -> None:
+    for rule in rules():
+        named = set(METRIC.findall(rule["expr"]))
+        assert named <= declared, rule["alert"]
+
+
+def test_the_page_has_every_metric(declared: set[str]) -> None:
+    (table,) = tables(section(page("observing.md"), "Figures for Prometheus"))
+    documented = {name for row in table for name in row["metric"].split(", ")}
+    assert documented == {re.sub("_(bucket|sum|count)$", "", name) for name in declared}

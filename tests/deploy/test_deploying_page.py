@@ -1,0 +1,149 @@
+"""docs/deploying.md from its first command on: what Docker Compose would start runs as processes here."""
+
+import json
+import ssl
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import psycopg2
+import pytest
+from psycopg2.extensions import ISOLATION_LEVEL_AUTOCOMMIT
+
+from tests.deploy.compose import OWN, Compose
+from tests.docs.pages import blocks, page, section
+from tests.e2e.installation import wait_for
+from tests.servers import nginx, postgresql
+
+PAGE = page("deploying.md")
+PASSWORD = "correct horse battery"
+REDIS_DATABASE = 61
+SEED = {"region": "A", "profile": "seed-example"}
+
+
+@pytest.fixture
+def installation(redis_server: str, tmp_path: Path) -> Iterator[Compose]:
+    """A host with the servers that are not ours, on which nothing of ours runs yet."""
+    with postgresql.running() as url:
+        with closing(psycopg2.connect(url)) as connection:
+            connection.set_isolation_level(ISOLATION_LEVEL_AUTOCOMMIT)
+            connection.cursor().execute("CREATE DATABASE idcsched")  # as the image of PostgreSQL does
+        address = url.partition("@")[2].partition("/")[0]
+        compose = Compose(tmp_path, postgresql=address, redis=f"{redis_server}/{REDIS_DATABASE}")
+        yield compose
+        compose.close()
+
+
+def commands(heading: str, number: int = 0) -> str:
+    return blocks(section(PAGE, heading), "bash")[number]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)  # a dozen processes start, on a machine that others may keep busy
+def test_it_works(installation: Compose) -> None:
+    """One installation for the whole page, as a reader has it."""
+    *first, probe = commands("With Docker Compose").splitlines()
+    installation.shell("\n".join(first))
+    wait_until_it_answers(installation)
+    assert json.loads(installation.shell(probe))["status"] == "ok"
+
+    token = administrator_and_token(installation)
+    load_demo, _, ask = commands("The first answer").partition("\n")
+    installation.shell(load_demo)
+    wait_for(lambda: get(installation, "/api/v1/idcs/d/", token)[0] == 200, "the demo")
+    answer = json.loads(installation.shell(ask, TOKEN=token))
+    assert (answer["idc"]["code"], answer["score"]) == ("d", 220)
+
+    processes_are_at_work(installation, token)
+    static_files_are_compressed_and_kept(installation)
+    assert get(installation, "/metrics")[0] == 404
+    tls_ends_at_the_proxy(installation)
+    restored_decisions_replay(installation, token, answer["decision_id"])
+
+
+def administrator_and_token(installation: Compose) -> str:
+    first_admin, token_create = commands("The first administrator, the first token").splitlines()
+    said = installation.typed(first_admin, PASSWORD, PASSWORD)
+    assert "Created the administrator alice." in said
+    assert "Nothing was done." in installation.run(first_admin)
+    return installation.run(token_create).strip()
+
+
+def processes_are_at_work(installation: Compose, token: str) -> None:
+    """All of ours run, and tell so by the database."""
+
+    def names() -> set[str]:
+        status = json.loads(get(installation, "/api/v1/status/", token)[2])
+        return {process["name"].partition("@")[0] for process in status["background"]["processes"]}
+
+    wait_for(lambda: names() == {*OWN} - {"web"}, "workers and beat", seconds=60)
+    assert all(child.running for child in installation.children.values())
+
+
+def static_files_are_compressed_and_kept(installation: Compose) -> None:
+    _, _, body = get(installation, "/admin/login/")
+    (sheet, *_) = [part for part in body.decode().split('"') if part.startswith("/static/") and part.endswith(".css")]
+    answers = [get(installation, sheet, Accept_Encoding="gzip") for _ in range(2)]
+    for status, headers, _ in answers:
+        assert (status, headers["Content-Encoding"]) == (200, "gzip")
+        assert "max-age=31536000" in headers["Cache-Control"]
+    assert len({headers["X-Request-ID"] for _, headers, _ in answers}) == 1, "a web process was asked again"
+
+
+def tls_ends_at_the_proxy(installation: Compose) -> None:
+    secrets = installation.folder / "secrets"
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    files = ["-keyout", secrets / "tls-key", "-out", secrets / "tls-certificate"]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *names, *files], check=True, capture_output=True
+    )
+    trusted = ssl.create_default_context(cafile=secrets / "tls-certificate")
+    with (
+        nginx.in_front_of(installation.web, secrets=secrets) as port,
+        urlopen(f"https://localhost:{port}/admin/login/", context=trusted, timeout=30) as response,
+    ):
+        assert response.status == 200
+
+
+def restored_decisions_replay(installation: Compose, token: str, decision: str) -> None:
+    """From a dump, into an empty database, after an IDC has gone."""
+
+    def replayed() -> bytes:
+        return get(installation, f"/api/v1/decisions/{decision}/replay/", token, {})[2]
+
+    before = replayed()
+    assert json.loads(before)["identical"]
+    installation.shell(commands("Back up and restore"))
+    assert get(installation, "/api/v1/idcs/a/", token, {"status": "draining"}, "PATCH")[0] == 200
+    installation.shell(commands("Back up and restore", 1))
+    wait_until_it_answers(installation)
+    assert replayed() == before
+    assert json.loads(get(installation, "/api/v1/idcs/a/", token)[2])["status"] == "online"
+    assert json.loads(get(installation, "/api/v1/schedule/", token, SEED)[2])["idc"]["code"] == "d"
+    upgrade = commands("Upgrade").splitlines()
+    assert "No migrations to apply." in installation.run(upgrade[1])
+    assert {upgrade[0], upgrade[2]} == {"docker compose build", "docker compose up -d"}
+
+
+def wait_until_it_answers(installation: Compose) -> None:
+    wait_for(lambda: get(installation, "/health/ready/")[0] == 200, "the web server", seconds=60)
+
+
+def get(
+    installation: Compose, path: str, token: str = "", body: Any = None, method: str | None = None, **headers: str
+) -> tuple[int, Any, bytes]:
+    """Status, headers and body of what the proxy answers."""
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    headers |= {"Authorization": f"Bearer {token}"} if token else {}
+    headers |= {"Content-Type": "application/json"} if body is not None else {}
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(f"http://127.0.0.1:{installation.proxy}{path}", data, headers, method=method)
+    try:
+        with urlopen(request, timeout=30) as response:
+            return response.status, response.headers, response.read()
+    except HTTPError as error:
+        return error.code, error.headers, error.read()

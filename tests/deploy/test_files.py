@@ -1,0 +1,151 @@
+"""docker-compose.yml, systemd units and Kubernetes manifests: valid, complete, and alike in what they run."""
+
+import shutil
+import subprocess
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from idcsched.settings import ENVIRONMENT
+from tests.architecture.repository import ROOT
+from tests.deploy.compose import FILE, OWN, composed, image_command
+from tests.docs.pages import blocks, page, section
+
+UNITS = ROOT / "deploy" / "systemd"
+MANIFESTS = ROOT / "deploy" / "kubernetes"
+KNOWN = {variable.name for variable in ENVIRONMENT.declared}
+TLS = FILE.with_name("docker-compose.tls.yml")
+OF_THE_IMAGE = {"PYTHONUNBUFFERED", "MALLOC_ARENA_MAX"}
+
+
+def words(name: str) -> list[str]:
+    """The command of a service of docker-compose.yml, by the program's own name."""
+    command: list[str] = composed()["services"][name].get("command") or image_command()
+    return command
+
+
+def objects() -> list[dict[str, Any]]:
+    documents = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted(MANIFESTS.glob("*.yaml"))]
+    return [each for document in documents for each in document.get("items", [document])]
+
+
+def pods() -> dict[str, dict[str, Any]]:
+    """The specification of each pod, by its part."""
+    return {
+        each["metadata"]["name"].removeprefix("idcsched-"): each["spec"]["template"]["spec"]
+        for each in objects()
+        if each["kind"] in ("Deployment", "Job")
+    }
+
+
+@pytest.mark.parametrize("name", composed()["services"])
+def test_every_reference_of_a_service_resolves(name: str) -> None:
+    document, added = composed(), composed(TLS)
+    service = document["services"][name]
+    extra = added["services"].get(name, {})
+    for part in ("secrets", "volumes"):
+        document[part] |= added.get(part) or {}
+    assert set(service.get("depends_on", ())) <= {*document["services"]}
+    assert {*service.get("secrets", ()), *extra.get("secrets", ())} <= {*document["secrets"]}
+    for mount in (*service.get("volumes", ()), *extra.get("volumes", ())):
+        source = mount.partition(":")[0]
+        made_by_hand = source.startswith("./secrets/")
+        assert source in document["volumes"] or made_by_hand or (ROOT / source).exists(), source
+    for value in service.get("environment", {}).values():
+        if value.startswith("/run/secrets/"):
+            assert Path(value).name in service["secrets"]
+
+
+def test_every_secret_is_made_on_the_page() -> None:
+    text = "\n".join(blocks(page("deploying.md"), "bash"))
+    files = [each["file"] for file in (FILE, TLS) for each in composed(file)["secrets"].values()]
+    assert not [file for file in files if file.removeprefix("./") not in text]
+
+
+@pytest.mark.parametrize("name", composed()["services"])
+def test_containers_can_do_little(name: str) -> None:
+    service = composed()["services"][name]
+    assert service["read_only"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["deploy"]["resources"]["limits"]["memory"]
+    assert name in ("postgresql", "redis") or service["cap_drop"] == ["ALL"]
+
+
+def test_variables_are_settings() -> None:
+    names = {*composed()["services"]["web"]["environment"]}
+    names |= {*next(each for each in objects() if each["kind"] == "ConfigMap")["data"]}
+    names |= {each["name"] for pod in pods().values() for each in pod["containers"][0]["env"]} - {"HOSTS", "POD_IP"}
+    assert not {name for name in names if name.removesuffix("_FILE") not in KNOWN} - OF_THE_IMAGE
+
+
+def unit(name: str) -> ConfigParser:
+    parser = ConfigParser(interpolation=None, delimiters="=", strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read(UNITS / name, encoding="utf-8")
+    return parser
+
+
+@pytest.mark.parametrize("name", [*OWN, "upgrade"])
+def test_units_run_what_the_services_run(name: str) -> None:
+    program, *arguments = unit(f"idcsched-{name}.service")["Service"]["ExecStart"].replace("%%", "%").split()
+    wanted = words(name if name in OWN else "migrate")
+    assert program == f"/opt/idcsched/.venv/bin/{wanted[0]}"
+    assert arguments == [word.replace("0.0.0.0", "127.0.0.1") for word in wanted[1:]]
+
+
+def test_the_target_starts_every_unit() -> None:
+    assert unit("idcsched.target")["Unit"]["Wants"].split() == [f"idcsched-{name}.service" for name in OWN]
+    assert all(unit(f"idcsched-{name}.service")["Unit"]["PartOf"] == "idcsched.target" for name in OWN)
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed here")
+def test_systemd_takes_the_units(tmp_path: Path) -> None:
+    """As on a host where the page was followed."""
+    shutil.copytree("/usr/lib/systemd/system", tmp_path / "usr" / "lib" / "systemd" / "system", symlinks=True)
+    (tmp_path / "lib").symlink_to("usr/lib")
+    shutil.copytree(UNITS, tmp_path / "etc" / "systemd" / "system")
+    for program in ("python", "celery"):
+        file = tmp_path / "opt" / "idcsched" / ".venv" / "bin" / program
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("#!/bin/sh\n", encoding="ascii")
+        file.chmod(0o755)
+    names = [file.name for file in UNITS.glob("idcsched*.*") if file.is_file()]
+    command = ["systemd-analyze", "verify", "--man=no", f"--root={tmp_path}", *names]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("document", objects(), ids=lambda each: f"{each['kind']} {each['metadata']['name']}")
+def test_kubernetes_takes_the_manifests(document: dict[str, Any]) -> None:
+    kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
+
+
+@pytest.mark.parametrize("name", [*OWN, "upgrade"])
+def test_pods_run_what_the_services_run(name: str) -> None:
+    (container,) = pods()[name]["containers"]
+    assert container.get("args", image_command()) == words(name if name in OWN else "migrate")
+    mounted = {each["name"] for each in container["volumeMounts"]}
+    assert mounted == {each["name"] for each in pods()[name]["volumes"]}
+
+
+def test_all_pods_are_alike_but_for_their_command() -> None:
+    """The job has a file of its own, which can't share the parts that the others share."""
+    own = {"name", "args", "resources", "ports", "startupProbe", "readinessProbe", "livenessProbe", "lifecycle"}
+
+    def rest(pod: dict[str, Any]) -> Any:
+        shared = {key: value for key, value in pod.items() if key in ("volumes", "securityContext")}
+        return shared | {key: value for key, value in pod["containers"][0].items() if key not in own}
+
+    first, *others = pods().values()
+    assert all(rest(other) == rest(first) for other in others)
+
+
+def test_the_pages_secrets_are_those_of_the_manifests() -> None:
+    text = section(page("deploying.md"), "On Kubernetes")
+    files = [each["value"] for each in pods()["web"]["containers"][0]["env"] if each["name"].endswith("_FILE")]
+    assert files
+    assert not [file for file in files if f"--from-file {Path(file).name}" not in text]
