@@ -5,9 +5,10 @@ on_sqlite = tests/stories $(shell grep -rlE --include='test_*.py' 'mark\.(both|s
 # Half as many again as there are processors, since tests wait for servers, too.
 at_once = $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 lock = cd requirements && ../$(bin)/uv pip compile --quiet --universal --no-strip-extras --generate-hashes --no-header --python-version 3.11
-pytest = $(bin)/python -m pytest --quiet --numprocesses $(at_once) --dist worksteal $(ARGS)
+# What fails is run once more, alone.
+pytest = $(bin)/python -m tests.run --quiet --numprocesses $(at_once) --dist worksteal $(ARGS)
 
-.PHONY: help run test test-long coverage bench soak screenshots site check messages client lock setup clean
+.PHONY: help run test test-promise test-long coverage bench soak screenshots site check messages client lock setup clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -17,8 +18,12 @@ run: .base ## the whole system with demo data, on this machine; Ctrl-C stops it
 	@exec $(bin)/python manage.py demo_run --parent $$PPID
 
 test: .dev ## all tests, on a real PostgreSQL and Redis, and on SQLite where it may differ; ARGS="-k taint"
-	@$(pytest) -m "not long"
+	@rm -f var/unsteady.txt
+	@$(pytest) -m "not long" $(if $(CI),--cov --cov-report=)
 	@TEST_ON=sqlite $(pytest) $(on_sqlite) -m "(both or sqlite) and not long"
+
+test-promise: .dev ## the few long tests that guard the promise: nothing oversold, nothing lost in kills, a fresh clone
+	@$(pytest) -m promise --timeout 900 -o faulthandler_timeout=890
 
 test-long: .dev ## the tests that kill, race, fuzz or soak
 	@HYPOTHESIS_PROFILE=long $(pytest) -m "long or hypothesis" --timeout 900 -o faulthandler_timeout=890
@@ -33,8 +38,7 @@ soak: .dev ## fifteen minutes of mixed traffic while parts fail, and var/soak.js
 screenshots: .dev ## pictures of the main pages, into var/screenshots: wide and narrow, light and dark
 	@exec $(bin)/python -m tests.browser.screenshots
 
-coverage: .dev ## how much the tests cover: 90 % of all, 95 % of the engine
-	@$(pytest) -m "not long" --cov --cov-report=
+coverage: .dev ## how much the last `CI=true make test` has covered: 90 % of all, 95 % of the engine
 	@$(bin)/coverage report --format=total
 	@$(bin)/coverage report --include="idcsched/framework/*" --fail-under=95 >var/coverage.log || { cat var/coverage.log; exit 1; }
 

@@ -80,6 +80,7 @@ def test_monitoring_asks_at_any_address(client: Client, address: str) -> None:
     assert client.get("/api/v1/", SERVER_NAME="172.28.0.7").status_code == 400
 
 
+@pytest.mark.usefixtures("db")
 @pytest.mark.parametrize("secure", [True, False], ids=["over HTTPS", "over HTTP"])
 def test_probes_are_never_redirected(client: Client, settings: Settings, secure: bool) -> None:
     settings.SECURE_SSL_REDIRECT = True

@@ -1,6 +1,7 @@
 """`Idempotency-Key`: a POST that is sent again gets the first answer, and its work is not done again.
 
-Every view that takes a caller's POST is `Idempotent`. With the header, the view's work and its kept answer are one
+Every view that takes a caller's POST is `Idempotent`. Kept is every answer but those that may be another one soon: 5xx,
+and refusals of a name that nobody has created yet. With the header, the view's work and its kept answer are one
 transaction (`accounts.services.idempotency` says why); without the header there is no cost.
 """
 
@@ -28,6 +29,7 @@ from idcsched.accounts.services import (
 )
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
+from idcsched.scheduling.unknown_names import UNKNOWN_NAMES
 
 from .permissions import principal_of_request
 
@@ -76,7 +78,8 @@ class Idempotent(APIView):
         def work() -> KeptAnswer | None:
             response = self._rendered(partial(handler, request, *args, **kwargs), request)
             responses.append(response)
-            return self._to_keep(response) if response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR else None
+            final = response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR and not _names_something_unknown(response)
+            return self._to_keep(response) if final else None
 
         try:
             earlier = idempotency_answer(
@@ -116,6 +119,13 @@ class Idempotent(APIView):
         if isinstance(data, list):
             return [self._without_secrets(item) for item in data]
         return {name: None if name in self.secret_fields else value for name, value in data.items()}
+
+
+def _names_something_unknown(response: HttpResponse) -> bool:
+    """Return whether a request was refused for a name that may exist when the request is sent again."""
+    if response.status_code != HTTPStatus.BAD_REQUEST or not isinstance(response, Response):
+        return False
+    return any(error["code"] in UNKNOWN_NAMES for error in response.data["errors"])
 
 
 def _key(request: Request) -> str:

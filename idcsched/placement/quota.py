@@ -22,6 +22,7 @@ from idcsched.scheduling.capacity import Capacity, CapacityQuestion, QuotaLeft, 
 from idcsched.scheduling.live import live
 from idcsched.scheduling.request_checks import request_check
 from idcsched.scheduling.schedule import MadeDecision, Scheduled, decide_request, schedule, tenant_of
+from idcsched.scheduling.unknown_names import looks_up_names
 
 from .callbacks import callback_host_check
 from .lifecycle import HOLDING
@@ -102,6 +103,7 @@ def quota_refusal(tenant: str | None, need: Use, promised: Use = NOTHING) -> Con
     return None if limits is None else _excess(limits, held + promised, need)
 
 
+@looks_up_names
 def recommend(*, request: Request, principal: Principal, http_request_id: str) -> Scheduled:
     """Recommend the best IDC for `request` and record the decision; raises Invalid, Forbidden or PluginFailed.
 
@@ -113,6 +115,7 @@ def recommend(*, request: Request, principal: Principal, http_request_id: str) -
     return schedule(request=request, principal=principal, http_request_id=http_request_id, refusal=refusal)
 
 
+@looks_up_names
 def recommendation_try(
     *, request: Request, principal: Principal, reference: str, policy: Profile | None = None
 ) -> MadeDecision:
@@ -133,6 +136,7 @@ def recommendation_try(
     )
 
 
+@looks_up_names
 def capacity_within_quota(*, question: CapacityQuestion, principal: Principal) -> Capacity:
     """Return how many more machines fit, within the tenant's quota; raises what `capacity` raises."""
     limits, held = _limits_and_use(tenant_of(question.asked(), principal))

@@ -320,7 +320,7 @@ def policy_of(code: str, number: int) -> Policy:
 
 
 def _active_policy(code: str) -> Policy:
-    policy = live.current().profiles.get(code)
+    policy = live.catch_up().profiles.get(code)
     if policy is None:
         raise Invalid("unknown_profile", _("there is no profile {profile}"), "/profile", profile=code)
     return policy

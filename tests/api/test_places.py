@@ -33,13 +33,13 @@ def all_taken() -> Iterator[None]:
 
     def hold() -> None:
         with place():
-            holding.wait(10)
-            over.wait(60)
+            holding.wait(100)
+            over.wait(600)
 
     with ThreadPoolExecutor(settings.WEB_THREADS) as pool:
         held = [pool.submit(hold) for _ in range(settings.WEB_THREADS - LEFT_FREE)]
         try:
-            holding.wait(10)
+            holding.wait(100)
             yield
         finally:
             over.set()
@@ -61,7 +61,7 @@ def test_who_holds_a_place_needs_no_other() -> None:
 
 
 def test_a_place_that_becomes_free_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "PATIENCE", 30)
+    monkeypatch.setattr(places, "PATIENCE", 200)
     with all_taken(), ThreadPoolExecutor(1) as pool:
 
         def take() -> bool:
@@ -72,19 +72,20 @@ def test_a_place_that_becomes_free_is_waited_for(monkeypatch: pytest.MonkeyPatch
         sleep(0.1)
         assert not waiting.done()
         places._places.give_back()  # as if one had come to its end
-        assert waiting.result(10)
+        assert waiting.result(100)
         places._places._free.acquire()
 
 
 def test_after_one_has_waited_in_vain_others_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "REFUSING_FOR", 200)
     with all_taken():
         with pytest.raises(Unavailable), place():
             pass
-        monkeypatch.setattr(places, "PATIENCE", 30)
+        monkeypatch.setattr(places, "PATIENCE", 200)
         began = monotonic()
         with pytest.raises(Unavailable), place():
             pass
-        assert monotonic() - began < 1
+        assert monotonic() - began < 100
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from time import monotonic
 
 import psycopg2
 import pytest
@@ -23,25 +22,30 @@ def watched() -> Iterator[DeadlineConnection]:
 
 
 @pytest.fixture
-def short() -> Iterator[None]:
-    """Whoever has waited for half a second has waited too long."""
-    thread = deadline.watch(seconds=0.5)
+def short(seconds: float) -> Iterator[None]:
+    """Whoever has waited for so many seconds has waited too long."""
+    thread = deadline.watch(seconds=seconds)
     yield
     thread.stop()
 
 
+@pytest.fixture
+def seconds() -> float:
+    return 0.5
+
+
 def test_it_works(watched: DeadlineConnection, short: None) -> None:
-    began = monotonic()
     with watched.cursor() as cursor, pytest.raises(psycopg2.OperationalError):
         cursor.execute("SELECT pg_sleep(60)")
-    assert monotonic() - began < 10
     assert watched.closed
 
 
+@pytest.mark.parametrize("seconds", [4])
 def test_what_is_answered_in_time_goes_on(watched: DeadlineConnection, short: None) -> None:
+    """Five statements that together take longer than one may."""
     with watched.cursor() as cursor:
-        for _ in range(4):
-            cursor.execute("SELECT pg_sleep(0.2)")
+        for _ in range(5):
+            cursor.execute("SELECT pg_sleep(0.9)")
         cursor.execute("SELECT 1")
         assert cursor.fetchmany(1) == [(1,)]
     watched.commit()

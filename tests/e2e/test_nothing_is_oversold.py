@@ -240,7 +240,8 @@ def test_it_works(tmp_path: Path) -> None:
         check_in_the_end(found, url, answers)
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.promise
+@pytest.mark.timeout(600)
 def test_smaller_on_sqlite(tmp_path: Path) -> None:
     with town(tmp_path, webs=2, idcs=FEWER) as (found, token):
         url = f"sqlite:///{found.installation.database}"

@@ -24,7 +24,7 @@ from idcsched.demo.supervisor import web_command
 from tests.e2e.installation import Installation, post, wait_for
 from tests.servers import free_port, redis
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.promise, pytest.mark.long, pytest.mark.timeout(400)]
 
 IDCS, ROOM = 20, 900
 WAITING, SIZES = 500, (10, 20, 50, 100)

@@ -4,6 +4,7 @@ import gzip
 import time
 import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import httpcore
@@ -117,18 +118,14 @@ def test_nobody_listens(client: Client) -> None:
 
 @pytest.mark.parametrize("behave", [silent, drip, drip_headers], ids=["silent", "a drip", "a drip of headers"])
 def test_the_deadline_is_for_the_whole_call(client: Client, behave: Behaviour) -> None:
-    begun = time.monotonic()
-    with peer(behave) as server:
-        with pytest.raises(TooSlow, match="no whole reply in"):
-            client.post_json(server.url, {}, timeout=0.3)
-        assert time.monotonic() - begun < 0.6
+    """Each of the three peers goes on for ever: what ends the call is its deadline."""
+    with peer(behave) as server, pytest.raises(TooSlow, match="no whole reply in"):
+        client.post_json(server.url, {}, timeout=0.3)
 
 
 def test_a_peer_that_does_not_read_meets_the_deadline_too(client: Client) -> None:
-    begun = time.monotonic()
     with mute() as address, pytest.raises(TooSlow):
         client.post_json(f"http://{address}/", "x" * 50_000_000, timeout=0.5)
-    assert time.monotonic() - begun < 2
 
 
 def test_a_handshake_that_never_ends_meets_the_deadline_too(client: Client) -> None:
@@ -189,10 +186,9 @@ def test_how_often_it_is_tried(client: Client, behave: Behaviour, retries: int, 
 
 def test_retries_end_at_the_deadline_with_what_was_wrong(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("idcsched.outbound.client.BACKOFF_SECONDS", 1000.0)
-    begun = time.monotonic()
     with peer(json_reply({}, 503)) as server, pytest.raises(ServerFailed, match="answered 503"):
-        client.post_json(server.url, {}, timeout=0.5, retries=3)
-    assert time.monotonic() - begun < 0.5
+        client.post_json(server.url, {}, timeout=20, retries=3)
+    assert len(server.calls) == 1, "the next would come after a thousand seconds"
 
 
 def test_retries_come_out_of_a_budget(make_client: Callable[..., Client]) -> None:
@@ -205,7 +201,7 @@ def test_retries_come_out_of_a_budget(make_client: Callable[..., Client]) -> Non
 
 
 def test_a_peer_that_keeps_failing_is_left_to_rest(make_client: Callable[..., Client]) -> None:
-    client = make_client(failures=3, rest_seconds=0.3)
+    client = make_client(failures=3, rest_seconds=3)
     with peer(in_turn(*[json_reply({}, 500)] * 3, FINE)) as server:
         for _ in range(3):
             with pytest.raises(ServerFailed):
@@ -214,9 +210,11 @@ def test_a_peer_that_keeps_failing_is_left_to_rest(make_client: Callable[..., Cl
             client.post_json(server.url, {}, timeout=5, retries=3)
         assert len(server.calls) == 3
 
-        time.sleep(0.35)
-        for _ in range(2):
-            assert client.post_json(server.url, {}, timeout=5).document == {"fine": True}
+        while len(server.calls) == 3:
+            with suppress(CircuitOpen):
+                assert client.post_json(server.url, {}, timeout=5).document == {"fine": True}
+            time.sleep(0.05)
+        assert client.post_json(server.url, {}, timeout=5).document == {"fine": True}
 
 
 def test_what_failed_is_said_also_where_the_circuit_opens_before_the_next_attempt(

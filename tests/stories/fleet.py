@@ -11,7 +11,7 @@ __all__ = ["AT_ONCE", "LINE_MBPS", "Fleet", "best_by", "chosen_by", "new_fleet",
 
 LINE_MBPS = 1000
 """What each IDC's only line carries; monitoring sees no traffic on the line."""
-KNOWN = 10
+KNOWN = 100
 """Seconds within which all web processes know a new fleet; how soon exactly is another story."""
 AT_ONCE = {"up_after_seconds": 0, "gone_after_seconds": 0}
 """The configuration of a provider whose machines are started and removed without delay."""
@@ -149,5 +149,5 @@ def new_provider(product: Product, kind: str = "simulated", **fields: Any) -> st
 
 
 def _is_known(fleet: Fleet, caller: Caller) -> bool:
-    answer = caller.ask("POST", "/schedule/", fleet.order(LINE_MBPS, action="recommend"))
+    answer = caller.ask("POST", "/schedule/", fleet.order(LINE_MBPS, action="recommend", tenant=fleet.tenant))
     return answer.status == 200 and [each["idc"] for each in answer.body["candidates"]] == list(fleet.idcs)

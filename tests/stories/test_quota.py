@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.stories.fleet import LINE_MBPS, Fleet, new_fleet
-from tests.stories.product import Product
+from tests.stories.product import SOON, Caller, Product, until
 
 MACHINES, MBPS = 4, 800
 
@@ -92,12 +92,24 @@ def test_an_order_within_the_quota_that_fits_nowhere_waits(product: Product) -> 
     fleet.first.post(f"/placements/{placed['id']}/release/", status=200)
 
 
+def undegraded(caller: Caller, order: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer of a process that is not behind: while it is, on a busy machine, it looks at no quota."""
+    answers: list[dict[str, Any]] = []
+
+    def is_up_to_date() -> bool:
+        answers.append(caller.schedule(**order))
+        return not answers[-1]["degraded"]
+
+    until(is_up_to_date, "an answer that is not degraded", seconds=SOON)
+    return answers[-1]
+
+
 def test_nothing_is_recommended_over_the_quota(fleet: Fleet) -> None:
     """The ranking still says where it would fit; the record is replayed as it was."""
     placed = fleet.reserve(600)
     for caller in fleet.callers:
         assert caller.schedule(**fleet.order(200, action="recommend"))["idc"]["code"] == fleet.idcs[0]
-        answer = caller.schedule(**fleet.order(300, action="recommend"))
+        answer = undegraded(caller, fleet.order(300, action="recommend"))
         assert (answer["result"], answer["reason_code"]) == ("unschedulable", "over_quota")
         assert (answer["idc"], answer["lines"], answer["score"], answer["commit_token"]) == (None, [], None, None)
         assert answer["summary"].endswith("; 300 Mbps more would exceed the quota of 800; 600 are held")
