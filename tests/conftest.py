@@ -130,6 +130,12 @@ def postgresql_server() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture
+def in_shanghai(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The billing zone of a test whose days and hours are those of Shanghai, whatever the environment says."""
+    monkeypatch.setattr(settings, "BILLING_ZONE", "Asia/Shanghai")
+
+
 @pytest.fixture(autouse=True)
 def _own_language() -> Iterator[None]:
     """A request leaves its language behind in its thread: it must not reach the next test."""

@@ -68,7 +68,10 @@ class BillReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MonthReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A billing month, `YYYY-MM`, as far as it has come; `coverage` is the share of its slots with a value."""
+    """A billing month, `YYYY-MM`, as far as it has come; `coverage` is the share of its slots with a value.
+
+    `complete` once it is over and its last slots are computed.
+    """
 
     month: str
     complete: bool
@@ -152,7 +155,7 @@ class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
             },
             month=None
             if running is None
-            else _month_report(line, running, [day.peak_mbps for day in getattr(line, DAYS)]),
+            else _month_report(line, running, [day.peak_mbps for day in getattr(line, DAYS)], now),
             forecast=_forecast(row, running, now),
             trend=_trend_report(row),
             high_water_mbps=row.high_water_mbps,
@@ -205,7 +208,7 @@ def measured_in_30_days(row: BandwidthRollup) -> float | None:
     return measured_mbps(charge_type, _rolling_figures(row)) + max(0.0, 30 * slope)
 
 
-def month_reports(line: Line, months: Sequence[BandwidthMonth]) -> list[MonthReport]:
+def month_reports(line: Line, months: Sequence[BandwidthMonth], now: datetime) -> list[MonthReport]:
     """Report on the line's months, billed by its present contract; at most one query."""
     peaks: dict[date, list[float]] = {}
     if months and line.charge_type == ChargeType.DAILY_PEAK:
@@ -213,10 +216,10 @@ def month_reports(line: Line, months: Sequence[BandwidthMonth]) -> list[MonthRep
         days = BandwidthDay.objects.filter(line=line, day__gte=first, day__lt=last).order_by("day")
         for day, peak in days.values_list("day", "peak_mbps"):
             peaks.setdefault(month_start(day), []).append(peak)
-    return [_month_report(line, row, peaks.get(row.month, [])) for row in months]
+    return [_month_report(line, row, peaks.get(row.month, []), now) for row in months]
 
 
-def _month_report(line: Line, row: BandwidthMonth, peaks: Sequence[float]) -> MonthReport:
+def _month_report(line: Line, row: BandwidthMonth, peaks: Sequence[float], now: datetime) -> MonthReport:
     """Report on a month; `peaks` are its days' highest values, by which `daily_peak` alone bills."""
     start, end = midnight(row.month, _zone()), midnight(next_month(row.month), _zone())
     last = (start + (row.slots - 1) * SLOT).astimezone(_zone()).date()
@@ -224,7 +227,7 @@ def _month_report(line: Line, row: BandwidthMonth, peaks: Sequence[float]) -> Mo
     billed = bill(tariff, figures, daily_peaks=peaks, days=last.day, seconds=row.slots * SLOT.total_seconds())
     return MonthReport(
         month=f"{row.month:%Y-%m}",
-        complete=row.slots == slots_between(start, end),
+        complete=end <= now and row.slots == slots_between(start, end),
         coverage=row.covered_slots / row.slots,
         days_with_values=row.days,
         p95_mbps=row.p95_mbps,

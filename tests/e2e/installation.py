@@ -23,7 +23,7 @@ __all__ = ["Installation", "cloned", "post", "wait_for"]
 
 DATABASE = "db.sqlite3"
 LONGEST_EXCUSE = 10
-KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "LD_PRELOAD", "CLOCK_OFFSET", "BILLING_ZONE")
 
 
 def wait_for(condition: Callable[[], object], what: str, *, seconds: float = 30) -> None:

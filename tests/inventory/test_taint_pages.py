@@ -14,7 +14,7 @@ from idcsched.audit.models import Change
 from idcsched.inventory.models import Idc, Region, Taint
 from idcsched.inventory.services import idc_create, region_create, region_scope_create, taint_create
 
-pytestmark = pytest.mark.usefixtures("db")
+pytestmark = pytest.mark.usefixtures("db", "in_shanghai")
 
 IDCS, TAINTS, ADD = "/admin/inventory/idc/", "/admin/inventory/taint/", "/admin/inventory/taint/add/"
 SAID: dict[str, Any] = {"key": "maintenance", "value": "power", "effect": "NoSchedule", "reason": "UPS"}

@@ -10,7 +10,7 @@ from metrics_ingest.hourly import hourly_traffic
 from metrics_ingest.models import Metric
 from metrics_ingest.services import history_store
 
-pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db", "in_shanghai")]
 
 HOUR = timedelta(hours=1)
 

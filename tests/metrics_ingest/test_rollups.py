@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 
 from idcsched.feed.models import FeedEntry
 from metrics_ingest.billing.percentile import percentile_95
+from metrics_ingest.billing.report import month_reports
 from metrics_ingest.models import BandwidthDay, BandwidthHistory, BandwidthMonth, BandwidthRollup
 from metrics_ingest.samples.slots import SLOT, slot_floor, unpacked
 from metrics_ingest.services import history_prune, history_store, rollups_refresh
 
 WEEK = 7 * 288
 ZONE_OFFSET = timedelta(hours=8)
+
+pytestmark = pytest.mark.usefixtures("in_shanghai")
 
 
 def load(line, bandwidth, values, *, until):
@@ -303,3 +306,14 @@ def test_two_refreshes_at_once_leave_the_later_figures(idc, bandwidth, now):
     assert set(BandwidthMonth.objects.filter(month=date(2031, 5, 1)).values_list("slots", flat=True)) == {
         6 * 288 + 20 * 12 + 1
     }
+
+
+@pytest.mark.usefixtures("db")
+def test_a_month_is_complete_once_its_last_slot_is_over(line, bandwidth):
+    end = datetime(2031, 4, 30, 16, tzinfo=UTC)
+    in_its_last_slot = end - timedelta(minutes=1)
+    load(line, bandwidth, np.full(30 * 288, 100.0), until=in_its_last_slot)
+    rollups_refresh(now=in_its_last_slot)
+    month = BandwidthMonth.objects.get(month=date(2031, 4, 1))
+    assert month.slots == month.covered_slots == 30 * 288
+    assert [month_reports(line, [month], now)[0].complete for now in (in_its_last_slot, end)] == [False, True]

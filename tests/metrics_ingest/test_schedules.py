@@ -13,6 +13,8 @@ from metrics_ingest.sources.schedules import Cron, Every, parse_schedule
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 
+pytestmark = pytest.mark.usefixtures("in_shanghai")
+
 
 def test_it_works() -> None:
     now = datetime(2031, 5, 7, 12, 2, 30, tzinfo=UTC)

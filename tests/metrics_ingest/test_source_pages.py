@@ -17,7 +17,7 @@ from metrics_ingest.models import Latest, Run, Source
 from metrics_ingest.sources.collecting import source_collect
 from tests.outbound.peers import closed_port, json_reply, peer, raw_reply
 
-pytestmark = pytest.mark.usefixtures("db")
+pytestmark = pytest.mark.usefixtures("db", "in_shanghai")
 
 MakeSource = Callable[..., Source]
 GOOD = [{"site": "gz-01", "cpu": 0.5}]

@@ -35,6 +35,8 @@ ORDERS = {
 HISTORY: Kept[None] = Kept()
 FLAT = [1.0] * 24
 
+pytestmark = pytest.mark.usefixtures("in_shanghai")
+
 
 @pytest.fixture
 def history(db: None) -> None:

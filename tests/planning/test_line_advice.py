@@ -30,7 +30,7 @@ IN_TURN = np.array([200.0, 600.0])
 
 
 @pytest.fixture(autouse=True)
-def world(db: None) -> None:
+def world(db: None, in_shanghai: None) -> None:
     WORLD.write(_world)
 
 

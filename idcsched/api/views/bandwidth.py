@@ -85,7 +85,7 @@ class BandwidthViewSet(ReadOnlyResource):
             )
             or []
         )
-        reports = month_reports(rollup.line, page)
+        reports = month_reports(rollup.line, page, timezone.now())
         return self.get_paginated_response([msgspec.to_builtins(report) for report in reports])
 
     @paged(DayReport)
