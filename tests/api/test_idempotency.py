@@ -73,10 +73,20 @@ def test_each_user_has_keys_of_their_own(admin: Api, api: Callable[..., Api]) ->
 
 
 def test_a_refusal_is_an_answer(admin: Api) -> None:
-    assert admin.call("POST", "/idcs/", {"code": "x", "region": "R"}, status=400, **KEY)
     admin.post("/regions/", {"code": "R"}, status=201)
-    assert admin.call("POST", "/idcs/", {"code": "x", "region": "R"}, status=400, **KEY)
-    admin.call("POST", "/idcs/", {"code": "x", "region": "R"}, status=201, Idempotency_Key="order-2")
+    assert admin.call("POST", "/regions/", {"code": "R"}, status=409, **KEY)
+    admin.call("DELETE", "/regions/R/", status=204)
+    assert admin.call("POST", "/regions/", {"code": "R"}, status=409, **KEY)
+    admin.call("POST", "/regions/", {"code": "R"}, status=201, Idempotency_Key="order-2")
+
+
+def test_a_refusal_of_an_unknown_name_is_not_kept(admin: Api) -> None:
+    """Whoever creates what is named, and sends the same request again, is not told for a day that it is not there."""
+    body = {"code": "x", "region": "R"}
+    assert admin.call("POST", "/idcs/", body, status=400, **KEY)["code"] == "unknown_region"
+    assert not IdempotencyKey.objects.exists()
+    admin.post("/regions/", {"code": "R"}, status=201)
+    admin.call("POST", "/idcs/", body, status=201, **KEY)
 
 
 def test_who_may_not_ask_leaves_no_key(portal: Api) -> None:
