@@ -2,8 +2,10 @@
 
 import multiprocessing
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty
+from typing import Any
 
 import pytest
 from kombu import Connection, Exchange, Queue
@@ -56,29 +58,34 @@ def _send(folder: Path, sender: int, count: int) -> None:
             queue.put([sender, number])
 
 
-def _receive(folder: Path, found: "multiprocessing.Queue[list[list[int]]]") -> None:
-    taken = []
+def _receive(folder: Path, sent: Any, found: "multiprocessing.Queue[list[list[int]]]") -> None:
+    """Take what comes until all is sent and nothing is left."""
+    taken, over = [], False
     with connection(folder) as opened:
         queue = opened.SimpleQueue(ORDERS)
-        try:
-            while True:
-                message = queue.get(timeout=2)
-                taken.append(message.payload)
-                message.ack()
-        except Empty:
-            found.put(taken)
+        while not over:
+            over = sent.is_set()
+            with suppress(Empty):
+                while True:
+                    message = queue.get(timeout=1)
+                    taken.append(message.payload)
+                    message.ack()
+    found.put(taken)
 
 
 def test_processes_that_send_and_receive_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    found = context.Queue()
+    found, sent = context.Queue(), context.Event()
     senders = [context.Process(target=_send, args=(tmp_path, number, 100)) for number in range(3)]
-    receivers = [context.Process(target=_receive, args=(tmp_path, found)) for _ in range(2)]
+    receivers = [context.Process(target=_receive, args=(tmp_path, sent, found)) for _ in range(2)]
     for process in (*senders, *receivers):
         process.start()
-    received = [tuple(item) for _ in receivers for item in found.get(timeout=60)]
-    for process in (*senders, *receivers):
-        process.join(timeout=30)
+    for process in senders:
+        process.join(timeout=200)
+    sent.set()
+    received = [tuple(item) for _ in receivers for item in found.get(timeout=200)]
+    for process in receivers:
+        process.join(timeout=60)
     assert sorted(received) == [(sender, number) for sender in range(3) for number in range(100)]
     assert not list((tmp_path / "messages").iterdir())
     assert not list((tmp_path / "drafts").iterdir())

@@ -63,7 +63,7 @@ def asked_provider(kind: str) -> Door:
 
 
 def asked_extender(admin: Api, server: Peer, host: str) -> None:
-    judge = {"name": "judge", "plugin": "extender", "args": {"url": address(server, host)}}
+    judge = {"name": "judge", "plugin": "extender", "args": {"url": address(server, host), "timeout_seconds": 10}}
     if saved(admin, "profiles", {"code": "judged", "plugins": [judge]}):
         admin.refused("POST", "/schedule/", {"region": "A", "profile": "judged"}, status=503)
         admin.call("DELETE", "/profiles/judged/", status=204)

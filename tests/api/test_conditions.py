@@ -208,7 +208,7 @@ def test_of_two_at_once_one_wins(seed: Api, api: Callable[..., Api]) -> None:
     held, outcomes = threading.Barrier(2), list[int]()
 
     def edit(name: str) -> None:
-        held.wait(30)
+        held.wait(100)
         outcomes.append(status(admin, "PATCH", "/idcs/a/", {"name": name}, If_Match=tag))
         connection.close()
 

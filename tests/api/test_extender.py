@@ -19,7 +19,7 @@ def _loopback(settings: Settings) -> Iterator[None]:
 
 
 def asking(url: str, **entry: Any) -> dict[str, Any]:
-    judge = {"name": "judge", "plugin": "extender", "weight": 1, "args": {"url": url}}
+    judge = {"name": "judge", "plugin": "extender", "weight": 1, "args": {"url": url, "timeout_seconds": 10}}
     return {"code": "asking", "plugins": [{**judge, **entry}]}
 
 

@@ -138,7 +138,7 @@ def held(api: Callable[..., Api], monkeypatch: pytest.MonkeyPatch) -> Iterator[t
 
     def slow(**fields: Any) -> Isp:
         begun.set()
-        assert go_on.wait(30)
+        assert go_on.wait(200)
         return isp_create(**fields)
 
     somebody = api("admin")
@@ -152,13 +152,13 @@ def held(api: Callable[..., Api], monkeypatch: pytest.MonkeyPatch) -> Iterator[t
     with monkeypatch.context() as patched, ThreadPoolExecutor(1) as pool:
         patched.setattr(IspViewSet, "create_service", staticmethod(slow))
         first = pool.submit(ask)
-        assert begun.wait(30)
+        assert begun.wait(100)
         patched.undo()
         try:
             yield go_on
         finally:
             go_on.set()
-            first.result(30)
+            first.result(100)
 
 
 @pytest.mark.postgresql

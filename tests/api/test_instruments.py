@@ -72,7 +72,7 @@ def test_requests_are_counted_by_route(seed: Api, portal: Api, told: Callable[[s
 
 def test_old_values_of_online_idcs_are_counted(seed: Api, told: Callable[[str], float]) -> None:
     held, stale = 'idcsched_values{metric="x"}', 'idcsched_values_stale{metric="x"}'
-    seed.call("PATCH", "/metrics/x/", {"max_age_seconds": 60}, status=200)
+    seed.call("PATCH", "/metrics/x/", {"max_age_seconds": 3600}, status=200)
     seed.schedule(region="A", profile="seed-example")
     assert (told(held), told(stale)) == (6.0, 0.0)
 

@@ -45,7 +45,7 @@ def following(seed: Api) -> Iterator[None]:
 
 
 def soon(condition: Callable[[], Any]) -> None:
-    wait_for(condition, "the recorder", seconds=10)
+    wait_for(condition, "the recorder", seconds=100)
 
 
 def orders() -> list[str]:

@@ -39,7 +39,7 @@ def document(server: Peer) -> dict[str, Any]:
         "code": "loads",
         "kind": "http_json",
         "schedule": 60,
-        "config": {"url": server.url, "timeout_seconds": 2},
+        "config": {"url": server.url, "timeout_seconds": 60},
         "mapping": {"idc": "site", "values": {"cpu_load": "cpu"}},
     }
 

@@ -28,7 +28,7 @@ def served(site: Installation) -> Iterator[Installation]:
     """The same of whatever is there already."""
     web = site.start("web", *web_command(port=int(site.environment["PORT"])))
     try:
-        wait_for(lambda: not web.running or _answers(site), "the web server", seconds=60)
+        wait_for(lambda: not web.running or _answers(site), "the web server", seconds=120)
         assert web.running, web.last_words()
         yield site
     finally:

@@ -21,14 +21,14 @@ def test_it_works(visitor: Visitor) -> None:
     visitor.log_in("operator")
     _find_and_taint(visitor, idc)
 
-    wait_for(lambda: chosen(visitor, "during") != idc, "orders to go elsewhere", seconds=10)
+    wait_for(lambda: chosen(visitor, "during") != idc, "orders to go elsewhere", seconds=60)
     answer = visitor.schedule(**ASKED, request_id="why", explain="full")
     (why,) = [one for one in answer["rejected"] if one["idc"] == idc]
     assert (why["plugin"], why["reason"]) == ("taint", "untolerated taint maintenance=power:NoSchedule")
     _read_why(visitor, idc)
 
     _lift(visitor, idc)
-    wait_for(lambda: chosen(visitor, "after") == idc, "orders to come back", seconds=10)
+    wait_for(lambda: chosen(visitor, "after") == idc, "orders to come back", seconds=60)
     _read_history(visitor, idc)
 
 
@@ -82,7 +82,7 @@ def _read_why(visitor: Visitor, idc: str) -> None:
         visitor.goto("/admin/scheduling/decision/?q=why")
         return visitor.page.locator("#result_list tbody tr").count() == 1
 
-    wait_for(found, "the decision's record", seconds=10)
+    wait_for(found, "the decision's record", seconds=60)
     visitor.page.locator("#result_list tbody tr a").first.click()
     rejected = visitor.page.locator(".entry").filter(has_text=idc)
     expect(rejected).to_contain_text("untolerated taint maintenance=power:NoSchedule")
@@ -92,7 +92,7 @@ def _assert_lasts_two_hours(row: str) -> None:
     starts, ends = (datetime.fromisoformat(found) for found in re.findall(r"\d{4}-\d\d-\d\d \d\d:\d\d", row))
     assert ends - starts == timedelta(hours=2)
     now = datetime.now(ZoneInfo("Asia/Shanghai")).replace(tzinfo=None)
-    assert timedelta(0) <= now - starts < timedelta(minutes=5)
+    assert timedelta(0) <= now - starts < timedelta(minutes=20)
 
 
 def test_many_from_anywhere_in_two_clicks(visitor: Visitor) -> None:

@@ -17,7 +17,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
     console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
 });
 """
-PATIENCE = 30_000
+PATIENCE = 120_000
 """Milliseconds for what must come, on a machine that may be busy with other tests."""
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 

@@ -11,7 +11,7 @@ import pytest
 from idcsched.demo.claim import AlreadyRunning, claimed, processes
 from idcsched.demo.processes import start, stop
 
-SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
 def test_it_works(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_a_second_run_is_refused(tmp_path: Path) -> None:
 
 def test_a_killed_run_gives_its_claim_back(tmp_path: Path) -> None:
     hold = "import sys, time; from pathlib import Path; from idcsched.demo.claim import claimed\n"
-    hold += "with claimed(Path(sys.argv[1])): print(flush=True); time.sleep(60)"
+    hold += "with claimed(Path(sys.argv[1])): print(flush=True); time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", hold, tmp_path / "lock"], stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
@@ -46,7 +46,7 @@ def test_leftovers_of_a_killed_run_are_ended(tmp_path: Path) -> None:
             claim.note([child.process.pid])
         with claimed(tmp_path / "lock") as claim:
             assert claim.end_leftovers() == [child.process.pid]
-            assert child.process.wait(30) < 0
+            assert child.process.wait(100) < 0
     finally:
         stop(child)
 

@@ -14,7 +14,7 @@ class Finalized:
 interrupt_on_signals()
 try:
     Finalized()
-    time.sleep(20)
+    time.sleep(100)
 except KeyboardInterrupt:
     ignore_signals()
     time.sleep(1.5)
@@ -23,6 +23,6 @@ except KeyboardInterrupt:
 
 
 def test_an_interrupt_that_a_finalizer_drops_comes_again() -> None:
-    done = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=200, check=False)
     assert "Exception ignored" in done.stderr
     assert done.stdout == "stopped\n"

@@ -13,13 +13,13 @@ from idcsched.demo.claim import processes
 from idcsched.demo.processes import port_is_free, start, stop
 from tests.servers import free_port
 
-SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 STUBBORN = """
 import signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-grandchild = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+grandchild = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 print(grandchild.pid, flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 STARTER = """
 import signal, sys, time
@@ -28,10 +28,10 @@ from idcsched.demo.processes import start
 farewell = signal.Signals(int(sys.argv[2]))
 if sys.argv[3] == "ignored":
     signal.signal(farewell, signal.SIG_IGN)
-command = [sys.executable, "-c", "import time; time.sleep(60)"]
+command = [sys.executable, "-c", "import time; time.sleep(600)"]
 child = start("sleep", command, log=Path(sys.argv[1]), farewell=farewell)
 print(child.process.pid, flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -39,7 +39,7 @@ def alive(*pids: int) -> set[int]:
     return {item.pid for item in processes()} & set(pids)
 
 
-def wait_for(condition: object, *, seconds: float = 10) -> None:
+def wait_for(condition: object, *, seconds: float = 100) -> None:
     assert callable(condition)
     until = monotonic() + seconds
     while not condition():

@@ -71,6 +71,7 @@ def test_it_works(address: str, browser: Browser) -> None:
     """A reader searches for a word and follows a result; the browser asks no other server for anything."""
     asked: list[str] = []
     with browser.new_page() as page:
+        page.set_default_timeout(120_000)
         page.on("request", lambda request: asked.append(request.url))
         for word, heading in (("fourth peak", "Bandwidth figures"), ("污点", "Glossary")):
             page.goto(address)

@@ -26,7 +26,7 @@ LONGEST_EXCUSE = 10
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "LD_PRELOAD", "CLOCK_OFFSET", "BILLING_ZONE")
 
 
-def wait_for(condition: Callable[[], object], what: str, *, seconds: float = 30) -> None:
+def wait_for(condition: Callable[[], object], what: str, *, seconds: float = 60) -> None:
     """Return once `condition` holds; the test fails with `what` if it takes longer than `seconds`.
 
     These are seconds of a machine that has nothing else to do: where others keep it busy, it may take as much longer.
@@ -76,7 +76,7 @@ class Installation:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=280,
             check=False,
         )
 
@@ -134,6 +134,6 @@ def _environment(folder: Path) -> list[bytes]:
 def post(url: str, body: dict[str, Any], token: str) -> dict[str, Any]:
     """What the API answers."""
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    with urlopen(Request(url, json.dumps(body).encode(), headers), timeout=30) as response:
+    with urlopen(Request(url, json.dumps(body).encode(), headers), timeout=60) as response:
         answer: dict[str, Any] = json.load(response)
         return answer

@@ -85,7 +85,7 @@ class Site:
 
     def ask(self, method: str, name: str, body: dict[str, object] | None = None) -> requests.Response:
         headers = {"Authorization": f"Bearer {self._token}"}
-        return requests.request(method, f"{self.url}/api/v1/users/{name}/", json=body, headers=headers, timeout=30)
+        return requests.request(method, f"{self.url}/api/v1/users/{name}/", json=body, headers=headers, timeout=60)
 
     def sign_in(self, browser: Browser, subject: str, wanted: str = "/console/") -> requests.Response:
         """Go the way by the provider; returns the installation's answer to who comes back from there."""

@@ -35,21 +35,21 @@ class Writer:
         self._appended, self._end = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, args=(topic, fail))
         self._thread.start()
-        assert self._appended.wait(10)
+        assert self._appended.wait(60)
 
     def _run(self, topic: str, fail: bool) -> None:
         try:
             with transaction.atomic():
                 self.mark = feed_extend(topic=topic, keys=[""])
                 self._appended.set()
-                self._end.wait(10)
+                self._end.wait(600)
                 transaction.set_rollback(fail)
         finally:
             connection.close()
 
     def finish(self) -> None:
         self._end.set()
-        self._thread.join(10)
+        self._thread.join(60)
         assert not self._thread.is_alive()
 
 

@@ -19,6 +19,7 @@ from idcsched.imports.models import Import, State
 from idcsched.imports.tasks import imports_sweep
 from idcsched.inventory.models import Idc, Region
 from idcsched.inventory.services import region_scope_create
+from tests.e2e.installation import wait_for
 
 pytestmark = pytest.mark.usefixtures("db")
 
@@ -210,11 +211,14 @@ def test_others_see_how_far_it_is(monkeypatch):
     monkeypatch.setattr(importing, "CHUNK", 1000)
     create, ended = resources.Idcs.create, Event()
     seen: list[tuple[str, int, int]] = []
+    parts: list[Any] = []
 
     def slowly(*given: Any) -> Any:
-        made = create(*given)
-        sleep(0.3)
-        return made
+        """Each part waits until somebody has seen that those before it are done."""
+        parts.append(given)
+        done = 1000 * (len(parts) - 1)
+        wait_for(lambda: not done or ("checking", done, 3000) in seen, f"{done} to be seen", seconds=60)
+        return create(*given)
 
     monkeypatch.setattr(resources.Idcs, "create", slowly)
 

@@ -64,7 +64,7 @@ def make_source(idc: Idc, loopback: None) -> Callable[..., Source]:
             "code": "loads",
             "kind": "http_json",
             "schedule": "60",
-            "config": {"url": url, "timeout_seconds": 2},
+            "config": {"url": url, "timeout_seconds": 60},
             "mapping": {"idc": "site", "values": {"cpu_load": "cpu"}},
         }
         return source_create(**given | fields)

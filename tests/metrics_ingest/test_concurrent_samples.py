@@ -30,7 +30,7 @@ def on_its_own_connection(work: Callable[[], object]) -> None:
 def at_once(jobs: list[Callable[[], object]]) -> None:
     with ThreadPoolExecutor(8) as pool:
         for result in [pool.submit(on_its_own_connection, job) for job in jobs]:
-            result.result(30)
+            result.result(200)
 
 
 @pytest.fixture

@@ -175,7 +175,7 @@ class Device:
 def device(make_source: MakeSource) -> Iterable[Device]:
     made = Device(make_source(mapping=MAPPING))
     with peer(made.serve) as server:
-        Source.objects.update(config={"url": server.url, "timeout_seconds": 2}, due_at=NOW)
+        Source.objects.update(config={"url": server.url, "timeout_seconds": 60}, due_at=NOW)
         yield made
 
 

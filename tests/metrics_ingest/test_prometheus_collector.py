@@ -62,12 +62,12 @@ def test_it_works(source: Callable[..., Source]) -> None:
     assert values == {"ct": 200.0, "cu": 400.0}
     assert run.unmatched_names == [{"idc": "moon", "line": "ct", "count": 1}]
     age = timezone.now() - Latest.objects.first().at
-    assert -1 < age.total_seconds() < 60
+    assert -1 < age.total_seconds() < 600
 
 
 def test_a_range_brings_what_was_missed(source: Callable[..., Source]) -> None:
     ranging = source(range={"seconds": 60, "step_seconds": 1})
-    deadline = monotonic() + 20
+    deadline = monotonic() + 200
     while (tried := source_try(source=ranging, now=timezone.now())).storable < 2 and monotonic() < deadline:
         sleep(0.5)  # the first scrape may be younger than the last whole second
     assert tried.error is None

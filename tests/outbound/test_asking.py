@@ -21,7 +21,7 @@ def _loopback(settings: Settings) -> Iterator[None]:
 
 def query(server: Peer | str, name: str = "judge", **fields: Any) -> Query:
     url = server if isinstance(server, str) else server.url
-    return Query(plugin=name, url=url, **{"body": {"idcs": ["a"]}, "timeout_seconds": 5.0, **fields})
+    return Query(plugin=name, url=url, **{"body": {"idcs": ["a"]}, "timeout_seconds": 60.0, **fields})
 
 
 def test_it_works() -> None:
@@ -31,7 +31,7 @@ def test_it_works() -> None:
     reply = replies["judge"]
     assert (reply.plugin, reply.document, reply.error) == ("judge", {"banned": []}, None)
     assert reply.asked == asked.fingerprint
-    assert 0 < reply.seconds < 5
+    assert reply.seconds > 0
 
 
 def test_nothing_to_ask() -> None:
@@ -46,7 +46,7 @@ def test_all_are_asked_at_once() -> None:
         json_reply({})(exchange)
 
     with peer(together) as server:
-        replies = ask([query(server, str(number), timeout_seconds=60.0) for number in range(8)])
+        replies = ask([query(server, str(number)) for number in range(8)])
     assert {name: reply.error for name, reply in replies.items()} == {str(number): None for number in range(8)}
 
 

@@ -122,7 +122,7 @@ def test_a_name_that_leads_inside_is_not_called(
     with peer(json_reply({})) as server:
         url = server.url.replace("127.0.0.1", "rebinding.example")
         with pytest.raises(HostRefused, match=r"rebinding\.example \(127\.0\.0\.1\) may not be called: OUTBOUND_HOSTS"):
-            make_client(["*", "rebinding.example"]).post_json(url, {}, timeout=5, retries=3)
+            make_client(["*", "rebinding.example"]).post_json(url, {}, timeout=60, retries=3)
     assert server.connections == 0
 
 
@@ -131,7 +131,7 @@ def test_other_ways_to_say_this_machine(make_client: Callable[..., Client], host
     with peer(json_reply({})) as server:
         url = server.url.replace("127.0.0.1", host)
         with pytest.raises(HostRefused):
-            make_client(["*"]).post_json(url, {}, timeout=5)
+            make_client(["*"]).post_json(url, {}, timeout=60)
     assert server.connections == 0
 
 
@@ -141,7 +141,7 @@ def test_the_address_that_was_checked_is_the_one_that_is_dialled(
     names[0]["judge.example"] = ["127.0.0.1"]
     with peer(json_reply({})) as server:
         url = server.url.replace("127.0.0.1", "judge.example")
-        make_client().post_json(url, {}, timeout=5)
+        make_client().post_json(url, {}, timeout=60)
     assert names[1] == ["judge.example"], "looked up once, so that no second answer can differ"
     assert server.seen_headers[0]["Host"].startswith("judge.example:")
 
@@ -152,20 +152,20 @@ def test_of_several_addresses_the_admitted_ones_are_tried_in_turn(
     names[0]["judge.example"] = ["10.255.255.1", "127.77.0.1", "127.0.0.1"]  # not allowed, nobody there, the peer
     with peer(json_reply({})) as server:
         url = server.url.replace("127.0.0.1", "judge.example")
-        assert make_client().post_json(url, {}, timeout=5).status == 200
+        assert make_client().post_json(url, {}, timeout=60).status == 200
 
 
 @pytest.mark.parametrize("name", ["no-such-host.invalid", "a" * 64, "a..b"])
 def test_a_name_that_leads_nowhere(make_client: Callable[..., Client], name: str) -> None:
     with pytest.raises(NoConnection, match="leads nowhere"):
-        make_client(["*"]).post_json(f"http://{name}/", {}, timeout=10)
+        make_client(["*"]).post_json(f"http://{name}/", {}, timeout=60)
 
 
 def test_a_resolver_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     over, answered = threading.Event(), threading.Event()
 
     def look_up(*_: object, **__: object) -> list[Any]:
-        over.wait(30)
+        over.wait(600)
         answered.set()
         return []
 
@@ -174,7 +174,7 @@ def test_a_resolver_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.M
         resolve("slow.example", 80, within=0.1)
     assert not answered.is_set()
     over.set()
-    assert answered.wait(30), "the lookup that was left behind has found its end"
+    assert answered.wait(100), "the lookup that was left behind has found its end"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from time import monotonic, sleep
 
 import pytest
 from django.db import connection, connections, transaction
@@ -19,6 +18,7 @@ from idcsched.placement.ordering import placement_order
 from idcsched.placement.transitions import placement_confirm, placement_release, placements_expire
 from idcsched.placement.waiting import waiting_try
 from idcsched.scheduling.live import live
+from tests.e2e.installation import wait_for
 from tests.placement.conftest import PORTAL, ROOMS, asked
 
 pytestmark = pytest.mark.both
@@ -125,8 +125,8 @@ def test_who_waits_for_an_order_that_gets_its_place_gives_that_back(committed: N
         with transaction.atomic():
             assert waiting_try(now=timezone.now() + timedelta(seconds=1)) == 1
             released = pool.submit(_release_and_close, waits)
-            _until_somebody_waits()
-        assert released.result(30).state == "released"
+            wait_for(_somebody_waits, "somebody to wait")
+        assert released.result(100).state == "released"
     assert not Claim.objects.filter(released_at__isnull=True).exists()
     assert ledger_differences() == []
 
@@ -138,12 +138,10 @@ def _release_and_close(placement: Placement) -> Placement:
         connections.close_all()
 
 
-def _until_somebody_waits() -> None:
-    until = monotonic() + 20
+def _somebody_waits() -> bool:
+    """Whether another session of this database waits for a lock."""
     with connection.cursor() as cursor:
-        while monotonic() < until:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            if cursor.fetchone()[0]:
-                return
-            sleep(0.02)
-    raise AssertionError("nobody waits")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return bool(cursor.fetchone()[0])

@@ -69,7 +69,7 @@ def driver(server: Peer) -> Webhook:
 
 
 def call(secret: str | None = SECRET) -> Call:
-    return Call(provider="own", now=timezone.now(), timeout=5, secret=secret)
+    return Call(provider="own", now=timezone.now(), timeout=60, secret=secret)
 
 
 def test_it_works(system: Peer) -> None:

@@ -17,7 +17,7 @@ from metrics_ingest.billing.charges import Tariff
 
 from .test_courses import BY_BILL, BY_X, FLAT, IN_THE_NIGHT, order, period, standing
 
-SECONDS = 30.0
+SECONDS = 200.0
 
 
 def best(known: Period, start: Course | None = None) -> Course:

@@ -60,7 +60,7 @@ def found(pending: float = 0.0, **terms: Any) -> Advice:
         line=line, defaults={"idc": line.idc, "resource": "bandwidth_mbps", "taken": pending, "ordered": pending}
     )
     live.forget()
-    return advice(live.current(), now=timezone.now(), seconds=1)
+    return advice(live.current(), now=timezone.now(), seconds=100)
 
 
 def said(pending: float = 0.0, **terms: Any) -> list[tuple[float, float | None]]:

@@ -97,7 +97,7 @@ def picture() -> LiveState:
     return live.current()
 
 
-def found(seconds: float = 10.0) -> Rearrangement:
+def found(seconds: float = 100.0) -> Rearrangement:
     return rearrangement(picture(), now=timezone.now(), seconds=seconds)
 
 
@@ -247,7 +247,7 @@ def test_room_that_is_kept_for_waiting_orders_is_not_free() -> None:
     stand()
     until = timezone.now() + timedelta(hours=1)
     room = KeptRoom(idc="there", line="ct", resource="bandwidth_mbps", amount=1350.0, priority=0, until=until)
-    result = rearrangement(replace(picture(), kept=(room,)), now=timezone.now(), seconds=10)
+    result = rearrangement(replace(picture(), kept=(room,)), now=timezone.now(), seconds=100)
     assert told(result) == []
 
 
@@ -287,7 +287,7 @@ def test_a_service_that_the_profile_asks_may_refuse(settings: Settings) -> None:
     idc("there", {"price_per_mbps": 10})
     stand()
     with loopback_allowed(settings), peer(json_reply({"rejected": {"there": "no spares"}})) as service:
-        judge = {"name": "judge", "plugin": "extender", "args": {"url": service.url}}
+        judge = {"name": "judge", "plugin": "extender", "args": {"url": service.url, "timeout_seconds": 10}}
         profile_create(code="asking", body={"plugins": [*BY_ROOM["plugins"], judge]})
         Placement.objects.update(request={**Placement.objects.get().request, "profile": "asking"})
         assert told(found()) == []
@@ -303,7 +303,7 @@ def test_the_profile_of_the_tenant_decides() -> None:
     assert told(found()) == [("here", "there", 2000.0)]
     state = picture()
     apart = replace(state, default_profiles={**state.default_profiles, "live-cn": "apart"})
-    assert rearrangement(apart, now=timezone.now(), seconds=10).moves == ()
+    assert rearrangement(apart, now=timezone.now(), seconds=100).moves == ()
 
 
 def test_those_of_which_nothing_can_be_said_are_left_out() -> None:

@@ -53,7 +53,7 @@ def test_a_commit_carries_two_of_three_orders() -> None:
     """The dear line has 200 Mbps free: two orders of 100 cost nothing there; the third costs 10 × 100 elsewhere."""
     lines = [(30.0, 900.0, 200.0), (10.0, 900.0, 0.0)]
     asked = problem(lines, everywhere([100, 100, 100], lines), orders=3)
-    found = solve(asked, seconds=10)
+    found = solve(asked, seconds=100)
     assert sorted(lines_of(asked, found.chosen), key=str) == [0, 0, 1]
     assert (found.status, found.bill) == ("optimal", 1000.0)
     assert found.bound <= found.bill <= found.bound + 3 * BETTER_RANKED + GAP * found.bill
@@ -68,7 +68,7 @@ def test_one_after_the_other_costs_more() -> None:
     lines = [(20.0, 200.0, 100.0), (10.5, 900.0, 0.0)]
     asked = problem(lines, everywhere([200, 100], lines), orders=2)
     one_by_one = np.array([0, 3])
-    found = solve(asked, seconds=10, start=one_by_one)
+    found = solve(asked, seconds=100, start=one_by_one)
     assert bill_of(asked, one_by_one) == 3050.0
     assert (lines_of(asked, found.chosen), found.bill) == ([1, 0], 2100.0)
 
@@ -76,7 +76,7 @@ def test_one_after_the_other_costs_more() -> None:
 def test_what_flows_at_night_leaves_the_commit_to_the_others() -> None:
     """Both orders need 100 Mbps where 100 are free; of the first only a fifth flows in the busiest hours."""
     asked = problem([(10.0, 900.0, 100.0)], [(0, 0, 100.0, 0.2), (1, 0, 100.0, 1.0)], orders=2)
-    found = solve(asked, seconds=10)
+    found = solve(asked, seconds=100)
     assert lines_of(asked, found.chosen) == [0, 0]
     assert found.bill == 10 * 100 * 0.2
 
@@ -85,7 +85,7 @@ def test_orders_that_fit_nowhere_are_left_out() -> None:
     """Room for 300: the order of 250 alone would leave more out than the three of 100."""
     lines = [(1.0, 300.0, 0.0)]
     asked = problem(lines, everywhere([250, 100, 100, 100, 400], lines), orders=5)
-    found = solve(asked, seconds=10)
+    found = solve(asked, seconds=100)
     assert lines_of(asked, found.chosen) == [None, 0, 0, 0, None]
     assert (found.status, found.bill) == ("optimal", 300.0)
 
@@ -93,7 +93,7 @@ def test_orders_that_fit_nowhere_are_left_out() -> None:
 def test_more_orders_come_before_a_smaller_bill() -> None:
     lines = [(0.0, 100.0, 0.0), (50.0, 100.0, 0.0)]
     asked = problem(lines, [(0, 0, 100.0, 1.0), (0, 1, 100.0, 1.0), (1, 0, 100.0, 1.0)], orders=2)
-    found = solve(asked, seconds=10)
+    found = solve(asked, seconds=100)
     assert (lines_of(asked, found.chosen), found.bill) == ([1, 0], 5000.0)
 
 
@@ -102,7 +102,7 @@ def test_an_order_on_two_lines_at_once() -> None:
     uses = Uses(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([100.0, 100.0, 100.0]))
     lines = [(10.0, 900.0, 0.0), (10.0, 900.0, 50.0), (18.0, 900.0, 0.0)]
     asked = problem(lines, [(0, 0, 1.0, 1.0)] * 2, orders=1, mbps=uses, taken=uses, busy=np.ones(3))
-    found = solve(asked, seconds=10)
+    found = solve(asked, seconds=100)
     assert (found.chosen.tolist(), found.bill) == ([0], 1500.0)
 
 
@@ -111,19 +111,19 @@ def test_what_may_not_share_an_idc_is_a_resource_of_one() -> None:
     options = everywhere([100, 100], lines)
     apart = Uses(np.arange(4), np.array([0, 1, 0, 1]), np.ones(4))
     asked = problem(lines, options, orders=2, taken=apart, capacity=np.ones(2))
-    found = solve(asked, seconds=10)
+    found = solve(asked, seconds=100)
     assert sorted(lines_of(asked, found.chosen), key=str) == [0, 1]
 
 
 def test_equal_bills_go_by_rank() -> None:
     lines = [(10.0, 900.0, 0.0)] * 3
     asked = problem(lines, everywhere([100], lines), orders=1, rank=np.array([1.0, 0.0, 0.5]))
-    assert lines_of(asked, solve(asked, seconds=10).chosen) == [1]
+    assert lines_of(asked, solve(asked, seconds=100).chosen) == [1]
 
 
 def test_no_orders_and_no_options() -> None:
     for orders in (0, 2):
-        found = solve(problem([], [], orders=orders, free=np.zeros((0, 5))), seconds=10)
+        found = solve(problem([], [], orders=orders, free=np.zeros((0, 5))), seconds=100)
         assert (found.status, found.chosen.tolist(), found.bill, found.gap) == ("optimal", [NOWHERE] * orders, 0.0, 0.0)
 
 
@@ -133,14 +133,14 @@ def test_without_time_what_is_known_stays() -> None:
     known = np.array([1, 3])
     found = solve(asked, seconds=0, start=known)
     assert (found.status, found.chosen.tolist(), found.bill, found.bound) == ("nothing_found", [1, 3], 2000.0, 0.0)
-    assert solve(asked, seconds=10, start=known).bill == 0.0
+    assert solve(asked, seconds=100, start=known).bill == 0.0
 
 
 def test_little_time_is_enough_for_something_good() -> None:
     """300 orders, each of which is cheapest on a line that has room for ten; it takes half a second."""
     lines = [(float(price), 1000.0, 0.0) for price in range(1, 61)]
     options = [(order, line, 100.0, 1.0) for order in range(300) for line in range(order % 40, 60, 3)]
-    found = solve(problem(lines, options, orders=300), seconds=10)
+    found = solve(problem(lines, options, orders=300), seconds=100)
     assert (found.chosen != NOWHERE).all()
     assert found.gap < 0.02
 
@@ -148,7 +148,7 @@ def test_little_time_is_enough_for_something_good() -> None:
 def test_what_is_known_but_does_not_fit_is_not_used() -> None:
     lines = [(1.0, 100.0, 0.0), (2.0, 100.0, 0.0)]
     asked = problem(lines, everywhere([100, 100], lines), orders=2)
-    found = solve(asked, seconds=10, start=np.array([0, 2]))
+    found = solve(asked, seconds=100, start=np.array([0, 2]))
     assert (sorted(lines_of(asked, found.chosen), key=str), found.bill) == ([0, 1], 300.0)
 
 
@@ -201,7 +201,7 @@ def billed(uses: list[tuple[float, float]], free: float) -> float:
 @given(cases())
 @settings(deadline=None)
 def test_nothing_is_better(asked: Problem) -> None:
-    found = solve(asked, seconds=10)
+    found = solve(asked, seconds=100)
     count, bill = best_by_trying(asked)
     assert found.status == "optimal"
     assert np.count_nonzero(found.chosen != NOWHERE) == count

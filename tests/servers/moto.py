@@ -21,7 +21,7 @@ def running() -> Iterator[str]:
             "moto", [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], log=folder / "log"
         )
         try:
-            until = monotonic() + 60
+            until = monotonic() + 120
             while not _answers(port):
                 if not child.running or monotonic() > until:
                     raise Unavailable(f"moto does not start: {child.last_words()}")

@@ -43,7 +43,7 @@ def running(*webs: int | str, secrets: Path | None = None) -> Iterator["Proxy"]:
         command = [program, "-c", folder / "nginx.conf", "-p", folder, "-g", options]
         proxy.child = start("nginx", command, log=folder / "nginx.log")
         try:
-            until = monotonic() + 20
+            until = monotonic() + 120
             while port_is_free(proxy.port):
                 if not proxy.child.running or monotonic() > until:
                     raise Unavailable(f"nginx does not start: {proxy.child.last_words()}")
@@ -71,7 +71,7 @@ class Proxy:
         self._configure(*webs)
         before = set(family(self.child.process.pid)) - {self.child.process.pid}
         self.child.process.send_signal(signal.SIGHUP)
-        until = monotonic() + 20
+        until = monotonic() + 120
         while before & set(family(self.child.process.pid)):
             assert monotonic() < until, "nginx does not end what it was at"
             sleep(0.05)

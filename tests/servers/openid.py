@@ -40,7 +40,7 @@ class OpenIdProvider:
 
     def _send(self, method: str, path: str, body: dict[str, Any]) -> Any:
         headers = {"Content-Type": "application/json"}
-        with urlopen(Request(self.url + path, json.dumps(body).encode(), headers, method=method), timeout=10) as answer:
+        with urlopen(Request(self.url + path, json.dumps(body).encode(), headers, method=method), timeout=60) as answer:
             content = answer.read()
         return json.loads(content) if content else None
 
@@ -53,7 +53,7 @@ def running() -> Iterator[OpenIdProvider]:
     with scratch_folder() as folder:
         child = start("provider", [*command, "--require-registration", "--require-nonce"], log=folder / "log")
         try:
-            until = monotonic() + 60
+            until = monotonic() + 120
             while not _answers(port):
                 if not child.running or monotonic() > until:
                     raise Unavailable(f"the OpenID provider does not start: {child.last_words()}")

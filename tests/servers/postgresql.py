@@ -140,7 +140,7 @@ def _command(programs: Path, data: Path, port: int, options: Mapping[str, str]) 
 
 
 def _wait(child: Child, url: str) -> None:
-    until = monotonic() + 60
+    until = monotonic() + 120
     while child.running and monotonic() < until:
         try:
             psycopg2.connect(url, connect_timeout=5).close()

@@ -68,7 +68,7 @@ def exporting(registry: CollectorRegistry) -> Iterator[str]:
 
 def _wait(child: Child, address: str) -> None:
     """Until it has scraped its target."""
-    until = monotonic() + 60
+    until = monotonic() + 120
     while child.running and monotonic() < until:
         try:
             with urlopen(f"{address}/api/v1/query?query=up==1", timeout=5) as response:

@@ -71,7 +71,7 @@ class Server:
 
 
 def _wait(child: Child, port: int) -> None:
-    until = monotonic() + 20
+    until = monotonic() + 120
     with Redis(port=port) as client:
         while child.running and monotonic() < until:
             try:

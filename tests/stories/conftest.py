@@ -47,7 +47,7 @@ def product(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         child = installation.start("product", sys.executable, "manage.py", "demo_run")
         kept.callback(child.process.wait)
         kept.callback(_kill, installation)
-        wait_for(lambda: READY in child.last_words(1000) or not child.running, "the installation", seconds=60)
+        wait_for(lambda: READY in child.last_words(1000) or not child.running, "the installation", seconds=120)
         assert READY in child.last_words(1000), child.last_words(1000)
         credentials = json.loads((installation.var / "demo-credentials.json").read_text(encoding="utf-8"))
         commands = kept.enter_context(
@@ -74,7 +74,7 @@ def beat(product: Product) -> None:
     def works() -> bool:
         return "beat" in [each["trade"] for each in admin.get("/status/")["background"]["processes"]]
 
-    until(works, "beat", seconds=60)
+    until(works, "beat", seconds=120)
 
 
 @pytest.fixture(autouse=True)

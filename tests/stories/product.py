@@ -122,14 +122,14 @@ class Product:
     def caller_in_each_process(self, who: str = "portal") -> list[Caller]:
         """One caller for each web process; connections are opened until there are so many different snapshots."""
         found: dict[str, Caller] = {}
-        for _ in range(PROCESS_SEARCHES):
+        for search in range(PROCESS_SEARCHES):
             caller = self.caller(who)
             known = {caller_snapshot(each) for each in found.values()}
             if caller_snapshot(caller) not in known and all(caller_snapshot(each) in known for each in found.values()):
                 found[str(len(found))] = caller
             if len(found) == self.web_processes:
                 return list(found.values())
-            sleep(0.05)  # one of them may still be starting
+            sleep(0.05 * search)  # one of them may still be starting
         raise AssertionError(f"only {len(found)} of {self.web_processes} web processes were found")
 
     def first_and_other(self, who: str = "portal") -> tuple[Caller, Caller]:
@@ -185,4 +185,4 @@ def seconds_left(placement: Mapping[str, Any]) -> float:
 
 def _connected(address: str) -> HTTPConnection:
     parts = urlsplit(address)
-    return HTTPConnection(parts.hostname or "", parts.port, timeout=30)
+    return HTTPConnection(parts.hostname or "", parts.port, timeout=60)

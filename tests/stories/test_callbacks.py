@@ -48,7 +48,7 @@ def test_every_change_arrives_in_order_and_signed(fleet: Fleet, secret: str, rec
         shown = fleet.first.get(f"/deliveries/?placement={placed['id']}")["results"]
         return {(each["state"], each["tries"]) for each in shown} == {("delivered", 1)}
 
-    until(delivered, "each to be noted as delivered at once", seconds=10)
+    until(delivered, "each to be noted as delivered at once", seconds=60)
 
 
 def test_who_fails_first_gets_the_callback_again(fleet: Fleet, secret: str, receiver: Peer) -> None:

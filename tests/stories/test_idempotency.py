@@ -100,5 +100,5 @@ def ask_until_answered(caller: Caller, body: Any, key: str) -> Answer:
         assert int(answers[-1].headers["retry-after"]) > 0
         return False
 
-    until(answered, "the answer", seconds=10)
+    until(answered, "the answer", seconds=60)
     return answers[-1]

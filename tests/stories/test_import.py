@@ -12,7 +12,7 @@ from tests.stories.fleet import chosen_by, new_fleet
 from tests.stories.product import SOON, Product, name, until
 
 BOUNDARY = "a-boundary-of-the-story"
-LONG = 20
+LONG = 200
 """Seconds within which a free worker has looked a small file through, on a busy machine."""
 
 
@@ -30,7 +30,7 @@ class Browser:
         """Request a page; return its address after redirects, and its text."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         response: HTTPResponse
-        with self._opener.open(Request(self.address + path, body, sent), timeout=30) as response:
+        with self._opener.open(Request(self.address + path, body, sent), timeout=60) as response:
             return response.geturl().removeprefix(self.address), response.read().decode()
 
     def submit(self, path: str, **fields: str) -> tuple[str, str]:

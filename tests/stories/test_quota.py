@@ -87,7 +87,7 @@ def test_an_order_over_the_quota_that_fits_nowhere_is_refused(fleet: Fleet, wait
 
 def test_an_order_within_the_quota_that_fits_nowhere_waits(product: Product) -> None:
     fleet = new_fleet(product, tenant={"quota_bandwidth_mbps": LINE_MBPS * 3})
-    placed = fleet.first.post("/schedule/", fleet.order(LINE_MBPS + 1, wait_seconds=60), status=202)
+    placed = fleet.first.post("/schedule/", fleet.order(LINE_MBPS + 1, wait_seconds=600), status=202)
     assert placed["state"] == "waiting"
     fleet.first.post(f"/placements/{placed['id']}/release/", status=200)
 

@@ -6,7 +6,7 @@ from tests.outbound.peers import json_reply, peer, raw_reply
 from tests.stories.fleet import chosen_by, new_fleet
 from tests.stories.product import Caller, Product, name, until
 
-LONG = 10
+LONG = 100
 """Seconds within which a free worker asks a source that is to be asked now, on a busy machine."""
 NEVER = "0 0 29 2 *"
 
@@ -34,7 +34,7 @@ def test_it_works(product: Product) -> None:
             "code": code,
             "kind": "http_json",
             "schedule": NEVER,
-            "config": {"url": server.url, "timeout_seconds": 5},
+            "config": {"url": server.url, "timeout_seconds": 60},
             "mapping": {"idc": "site", "values": {fleet.metric: "value"}},
         }
         operator.post("/sources/", document, status=201)
