@@ -109,3 +109,13 @@ def _tables() -> list[str]:
     """The tables of all models, with those that many-to-many fields made."""
     models = apps.get_models(include_auto_created=True)
     return sorted({model._meta.db_table for model in models if model._meta.managed and not model._meta.proxy})
+
+
+def somebody_waits_for_a_lock() -> bool:
+    """Whether another session of this database waits, on PostgreSQL; a transaction sees that anew at each call."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return bool(cursor.fetchone()[0])

@@ -18,6 +18,7 @@ from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import Recorder, recorder
 from idcsched.scheduling.records import DecisionRecord
 from tests.api.conftest import Api
+from tests.database import somebody_waits_for_a_lock
 from tests.e2e.installation import wait_for
 
 pytestmark = [pytest.mark.both, pytest.mark.usefixtures("db")]
@@ -224,15 +225,6 @@ def test_the_tenant_is_deleted_while_the_record_is_written(seed: Api, shop: Tena
         deletion = transaction.atomic()
         deletion.__enter__()
         tenant_delete(tenant=shop)
-    soon(waiting_for_a_lock)
+    soon(somebody_waits_for_a_lock)
     deletion.__exit__(None, None, None)
     kept_for_the_shop(seed, decision)
-
-
-def waiting_for_a_lock() -> bool:
-    """Whether another session of this database waits for a row."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        return bool(cursor.fetchone()[0])

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connections, transaction
 from django.utils import timezone
 
 from idcsched.framework.errors import Conflict
@@ -18,6 +18,7 @@ from idcsched.placement.ordering import placement_order
 from idcsched.placement.transitions import placement_confirm, placement_release, placements_expire
 from idcsched.placement.waiting import waiting_try
 from idcsched.scheduling.live import live
+from tests.database import somebody_waits_for_a_lock
 from tests.e2e.installation import wait_for
 from tests.placement.conftest import PORTAL, ROOMS, asked
 
@@ -125,7 +126,7 @@ def test_who_waits_for_an_order_that_gets_its_place_gives_that_back(committed: N
         with transaction.atomic():
             assert waiting_try(now=timezone.now() + timedelta(seconds=1)) == 1
             released = pool.submit(_release_and_close, waits)
-            wait_for(_somebody_waits, "somebody to wait")
+            wait_for(somebody_waits_for_a_lock, "somebody to wait")
         assert released.result(100).state == "released"
     assert not Claim.objects.filter(released_at__isnull=True).exists()
     assert ledger_differences() == []
@@ -136,12 +137,3 @@ def _release_and_close(placement: Placement) -> Placement:
         return placement_release(placement=placement)
     finally:
         connections.close_all()
-
-
-def _somebody_waits() -> bool:
-    """Whether another session of this database waits for a lock."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        return bool(cursor.fetchone()[0])

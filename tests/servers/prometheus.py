@@ -17,7 +17,7 @@ from tests.servers import Unavailable, debian, free_port, scratch_folder
 __all__ = ["exporting", "present", "running"]
 
 CONFIG = """
-global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}}
+global: {{scrape_interval: 3s, scrape_timeout: 3s, evaluation_interval: 1s}}
 rule_files: {rules}
 scrape_configs:
   - job_name: {job}
@@ -35,7 +35,7 @@ def present() -> Iterator[str]:
 
 @contextmanager
 def running(target: str, *, job: str = "lines", rules: Path | None = None) -> Iterator[str]:
-    """A fresh server that scrapes `target` (host:port) every second and evaluates `rules`; yields its address."""
+    """A fresh server that scrapes `target` (host:port) every 3 s and evaluates `rules`; yields its address."""
     with present() as program, scratch_folder() as folder:
         (folder / "prometheus.yml").write_text(
             CONFIG.format(target=target, job=job, rules=[str(rules)] if rules else [])

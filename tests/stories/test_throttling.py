@@ -13,8 +13,8 @@ from tests.servers import free_port
 from tests.stories.product import Answer, Caller, Product, until
 
 pytestmark = pytest.mark.postgresql
-RATE = 600
-LEARNT = 2
+RATE = 240
+LEARNT = 60
 """Seconds within which a web process learns what the other let through; an idle machine takes a quarter of one."""
 
 
