@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from django.apps import apps
 from django.db import connection, transaction
 
-__all__ = ["Pristine", "close_other_connections"]
+__all__ = ["Pristine", "close_other_connections", "somebody_waits_for_a_lock"]
 
 UNTOUCHED = frozenset({"django_content_type", "auth_permission", "django_migrations"})
 """Tables that no test writes: Django fills them for good when it migrates."""
