@@ -28,6 +28,15 @@ def test_ends_its_worker():
 
 
 PLUGINS = ("-p", "xdist.plugin", "-p", "pytest_cov.plugin")
+HANGS_AFTER_IT_FAILED = """
+import pytest
+from time import sleep
+@pytest.fixture
+def hanging():
+    yield
+    sleep(600)
+def test_hangs(hanging): assert False
+"""
 
 
 def run(folder: Path, *tests: str, arguments: tuple[str, ...] = ()) -> tuple[int, str, list[str]]:
@@ -92,3 +101,11 @@ def test_what_failed_in_an_earlier_run_is_not_run_again(tmp_path: Path) -> None:
     code, printed, _ = run(tmp_path, PASSES, ONCE, "")
     assert code == 0
     assert "fails_always" not in printed
+
+
+def test_a_clean_up_that_hangs_is_ended(tmp_path: Path) -> None:
+    """Its test has failed, which cancels the limit of pytest-timeout."""
+    plugins = ("-p", "pytest_timeout", "-p", "tests.time_limits", "-o", "timeout=5", "--numprocesses", "2")
+    code, printed, unsteady = run(tmp_path, PASSES, HANGS_AFTER_IT_FAILED, arguments=plugins)
+    assert (code, unsteady) == (1, [])
+    assert "test_1.py::test_hangs" in printed

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from time import sleep
 from typing import Any
 
@@ -220,11 +221,10 @@ def test_the_tenant_is_deleted_and_the_record_stands(recorded: bool, seed: Api, 
 
 @pytest.mark.postgresql
 def test_the_tenant_is_deleted_while_the_record_is_written(seed: Api, shop: Tenant) -> None:
-    with recorder._writing:
-        decision = seed.schedule(**ASKED, tenant="shop")["decision_id"]
-        deletion = transaction.atomic()
-        deletion.__enter__()
-        tenant_delete(tenant=shop)
-    soon(somebody_waits_for_a_lock)
-    deletion.__exit__(None, None, None)
+    with ExitStack() as deletion:
+        with recorder._writing:
+            decision = seed.schedule(**ASKED, tenant="shop")["decision_id"]
+            deletion.enter_context(transaction.atomic())
+            tenant_delete(tenant=shop)
+        soon(somebody_waits_for_a_lock)
     kept_for_the_shop(seed, decision)
