@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.console_pages import console_pages, console_routes, grave_violations
@@ -11,7 +10,6 @@ from tests.browser.visiting import Visitor, visiting
 from tests.e2e.installation import Installation, post
 
 
-@pytest.mark.timeout(120)
 def test_it_works(browser: Browser, site: Installation) -> None:
     """On a phone, as the administrator, who sees the most; each page in light and dark."""
     with visiting(browser, site, width=390, height=844) as visitor:

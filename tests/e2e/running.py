@@ -20,7 +20,7 @@ def started(installation: Installation) -> Child:
 
 
 @contextmanager
-def made(installation: Installation, *, seconds: float = 90) -> Iterator[Child]:
+def made(installation: Installation, *, seconds: float = 120) -> Iterator[Child]:
     """`make run` once it is ready, stopped at the end if it still runs."""
     child = started(installation)
     try:
@@ -28,7 +28,7 @@ def made(installation: Installation, *, seconds: float = 90) -> Iterator[Child]:
         assert READY in said(child), said(child)
         yield child
     finally:
-        stop(child, grace=20)
+        stop(child, grace=60)
 
 
 def ended(child: Child) -> int:

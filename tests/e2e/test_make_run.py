@@ -25,7 +25,7 @@ print(*Run.objects.exclude(state="running").values_list("state", flat=True))
 def test_it_works(demo: Installation) -> None:
     address = f"http://127.0.0.1:{demo.environment['PORT']}"
     with made(demo) as run:
-        with urlopen(f"{address}/health/ready/", timeout=5) as response:
+        with urlopen(f"{address}/health/ready/", timeout=60) as response:
             assert json.load(response)["status"] == "ok"
         file = demo.var / "demo-credentials.json"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -120,7 +120,7 @@ def serving(demo: Installation) -> list[int]:
 
 def answers(demo: Installation) -> bool:
     try:
-        with urlopen(f"http://127.0.0.1:{demo.environment['PORT']}/health/ready/", timeout=5) as response:
+        with urlopen(f"http://127.0.0.1:{demo.environment['PORT']}/health/ready/", timeout=60) as response:
             return bool(response.status == HTTPStatus.OK)
     except OSError:
         return False

@@ -54,17 +54,17 @@ class Site:
         self.children.append(self.installation.start("web", *web_command(port=self.port)))
         if worker:
             self.children.append(self.installation.start("worker", *WORKER))
-        wait_for(self._is_ready, "the web process", seconds=60)
+        wait_for(self._is_ready, "the web process", seconds=120)
 
     def stop(self) -> None:
-        stop(*self.children, grace=20)
+        stop(*self.children, grace=120)
         self.children.clear()
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
         """The status and the document of an answer."""
         sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=120)) as connection:
             connection.request(method, path, None if body is None else dumps(body), sent)
             response = connection.getresponse()
             text = response.read()

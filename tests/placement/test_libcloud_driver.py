@@ -38,7 +38,7 @@ def made(url: str, **given: Any) -> Libcloud:
 
 
 def call(secret: str | None = "secret") -> Call:
-    return Call(provider="p", now=timezone.now(), timeout=20, secret=secret)
+    return Call(provider="p", now=timezone.now(), timeout=60, secret=secret)
 
 
 def test_it_works(driver: Libcloud) -> None:

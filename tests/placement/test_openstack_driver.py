@@ -39,7 +39,7 @@ def made(cloud: OpenStackServer, **given: Any) -> OpenStack:
 
 
 def call(secret: str | None = PASSWORD) -> Call:
-    return Call(provider="p", now=timezone.now(), timeout=10, secret=secret)
+    return Call(provider="p", now=timezone.now(), timeout=60, secret=secret)
 
 
 def test_it_works(cloud: OpenStackServer) -> None:

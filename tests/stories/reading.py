@@ -74,7 +74,7 @@ class Reader:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         assert done.returncode == 0, done.stderr
@@ -100,7 +100,7 @@ class Reader:
         command = [sys.executable, "-c", self.next("python").text]
         environment = os.environ | self.known
         return subprocess.run(
-            command, env=environment, cwd=self.folder, stdout=subprocess.PIPE, text=True, timeout=60, check=True
+            command, env=environment, cwd=self.folder, stdout=subprocess.PIPE, text=True, timeout=120, check=True
         ).stdout
 
     def manage(self, command: str, *, fails: bool = False, **replaced: str) -> str:
@@ -150,7 +150,7 @@ def program(source: str, folder: Path, **environment: str) -> Iterator[tuple[str
 def posted(url: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes]:
     """Status and body of the answer to a POST."""
     parts = urlsplit(url)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=10)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     try:
         connection.request("POST", parts.path or "/", body, headers)
         response = connection.getresponse()

@@ -45,7 +45,7 @@ def asked(product: Product, path: str, *lines: str) -> HTTPResponse | None:
     head = [f"GET {path} HTTP/1.1", f"Authorization: Bearer {product.tokens['admin']}", *lines]
     if not any(line.startswith("Host:") for line in lines):
         head.append(f"Host: {parts.netloc}")
-    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=30) as connection:
+    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=120) as connection:
         connection.sendall("\r\n".join([*head, "Connection: close", "", ""]).encode("latin-1"))
         response = HTTPResponse(connection)
         try:

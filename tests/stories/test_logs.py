@@ -24,7 +24,7 @@ def test_it_works(product: Product) -> None:
     with peer(FINE) as receiver:
         order = fleet.order(callback_url=receiver.url)
         placed = fleet.first.post("/schedule/", order, status=201, X_Request_ID=REQUEST)
-        until(lambda: entries(product, "worker"), "the task's entry", seconds=60)
+        until(lambda: entries(product, "worker") and entries(product, "web"), "the entries of both", seconds=60)
 
     (asked,) = entries(product, "web")
     assert (asked["method"], asked["route"], asked["status"]) == ("POST", "/api/v1/schedule/", 201)
