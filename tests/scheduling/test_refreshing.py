@@ -129,7 +129,9 @@ def test_what_a_lines_history_comes_to(live: Live, fleet: list[Idc]) -> None:
     assert compared(live).lines.percentile[live.current().snapshot.lines.codes.index("ct")] > 300
 
 
+@pytest.mark.usefixtures("in_shanghai")
 def test_the_last_thirty_days(live: Live, fleet: list[Idc]) -> None:
+    """Where each day has 24 hours."""
     lines = [fleet[0].lines.get(code="cu"), fleet[1].lines.get(code="ct")]
     now = timezone.now()
     metric = Metric.objects.get(code="bandwidth_mbps")
