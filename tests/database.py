@@ -35,7 +35,7 @@ class Pristine:
     def __init__(self) -> None:
         self._tables = [table for table in _tables() if table not in UNTOUCHED]
         self._copies = self._copied("pristine")
-        self._settings = ["SET LOCAL lock_timeout = '10s'"]
+        self._settings = ["SET LOCAL lock_timeout = '100s'"]
         self._noting = connection.vendor == "postgresql" and _is_superuser()
         if self._noting:
             # What refers to a deleted row is deleted, too: looking for it takes a minute for ten thousand rows.

@@ -30,7 +30,7 @@ def test_it_works(broker: Connection) -> None:
     for number in range(3):
         queue.put({"number": number})
     assert queue.qsize() == 3
-    assert [queue.get(timeout=30).payload["number"] for _ in range(3)] == [0, 1, 2]
+    assert [queue.get(timeout=120).payload["number"] for _ in range(3)] == [0, 1, 2]
     with pytest.raises(Empty):
         queue.get(block=False)
 
@@ -39,10 +39,10 @@ def test_what_is_not_acknowledged_comes_again(tmp_path: Path) -> None:
     with connection(tmp_path) as first:
         queue = first.SimpleQueue(ORDERS)
         queue.put("kept")
-        assert queue.get(timeout=30).payload == "kept"
+        assert queue.get(timeout=120).payload == "kept"
         queue.close()
     with connection(tmp_path) as second:
-        assert second.SimpleQueue(ORDERS).get(timeout=30).payload == "kept"
+        assert second.SimpleQueue(ORDERS).get(timeout=120).payload == "kept"
 
 
 def test_one_queue_never_gets_anothers_messages(broker: Connection) -> None:

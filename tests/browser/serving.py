@@ -37,7 +37,7 @@ def served(site: Installation) -> Iterator[Installation]:
 
 def _answers(site: Installation) -> bool:
     try:
-        with urlopen(f"http://127.0.0.1:{site.environment['PORT']}/health/ready/", timeout=5) as response:
+        with urlopen(f"http://127.0.0.1:{site.environment['PORT']}/health/ready/", timeout=30) as response:
             return bool(response.status == 200)
     except (URLError, OSError):
         return False

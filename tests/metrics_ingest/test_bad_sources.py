@@ -83,7 +83,7 @@ def test_it_works(make_source: MakeSource) -> None:
 @pytest.mark.parametrize("kind", GOOD)
 def test_a_server_that_misbehaves(make_source: MakeSource, kind: str, behave: Behaviour, code: str) -> None:
     with peer(in_turn(GOOD[kind], behave)) as server:
-        timeout = 0.5 if code == "too_slow" else 60
+        timeout = 1.5 if code == "too_slow" else 60
         source = make_source(kind=kind, config={"url": server.url, "timeout_seconds": timeout})
         assert collected(source).stored == 1
         run = collected(source, after=60)
@@ -94,7 +94,7 @@ def test_a_server_that_misbehaves(make_source: MakeSource, kind: str, behave: Be
 @pytest.mark.parametrize(("behave", "code"), BAD.values(), ids=BAD)
 def test_a_prometheus_that_misbehaves(make_source: MakeSource, behave: Behaviour, code: str) -> None:
     mapping = {"idc": "labels.site", "at": None, "values": {"cpu_load": "value"}}
-    timeout = 0.5 if code == "too_slow" else 60
+    timeout = 1.5 if code == "too_slow" else 60
     with peer(in_turn(json_reply(VECTOR), behave)) as server:
         config = {"url": server.url.partition("/judge")[0], "query": "cpu", "timeout_seconds": timeout}
         source = make_source(kind="prometheus", config=config, mapping=mapping)

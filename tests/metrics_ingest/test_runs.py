@@ -220,8 +220,6 @@ def test_old_runs_are_forgotten(make_source: MakeSource, now: datetime) -> None:
 
 
 def test_the_server_is_asked_as_long_as_the_source_allows(make_source: MakeSource) -> None:
-    begun = timezone.now()
     with peer(silent) as server:
         run = collected(make_source(config={"url": server.url, "timeout_seconds": 0.5}))
     assert run.error["code"] == "too_slow"
-    assert timezone.now() - begun < TWO_SECONDS

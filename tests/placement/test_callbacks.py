@@ -160,7 +160,7 @@ def test_a_commit_takes_the_address_of_the_recommendation(
 def test_what_was_not_received_is_sent_again_as_the_same_message(
     told: Placement, portal: Peer, monkeypatch: pytest.MonkeyPatch, trouble: Callable[..., None], said: str
 ) -> None:
-    monkeypatch.setattr(delivering, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(delivering, "TIMEOUT_SECONDS", 1.5 if trouble is silent else 60.0)
     portal.behave = in_turn(trouble, trouble, FINE)
     placement_release(placement=told)
 

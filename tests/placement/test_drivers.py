@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("db")
 
 
 def call() -> Call:
-    return Call(provider="p", now=timezone.now(), timeout=5)
+    return Call(provider="p", now=timezone.now(), timeout=60)
 
 
 def simulated(**given: float) -> Simulated:

@@ -119,8 +119,10 @@ def test_what_this_process_commits_is_seen_by_its_next_question(live: Live, idc:
 
 
 def test_who_commits_takes_it_in_and_no_question_waits_for_it(
-    live: Live, idc: Idc, django_assert_num_queries: Callable[[int], Any]
+    live: Live, idc: Idc, django_assert_num_queries: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("idcsched.scheduling.live.WAIT_FOR_LOOK", 120.0)
+
     def write() -> None:
         taint_create(idc=idc, key="k")
         connection.close()

@@ -33,7 +33,7 @@ def running() -> Iterator[str]:
 
 def _answers(port: int) -> bool:
     try:
-        with urlopen(f"http://127.0.0.1:{port}/moto-api/data.json", timeout=5):
+        with urlopen(f"http://127.0.0.1:{port}/moto-api/data.json", timeout=30):
             return True
     except OSError:
         return False

@@ -65,7 +65,7 @@ def running() -> Iterator[OpenIdProvider]:
 
 def _answers(port: int) -> bool:
     try:
-        with urlopen(f"http://127.0.0.1:{port}/.well-known/openid-configuration", timeout=5):
+        with urlopen(f"http://127.0.0.1:{port}/.well-known/openid-configuration", timeout=30):
             return True
     except OSError:
         return False

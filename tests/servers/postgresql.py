@@ -143,7 +143,7 @@ def _wait(child: Child, url: str) -> None:
     until = monotonic() + 120
     while child.running and monotonic() < until:
         try:
-            psycopg2.connect(url, connect_timeout=5).close()
+            psycopg2.connect(url, connect_timeout=30).close()
         except psycopg2.OperationalError:
             sleep(0.05)
         else:

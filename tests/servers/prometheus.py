@@ -71,7 +71,7 @@ def _wait(child: Child, address: str) -> None:
     until = monotonic() + 120
     while child.running and monotonic() < until:
         try:
-            with urlopen(f"{address}/api/v1/query?query=up==1", timeout=5) as response:
+            with urlopen(f"{address}/api/v1/query?query=up==1", timeout=30) as response:
                 if json.load(response)["data"]["result"]:
                     return
         except (URLError, OSError):

@@ -42,7 +42,7 @@ def fail_source(product: Product, url: str, auth: str) -> str:
         "code": name("source"),
         "kind": "http_json",
         "schedule": NEVER,
-        "config": {"url": url, "timeout_seconds": 5, "auth": {"kind": auth, "name": "X-Api-Key", "username": "u"}},
+        "config": {"url": url, "timeout_seconds": 30, "auth": {"kind": auth, "name": "X-Api-Key", "username": "u"}},
         "mapping": {"idc": "site", "values": {"cpu_load": "value"}},
         "secret_ref": ref,
     }

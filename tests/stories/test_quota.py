@@ -118,13 +118,14 @@ def test_nothing_is_recommended_over_the_quota(fleet: Fleet) -> None:
         assert (replayed["identical"], replayed["same_idc"]) == (True, True)
         found = caller.get(f"/decisions/?reason_code=over_quota&profile={fleet.profile}")["results"]
         assert answer["decision_id"] in [each["decision_id"] for each in found]
-    nowhere = fleet.first.schedule(**fleet.order(LINE_MBPS * 2, action="recommend"))
+    nowhere = undegraded(fleet.first, fleet.order(LINE_MBPS * 2, action="recommend"))
     assert nowhere["reason_code"] == "over_quota"
     fleet.first.post(f"/placements/{placed['id']}/release/", status=200)
     assert fleet.first.schedule(**fleet.order(300, action="recommend"))["result"] == "scheduled"
 
 
 def test_it_is_said_in_chinese(fleet: Fleet) -> None:
+    undegraded(fleet.first, fleet.order(900, action="recommend"))
     answer = fleet.first.call(
         "POST", "/schedule/", fleet.order(900, action="recommend"), status=200, Accept_Language="zh-hans"
     )
@@ -133,13 +134,14 @@ def test_it_is_said_in_chinese(fleet: Fleet) -> None:
 
 def test_recommendations_in_a_batch_count_together(fleet: Fleet) -> None:
     body = {"requests": [fleet.order(mbps, action="recommend") for mbps in (500, 400, 300)]}
+    undegraded(fleet.first, body["requests"][0])
     told = fleet.first.post("/schedule/batch/", body, status=200)
     assert [each["reason_code"] for each in told["results"]] == [None, "over_quota", None]
 
 
 def test_what_is_supposed_does_not_lift_the_quota(fleet: Fleet) -> None:
     supposed = {"idcs": [{"code": fleet.idcs[0], "lines": [{"line": "ct", "purchased_mbps": 5000}]}]}
-    answer = fleet.first.schedule(**fleet.order(900, action="recommend", hypothetical=supposed))
+    answer = undegraded(fleet.first, fleet.order(900, action="recommend", hypothetical=supposed))
     assert answer["reason_code"] == "over_quota"
 
 
