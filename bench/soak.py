@@ -101,7 +101,7 @@ print(token_issue(user=user_create(username="root", role="admin"), name="soak", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was asked when, in seconds since the beginning, and what came back; `status` None: nothing did."""
+    """A request and its answer. Times are seconds since the run began; `status` is None where no answer came."""
 
     what: str
     began: float
@@ -121,7 +121,7 @@ class Answer:
 
     @property
     def error(self) -> str:
-        """What is wrong with it; empty if nothing is."""
+        """The status and code of an answer that the run does not expect; empty for an expected one."""
         if self.status is None:
             return "no answer"
         refused = self.code in REFUSED or (self.again and self.code in REPEATED)
@@ -130,7 +130,10 @@ class Answer:
 
 @dataclass(slots=True, kw_only=True)
 class Fault:
-    """What failed, from when until when, and when all was well again: in seconds since the beginning."""
+    """A part that was stopped or killed: `began` and `mended`, and `back`, when the service was whole again.
+
+    Times are seconds since the run began.
+    """
 
     what: str
     began: float
@@ -160,7 +163,7 @@ class Report:
     causes: list[str]
 
     def wrong(self) -> list[str]:
-        """What is not as required."""
+        """Return each requirement that the run has broken."""
         found = {
             "the service did not come back": any(not fault.back for fault in self.faults) or bool(self.causes),
             "accepted reservations were lost": bool(self.lost),
@@ -174,7 +177,7 @@ class Report:
 
 @dataclass(slots=True)
 class Log:
-    """What the threads see."""
+    """The answers that all client threads have noted."""
 
     begun: float = field(default_factory=monotonic)
     answers: list[Answer] = field(default_factory=list)
@@ -380,7 +383,7 @@ def _ready(port: int) -> bool:
 
 
 def _causes(client: Client) -> list[str]:
-    """What is degraded still, after a while in which heartbeats come."""
+    """Return why `status/` is still degraded, after waiting up to BACK_WITHIN seconds for heartbeats."""
     until = monotonic() + BACK_WITHIN
     while True:
         answer = client.ask("", "GET", "/status/")

@@ -149,7 +149,7 @@ def name(kind: str) -> str:
 
 
 def caller_snapshot(caller: Caller) -> str:
-    """The snapshot that the caller's web process decides on; each process numbers its own."""
+    """Return the id of the snapshot that the caller's web process decides on; no two processes share one."""
     return str(caller.schedule(region="A", profile="seed-example")["snapshot"]["id"])
 
 
