@@ -100,7 +100,7 @@ TRUSTED_PROXIES = read(
     "TRUSTED_PROXIES",
     environment.network_list,
     default=[],
-    help="Reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.",
+    help="Reverse proxies, and those in front of them, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.",
 )
 SECURE_SSL = read(
     "SECURE_SSL",
@@ -361,6 +361,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "idcsched.api.middleware.RequestIdMiddleware",
     "idcsched.web.access.AccessMiddleware",
+    "idcsched.web.proxies.ProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "idcsched.web.browsers.ContentSecurityPolicy",
@@ -399,7 +400,6 @@ LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AXES_FAILURE_LIMIT, AXES_COOLOFF_TIME = 5, timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # so that nobody can lock out a user from another address
-AXES_CLIENT_IP_CALLABLE = "idcsched.api.addresses.client_address"
 AXES_LOCKOUT_CALLABLE = "idcsched.accounts.lockout.locked_out"
 AXES_ENABLE_ADMIN = AXES_VERBOSE = False
 AXES_RESET_ON_SUCCESS = AXES_DISABLE_ACCESS_LOG = True

@@ -5,7 +5,6 @@ import os
 import django
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
-from granian.utils.proxies import wrap_wsgi_with_proxy_headers
 
 from idcsched.config.checks import environment_required
 from idcsched.web.bodies import UnsizedBodies
@@ -32,5 +31,3 @@ application = UnsizedBodies(WSGIHandler(), most=settings.DATA_UPLOAD_MAX_MEMORY_
 from idcsched.web import startup  # noqa: E402  # its imports need Django's apps and the folder of metrics
 
 startup.begin()
-if settings.TRUSTED_PROXIES:
-    application = wrap_wsgi_with_proxy_headers(application, trusted_hosts=settings.TRUSTED_PROXIES)

@@ -14,8 +14,6 @@ from idcsched.inventory.scope import scoped
 from idcsched.scheduling.callers import caller
 from idcsched.scheduling.live import live
 
-from .addresses import client_address
-
 __all__ = ["BearerAuthentication", "SessionPrincipal"]
 
 
@@ -42,7 +40,7 @@ class BearerAuthentication(BaseAuthentication):
         if scheme.lower() != self.keyword:
             return None
         now = timezone.now()
-        principal = caller(text=text.strip(), address=client_address(request), now=now)
+        principal = caller(text=text.strip(), address=request.META.get("REMOTE_ADDR", ""), now=now)
         token_use.note(principal.token_id, now)
         return _user(principal.user_id, principal.username, principal.role), principal
 

@@ -13,12 +13,21 @@ from idcsched.demo.processes import Child, port_is_free, start, stop
 from tests.architecture.repository import ROOT
 from tests.servers import Unavailable, debian, free_port, scratch_folder
 
-__all__ = ["Proxy", "in_front_of", "running"]
+__all__ = ["Proxy", "in_front_of", "present", "running"]
 
 KEEPING = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 """What nginx writes to files; its image has folders for them."""
 CONFIGURATION, TLS = ROOT / "deploy" / "nginx.conf", ROOT / "deploy" / "nginx-tls.conf"
+PLACES = "/usr/sbin:/usr/bin:/sbin:/bin"
 SERVER = "server {web} fail_timeout=1s;"
+
+
+@contextmanager
+def present() -> Iterator[str]:
+    """The program's path, installed first where it is missing; raises Unavailable."""
+    if shutil.which("nginx", path=PLACES) is None:
+        debian.install("nginx-light")
+    yield str(shutil.which("nginx", path=PLACES))
 
 
 @contextmanager
@@ -31,11 +40,7 @@ def in_front_of(web: int, *, secrets: Path | None = None) -> Iterator[int]:
 @contextmanager
 def running(*webs: int | str, secrets: Path | None = None) -> Iterator["Proxy"]:
     """A proxy whose web servers listen on these ports, or addresses; with the folder of its `secrets` it speaks TLS."""
-    program = shutil.which("nginx", path="/usr/sbin:/usr/bin:/sbin:/bin")
-    if program is None:
-        debian.install("nginx-light")
-        program = "/usr/sbin/nginx"
-    with scratch_folder() as folder:
+    with present() as program, scratch_folder() as folder:
         proxy = Proxy(folder, webs, secrets)
         options = f"daemon off; pid {folder}/nginx.pid;"
         if os.geteuid() == 0:

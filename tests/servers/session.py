@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack
 
 import pytest
 
-from tests.servers import Unavailable, chromium, gettext, postgresql, prometheus, redis
+from tests.servers import Unavailable, chromium, gettext, nginx, postgresql, prometheus, redis
 
 SERVERS: Mapping[str, Callable[[], AbstractContextManager[str]]] = {
     "TEST_DATABASE_URL": postgresql.available,
@@ -19,6 +19,7 @@ SERVERS: Mapping[str, Callable[[], AbstractContextManager[str]]] = {
     "TEST_CHROMIUM": chromium.available,
     "TEST_GETTEXT": gettext.present,
     "TEST_PROMETHEUS": prometheus.present,  # each test starts its own: what it scrapes is the test's
+    "TEST_NGINX": nginx.present,  # the same: whom it asks
 }
 WORKER = "PYTEST_XDIST_WORKER"
 
