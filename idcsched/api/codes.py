@@ -29,7 +29,7 @@ from idcsched.framework.errors import (
 
 from .problems import CODES, status_of
 
-__all__ = ["Code", "known_codes"]
+__all__ = ["UNANSWERED", "Code", "known_codes"]
 
 PACKAGES: Final = ("idcsched", "metrics_ingest", "plugins")
 CODE: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -68,6 +68,12 @@ FIELD_SENTENCES: Final = {
 }
 """For each code of a field error, the one sentence that the list shows in place of Django's and DRF's many."""
 
+UNANSWERED: Final = _(
+    "The web server gave no answer. What was asked may have been done all the same: look before you repeat it, or "
+    "repeat it with its Idempotency-Key."
+)
+"""What the proxy says in place of a web process, by `deploy/nginx.conf`."""
+
 
 @dataclass
 class Code:
@@ -81,7 +87,14 @@ class Code:
 def known_codes(base: Path) -> list[Code]:
     """Return all codes, sorted by name; `base` is the folder of the source."""
     codes: dict[str, Code] = {}
-    for name, status, sentence in (*_field_codes(), *_drf_codes(), *_constraint_codes(), *_codes_in_source(base)):
+    for name, status, sentence in (
+        *_field_codes(),
+        *_drf_codes(),
+        *_constraint_codes(),
+        *_codes_in_source(base),
+        ("unanswered", HTTPStatus.BAD_GATEWAY, UNANSWERED),
+        ("unanswered", HTTPStatus.GATEWAY_TIMEOUT, UNANSWERED),
+    ):
         code = codes.setdefault(name, Code(name))
         code.statuses.add(status)
         if name not in FIELD_SENTENCES or not code.sentences:  # a code of FIELD_SENTENCES keeps its one sentence
