@@ -9,17 +9,18 @@ from django.urls import reverse
 from idcsched.db.places import place
 from idcsched.framework.errors import Unavailable
 from idcsched.web import error_pages
+from idcsched.web.hosts import MONITORING
 
 __all__ = ["BulkheadMiddleware"]
 
 SCHEDULE: Final = reverse("schedule")
-NEVER_WAIT: Final = {reverse("live"), reverse("metrics")}
 
 
 class BulkheadMiddleware:
     """Middleware that holds a place for a request.
 
-    The views of a recommendation by token and of `/metrics` take one themselves if they must.
+    The views of a recommendation by token, of `/health/ready/` and of `/metrics` take one themselves if they must. The
+    latter two answer with what they know if they find none: they are wanted most while all places are taken.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -38,4 +39,4 @@ class BulkheadMiddleware:
 def _needs_no_place(request: HttpRequest) -> bool:
     if request.path_info == SCHEDULE:
         return "HTTP_AUTHORIZATION" in request.META and "HTTP_IDEMPOTENCY_KEY" not in request.META
-    return request.path_info in NEVER_WAIT
+    return request.path_info in MONITORING

@@ -14,6 +14,7 @@ from django.test import Client
 from idcsched.db import places
 from idcsched.db.places import LEFT_FREE, place
 from idcsched.framework.errors import Unavailable
+from idcsched.scheduling.live import live
 from tests.api.conftest import Api
 
 ASKED = '{"region": "A", "profile": "seed-example"}'
@@ -110,6 +111,28 @@ def test_what_asks_nobody_needs_none(seed: Api) -> None:
     with all_taken():
         assert seed.raw("POST", "/schedule/", ASKED).status_code == 200
         assert Client(SERVER_NAME="localhost").get("/health/live/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("lag_allowed", "status", "database"), [(200, 200, "ok"), (-1, 503, "lagging")], ids=["in time", "lagging"]
+)
+def test_whether_it_is_ready_is_told_by_what_is_known(
+    seed: Api, monkeypatch: pytest.MonkeyPatch, lag_allowed: float, status: int, database: str
+) -> None:
+    monkeypatch.setattr("idcsched.scheduling.live.LAGGING_AFTER", lag_allowed)
+    live.catch_up()
+    with all_taken():
+        ready = Client(SERVER_NAME="localhost").get("/health/ready/")
+    assert (ready.status_code, ready.json()["database"], ready.json()["broker"]) == (status, database, "not asked")
+
+
+@pytest.mark.usefixtures("db")
+def test_metrics_say_that_all_are_taken() -> None:
+    with all_taken():
+        answer = Client(SERVER_NAME="localhost").get("/metrics")
+    assert answer.status_code == 200
+    told = {f"idcsched_places_taken {settings.WEB_THREADS - LEFT_FREE}.0", "idcsched_database_up 0.0"}
+    assert told <= {*answer.content.decode().splitlines()}
 
 
 @pytest.mark.usefixtures("db")
