@@ -128,11 +128,18 @@ def test_idle_connections_keep_nobody_out(web: Web, many_files: None) -> None:
 
 
 def test_unfinished_uploads_keep_nobody_out(web: Web) -> None:
-    head = f"POST /api/v1/regions/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {web.token}\r\n"
+    sized = "Content-Length: 100000\r\n\r\n{"
+    begun = [
+        ("/api/v1/regions/", f"Authorization: Bearer {web.token}\r\n{sized}"),
+        ("/api/v1/schedule/", "Transfer-Encoding: chunked\r\n\r\n1000\r\n{"),
+        ("/api/v1/providers/x/outcomes/", sized),
+        ("/admin/login/", sized),
+    ]
     with ExitStack() as uploads:
-        for _ in range(UPLOADS):
+        for number in range(UPLOADS):
             upload = uploads.enter_context(socket.create_connection(("127.0.0.1", web.port), timeout=5))
-            upload.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{{".encode())
+            path, rest = begun[number % len(begun)]
+            upload.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{rest}".encode())
         assert web.ask("GET", "/health/live/", within=ALIVE_WITHIN) == 200
         assert web.ask("POST", "/api/v1/schedule/", ASKED, within=ALIVE_WITHIN) == 200
         assert web.ask("POST", "/api/v1/schedule/", ORDERED, within=ALIVE_WITHIN) == 201

@@ -1,10 +1,11 @@
 import os
 import sys
 from argparse import ArgumentParser
+from ipaddress import ip_address
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 HEADERS_WITHIN_MS = 60_000
 """How long a connection may be silent, also between two requests; a proxy in front closes idle ones sooner."""
@@ -15,7 +16,11 @@ ENDS_WITHIN_S = 8
 
 
 class Command(BaseCommand):
-    help = "Serve API and admin: WEB_WORKERS processes of WEB_THREADS threads each, until the command is stopped."
+    help = (
+        "Serve API and admin: WEB_WORKERS processes of WEB_THREADS threads each, until the command is stopped. Other "
+        "machines are served behind a reverse proxy only, which TRUSTED_PROXIES names: a request keeps a thread until "
+        "its body has arrived, so that a few slow clients would stop everybody."
+    )
     requires_system_checks: list[str] = []  # each process runs the checks when it starts
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,6 +30,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        if not settings.TRUSTED_PROXIES and not _is_loopback(host):
+            raise CommandError(
+                f"Without a reverse proxy a few slow clients stop everybody, so {host} is not listened on. Put a proxy "
+                "in front, with deploy/nginx.conf for example, and name it in TRUSTED_PROXIES; or listen on 127.0.0.1."
+            )
         granian = [
             *(sys.executable, "-m", "granian", "--interface", "wsgi", "--host", host, "--port", port),
             *("--workers", settings.WEB_WORKERS, "--blocking-threads", settings.WEB_THREADS),
@@ -34,3 +44,10 @@ class Command(BaseCommand):
             "idcsched.wsgi:application",
         ]
         os.execv(sys.executable, [str(part) for part in granian])  # noqa: S606  # a command of our own, and no shell
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
