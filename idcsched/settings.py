@@ -203,7 +203,9 @@ DATABASE_TIMEOUT = read(
     "DATABASE_TIMEOUT",
     integer(1, 600),
     default=5,
-    help="For how many seconds a web process waits for an answer of PostgreSQL; then its request is refused with 503.",
+    help="For how many seconds a web process waits for an answer of PostgreSQL; then its connection is cut and its "
+    "request refused with 503. If the connection was an old one, a new one is tried first, for three seconds unless "
+    "`DATABASE_URL` has another `connect_timeout`.",
 )
 REDIS_URL = read(
     "REDIS_URL",
@@ -515,12 +517,15 @@ CELERY_BROKER_URL = REDIS_URL or "embedded://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if REDIS_URL else {"folder": str(VAR_DIR / "broker")}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = "idcsched"
-# Tasks that call sources and providers have queues of their own, so that separate workers can take them and a slow
-# source or provider delays no other task. A worker that is started without a list of queues takes all.
-CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in ("idcsched", "collect", "provide")]
+# Tasks that call sources, providers and receivers of callbacks have queues of their own, so that separate workers can
+# take them and a slow server delays no other task. A worker that is started without a list of queues takes all.
+CELERY_TASK_QUEUES = [
+    Queue(name, Exchange(name), routing_key=name) for name in ("idcsched", "collect", "provide", "deliver")
+]
 CELERY_TASK_ROUTES = {
     "metrics_ingest.tasks.source_run": {"queue": "collect"},
     "idcsched.placement.tasks.machine_tend": {"queue": "provide"},
+    "idcsched.placement.tasks.placement_deliver": {"queue": "deliver"},
 }
 CELERY_TASK_IGNORE_RESULT = True  # tasks write their results to the database
 CELERY_TASK_ACKS_LATE = True

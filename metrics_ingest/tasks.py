@@ -40,7 +40,9 @@ def sources_sweep() -> dict[str, int]:
     """Mark the runs of dead workers as lost, and announce due sources that no message has announced."""
     now = timezone.now()
     lost, overdue = services.runs_lose(now=now), sources_overdue(now=now)
-    return {"lost": lost, "announced": sum(source_announce(source_id) for source_id in overdue)}
+    for source_id in overdue:
+        source_announce(source_id)
+    return {"lost": lost, "announced": len(overdue)}
 
 
 @shared_task(ignore_result=True)

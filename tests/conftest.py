@@ -14,6 +14,7 @@ from pytest_django import DjangoDbBlocker
 from redis import Redis
 
 from idcsched.accounts.token_use import token_use
+from idcsched.jobs.announcing import announcer
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
 from tests.database import Pristine, close_other_connections
@@ -65,7 +66,7 @@ def _vendor() -> str:
 def pristine(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Pristine]:
     with django_db_blocker.unblock():
         yield Pristine()
-        for thread in (live, recorder, token_use):
+        for thread in (live, recorder, token_use, announcer):
             thread.stop()
         close_other_connections()
 
@@ -121,6 +122,14 @@ def redis_url(redis_server: str, worker_id: str) -> Iterator[str]:
         client.flushdb()
         yield url
         client.flushdb()
+
+
+@pytest.fixture(scope="session")
+def full_redis() -> Iterator[str]:
+    """The address of a Redis server that can be read and stores nothing more."""
+    with _or_skip(), redis_servers.running() as url, Redis.from_url(url) as client:
+        client.config_set("maxmemory", "1")
+        yield f"{url}/0"
 
 
 @pytest.fixture(scope="session")

@@ -65,6 +65,13 @@ def test_redis_is_reported(client: Client, settings: Settings, redis_url: str) -
 
 
 @pytest.mark.usefixtures("db")
+def test_redis_that_stores_nothing_is_reported(client: Client, settings: Settings, full_redis: str) -> None:
+    settings.REDIS_URL = full_redis
+    response = client.get("/health/ready/")
+    assert (response.status_code, response.json()["broker"]) == (200, "unreachable (OutOfMemoryError)")
+
+
+@pytest.mark.usefixtures("db")
 def test_redis_away_is_reported_and_does_not_count(client: Client, settings: Settings) -> None:
     settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}/0"
     response = client.get("/health/ready/")

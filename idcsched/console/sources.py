@@ -72,11 +72,8 @@ def source(request: HttpRequest, code: str) -> HttpResponse:
             if request.POST.get("do") == "run":
                 with console_origin(request):
                     services.source_ask(source=found, now=now)
-                if source_announce(found.pk, by_hand=True):
-                    messages.success(request, _("It is being asked; its run appears below."))
-                else:
-                    said = _("It is due, but the workers can't be told now; they ask it at their next round.")
-                    messages.warning(request, said)
+                source_announce(found.pk, by_hand=True)
+                messages.success(request, _("It is being asked; its run appears below."))
                 return HttpResponseRedirect(request.path)
             asked = trial_context(source_try(source=found, now=now))
         except IdcschedError as error:

@@ -1,16 +1,13 @@
 """Imports in the background: uploaded, checked, confirmed or withdrawn, applied."""
 
-import logging
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from celery import current_app
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext, override
-from kombu.exceptions import OperationalError as BrokerAway
 from structlog.contextvars import bound_contextvars
 
 from idcsched.accounts.models import User
@@ -20,6 +17,7 @@ from idcsched.audit.row_check import row_check
 from idcsched.framework.errors import Conflict, Forbidden, IdcschedError, Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.scope import scoped
+from idcsched.jobs.announcing import announce
 from idcsched.language.wording import explained
 
 from .importing import Outcome, import_inventory
@@ -28,8 +26,6 @@ from .models import Import, Missing, State
 from .reading import MAX_BYTES, read_files
 
 __all__ = ["import_confirm", "import_create", "import_run", "import_withdraw", "imports_prune", "imports_resume"]
-
-logger = logging.getLogger(__name__)
 
 SHOWN = 1000
 """How many changes of each kind and action are kept to be shown."""
@@ -112,7 +108,7 @@ def imports_resume(*, now: datetime) -> dict[str, int]:
     waiting = Import.objects.filter(claimable(), moved_at__lt=now - GRACE).order_by("pk")
     import_ids = list(waiting.values_list("pk", flat=True)[:100])
     for import_id in import_ids:
-        _send(import_id)
+        _announce(import_id)
     return {"resumed": len(import_ids)}
 
 
@@ -185,12 +181,4 @@ def _text_fault(text: str) -> Mapping[str, str]:
 
 
 def _announce(import_id: int) -> None:
-    transaction.on_commit(lambda: _send(import_id))
-
-
-def _send(import_id: int) -> None:
-    """Announce the import to the workers; where that fails, the sweep does so later."""
-    try:
-        current_app.send_task("idcsched.imports.tasks.import_run", [import_id], retry=False)
-    except (BrokerAway, OSError) as error:
-        logger.warning("the broker is away, import %s waits for the sweep: %s", import_id, error)
+    transaction.on_commit(lambda: announce("idcsched.imports.tasks.import_run", import_id))

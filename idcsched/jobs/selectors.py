@@ -1,7 +1,8 @@
-"""The processes that do background work, and the depths of their queues."""
+"""The processes that do background work, and the broker with the depths of its queues."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -15,7 +16,7 @@ from redis.exceptions import RedisError
 from idcsched.jobs.heartbeat import EVERY_SECONDS
 from idcsched.jobs.models import Heartbeat, ProcessKind
 
-__all__ = ["Process", "processes", "queue_depths"]
+__all__ = ["Process", "processes", "queue_depths", "working_redis"]
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ def processes(*, now: datetime) -> list[Process]:
 
 
 def queue_depths() -> Mapping[str, int | None]:
-    """Return how many messages wait in each queue; None where the broker does not answer."""
+    """Return how many messages wait in each queue; None where the broker does not answer or takes no messages."""
     names = [queue.name for queue in settings.CELERY_TASK_QUEUES]
     try:
         return dict(zip(names, _redis_depths(names) if settings.REDIS_URL else _embedded_depths(names), strict=True))
@@ -55,8 +56,19 @@ def queue_depths() -> Mapping[str, int | None]:
 
 
 def _redis_depths(names: list[str]) -> list[int]:
-    with Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1) as redis:
+    with working_redis() as redis:
         return [int(redis.llen(name)) for name in names]
+
+
+@contextmanager
+def working_redis() -> Iterator[Redis]:
+    """Yield a client of the broker's Redis, which has just stored something; raises RedisError where it does not.
+
+    A Redis whose memory or disk is full, or that has become a replica, still answers what only reads.
+    """
+    with Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1) as redis:
+        redis.set("idcsched:probe", "", ex=60)
+        yield redis
 
 
 def _embedded_depths(names: list[str]) -> list[int]:

@@ -1,20 +1,18 @@
 """Callbacks to a placement's address: each is written with its event, in the same transaction."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from urllib.parse import urlsplit
 from uuid import UUID
 
 import msgspec
-from celery import current_app
 from django.db import transaction
-from kombu.exceptions import OperationalError as BrokerAway
 
 from idcsched.accounts.models import Tenant
 from idcsched.framework.answer import LineUse
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
+from idcsched.jobs.announcing import announce
 from idcsched.outbound.hosts import AllowedHosts
 from idcsched.scheduling.schedule import callback_url_check
 
@@ -29,8 +27,6 @@ __all__ = [
     "callbacks_of",
     "may_be_called",
 ]
-
-logger = logging.getLogger(__name__)
 
 KINDS: Mapping[str, str] = {Move.LOST: "placement.machines_lost", Move.FOUND: "placement.machines_found"}
 """The callback types of moves that do not change the state."""
@@ -69,18 +65,14 @@ def callbacks_of(events: Sequence[Event]) -> list[Delivery]:
 
 
 def announce_on_commit(placement: Placement) -> None:
-    """Send a message to the workers about the placement's callbacks once the transaction is committed."""
+    """Announce the placement's callbacks to the workers once the transaction is committed."""
     if placement.callback_url:
         transaction.on_commit(lambda: announce_now(placement.pk))
 
 
 def announce_now(placement_id: UUID) -> None:
-    """Send a message to the workers; where the broker is away, the sweep finds the callbacks."""
-    task, arguments = "idcsched.placement.tasks.placement_deliver", [str(placement_id)]
-    try:
-        current_app.send_task(task, arguments, retry=False, expires=MESSAGE_SECONDS)
-    except (BrokerAway, OSError) as error:
-        logger.warning("the broker is away, callbacks of %s wait for the sweep: %s", placement_id, error)
+    """Announce the placement's callbacks to the workers."""
+    announce("idcsched.placement.tasks.placement_deliver", str(placement_id), expires=MESSAGE_SECONDS)
 
 
 def callback_host_check(url: str | None, tenant: Tenant | None) -> None:
@@ -111,6 +103,7 @@ def _delivery(placement: Placement, event: Event) -> Delivery:
         version=event.version,
         kind=kind,
         url=placement.callback_url,
+        host=urlsplit(placement.callback_url).hostname or "",
         payload=msgspec.json.encode(document).decode("utf-8"),
     )
 

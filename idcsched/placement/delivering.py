@@ -3,28 +3,35 @@
 A worker claims the row of the oldest pending callback for a limited time, sends the callback outside of any
 transaction, and writes the outcome to the row. If the worker dies in between, the claim runs out and another worker
 sends the message again under the same id.
+
+A few workers at a time send to one host, by leases, and go on with what else is due there; so a slow receiver delays
+its own callbacks and hardly those of others.
 """
 
 import logging
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from idcsched.accounts.callback_secrets import secrets_in_force
 from idcsched.audit.services import change_record
 from idcsched.framework.errors import NotFound
 from idcsched.framework.messages import _
+from idcsched.jobs.services import lease_give_up, lease_take
 from idcsched.outbound.client import Request, shared_client
 from idcsched.outbound.errors import HostRefused, OutboundError
 
 from .callbacks import announce_now, may_be_called
-from .models import Delivery, DeliveryState
+from .models import Delivery, DeliveryState, Placement
 from .signing import signed_headers
 
 __all__ = ["KEPT", "callbacks_announce", "deliveries_prune", "delivery_resend", "placement_deliver"]
@@ -32,6 +39,7 @@ __all__ = ["KEPT", "callbacks_announce", "deliveries_prune", "delivery_resend", 
 logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS = 10.0
+LONGEST_NAME = 100
 CLAIM = timedelta(seconds=60)
 """The duration of a claim: longer than a try may take."""
 SOONEST, LATEST = timedelta(seconds=5), timedelta(hours=1)
@@ -39,25 +47,36 @@ JITTER = 0.25
 LONGEST = timedelta(days=1)
 KEPT = timedelta(days=30)
 """How long callbacks are kept, to be looked up or sent again."""
-IN_A_ROW = 20
-"""How many callbacks of one placement are sent before another placement gets its turn."""
+AT_A_TIME = 2
+"""How many callbacks are on their way to one host at a time."""
+TURN = timedelta(seconds=10)
+"""How long a worker goes on with one host before it takes the next message."""
 
 
 def placement_deliver(*, placement_id: UUID) -> int:
-    """Send pending callbacks, oldest first, until one fails; return how many arrived. Workers may run it at once."""
-    delivered = 0
-    while delivered < IN_A_ROW and (delivery := _claimed(placement_id)) is not None and _deliver(delivery):
-        delivered += 1
+    """Send what is due of the placement, then of others at the same host; return how many callbacks arrived.
+
+    Workers may run it at once. Those who find enough others at the host leave all to these.
+    """
+    host = urlsplit(Placement.objects.values_list("callback_url", flat=True).get(pk=placement_id)).hostname or ""
+    due: UUID | None = placement_id
+    delivered, until = 0, timezone.now() + TURN
+    while due is not None and timezone.now() < until:
+        with _at_host(host) as may_send:
+            if not may_send:
+                return delivered
+            delivered += _deliver_oldest(due)
+        due = _due_at(timezone.now()).filter(host=host).values_list("placement", flat=True).first()
+    if due is not None:
+        announce_now(due)
     return delivered
 
 
 def callbacks_announce(*, now: datetime, at_most: int = 500) -> int:
-    """Send a message to the workers for each placement with a due callback; return for how many placements."""
-    earlier = Delivery.objects.filter(
-        placement=OuterRef("placement"), state=DeliveryState.PENDING, version__lt=OuterRef("version")
-    )
-    first = Delivery.objects.filter(_due(now), ~Exists(earlier))
-    placements = list(first.order_by("next_try_at").values_list("placement", flat=True)[:at_most])
+    """Announce placements with a due callback, as many of each host as are sent at a time; return how many."""
+    number = Window(RowNumber(), partition_by="host", order_by="next_try_at")
+    first = _due_at(now).annotate(number=number).filter(number__lte=AT_A_TIME)
+    placements = list(first.values_list("placement", flat=True)[:at_most])
     for placement_id in placements:
         announce_now(placement_id)
     return len(placements)
@@ -92,6 +111,27 @@ def _due(now: datetime) -> Q:
     return unclaimed & Q(state=DeliveryState.PENDING, next_try_at__lte=now)
 
 
+def _due_at(now: datetime) -> QuerySet[Delivery]:
+    """Return the callbacks to be sent now, longest due first: of each placement the oldest pending one, if due."""
+    earlier = Delivery.objects.filter(
+        placement=OuterRef("placement"), state=DeliveryState.PENDING, version__lt=OuterRef("version")
+    )
+    return Delivery.objects.filter(_due(now), ~Exists(earlier)).order_by("next_try_at")
+
+
+@contextmanager
+def _at_host(host: str) -> Iterator[bool]:
+    """Yield whether one more callback may be sent to the host during the block."""
+    holder, now = uuid4(), timezone.now()
+    names = (f"callback {number} to {host}"[:LONGEST_NAME] for number in range(AT_A_TIME))
+    name = next((name for name in names if lease_take(name=name, holder=holder, now=now, lasting=CLAIM)), None)
+    try:
+        yield name is not None
+    finally:
+        if name is not None:
+            lease_give_up(name=name, holder=holder)
+
+
 def _claimed(placement_id: UUID) -> Delivery | None:
     """Claim the oldest pending callback, if it is due; one statement, which succeeds for one caller only."""
     claim, now = uuid4(), timezone.now()
@@ -102,7 +142,11 @@ def _claimed(placement_id: UUID) -> Delivery | None:
     return Delivery.objects.select_related("placement__tenant").filter(claim=claim).first()
 
 
-def _deliver(delivery: Delivery) -> bool:
+def _deliver_oldest(placement_id: UUID) -> bool:
+    """Send the placement's oldest pending callback, if it is due; return whether it arrived."""
+    delivery = _claimed(placement_id)
+    if delivery is None:
+        return False
     try:
         _send(delivery)
     except Exception as error:

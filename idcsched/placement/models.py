@@ -156,6 +156,7 @@ class Delivery(models.Model):
     version = models.PositiveIntegerField(_("version"))
     kind = models.CharField(_("type"), max_length=40)
     url = models.CharField(_("address"), max_length=2000)
+    host = models.CharField(_("host"), max_length=255, db_default="", editable=False)
     payload = models.TextField(_("payload"))
     state = models.CharField(_("state"), max_length=9, choices=DeliveryState.choices, default=DeliveryState.PENDING)
     created_at = models.DateTimeField(_("created"), default=timezone.now)

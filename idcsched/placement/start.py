@@ -1,21 +1,19 @@
 """Starting machines: a new attempt in the placement's IDC with a row for each machine, before any provider call."""
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from celery import current_app
 from django.db import transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError as BrokerAway
 
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, Invalid
 from idcsched.framework.messages import _
 from idcsched.framework.request import Machine as Shape
 from idcsched.framework.request import Request
+from idcsched.jobs.announcing import announce
 
 from .events import advance
 from .lifecycle import Move
@@ -23,8 +21,6 @@ from .models import Attempt, Machine, MachineState, Placement
 from .provider_rows import providers_usable
 
 __all__ = ["MOST_MACHINES", "announce_machines", "attempt_begin", "machines_check", "provision_begin", "tend_soon"]
-
-logger = logging.getLogger(__name__)
 
 MOST_MACHINES = 1000
 """The most machines that are started for one placement."""
@@ -76,23 +72,18 @@ def tend_soon(machines: Iterable[Machine], state: MachineState, now: datetime, *
 
 
 def announce_machines(ids: Iterable[UUID], now: datetime) -> None:
-    """Send a message to the workers for each machine on commit; where the broker is away, the sweep finds them.
+    """Announce each machine to the workers on commit.
 
     The sweep sends no other message for a machine within `ANNOUNCED`, so that messages don't pile up.
     """
     machine_ids = list(ids)
     Machine.objects.filter(pk__in=machine_ids).update(announced_until=now + ANNOUNCED)
-    transaction.on_commit(lambda: _send(map(str, machine_ids)))
+    transaction.on_commit(lambda: _announce(machine_ids))
 
 
-def _send(machine_ids: Iterable[str]) -> None:
-    task, expires = "idcsched.placement.tasks.machine_tend", ANNOUNCED.total_seconds()
+def _announce(machine_ids: Iterable[UUID]) -> None:
     for machine_id in machine_ids:
-        try:
-            current_app.send_task(task, [machine_id], retry=False, expires=expires)
-        except (BrokerAway, OSError) as error:
-            logger.warning("the broker is away, machines wait for the sweep: %s", error)
-            return
+        announce("idcsched.placement.tasks.machine_tend", str(machine_id), expires=ANNOUNCED.total_seconds())
 
 
 def _machines(attempt: Attempt, request: Request) -> Iterator[Machine]:

@@ -1,6 +1,5 @@
 """Backtests and advice in the background: asked for, computed by a worker, kept for a while."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
@@ -8,11 +7,9 @@ from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from celery import current_app
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
-from kombu.exceptions import OperationalError as BrokerAway
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
@@ -20,6 +17,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, Invalid
 from idcsched.framework.messages import _
 from idcsched.framework.profile import ProfileBody, compile_profile
+from idcsched.jobs.announcing import announce
 from idcsched.language.wording import explained
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision, Profile
@@ -39,8 +37,6 @@ __all__ = [
     "backtests_prune",
     "backtests_resume",
 ]
-
-logger = logging.getLogger(__name__)
 
 DRAFT: Final = "draft"
 ATTEMPTS: Final = 3
@@ -90,7 +86,7 @@ def backtest_create(
         policies=policies,
         optimum=optimum,
     )
-    transaction.on_commit(lambda: _send(row.pk))
+    _announce(row.pk)
     return row
 
 
@@ -124,10 +120,7 @@ def backtest_run(*, backtest_id: UUID) -> dict[str, int]:
 
 def advice_ask() -> None:
     """Have a worker compute new advice; where the broker is away, the night brings it."""
-    try:
-        current_app.send_task("idcsched.planning.tasks.advise", retry=False)
-    except (BrokerAway, OSError) as error:
-        logger.warning("the broker is away, advice waits for the night: %s", error)
+    announce("idcsched.planning.tasks.advise")
 
 
 def advice_run() -> Advice:
@@ -146,7 +139,7 @@ def backtests_resume(*, now: datetime) -> dict[str, int]:
     """Announce to the workers the backtests that none of them has: the message was lost, or the worker is gone."""
     waiting = Backtest.objects.filter(_waiting(now), created_at__lt=now - GRACE).values_list("pk", flat=True)
     for backtest_id in list(waiting):
-        _send(backtest_id)
+        _announce(backtest_id)
     return {"resumed": len(waiting)}
 
 
@@ -203,9 +196,5 @@ def _body_in_force(profile: Profile) -> dict[str, Any]:
     return body
 
 
-def _send(backtest_id: UUID) -> None:
-    """Announce the backtest to the workers; where that fails, the sweep does so later."""
-    try:
-        current_app.send_task("idcsched.planning.tasks.backtest_run", [str(backtest_id)], retry=False)
-    except (BrokerAway, OSError) as error:
-        logger.warning("the broker is away, backtest %s waits for the sweep: %s", backtest_id, error)
+def _announce(backtest_id: UUID) -> None:
+    transaction.on_commit(lambda: announce("idcsched.planning.tasks.backtest_run", str(backtest_id)))

@@ -4,6 +4,9 @@ The database's own time-outs do not help against a frozen server: the kernel of 
 packets, and `statement_timeout` is counted by the server itself. So a process that calls `watch` has a thread that
 looks for statements which have taken too long, and shuts down the socket of their connection. The statement then fails
 with OperationalError, as if the server had died.
+
+A server that can only be read, such as a standby after a fail-over, is treated alike in every process: a statement that
+would write fails with OperationalError and its connection is closed, so that the next one may reach the new primary.
 """
 
 import os
@@ -15,7 +18,8 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final
 
-from psycopg2 import InterfaceError
+from psycopg2 import InterfaceError, OperationalError
+from psycopg2.errors import ReadOnlySqlTransaction
 from psycopg2.extensions import connection as Psycopg2Connection  # noqa: N812  # a class with a small name
 from psycopg2.extensions import cursor as Psycopg2Cursor  # noqa: N812
 
@@ -57,6 +61,9 @@ def _watched(connection: Psycopg2Connection) -> Iterator[None]:
         _running[thread] = connection, monotonic()
     try:
         yield
+    except ReadOnlySqlTransaction as error:
+        connection.close()
+        raise OperationalError(str(error)) from error
     finally:
         with _lock:
             del _running[thread]

@@ -11,7 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from idcsched.db.places import place
+from idcsched.db.standby import read_only
 from idcsched.framework.errors import IdcschedError, Unavailable
+from idcsched.jobs.selectors import working_redis
 from idcsched.scheduling.live import live as picture
 
 __all__ = ["live", "ready"]
@@ -27,7 +29,7 @@ def live(request: HttpRequest) -> JsonResponse:
 @require_safe
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
-    """Answer 200 when the database is there and migrated and the snapshot is recent enough to answer with, else 503.
+    """Answer 200 when the database can be written and is migrated and the snapshot is recent enough, else 503.
 
     The broker's state is reported as well, but does not count: recommendations need no broker. While no place is free,
     neither is asked.
@@ -55,7 +57,9 @@ def _state(check: Callable[[], str]) -> str:
 def _database() -> str:
     connection = connections[DEFAULT_DB_ALIAS]
     executor = MigrationExecutor(connection)
-    return "not migrated" if executor.migration_plan(executor.loader.graph.leaf_nodes()) else "ok"
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return "not migrated"
+    return "read-only" if read_only() else "ok"
 
 
 def _snapshot() -> str:
@@ -69,8 +73,5 @@ def _snapshot() -> str:
 def _broker() -> str:
     if not settings.REDIS_URL:
         return "embedded"
-    from redis import Redis  # noqa: PLC0415 - without Redis its client need not be in memory
-
-    with Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1) as redis:
-        redis.ping()
-    return "ok"
+    with working_redis():
+        return "ok"

@@ -15,6 +15,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from prometheus_client.registry import Collector
 
 from idcsched.db.places import place
+from idcsched.db.standby import read_only
 from idcsched.framework.errors import Unavailable
 from idcsched.placement.instruments import PlacementFigures
 from idcsched.scheduling.instruments import SnapshotFigures
@@ -33,11 +34,15 @@ class DatabaseFigures(Collector):
         figures: list[Metric] = []
         try:
             with place():
-                figures = [*BackgroundFigures().collect(), *PlacementFigures().collect()]
+                figures = [_writable(), *BackgroundFigures().collect(), *PlacementFigures().collect()]
         except (Error, Unavailable):
             pass
         yield from figures
         yield GaugeMetricFamily("idcsched_database_up", "Whether the database answers.", value=bool(figures))
+
+
+def _writable() -> Metric:
+    return GaugeMetricFamily("idcsched_database_writable", "Whether the database can be written.", not read_only())
 
 
 FROM_ELSEWHERE: Final = CollectorRegistry()

@@ -3,7 +3,6 @@
 import logging
 import sys
 
-from celery import current_app
 from django.conf import settings
 from django.db import Error, connection
 from django.urls import get_resolver
@@ -24,8 +23,6 @@ SWITCH_AFTER = 0.001
 An answer releases the lock a dozen times, and each time waits so long to get it back while another request stores
 hundreds of samples, say.
 """
-BROKER_WITHIN = 1.0
-"""Seconds in which the broker must take a message. A task that no message announces is found by its sweep."""
 
 
 def begin() -> None:
@@ -37,10 +34,6 @@ def begin() -> None:
     freeze_loaded_objects()
     sys.setswitchinterval(SWITCH_AFTER)
     deadline.watch(seconds=settings.DATABASE_TIMEOUT)
-    current_app.conf.broker_transport_options |= {
-        "socket_timeout": BROKER_WITHIN,
-        "socket_connect_timeout": BROKER_WITHIN,
-    }
     live.follow()
     _know_the_inventory()
     sharing_start()

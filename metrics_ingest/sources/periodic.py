@@ -1,14 +1,12 @@
 """The periodic tasks of sources, one per source, in the tables that Celery beat reads."""
 
 import json
-import logging
 from datetime import timedelta
 from typing import Any
 
-from celery import current_app
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
-from kombu.exceptions import OperationalError
 
+from idcsched.jobs.announcing import announce
 from metrics_ingest.models import Source
 from metrics_ingest.sources.schedules import Cron, Every, parse_schedule
 
@@ -21,8 +19,6 @@ __all__ = [
     "periodic_tasks_restore",
     "source_announce",
 ]
-
-logger = logging.getLogger(__name__)
 
 RUN_TASK = "metrics_ingest.tasks.source_run"
 COLLECT_QUEUE = "collect"
@@ -78,22 +74,6 @@ def _timing(schedule: Every | Cron) -> dict[str, Any]:
     return {"interval": None, "crontab": cron or CrontabSchedule.objects.create(**fields, timezone=schedule.zone)}
 
 
-def source_announce(source_id: int, *, by_hand: bool = False) -> bool:
-    """Send the workers a message to ask the source if it is due; `by_hand` even where a circuit breaker is open.
-
-    Returns False if the broker is away; the task `sources_sweep` will then try again.
-    """
-    try:
-        current_app.send_task(
-            RUN_TASK,
-            args=[source_id],
-            kwargs={"by_hand": True} if by_hand else {},
-            queue=COLLECT_QUEUE,
-            expires=ANNOUNCEMENT_SECONDS,
-            retry=False,
-            ignore_result=True,
-        )
-    except OperationalError as error:
-        logger.warning("no message to run source %d could be sent; a later sweep tries again: %s", source_id, error)
-        return False
-    return True
+def source_announce(source_id: int, *, by_hand: bool = False) -> None:
+    """Have a worker ask the source if it is due; `by_hand` even where a circuit breaker is open."""
+    announce(RUN_TASK, source_id, expires=ANNOUNCEMENT_SECONDS, **({"by_hand": True} if by_hand else {}))

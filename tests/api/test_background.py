@@ -42,7 +42,7 @@ def test_it_works(viewer: Api, source: Source) -> None:
     status = viewer.get("/status/")["background"]
     (process,) = status["processes"]
     assert (process["trade"], process["name"], process["alive"]) == ("worker", "worker@a", True)
-    assert set(status["queues"]) == {"idcsched", "collect", "provide"}
+    assert set(status["queues"]) == {"idcsched", "collect", "provide", "deliver"}
     (found,) = status["sources"]
     assert (found["code"], found["failures"], found["failing"], found["late"]) == ("loads", 0, False, False)
     assert found["age_seconds"] < 600
@@ -93,8 +93,14 @@ def test_a_worker_that_was_killed_is_missing_until_it_is_forgotten(viewer: Api) 
 def test_a_broker_that_is_away_is_said(viewer: Api, settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
     status = viewer.get("/status/")
-    assert status["background"]["queues"] == {"idcsched": None, "collect": None, "provide": None}
+    assert status["background"]["queues"] == dict.fromkeys(("idcsched", "collect", "provide", "deliver"))
     assert causes(viewer) == ["broker_away"]
+
+
+def test_a_broker_that_takes_no_messages_is_said(viewer: Api, settings: Any, full_redis: str) -> None:
+    settings.REDIS_URL = full_redis
+    assert causes(viewer) == ["broker_away"]
+    assert "idcsched_broker_up 0.0" in Client(SERVER_NAME="localhost").get("/metrics").content.decode()
 
 
 def test_prometheus_is_told(source: Source) -> None:

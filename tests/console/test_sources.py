@@ -31,10 +31,10 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """The messages to the workers, which a test takes to them itself."""
     messages: list[dict[str, Any]] = []
 
-    def send_task(name: str, **message: Any) -> None:
-        messages.append({"name": name, **message})
+    def announce(task: str, source_id: int, *, expires: float, **named: Any) -> None:
+        messages.append({"source_id": source_id, **named})
 
-    monkeypatch.setattr("metrics_ingest.sources.periodic.current_app.send_task", send_task)
+    monkeypatch.setattr("metrics_ingest.sources.periodic.announce", announce)
     return messages
 
 
@@ -82,7 +82,7 @@ def test_a_source_that_is_left_to_rest_is_asked_all_the_same(
 
     assert "its run appears below" in text(client.post(PAGE, {"do": "run"}, follow=True))
     (message,) = sent
-    run = source_collect(source_id=message["args"][0], clock=timezone.now, **message["kwargs"])
+    run = source_collect(clock=timezone.now, **message)
     assert run is not None
     page = text(client.get(PAGE))
     assert "failed 5 × in a row" in page

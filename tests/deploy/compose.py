@@ -21,7 +21,7 @@ from tests.servers.postgresql import programs
 __all__ = ["DOCKERFILE", "FILE", "OWN", "Compose", "composed", "image_command"]
 
 FILE, DOCKERFILE = ROOT / "docker-compose.yml", ROOT / "Dockerfile"
-OWN = ("web", "worker", "collector", "provisioner", "beat")
+OWN = ("web", "worker", "collector", "provisioner", "deliverer", "beat")
 """The services that run for good and are not somebody else's program."""
 VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)(?::-([^}]*))?\}")
 INSTRUCTION = re.compile(r"^CMD (\[.*\])$", re.MULTILINE)

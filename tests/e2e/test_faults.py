@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -22,6 +22,7 @@ from uuid import uuid4
 
 import psycopg2
 import pytest
+from redis import Redis
 
 from idcsched.demo.processes import Child, stop
 from idcsched.demo.supervisor import web_command
@@ -32,6 +33,8 @@ from tests.servers import debian, free_port, nginx, paused, postgresql, redis
 pytestmark = [pytest.mark.long, pytest.mark.postgresql, pytest.mark.timeout(150)]
 
 PORTALS = 6
+IN_FLIGHT = 8
+"""Orders at a time: more than a web process has places."""
 LEFT_ALONE = 2.0
 """Seconds after which nginx asks a server again that did not answer; `fail_timeout` in its configuration, and more."""
 AT_ONCE = 1.0
@@ -178,6 +181,24 @@ def full(disk: Path) -> Iterator[None]:
         ballast.unlink()
 
 
+@contextmanager
+def away(server: redis.Server) -> Iterator[None]:
+    server.stop()
+    try:
+        yield
+    finally:
+        server.start()
+
+
+@contextmanager
+def full_memory(server: redis.Server) -> Iterator[None]:
+    """It answers, and stores nothing more."""
+    with Redis.from_url(server.url) as client:
+        client.config_set("maxmemory", "1")
+        yield
+        client.config_set("maxmemory", "0")
+
+
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The disk of the database."""
@@ -225,28 +246,37 @@ def test_postgresql_is_stopped_and_started_again(site: Site) -> None:
     wait_for(lambda: site.ask("GET", on_record).status == 200, "the decision on record", seconds=10)
 
 
-@pytest.mark.parametrize("how", ["stopped", "paused"])
-def test_redis_is(how: str, site: Site) -> None:
-    with away(site.broker) if how == "stopped" else paused(site.broker.pid):
+def test_postgresql_can_only_be_read_after_a_fail_over(site: Site) -> None:
+    site.database.stop()
+    site.database.start(standby=True)
+    try:
+        wait_for(lambda: site.ready().document["database"] == "read-only", "it to be said", seconds=10)
+        assert site.ready().status == 503
+        assert "database_read_only" in site.causes()
+        refused = site.schedule(RESERVED)
+        assert (refused.status, refused.code, refused.headers["retry-after"]) == (503, "database_unavailable", "5")
+        meanwhile = site.recommended()
+    finally:
+        site.do("SELECT pg_promote()")
+    wait_for(lambda: site.schedule(RESERVED).status == 201, "orders again", seconds=10)
+    on_record = f"/api/v1/decisions/{meanwhile.document['decision_id']}/"
+    wait_for(lambda: site.ask("GET", on_record).status == 200, "the decision on record", seconds=10)
+
+
+@pytest.mark.parametrize("how", [away, full_memory, lambda server: paused(server.pid)], ids=["away", "full", "hanging"])
+def test_redis_is(how: Callable[[redis.Server], AbstractContextManager[None]], site: Site) -> None:
+    with how(site.broker):
+        with ThreadPoolExecutor(IN_FLIGHT) as clients:
+            orders = list(clients.map(site.schedule, [PROVISIONED] * IN_FLIGHT))
+        assert {order.status for order in orders} == {202}, orders
         assert site.recommended().status == 200
-        ordered = site.schedule(PROVISIONED, within=5)
-        assert ordered.status == 202, ordered
-        assert site.schedule(RESERVED, within=5).status == 201
+        assert site.schedule(RESERVED).status == 201
         ready = site.ready()
         assert (ready.status, ready.document["database"]) == (200, "ok")
         assert ready.document["broker"].startswith("unreachable")
         wait_for(lambda: {"broker_away", "redis_away"} <= set(site.causes()), "both to be said")
         assert site.ask("GET", "/metrics").status == 200
-    wait_for(lambda: site.state(ordered) == "active", "the machines", seconds=40)
-
-
-@contextmanager
-def away(server: redis.Server) -> Iterator[None]:
-    server.stop()
-    try:
-        yield
-    finally:
-        server.start()
+    wait_for(lambda: {site.state(order) for order in orders} == {"active"}, "the machines", seconds=40)
 
 
 def test_a_worker_hangs(site: Site) -> None:

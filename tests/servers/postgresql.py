@@ -71,7 +71,10 @@ class Server:
     def pid(self) -> int:
         return self._child.process.pid
 
-    def start(self) -> None:
+    def start(self, *, standby: bool = False) -> None:
+        """Start it; as a `standby`, it can only be read until `pg_promote()` is called."""
+        if standby:
+            (self._folder / "data" / "standby.signal").touch()
         self._child = start("postgresql", self._command, log=self._folder / "log", folder=self._folder, user=self._user)
         _wait(self._child, self.url)
 

@@ -20,6 +20,7 @@ from idcsched.api.background import Background, background
 from idcsched.api.openapi import paged
 from idcsched.api.resources import page_response, struct_response
 from idcsched.api.throttling import throttle_state
+from idcsched.db.standby import read_only
 from idcsched.framework.plugin import Plugin
 from idcsched.language.wording import say
 from idcsched.placement.models import Placement
@@ -153,6 +154,8 @@ def _causes(state: LiveState, throttle: str, placements: PlacementsStatus) -> It
     """Yield a code for each fault of the web server's side; `background()` adds those of the background work."""
     if live.lagging:
         yield "snapshot_lagging"
+    if read_only():
+        yield "database_read_only"
     if recorder.dropped:
         yield "records_dropped"
     if throttle == "redis_away":
