@@ -1,7 +1,7 @@
 """`python -m bench [ROW …] [--rounds N]`: measures, prints a table, writes var/bench.json.
 
 ROW is the beginning of a row's name, or a word in it; none: all rows. A row that can't be measured here is named
-with the reason, and makes the exit status 2; one that is measured and not met makes it 1.
+with the reason, and makes the exit status 2.
 """
 
 import argparse
@@ -24,8 +24,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     results, failures = _measured(rows, options.rounds)
     _write(results, options.into)
-    print(f"\n{_verdict(results, failures)}; figures in {options.into}")
-    return 2 if failures else int(not all(result.met for result in results))
+    print(f"\n{len(results)} of {len(rows)} rows are measured; figures in {options.into}")
+    return 2 if failures else 0
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -38,7 +38,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 
 def _measured(rows: list[Row], rounds: int) -> tuple[list[Result], dict[str, str]]:
     results, failures = [], {}
-    print(f"{'row':<24}{'ours':>11}{'theirs':>11} {'unit':<8}{'ratio':>9}{'at best':>9}{'required':>10}", flush=True)
+    print(f"{'row':<24}{'ours':>11}{'theirs':>11} {'unit':<8}{'ratio':>9}{'at best':>9}", flush=True)
     with ExitStack() as stack:
         workshop = Workshop(stack)
         for row in rows:
@@ -54,10 +54,10 @@ def _measured(rows: list[Row], rounds: int) -> tuple[list[Result], dict[str, str
 
 
 def _line(result: Result) -> str:
-    figures, mark = result.document(), "" if result.met else "  NOT MET"
+    figures = result.document()
     return (
         f"{result.row.name:<24}{figures['ours']:>11}{figures['theirs']:>11} {result.row.unit:<8}"
-        f"{figures['ratio']:>9}{figures['ratio_at_best']:>9}{figures['required']:>10}{mark}"
+        f"{figures['ratio']:>9}{figures['ratio_at_best']:>9}"
     )
 
 
@@ -68,12 +68,6 @@ def _write(results: list[Result], into: Path) -> None:
     names = {figures["name"] for figures in fresh}
     into.parent.mkdir(parents=True, exist_ok=True)
     into.write_text(json.dumps([*(old for old in kept if old["name"] not in names), *fresh], indent=1) + "\n")
-
-
-def _verdict(results: list[Result], failures: dict[str, str]) -> str:
-    missed = [result.row.name for result in results if not result.met]
-    told = f"{len(results) - len(missed)} of {len(results) + len(failures)} rows are met"
-    return told + (f"; not met: {', '.join(missed)}" if missed else "")
 
 
 if __name__ == "__main__":

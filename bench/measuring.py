@@ -31,10 +31,6 @@ class Result:
         best = min if self.row.better == "less" else max
         return self.row.ratio(best(self.ours), best(self.theirs))
 
-    @property
-    def met(self) -> bool:
-        return self.ratio >= self.row.required
-
     def document(self) -> dict[str, object]:
         return {
             "name": self.row.name,
@@ -42,7 +38,6 @@ class Result:
             "theirs": rounded(statistics.median(self.theirs)),
             "unit": self.row.unit,
             "ratio": rounded(self.ratio),
-            "required": rounded(self.row.required),
             "ratio_at_best": rounded(self.ratio_at_best),
             "rounds": len(self.ours),
         }

@@ -43,7 +43,7 @@ class Workshop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """`required` is the ratio from which on the row is met; `better` says whether a small or a large figure is good.
+    """`better` says whether a small or a large figure is good.
 
     The ratio is theirs ÷ ours where less is better and ours ÷ theirs where more is, so that larger is always better.
     `set_up` makes both sides ready, and checks that they do the same.
@@ -52,7 +52,6 @@ class Row:
     name: str
     title: str
     unit: str
-    required: float
     set_up: Callable[[Workshop], Sides] = field(repr=False)
     better: Literal["less", "more"] = "less"
 

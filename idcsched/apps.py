@@ -10,3 +10,6 @@ class ProjectConfig(AppConfig):
     def ready(self) -> None:
         import idcsched.celery  # noqa: PLC0415 - shared tasks bind to the app that exists
         import idcsched.config.checks  # noqa: F401, PLC0415 - registers the checks
+        from idcsched.language.library_refusals import reword_refusals  # noqa: PLC0415 - needs the settings
+
+        reword_refusals()

@@ -255,7 +255,7 @@ class BandwidthDay(models.Model):
 
     class Meta:
         verbose_name = _("bandwidth of a day")
-        verbose_name_plural = _("bandwidth of days")
+        verbose_name_plural = _("bandwidth by day")
         ordering = ["line", "day"]
         constraints = [
             unique("line", "day", name="bandwidth_day_unique"),
@@ -289,7 +289,7 @@ class BandwidthMonth(models.Model):
 
     class Meta:
         verbose_name = _("bandwidth of a month")
-        verbose_name_plural = _("bandwidth of months")
+        verbose_name_plural = _("bandwidth by month")
         ordering = ["line", "-month"]
         constraints = [
             unique("line", "month", name="bandwidth_month_unique"),

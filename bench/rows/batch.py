@@ -45,7 +45,6 @@ ROWS = (
         name="batch_distinct",
         title="a batch of 1,000 requests over 1,000 IDCs, beside 1,000 single decisions",
         unit="us",
-        required=1 / 1.2,
         set_up=beside_single_calls,
     ),
 )

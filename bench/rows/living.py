@@ -108,28 +108,24 @@ ROWS = (
         name="process_mb",
         title="a process with the picture of 10,000 IDCs, 3 lines each, 20 metrics a line",
         unit="MB",
-        required=1,
         set_up=lambda workshop: held(workshop, 0, 130.0),
     ),
     Row(
         name="process_peak_mb",
         title="… and how much more it holds while the picture is built",
         unit="MB",
-        required=1,
         set_up=lambda workshop: held(workshop, 1, 60.0),
     ),
     Row(
         name="snapshot_refresh_ms",
         title="… taking in new values of 1 % of the lines",
         unit="ms",
-        required=1,
         set_up=refreshing,
     ),
     Row(
         name="freshness_p99_s",
         title="… from a commit in one process to its effect in another, 99 in 100",
         unit="s",
-        required=1,
         set_up=freshness,
     ),
 )

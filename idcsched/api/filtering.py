@@ -92,6 +92,8 @@ class _Time(forms.Field):
 class _Number(forms.FloatField):
     """Form field of a finite number; an empty text is an error."""
 
+    default_error_messages: ClassVar[Any] = {"invalid": gettext_lazy("This must be a number.")}
+
     def to_python(self, value: Any) -> Any:
         if value == "":
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid")

@@ -48,6 +48,11 @@ class Schema(AutoSchema):
         queryset = getattr(self.view, "queryset", None)
         return summary_of(self.get_operation_id(), self._action(), getattr(queryset, "model", None))
 
+    def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
+        super()._insert_field_validators(field, schema)
+        if "oneOf" in schema:  # an empty text is one of both to whom `format` is a remark
+            schema["anyOf"] = schema.pop("oneOf")
+
     def get_override_parameters(self) -> list[Any]:
         return [*super().get_override_parameters(), *self._headers()]
 

@@ -51,6 +51,23 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
+TITLES = {
+    400: _("Bad Request"),
+    401: _("Unauthorized"),
+    403: _("Forbidden"),
+    404: _("Not Found"),
+    405: _("Method Not Allowed"),
+    406: _("Not Acceptable"),
+    409: _("Conflict"),
+    412: _("Precondition Failed"),
+    413: _("Request Entity Too Large"),
+    415: _("Unsupported Media Type"),
+    422: _("Unprocessable Entity"),
+    429: _("Too Many Requests"),
+    500: _("Internal Server Error"),
+    503: _("Service Unavailable"),
+}
+"""The titles of problem documents: the phrases of HTTP, so that they can be translated."""
 RETRY_SECONDS = 5
 LONGEST = 1000
 """The most characters of one text in a problem document."""
@@ -78,11 +95,10 @@ def problem(
     status: int, code: str, detail: str, errors: list[dict[str, str]] | None = None, **extra: Any
 ) -> dict[str, Any]:
     """Return a problem document, its texts shortened and its errors limited."""
-    title = HTTPStatus(status).phrase
     listed = islice(errors or (), MOST_ERRORS)
     return {
         "type": "about:blank",
-        "title": title,
+        "title": gettext(TITLES.get(status) or HTTPStatus(status).phrase),
         "status": status,
         "detail": shortened(detail),
         "code": code,

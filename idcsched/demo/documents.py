@@ -29,8 +29,8 @@ def seed_example() -> Mapping[str, Sequence[Document]]:
 
 @cache
 def demo(kind: str) -> Sequence[Document]:
-    """Read one kind of the demo's objects: `isps regions idcs metrics taints affinities providers`,
-    or `traffic readings`."""
+    """Read one kind of the demo's objects: `isps regions idcs metrics taints affinities providers
+    shapes`, or `traffic readings`."""
     documents: Sequence[Document] = json.loads((FIXTURES / "demo" / f"{kind}.json").read_text(encoding="utf-8"))
     return documents
 

@@ -11,6 +11,7 @@ from idcsched.audit.context import origin_set
 from idcsched.inventory.services import affinity_create, idc_create, isp_create, region_create, taint_create
 from idcsched.placement.services import provider_create
 from idcsched.scheduling.services import profile_create
+from idcsched.scheduling.shapes import shape_create
 from metrics_ingest.services import Sample, metric_create, samples_store
 
 from .credentials import TENANT, credentials_issue
@@ -35,6 +36,8 @@ def demo_load(*, now: datetime) -> dict[str, int]:
         _inventory({kind: demo(kind) for kind in ("isps", "regions", "idcs", "metrics", "taints", "affinities")}, now)
         for document in demo("providers"):
             provider_create(**document)
+        for document in demo("shapes"):
+            shape_create(**document)
         samples = samples_store(samples=[Sample(**document, at=now) for document in example["samples"]], now=now)
         measured = measurements_store(at=now, now=now)
         credentials_issue(tenant=tenant_create(code=TENANT, name="Demo"))

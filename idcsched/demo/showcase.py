@@ -21,10 +21,6 @@ WIDTH: Final = 100
 SECONDS: Final = 30
 BILL, ROOM = "billing_cost", "network_flow"
 
-EVENING: Final = (
-    *(0.35, 0.22, 0.12, 0.08, 0.06, 0.05, 0.06, 0.10, 0.16, 0.22, 0.27, 0.30),
-    *(0.36, 0.34, 0.30, 0.29, 0.32, 0.40, 0.55, 0.75, 0.93, 1.00, 0.90, 0.62),
-)
 ORDER: Final[Mapping[str, Any]] = {
     "request_id": "first-order",
     "region": "huanan",
@@ -32,7 +28,6 @@ ORDER: Final[Mapping[str, Any]] = {
     "machines": [{"count": 3, "bandwidth_mbps": 300}],
     "labels": {"business": "live-streaming"},
     "client": {"region": "440000"},
-    "shape": EVENING,
     "explain": "full",
 }
 TITLE: Final = (

@@ -315,12 +315,18 @@ def _tie(decision: Decision, most: int) -> Tie | None:
 
 
 def _margin(decision: Decision) -> Margin | None:
-    """Return the winner's lead over the runner-up, and the weight of each scorer at which the two draw level."""
+    """Return the winner's lead over the next in the ranking, and the weight of each scorer at which they draw level.
+
+    None where nobody ranks behind the winner, which need not be the best.
+    """
     ranking, winner = decision.ranking, decision.picked
-    if ranking.size <= 1:
+    if not ranking.size:
         return None
-    best = ranking.head(2)
-    second: int = best.item(0) if best.item(0) != winner else best.item(1)
+    order = ranking.head(2) if ranking.head(1).item(0) == winner else ranking.order
+    behind = order[int(np.flatnonzero(order == winner).item()) + 1 :]
+    if not behind.size:
+        return None
+    second = int(behind[0])
     lead = float(rounded(ranking.totals.item(winner) - ranking.totals.item(second)))
     return Margin(
         runner_up=decision.code(second),

@@ -5,12 +5,13 @@ matches `NotIn` and `DoesNotExist` only. An empty term or list is refused: some 
 others as nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from .decoding import convert
+from .decoding import convert, pointer_token
 from .errors import FieldError, Invalid
 from .messages import _
 
@@ -26,17 +27,28 @@ __all__ = [
     "Term",
     "Toleration",
     "empty_selector",
-    "parse_new_terms",
+    "fact_values",
     "parse_terms",
+    "pointed_terms",
     "term_matches",
     "terms_match",
     "tolerated",
     "unknown_facts",
+    "unknown_values",
 ]
 
 FACT_PREFIX = "idc/"
 FACTS = ("code", "isp", "partition", "provider", "region", "tier")
 """The facts of an IDC that selectors may name as `idc/…`, beside labels."""
+NAMES = MappingProxyType(
+    {
+        "idc/code": ("unknown_idc", _("there is no IDC {name}")),
+        "idc/isp": ("unknown_isp", _("there is no ISP {name}")),
+        "idc/region": ("unknown_region", _("there is no region {name}")),
+    }
+)
+"""The facts whose values are names of rows, with the refusal of a name that no row has."""
+TIERS = ("center", "edge")
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 HARD_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 MAX_DIGITS = 18  # always fit into 64 bits
@@ -131,19 +143,18 @@ def parse_terms(document: Any, pointer: str = "") -> tuple[Term, ...]:
     return (convert(document, Term, pointer),)
 
 
-def parse_new_terms(document: Any, pointer: str = "") -> tuple[Term, ...]:
-    """Decode a selector of IDCs that comes in, as `parse_terms` does; raises Invalid for unknown facts, too."""
-    terms = parse_terms(document, pointer)
-    pointers = (
-        [f"{pointer}/{position}" for position in range(len(terms))] if isinstance(document, list | tuple) else [pointer]
-    )
-    if errors := list(unknown_facts(zip(pointers, terms, strict=True))):
-        raise Invalid.of(errors)
-    return terms
+def pointed_terms(terms: Term | Iterable[Term] | None, pointer: str) -> Iterator[tuple[str, Term]]:
+    """Yield each term with its JSON pointer; `pointer` is that of the one term, or of the list."""
+    if isinstance(terms, Term):
+        yield pointer, terms
+        return
+    for position, term in enumerate(terms or ()):
+        yield f"{pointer}/{position}", term
 
 
 def unknown_facts(terms: Iterable[tuple[str, Term]]) -> Iterator[FieldError]:
-    """Yield the `idc/…` keys that name no fact of an IDC; each of the terms comes with its JSON pointer."""
+    """Yield the `idc/…` keys and the tiers that no IDC can have; each of the terms comes with its JSON pointer."""
+    terms = list(terms)
     for pointer, term in terms:
         keys = [(f"{pointer}/match_labels", key) for key in term.match_labels or ()]
         keys += [
@@ -156,6 +167,34 @@ def unknown_facts(terms: Iterable[tuple[str, Term]]) -> Iterator[FieldError]:
                 yield FieldError(
                     position, "unknown_fact", _("there is no {name}; there are {known}"), {"name": key, "known": known}
                 )
+    for position, key, value in fact_values(terms):
+        if key == "idc/tier" and value not in TIERS:
+            choices = ", ".join(TIERS)
+            yield FieldError(position, "invalid_choice", _("this must be one of {choices}"), {"choices": choices})
+
+
+def unknown_values(terms: Iterable[tuple[str, Term]], exists: Callable[[str, str], bool]) -> Iterator[FieldError]:
+    """Yield the names that no row has, by which a term would match nothing, or everything.
+
+    `exists` tells for a key of `NAMES` and a name whether there is such a row; each of the terms comes with its JSON
+    pointer.
+    """
+    for position, key, value in fact_values(terms):
+        if key in NAMES and not exists(key, value):
+            code, detail = NAMES[key]
+            yield FieldError(position, code, detail, {"name": value})
+
+
+def fact_values(terms: Iterable[tuple[str, Term]]) -> Iterator[tuple[str, str, str]]:
+    """Yield each value that a term compares a fact `idc/…` with: its JSON pointer, the fact and the value."""
+    for pointer, term in terms:
+        for key, value in (term.match_labels or {}).items():
+            if key.startswith(FACT_PREFIX):
+                yield f"{pointer}/match_labels/{pointer_token(key)}", key, value
+        for number, expression in enumerate(term.match_expressions or ()):
+            if expression.key.startswith(FACT_PREFIX) and expression.operator in ("In", "NotIn"):
+                for position, value in enumerate(expression.values or ()):
+                    yield f"{pointer}/match_expressions/{number}/values/{position}", expression.key, value
 
 
 def terms_match(terms: Iterable[Term], labels: Labels) -> bool:

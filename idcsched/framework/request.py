@@ -13,8 +13,10 @@ from .errors import Invalid
 from .facts import STOCK_RESOURCES
 from .matching import Effect, LabelKey, LabelValue, Term, Toleration, empty_selector
 from .messages import _
+from .normalize import DECIMALS
 
 __all__ = [
+    "LEAST",
     "Client",
     "Code",
     "Codes",
@@ -37,13 +39,24 @@ Code = Annotated[str, Meta(min_length=1, max_length=63)]
 Codes = Annotated[tuple[Code, ...], Meta(min_length=1, max_length=10_000)]
 Text = Annotated[str, Meta(max_length=255)]
 Amount = Annotated[float, Meta(ge=0, le=1e9)]
+LEAST = 10.0**-DECIMALS
+"""The smallest amount above 0 that figures can show."""
+Need = Annotated[
+    float, Meta(ge=0, le=1e9, extra_json_schema={"not": {"exclusiveMinimum": 0, "exclusiveMaximum": LEAST}})
+]
+A_DAY, A_WEEK = 24, 168
 Shape = Annotated[
     tuple[Amount, ...],
     Meta(
         description="How the order's traffic is spread over a day (24 numbers) or a week (168, from Monday on): how "
         "much flows in each hour, from midnight on in the billing zone. Any scale will do: the largest number stands "
         "for the hour in which all of the machines' bandwidth flows. Without a shape the order is priced as if it were "
-        "flat; the answer's `shape_from` says which."
+        "flat; the answer's `shape_from` says which.",
+        extra_json_schema={
+            "minItems": A_DAY,
+            "maxItems": A_WEEK,
+            "not": {"minItems": A_DAY + 1, "maxItems": A_WEEK - 1},
+        },
     ),
 ]
 Weight = Annotated[float, Meta(ge=0, le=10_000)]
@@ -87,11 +100,11 @@ class Machine(_Body, frozen=True, kw_only=True):
     """`count` machines of one shape; `spec`, `image`, `name` and `params` are for the provider."""
 
     count: Annotated[int, Meta(ge=1, le=100_000)] | None = None
-    bandwidth_mbps: Amount | None = None
-    cpu: Amount | None = None
-    memory_gib: Amount | None = None
-    disk_gib: Amount | None = None
-    gpu: Amount | None = None
+    bandwidth_mbps: Need | None = None
+    cpu: Need | None = None
+    memory_gib: Need | None = None
+    disk_gib: Need | None = None
+    gpu: Need | None = None
     spec: Text | None = None
     image: Text | None = None
     name: Text | None = None
@@ -287,7 +300,7 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches t
 
 def check_shape(shape: tuple[float, ...]) -> None:
     """Raise Invalid unless the shape is that of a day or of a week in which something flows."""
-    if len(shape) not in (24, 168):
+    if len(shape) not in (A_DAY, A_WEEK):
         raise Invalid("invalid_shape", _("a shape has 24 or 168 numbers, not {count}"), "/shape", count=len(shape))
     if not any(shape):
         raise Invalid("invalid_shape", _("in at least one hour of a shape something must flow"), "/shape")

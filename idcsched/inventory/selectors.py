@@ -1,13 +1,20 @@
 """Queries that find rows by codes and aliases, and IDCs by selectors."""
 
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from idcsched.framework.errors import Invalid
-from idcsched.framework.matching import Term, terms_match
+from idcsched.framework.errors import FieldError, Invalid
+from idcsched.framework.matching import (
+    Term,
+    parse_terms,
+    pointed_terms,
+    terms_match,
+    unknown_facts,
+    unknown_values,
+)
 from idcsched.framework.messages import Message, _
 
 from .labels import RegionTree, idc_labels
@@ -79,6 +86,25 @@ class Names:
             raise Invalid("unknown_idc", _("there is no IDC {name}"), pointer, name=given)
         return self._idcs[given]
 
+    def terms(self, document: Any, pointer: str) -> tuple[Term, ...]:
+        """Decode a selector of IDCs that comes in; raises Invalid, also for facts and names that no IDC can have."""
+        terms = parse_terms(document, pointer)
+        alone = not isinstance(document, list | tuple)
+        if errors := list(self.unmatchable(pointed_terms(terms[0] if alone else terms, pointer))):
+            raise Invalid.of(errors)
+        return terms
+
+    def unmatchable(self, terms: Iterable[tuple[str, Term]]) -> Iterator[FieldError]:
+        """Yield the facts and names in terms that no IDC can have; each of the terms comes with its JSON pointer."""
+        terms = list(terms)
+        yield from unknown_facts(terms)
+        yield from unknown_values(terms, self._exists)
+
+    def _exists(self, fact: str, name: str) -> bool:
+        if fact == "idc/code":
+            return name in self._idc_codes
+        return name in (self._isps if fact == "idc/isp" else self._regions)
+
     @cached_property
     def _regions(self) -> dict[str, Region]:
         return {region.code: region for region in Region.objects.all()}
@@ -92,6 +118,10 @@ class Names:
         """The IDCs that the documents name, by code; not all IDCs, of which there may be many more."""
         named = {document.get("idc") for document in self._documents}
         return rows_by_code(Idc.objects.select_related("region"), {code for code in named if isinstance(code, str)})
+
+    @cached_property
+    def _idc_codes(self) -> frozenset[str]:
+        return frozenset(Idc.objects.order_by().values_list("code", flat=True))
 
 
 def rows_by_code(rows: QuerySet[Coded], codes: Iterable[str]) -> dict[str, Coded]:

@@ -172,7 +172,7 @@ def _excess(limits: Tenant, held: Use, need: Use) -> Conflict | None:
     if most_machines is not None and need.machines and after.machines > most_machines:
         return Conflict(
             "quota_exceeded",
-            _("{need} machines more would exceed the quota of {limit}; {held} are held"),
+            _("machines: {need} more would exceed the quota of {limit}; {held} are held"),
             need=need.machines,
             limit=most_machines,
             held=held.machines,

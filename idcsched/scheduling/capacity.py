@@ -20,6 +20,7 @@ from idcsched.outbound.asking import ask
 from idcsched.scheduling.reserved_room import without_reserved_room
 
 from .live import live
+from .request_checks import names_check
 from .schedule import OVER_QUOTA, labels_of, profile_of, tenant_of
 from .scheduled import ProfileBrief, SnapshotBrief
 
@@ -119,6 +120,7 @@ def capacity(*, question: CapacityQuestion, principal: Principal, quota: QuotaLe
     """Count how many machines fit now; raises Invalid, Forbidden, PluginFailed, Unavailable."""
     request = question.asked()
     picture = without_reserved_room(live.current(), request.priority)
+    names_check(request, picture.snapshot)
     tenant = tenant_of(request, principal)
     profile, labels, now = profile_of(request, tenant, picture), labels_of(request, tenant), time.time()
     replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))

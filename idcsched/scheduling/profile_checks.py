@@ -8,12 +8,13 @@ from typing import Any
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import FieldError, IdcschedError, Invalid
 from idcsched.framework.facts import MetricFact
-from idcsched.framework.matching import unknown_facts
+from idcsched.framework.matching import pointed_terms
 from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.ranges import without_range
 from idcsched.inventory.labels import terms_name
+from idcsched.inventory.selectors import Names
 from idcsched.outbound.literal_secrets import secret_parameter
 from metrics_ingest.models import Metric
 
@@ -48,7 +49,7 @@ def profile_check(code: str, body: Mapping[str, Any]) -> Policy:
         for index, part in enumerate(document.plugins)
         if part.name in unranged
     ]
-    errors += unknown_facts((f"/fallback/{index}", term) for index, term in enumerate(document.fallback or ()))
+    errors += Names().unmatchable(pointed_terms(document.fallback, "/fallback"))
     if errors:
         raise Invalid.of(errors)
     return profile

@@ -3,17 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from idcsched.framework.errors import FieldError, Invalid
-from idcsched.framework.matching import Term, unknown_facts
+from idcsched.framework.matching import Term, pointed_terms, unknown_facts, unknown_values
 from idcsched.framework.messages import _
-from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.profile import Profile
-from idcsched.framework.request import RESOURCES, Hypothetical, Machine, Planned, Request
+from idcsched.framework.request import LEAST, RESOURCES, Hypothetical, Machine, Request
 from idcsched.framework.snapshot import Snapshot
 
-__all__ = ["planned_check", "request_check", "supposition_check"]
-
-LEAST = 10.0**-DECIMALS
-"""The smallest amount that figures can show."""
+__all__ = ["names_check", "request_check", "supposition_check"]
 
 
 def request_check(request: Request) -> None:
@@ -29,10 +25,18 @@ def request_check(request: Request) -> None:
         raise Invalid.of(errors)
 
 
-def planned_check(planned: Planned | None, snapshot: Snapshot) -> None:
-    """Raise Invalid where there is no IDC of the planned code."""
-    if planned is not None and planned.idc not in snapshot.idcs.row_of:
+def names_check(request: Request, snapshot: Snapshot) -> None:
+    """Raise Invalid where the plan or a selector names what is not there.
+
+    Other names are checked with each decision, also in a replay. These can't be: a record has the IDCs and regions that
+    its request could see, and a selector may name others.
+    """
+    idcs, planned = snapshot.idcs.row_of, request.planned
+    if planned is not None and planned.idc not in idcs:
         raise Invalid("unknown_idc", _("there is no IDC {name}"), "/planned/idc", name=planned.idc)
+    known = {"idc/code": idcs, "idc/isp": snapshot.isps, "idc/region": snapshot.regions}
+    if errors := list(unknown_values(_terms(request), lambda fact, name: name in known[fact])):
+        raise Invalid.of(errors)
 
 
 def supposition_check(supposed: Hypothetical | None, snapshot: Snapshot, profile: Profile) -> None:
@@ -68,13 +72,5 @@ def _amounts(machines: Sequence[Machine] | None) -> Iterator[FieldError]:
 
 def _terms(request: Request) -> Iterator[tuple[str, Term]]:
     """Yield the terms of a request, with their JSON pointers."""
-    if isinstance(request.selector, Term):
-        yield "/selector", request.selector
-    lists = {
-        "selector": request.terms if isinstance(request.selector, tuple) else (),
-        "prefer": request.prefer,
-        "fallback": request.fallback,
-    }
-    for name, terms in lists.items():
-        for position, term in enumerate(terms or ()):
-            yield f"/{name}/{position}", term
+    for name in ("selector", "prefer", "fallback"):
+        yield from pointed_terms(getattr(request, name), f"/{name}")

@@ -32,7 +32,7 @@ from .live import LiveState, live
 from .recommendation import commit_token
 from .recorder import recorder
 from .records import DecisionRecord
-from .request_checks import planned_check, supposition_check
+from .request_checks import names_check, supposition_check
 from .scheduled import ProfileBrief, Scheduled, SnapshotBrief
 from .sentences import Notebook, read_struct
 
@@ -131,7 +131,7 @@ def decide_request(
     _check_request(request)
     available = without_reserved_room(picture or live.current(), request.priority)
     question = _question(request, tenant, http_request_id, policy, available)
-    planned_check(request.planned, question.picture.snapshot)
+    names_check(request, question.picture.snapshot)
     supposition_check(request.hypothetical, question.picture.snapshot, question.profile)
     with instruments.Attempt(question.profile.code, counted=counted) as attempt:
         replies = _replies(question, after)

@@ -32,7 +32,8 @@ def test_it_works(portal: Api) -> None:
     assert last["idc"] == "a"
     assert (refused["status"], refused["code"]) == (409, "no_feasible_idc")
     assert refused["decision"]["result"] == "unschedulable"
-    assert portal.get(f"/placements/{reserved['id']}/") == reserved
+    assert [each["status"] for each in told["results"]] == [201, 200, 201, 409]
+    assert {"status": 201, **portal.get(f"/placements/{reserved['id']}/")} == reserved
 
 
 def test_recommendations_share_the_picture_that_they_were_made_on(seed: Api, portal: Api) -> None:

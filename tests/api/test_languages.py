@@ -113,6 +113,7 @@ def test_refusals(body: dict[str, Any], status: int, code: str, detail: str | No
         pytest.param("POST", "/regions/", {"code": "A"}, 409, id="what a constraint refuses"),
         pytest.param("DELETE", "/regions/A/", None, 409, id="what is in use"),
         pytest.param("GET", "/idcs/?x=1", None, 400, id="an unknown parameter"),
+        pytest.param("POST", "/regions/", {"code": "n", "latitude": 91}, 400, id="a number out of its range"),
         pytest.param("POST", "/taints/", {"idc": "a", "key": "k", "effect": "x"}, 400, id="no such choice"),
         pytest.param(
             "POST", "/profiles/", {"code": "p", "plugins": [{"name": "c", "plugin": "metric"}]}, 400, id="in a plugin"
@@ -121,8 +122,33 @@ def test_refusals(body: dict[str, Any], status: int, code: str, detail: str | No
 )
 def test_refusals_of_all_kinds(method: str, path: str, body: Any, status: int, seed: Api) -> None:
     problem = seed.call(method, path, body, status=status, **CHINESE)
+    assert HAN.search(problem["title"])
     assert HAN.search(problem["detail"])
     assert all(HAN.search(error["detail"]) for error in problem["errors"])
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "detail"),
+    [
+        pytest.param("/regions/", {"code": "n", "latitude": -91}, "this must be at least -90", id="too small"),
+        pytest.param("/regions/", {"code": "n", "longitude": 181}, "this must be at most 180", id="too large"),
+        pytest.param(
+            "/regions/", {"code": "n", "name": "n" * 201}, "the length of this must be at most 200", id="too long"
+        ),
+        pytest.param("/regions/", {}, "this is required", id="missing"),
+        pytest.param("/regions/", {"code": None}, "this is required", id="null"),
+        pytest.param("/idcs/", {"code": "n", "region": "A", "lines": {}}, "this must be a list", id="no list"),
+        pytest.param("/regions/", "A", "this must be an object", id="no object"),
+    ],
+)
+def test_fields_refuse_in_the_words_of_requests(seed: Api, path: str, body: Any, detail: str) -> None:
+    """Django and DRF have words of their own."""
+    assert [error["detail"] for error in seed.call("POST", path, body, status=400)["errors"]] == [detail]
+
+
+def test_the_title_of_a_refusal(seed: Api) -> None:
+    titles = [seed.call("GET", "/idcs/z/", status=404, **headers)["title"] for headers in ({}, CHINESE)]
+    assert titles == ["Not Found", "未找到"]
 
 
 def test_without_a_token(anonymous: Api) -> None:

@@ -10,6 +10,7 @@ from tests.api.conftest import Api
 
 ASKED = {"region": "A", "profile": "seed-example"}
 SEVERAL = {"match_expressions": [{"key": "idc/nope", "operator": "Exists"}]}
+NOBODYS = {"match_expressions": [{"key": "idc/region", "operator": "NotIn", "values": ["B", "nope"]}]}
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,30 @@ SEVERAL = {"match_expressions": [{"key": "idc/nope", "operator": "Exists"}]}
             {"prefer": [{"weight": 1, **SEVERAL}]}, "unknown_fact", "/prefer/0/match_expressions/0/key", id="preferred"
         ),
         pytest.param({"fallback": [SEVERAL]}, "unknown_fact", "/fallback/0/match_expressions/0/key", id="a group"),
+        pytest.param(
+            {"selector": {"match_labels": {"idc/isp": "nope"}}},
+            "unknown_isp",
+            "/selector/match_labels/idc~1isp",
+            id="no such ISP",
+        ),
+        pytest.param(
+            {"prefer": [{"weight": -1, **NOBODYS}]},
+            "unknown_region",
+            "/prefer/0/match_expressions/0/values/1",
+            id="no such region to be avoided",
+        ),
+        pytest.param(
+            {"fallback": [{"match_labels": {"idc/code": "nope"}}]},
+            "unknown_idc",
+            "/fallback/0/match_labels/idc~1code",
+            id="a group of no such IDC",
+        ),
+        pytest.param(
+            {"selector": [{"match_labels": {"idc/tier": "nope"}}]},
+            "invalid_choice",
+            "/selector/0/match_labels/idc~1tier",
+            id="no such tier",
+        ),
         pytest.param(
             {"hypothetical": {"ignore_taints": [{"idc": "c", "key": "nope"}]}},
             "unknown_taint",
@@ -49,9 +74,24 @@ def test_a_taint_supposed_under_a_profile_that_looks_at_none(seed: Api, portal: 
     assert problem["errors"][0]["code"] == "taints_not_judged"
 
 
-def test_counting_refuses_the_same(seed: Api, portal: Api) -> None:
-    asked = {"machine": {"cpu": 1}, "region": "A", "profile": "seed-example", "isp_match": "all"}
-    assert portal.post("/capacity/", asked, status=400)["errors"][0]["pointer"] == "/isp_match"
+@pytest.mark.parametrize(
+    ("extra", "pointer"),
+    [
+        ({"isp_match": "all"}, "/isp_match"),
+        ({"selector": {"match_labels": {"idc/isp": "nope"}}}, "/selector/match_labels/idc~1isp"),
+    ],
+)
+def test_counting_refuses_the_same(seed: Api, portal: Api, extra: dict[str, Any], pointer: str) -> None:
+    asked = {"machine": {"cpu": 1}, "region": "A", "profile": "seed-example", **extra}
+    assert portal.post("/capacity/", asked, status=400)["errors"][0]["pointer"] == pointer
+
+
+def test_a_replay_needs_no_names_that_the_decision_could_do_without(seed: Api, portal: Api) -> None:
+    """Its record has the IDCs of region A only."""
+    elsewhere = {"match_labels": {"idc/code": "e"}}
+    answer = portal.schedule(**ASKED, selector=[{"match_labels": {"idc/code": "b"}}, elsewhere])
+    assert answer["idc"]["code"] == "b"
+    assert portal.post(f"/decisions/{answer['decision_id']}/replay/", {}, status=200)["identical"]
 
 
 def test_the_other_names_of_an_isp_are_understood_in_selectors(seed: Api, portal: Api) -> None:
@@ -93,6 +133,37 @@ UNKNOWN = "match_expressions/0/key"
 def test_what_operators_write_names_known_facts(seed: Api, path: str, body: Any, pointer: str) -> None:
     problem = seed.post(path, body, status=400)
     assert [(error["code"], error["pointer"]) for error in problem["errors"]] == [("unknown_fact", pointer)]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "code", "pointer"),
+    [
+        pytest.param(
+            "/affinities/",
+            [{"kind": "forbid", "selector": [NOBODYS]}],
+            "unknown_region",
+            "/0/selector/0/match_expressions/0/values/1",
+            id="an affinity",
+        ),
+        pytest.param(
+            "/taints/",
+            {"key": "k", "selector": {"match_labels": {"idc/code": "nope"}}},
+            "unknown_idc",
+            "/selector/match_labels/idc~1code",
+            id="taints",
+        ),
+        pytest.param(
+            "/profiles/",
+            {"code": "p", "plugins": [], "fallback": [{"match_labels": {"idc/isp": "nope"}}]},
+            "unknown_isp",
+            "/fallback/0/match_labels/idc~1isp",
+            id="a profile's groups",
+        ),
+    ],
+)
+def test_what_operators_write_names_what_is_there(seed: Api, path: str, body: Any, code: str, pointer: str) -> None:
+    problem = seed.post(path, body, status=400)
+    assert [(error["code"], error["pointer"]) for error in problem["errors"]] == [(code, pointer)]
 
 
 def test_an_affinity_cannot_be_changed_to_an_unknown_fact(seed: Api) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from django.core.management import call_command
+from jsonschema import Draft202012Validator
 
 from idcsched.api.views.openapi_document import _document
 from idcsched.placement.documents import PlacementDocument
@@ -69,8 +70,14 @@ EXEMPLARY = {
 
 
 @pytest.fixture
-def paths(anonymous: Api) -> dict[str, Any]:
-    found: dict[str, Any] = anonymous.raw("GET", "/schema/?format=json", Accept="application/json").json()["paths"]
+def document(anonymous: Api) -> dict[str, Any]:
+    found: dict[str, Any] = anonymous.raw("GET", "/schema/?format=json", Accept="application/json").json()
+    return found
+
+
+@pytest.fixture
+def paths(document: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = document["paths"]
     return found
 
 
@@ -138,6 +145,27 @@ def test_its_answers_are_such_as_are_given(paths: dict[str, Any]) -> None:
         answer = paths[f"/api/v1/{path}"][method]["responses"][status]["content"]["application/json"]
         (example,) = answer["examples"].values()
         assert msgspec.to_builtins(msgspec.convert(example["value"], PlacementDocument)) == example["value"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "taken"),
+    [
+        pytest.param("User", "email", "", True, id="no address"),
+        pytest.param("User", "email", "a@example.com", True, id="an address"),
+        pytest.param("Machine", "bandwidth_mbps", 0, True, id="no bandwidth"),
+        pytest.param("Machine", "bandwidth_mbps", 1e-6, True, id="the least that is shown"),
+        pytest.param("Machine", "bandwidth_mbps", 1e-7, False, id="less than that"),
+        *(
+            pytest.param("ShapeRequest", "entered", [1.0] * count, taken, id=f"{count} hours")
+            for count, taken in ((23, False), (24, True), (25, False), (167, False), (168, True), (169, False))
+        ),
+    ],
+)
+def test_its_fields_take_what_the_api_takes(
+    document: dict[str, Any], kind: str, field: str, value: Any, *, taken: bool
+) -> None:
+    schema = document["components"]["schemas"][kind]["properties"][field]
+    assert Draft202012Validator(schema).is_valid(value) is taken
 
 
 @pytest.mark.parametrize(

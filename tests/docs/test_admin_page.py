@@ -40,9 +40,12 @@ def shown(client: Client, db: None) -> str:
         "accounts/apitoken/",
         f"accounts/apitoken/{token.pk}/change/",
         f"scheduling/profile/{scheduling.pk}/change/",
-        "transfer/importjob/",
+        "transfer/import/",
     ]
     pages = [client.get(f"/admin/{address}") for address in addresses]
+    assert {address: answer.status_code for address, answer in zip(addresses, pages, strict=True)} == dict.fromkeys(
+        addresses, 200
+    )
     return " ".join(" ".join(answer.content.decode() for answer in pages).split()).lower()
 
 

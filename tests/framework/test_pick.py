@@ -64,7 +64,14 @@ def test_the_ranking_stays_the_ranking() -> None:
     )
     assert [candidate.idc for candidate in answer.candidates] == ["a", "b", "c", "d"]
     assert answer.score == 49.0
-    assert (answer.margin.runner_up, answer.margin.score) == ("a", -1.0)
+    assert (answer.margin.runner_up, answer.margin.score) == ("d", 0.1)
+
+
+def test_nobody_behind_the_one_picked() -> None:
+    wide = {"kind": "near_best", "epsilon": 2}
+    answers = [decided(wide, request_id=str(number)).answer for number in range(60)]
+    assert {answer.margin for answer in answers if answer.idc and answer.idc.code == "d"} == {None}
+    assert all(answer.margin.score > 0 for answer in answers if answer.margin)
 
 
 def test_nobody_to_pick() -> None:

@@ -40,8 +40,8 @@ def test_it_works() -> None:
     assert (planned.winner, lines_of(planned), planned.answer.picked) == ("b", ["cu"], "planned")
     candidates = planned.answer.candidates or ()
     assert [(each.rank, each.idc, each.chosen is True) for each in candidates] == [(1, "a", False), (2, "b", True)]
-    assert planned.answer.margin is not None
-    assert planned.answer.margin.score < 0
+    assert as_ranked.answer.margin is not None
+    assert (as_ranked.answer.margin.runner_up, planned.answer.margin) == ("b", None), "nobody ranks behind b"
 
 
 def test_without_lines_the_profile_chooses_them() -> None:

@@ -40,6 +40,11 @@ def an_isp(fleet: Fleet) -> dict[str, Any]:
     return {"isp": code}
 
 
+def an_isp_in_a_selector(fleet: Fleet) -> dict[str, Any]:
+    avoided = {"key": "idc/isp", "operator": "NotIn", "values": [an_isp(fleet)["isp"]]}
+    return {"selector": {"match_expressions": [avoided]}}
+
+
 def a_tenant(fleet: Fleet) -> dict[str, Any]:
     fleet.admin.post("/tenants/", {"code": (code := name("tenant"))}, status=201)
     return {"tenant": code}
@@ -57,7 +62,7 @@ def a_line(fleet: Fleet) -> dict[str, Any]:
     return {"hypothetical": {"idcs": [{"code": fleet.idcs[0], "lines": [{"line": code, "purchased_mbps": 20}]}]}}
 
 
-KINDS: list[Created] = [a_profile, an_idc, a_region, an_isp, a_tenant, a_metric, a_line]
+KINDS: list[Created] = [a_profile, an_idc, a_region, an_isp, an_isp_in_a_selector, a_tenant, a_metric, a_line]
 
 
 def as_admin(fleet: Fleet, caller: Caller) -> Caller:
@@ -90,6 +95,7 @@ def test_a_decision_is_replayed_by_a_new_profile(fleet: Fleet) -> None:
         ({"only": ["nobodys"]}, "unknown_idc"),
         ({"region": "nobodys"}, "unknown_region"),
         ({"isp": "nobodys"}, "unknown_isp"),
+        ({"selector": {"match_labels": {"idc/isp": "nobodys"}}}, "unknown_isp"),
         ({"tenant": "nobodys"}, "unknown_tenant"),
         ({"hypothetical": {"idcs": [{"code": "nobodys", "status": "online"}]}}, "unknown_idc"),
     ],

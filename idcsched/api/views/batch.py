@@ -17,6 +17,7 @@ from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.problems import CONTENT_TYPE, problem, problem_of
 from idcsched.api.resources import encoded
+from idcsched.api.views.placements import status_of_order
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import IdcschedError, Invalid
 from idcsched.framework.request import Request
@@ -70,7 +71,7 @@ EXAMPLE = {
 }
 ANSWER: dict[str, Any] = {
     "type": "object",
-    "description": "In the order of the requests: what `schedule/` would have answered, or its problem document.",
+    "description": "In the order of the requests: what `schedule/` would have answered, with its `status`.",
     "required": ["result", "results"],
     "properties": {
         "result": {"type": "string", "enum": ["all", "some", "none"]},
@@ -150,10 +151,12 @@ def _results(outcomes: Sequence[Outcome]) -> list[Any]:
 
 
 def _result(outcome: Outcome, documents: Mapping[str, PlacementDocument]) -> Any:
-    """Return the placement's or the error's document; a recommendation is answered as it is."""
+    """Return what `schedule/` would have answered, with its status as one of the fields."""
+    if isinstance(outcome, IdcschedError):
+        return problem_of(outcome)
     if isinstance(outcome, Placement):
-        return documents[str(outcome.pk)]
-    return problem_of(outcome) if isinstance(outcome, IdcschedError) else outcome
+        return {"status": status_of_order(outcome), **msgspec.to_builtins(documents[str(outcome.pk)])}
+    return {"status": HTTPStatus.OK, **msgspec.to_builtins(outcome)}
 
 
 def _documents(placements: Sequence[Placement]) -> dict[str, PlacementDocument]:

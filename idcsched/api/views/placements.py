@@ -1,6 +1,7 @@
 """`/api/v1/placements/`: what was ordered, what it holds, and what can be done to it."""
 
 from functools import lru_cache, partial
+from http import HTTPStatus
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -43,7 +44,7 @@ from idcsched.placement.models import Placement
 from idcsched.placement.selectors import placements_visible
 from idcsched.scheduling.recommendation import LONGEST_TOKEN
 
-__all__ = ["PlacementViewSet", "ordered_response"]
+__all__ = ["PlacementViewSet", "ordered_response", "status_of_order"]
 
 EXAMPLE = {
     "id": "0192f0c1-58a4-7c7e-8f5d-4a1b2c3d4e5f",
@@ -231,6 +232,12 @@ def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -
     if fresh is None:
         raise NotFound("not_found", _("there is no placement {id}"), id=str(placement.pk))
     return _response(placement_documents([fresh])[0], status)
+
+
+def status_of_order(placement: Placement) -> HTTPStatus:
+    """Return the status that answers a new order: 201 where it is reserved, 202 where it waits or is being started."""
+    reserved = placement.state == State.RESERVED and placement.action == Action.RESERVE
+    return HTTPStatus.CREATED if reserved else HTTPStatus.ACCEPTED
 
 
 def ordered_response(placement: Placement, status: int) -> HttpResponse:

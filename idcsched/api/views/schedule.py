@@ -1,7 +1,5 @@
 """`POST /api/v1/schedule/`: where should these machines stand?"""
 
-from http import HTTPStatus
-
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework.authentication import BaseAuthentication
@@ -15,12 +13,11 @@ from idcsched.api.middleware import request_id_of
 from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import struct_response
-from idcsched.api.views.placements import ordered_response
+from idcsched.api.views.placements import ordered_response, status_of_order
 from idcsched.db.places import place
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.request import Request
 from idcsched.placement.documents import PlacementDocument
-from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.quota import recommend
 from idcsched.placement.services import placement_order
 from idcsched.placement.view import LiveView
@@ -69,8 +66,7 @@ class ScheduleView(Idempotent):
                 view=LiveView(),  # `_check_writer` has brought the live picture up to date
             )
         bind_contextvars(placement_id=str(placement.pk), decision_id=str(placement.decision_id))
-        reserved = placement.state == State.RESERVED and placement.action == Action.RESERVE
-        return ordered_response(placement, HTTPStatus.CREATED if reserved else HTTPStatus.ACCEPTED)
+        return ordered_response(placement, status_of_order(placement))
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         return [self.bearer, SessionPrincipal()]

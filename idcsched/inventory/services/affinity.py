@@ -5,7 +5,6 @@ from typing import Any
 from idcsched.accounts.roles import Principal
 from idcsched.audit.bulk import apply_to_each, places, rows_create, rows_update
 from idcsched.audit.writing import refuse_unknown, row_create, row_delete, row_update, write
-from idcsched.framework.matching import parse_new_terms
 from idcsched.inventory.models import Affinity, Idc
 from idcsched.inventory.scope import concerned, scope_check_many
 from idcsched.inventory.selectors import Names, idc_named
@@ -28,7 +27,7 @@ def affinity_create(
     ends_at: datetime | None = None,
 ) -> Affinity:
     """Create an affinity about one IDC, or about all that the selector matches, now and later; raises Invalid."""
-    _selector_check(selector)
+    _selector_check(selector, Names())
     return row_create(
         Affinity(
             idc=_idc(idc),
@@ -54,7 +53,7 @@ def affinities_create(*, documents: Sequence[Mapping[str, Any]], principal: Prin
 
     def new(document: Mapping[str, Any]) -> Affinity:
         refuse_unknown(document, FIELDS)
-        _selector_check(document.get("selector"))
+        _selector_check(document.get("selector"), names)
         return Affinity(**{**document, "idc": names.idc(document.get("idc"))})
 
     rows = apply_to_each(documents, pointers, new)
@@ -68,7 +67,7 @@ def affinity_update(*, affinity: Affinity, changes: Mapping[str, Any]) -> Affini
     """Change an affinity's fields; an IDC replaces the selector, and a selector the IDC. Raises Invalid, NotFound."""
     changes = dict(changes)
     if changes.get("selector") != affinity.selector:
-        _selector_check(changes.get("selector"))
+        _selector_check(changes.get("selector"), Names())
     if "idc" in changes:
         changes["idc"] = _idc(changes["idc"])
     for given, other in (("idc", "selector"), ("selector", "idc")):
@@ -92,10 +91,10 @@ def affinity_delete(*, affinity: Affinity) -> None:
     row_delete(affinity)
 
 
-def _selector_check(selector: Any) -> None:
-    """Raise Invalid for a new selector that can't be read or names no fact; a stored one may stay."""
+def _selector_check(selector: Any, names: Names) -> None:
+    """Raise Invalid for a new selector that can't be read or names what is not there; a stored one may stay."""
     if selector is not None:
-        parse_new_terms(selector, "/selector")
+        names.terms(selector, "/selector")
 
 
 def _idc(idc: Idc | str | None) -> Idc | None:

@@ -6,7 +6,6 @@ from idcsched.accounts.roles import Principal
 from idcsched.audit.bulk import apply_to_each, places, rows_create, rows_update
 from idcsched.audit.writing import refuse_unknown, row_delete, row_update, write
 from idcsched.framework.errors import Invalid
-from idcsched.framework.matching import parse_new_terms
 from idcsched.framework.messages import _
 from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Idc, Taint
@@ -36,7 +35,7 @@ def taint_create(
 
     With a principal, only within its regions. Raises Invalid, Forbidden, Conflict.
     """
-    chosen = list(idcs) if idcs is not None else _idcs(idc, selector)
+    chosen = list(idcs) if idcs is not None else _idcs(idc, selector, Names())
     if principal is not None:
         scope_check_many(principal, chosen)
     return rows_create(
@@ -60,7 +59,7 @@ def taints_create(*, documents: Sequence[Mapping[str, Any]], principal: Principa
         refuse_unknown(document, FIELDS | {"idc", "selector"})
         fields = {name: value for name, value in document.items() if name not in {"idc", "selector"}}
         idc, selector = document.get("idc"), document.get("selector")
-        idcs = _idcs(idc, selector) if idc is None or selector is not None else [names.idc(idc)]
+        idcs = _idcs(idc, selector, names) if idc is None or selector is not None else [names.idc(idc)]
         return [Taint(**fields, idc=idc) for idc in idcs]
 
     pairs = [
@@ -104,12 +103,12 @@ def taint_delete(*, taint: Taint) -> None:
     row_delete(taint)
 
 
-def _idcs(idc: Idc | str | None, selector: Any) -> list[Idc]:
+def _idcs(idc: Idc | str | None, selector: Any, names: Names) -> list[Idc]:
     if (idc is None) == (selector is None):
         raise Invalid("idc_or_selector", _("name either an IDC or a selector"), "/idc")
     if idc is not None:
         return [idc_named(idc, "/idc") if isinstance(idc, str) else idc]
-    idcs = idcs_matching(parse_new_terms(selector, "/selector"))
+    idcs = idcs_matching(names.terms(selector, "/selector"))
     if not idcs:
         raise Invalid("selector_matches_nothing", _("the selector matches no IDC"), "/selector")
     return idcs

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="ScheduleBatchResponse200")
 
 @_attrs_define
 class ScheduleBatchResponse200:
-    """In the order of the requests: what `schedule/` would have answered, or its problem document.
+    """In the order of the requests: what `schedule/` would have answered, with its `status`.
 
     Attributes:
         result (ScheduleBatchResponse200Result):
