@@ -51,29 +51,26 @@ from idcsched.framework.normalize import Floats, Scale, rounded
 from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import Lines, Reading
 
+# What of the order flows in the line's busiest hours:
+FLOWS = _(
+    # the "% of" here is no field: xgettext: no-python-format
+    "{busy:.0f} % of the order flows in the line's busiest hours"
+)
+SHAPE_UNKNOWN = _("the order's shape is not known, so all of it counts as flowing in the line's busiest hours")
+HOURS_UNKNOWN = _("the line's busiest hours are not known, so all of the order counts as flowing in them")
 # Nothing but what is billed counts:
-WITHOUT_COMMIT = _(
-    # the "% of" here is no field: xgettext: no-python-format
-    "{busy:.0f} % of the order flows in the line's busiest hours; the line has no commit: "
-    "{billed:,.0f} {currency} a month"
-)
-ABOVE_COMMIT = _(
-    # the "% of" here is no field: xgettext: no-python-format
-    "{busy:.0f} % of the order flows in the line's busiest hours, all of it above the commit: "
-    "{billed:,.0f} {currency} a month"
-)
+WITHOUT_COMMIT = _("{part}; the line has no commit: {billed:,.0f} {currency} a month")
+ABOVE_COMMIT = _("{part}, all of it above the commit: {billed:,.0f} {currency} a month")
 BY_VOLUME = _("the order moves {gb:,.0f} GB a month: {billed:,.0f} {currency}")
 # The commit and the room that the order takes up count, too:
 WITH_ROOM = _(
-    # the "% of" here is no field: xgettext: no-python-format
-    "{busy:.0f} % of the order flows in the line's busiest hours; the line has no commit: "
-    "{billed:,.0f} {currency} a month; with the room that it takes up it counts as {total:,.0f}"
+    "{part}; the line has no commit: {billed:,.0f} {currency} a month; with the room that it takes up it counts "
+    "as {total:,.0f}"
 )
 WITH_COMMIT = _(
     # the "% of" here is no field: xgettext: no-python-format
-    "{busy:.0f} % of the order flows in the line's busiest hours, {over:.0f} % of that is billed on top of the commit: "
-    "{billed:,.0f} {currency} a month; with the commit, then {fill:.0f} % used, and the room that it takes up the "
-    "order counts as {total:,.0f}"
+    "{part}, {over:.0f} % of that is billed on top of the commit: {billed:,.0f} {currency} a month; with the commit, "
+    "then {fill:.0f} % used, and the room that it takes up the order counts as {total:,.0f}"
 )
 VOLUME_WITH_ROOM = _(
     # the "% of" here is no field: xgettext: no-python-format
@@ -176,7 +173,7 @@ class BillingCost(Plugin):
         lines, line = ctx.snapshot.lines, ctx.lines.of(position)[0]
         need, busy = ctx.need, bill.formula.busy.item(position)
         numbers: dict[str, Any] = {
-            "busy": 100 * busy,
+            "part": _flowing(ctx, line, busy),
             "over": 100 * bill.formula.over.item(position),
             "fill": 100 * bill.formula.fill.item(position),
             "level": 100 * (lines.load.item(line) + need) / lines.purchased.item(line),
@@ -202,6 +199,15 @@ class BillingCost(Plugin):
             "without": bill.exact.without.item(position),
         }
         return Note(EXACT, numbers)
+
+
+def _flowing(ctx: Cycle, line: int, busy: float) -> Note:
+    """Say what of the order flows in the line's busiest hours, or why that is not known."""
+    if ctx.shape.hours is None:
+        return Note(SHAPE_UNKNOWN, {})
+    if not ctx.snapshot.lines.busiest_of(np.array([line])).any():
+        return Note(HOURS_UNKNOWN, {})
+    return Note(FLOWS, {"busy": 100 * busy})
 
 
 def _sentence(lines: Lines, line: int, *, only_billed: bool) -> Message:

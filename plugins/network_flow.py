@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from idcsched.framework.capacity import BANDWIDTH, Claim, ceiling, shortfall
+from idcsched.framework.capacity import BANDWIDTH, Claim, ceiling, purchase, shortfall
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE
@@ -57,7 +57,7 @@ class NetworkFlow(Plugin):
             Verdict(
                 choice.carries | ~choice.has_line | ~use_known,
                 NOT_ENOUGH,
-                detail=lambda i: self._tightest_line(ctx, i, need),
+                detail=lambda i: {**self._tightest_line(ctx, i, need), "lines": self._eligible_lines(ctx, i, need)},
                 figures=lambda i: self._figures(ctx, i, need),
             ),
         )
@@ -129,3 +129,27 @@ class NetworkFlow(Plugin):
         rooms = [(lines.room.item(line), lines.codes[line]) for line in ctx.lines.of(i)]
         room, line = min([(room, line) for room, line in rooms if not isnan(room)])
         return {"line": line, **shortfall(need, room)}
+
+    @staticmethod
+    def _eligible_lines(ctx: Cycle, i: int, need: float) -> list[dict[str, Any]]:
+        """Return what each line that the row's order could use lacks, the least first; null where its use is unknown.
+
+        `purchase_mbps`: what would have to be bought of the line. What is lacking on all that are `chosen` must be
+        bought: with `all` these may be several.
+        """
+        lines, chosen = ctx.snapshot.lines, ctx.lines.of(i)
+        lacks = []
+        for line, room in ctx.eligible_lines(i).items():
+            lack = {"free": None, "short_by": None} if isnan(room) else shortfall(need, room)
+            short_by = lack["short_by"]
+            lacks.append(
+                {
+                    "line": lines.codes[line],
+                    "isp": lines.isps[line],
+                    "free": lack["free"],
+                    "short_by": short_by,
+                    "purchase_mbps": None if short_by is None else purchase(short_by, lines.max_level.item(line)),
+                    "chosen": line in chosen,
+                }
+            )
+        return sorted(lacks, key=lambda lack: np.inf if lack["short_by"] is None else lack["short_by"])

@@ -112,6 +112,9 @@ class RejectedCount(_Part, frozen=True, kw_only=True):
 
 
 class NearMiss(_Part, frozen=True, kw_only=True):
+    """An IDC that only one plugin rejects. `cures`: the kinds of change that may let it pass, as the plugin's reason
+    names them; `detail` as in a rejection."""
+
     idc: str
     plugin: str
     code: str
@@ -119,6 +122,8 @@ class NearMiss(_Part, frozen=True, kw_only=True):
     free: float | None
     short_by: float | None
     reason: str
+    cures: tuple[str, ...] = ()
+    detail: dict[str, Any] = {}
 
 
 class Stale(_Part, frozen=True, kw_only=True):
@@ -172,8 +177,8 @@ class IdcShare(_Part, frozen=True, kw_only=True):
 class Answer(_Part, frozen=True, kw_only=True):
     """The engine's part of the API's answer; the caller adds ids, ages and the commit token.
 
-    `shape_from`: by which shape the order's traffic was priced, the `request`'s, a `learnt` or a `flat` one; absent
-    where no bandwidth is needed. `shape_note` says more where it was not the request's.
+    `shape_from`: by which shape the order's traffic counts, the `request`'s, an `entered`, a `learnt` or a `flat` one;
+    absent where no bandwidth is needed. `shape_note` says more where it is not the request's.
     """
 
     result: str

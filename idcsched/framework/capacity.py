@@ -4,7 +4,7 @@ Filters, scorers, counts and claims all call these functions, so that they agree
 """
 
 from dataclasses import dataclass
-from math import floor, isnan
+from math import ceil, floor, isnan
 from typing import Literal
 
 import msgspec
@@ -19,6 +19,7 @@ __all__ = [
     "ceiling",
     "demand",
     "headroom",
+    "purchase",
     "room",
     "shortfall",
     "stock_left",
@@ -96,6 +97,14 @@ def stock_left(stock: Floats, taken: Floats) -> Floats:
 
 
 def shortfall(need: float, free: float) -> dict[str, float]:
-    """Return `need`, `free` and `short_by` to be shown; `free` is rounded down, so that it never looks like enough."""
-    left = max(floor(round(free * _SHOWN, DECIMALS)) / _SHOWN, 0.0)
-    return {"need": need, "free": left, "short_by": max(round(need - left, DECIMALS), 0.0)}
+    """Return `need`, `free` and `short_by` to be shown; `free` is rounded down, so that it never looks like enough.
+
+    Where more is taken than may be, `free` is 0, and what is taken too much is lacking as well.
+    """
+    left = floor(round(free * _SHOWN, DECIMALS)) / _SHOWN
+    return {"need": need, "free": max(left, 0.0), "short_by": max(round(need - left, DECIMALS), 0.0)}
+
+
+def purchase(short_by: float, max_level: float) -> float:
+    """Return the Mbps to be purchased for so much more room on a line, rounded up."""
+    return ceil(round(short_by / max_level * _SHOWN, DECIMALS)) / _SHOWN

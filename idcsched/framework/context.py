@@ -15,7 +15,7 @@ from .capacity import BANDWIDTH
 from .external import Reply
 from .facts import MetricFact
 from .labels import Mask, Rows
-from .lines import LineChoice, LinePolicy, carrying_lines, choose_lines
+from .lines import LineChoice, LinePolicy, carrying_lines, choose_lines, eligible_lines
 from .normalize import Floats
 from .request import Request
 from .shape import FLAT, OrderShape
@@ -107,6 +107,17 @@ class Cycle(msgspec.Struct, kw_only=True):
         """Return columns of lines that these rows could use instead of the chosen one."""
         return carrying_lines(self.snapshot, self.row_numbers, self._fresh_lines(), self.line_policy)
 
+    def eligible_lines(self, position: int) -> dict[int, float]:
+        """Return each line that the request could use in the row at that position, with its room; NaN: not known.
+
+        A stale use counts as not known unless the profile lets the last value count.
+        """
+        lines = eligible_lines(self.snapshot, self.row_numbers.item(position), self.line_policy)
+        rooms = self.snapshot.lines.room[lines]
+        if self.line_policy.unknown != "last":
+            rooms = np.where(self._fresh_lines(lines), rooms, nan)
+        return dict(zip(lines.tolist(), rooms.tolist(), strict=True))
+
     def narrowed(self, positions: Rows) -> "Cycle":
         """Return the cycle narrowed to `positions`."""
         rows, choice = self.row_numbers[positions], self.lines.take(positions)
@@ -196,11 +207,12 @@ class Cycle(msgspec.Struct, kw_only=True):
             places = np.flatnonzero(where)
             self.notes.append(MissingNote(self.entry, self.row_numbers[places], reading.take(places), used_as))
 
-    def _fresh_lines(self) -> Mask:
+    def _fresh_lines(self, lines: slice | Rows = slice(None)) -> Mask:
+        """Return which of these lines of the snapshot were measured recently enough for their use to be known."""
         column = self.snapshot.metrics.get(BANDWIDTH)
         if column is None:
-            return np.zeros(len(self.snapshot.lines.codes), dtype=np.bool_)
-        return fresh(column.fact, column.values, column.at, self.now)
+            return np.zeros(len(self.snapshot.lines.codes), dtype=np.bool_)[lines]
+        return fresh(column.fact, column.values[lines], column.at[lines], self.now)
 
 
 def _worse(fact: MetricFact, one: Reading, other: Reading) -> Reading:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import islice
 from math import inf, isnan, nan
+from operator import itemgetter
 from typing import Any, Literal
 
 import msgspec
@@ -184,7 +185,7 @@ def _preferred(survivors: Cycle, line: int, roomiest: int, say: Say) -> str:
 
 
 def _shape_note(decision: Decision, say: Say) -> str | msgspec.UnsetType:
-    """Say by which shape the order was priced, where bandwidth is needed and the request has no shape."""
+    """Say by which shape the order's traffic counts, where bandwidth is needed and the request has no shape."""
     ctx = decision.cycle
     sentence = shape_sentence(ctx.shape, ctx.labels) if ctx.need else None
     return say(*sentence) if sentence else msgspec.UNSET
@@ -393,13 +394,20 @@ def _also(decision: Decision, position: int, plugin: str) -> tuple[str, ...]:
 
 
 def _near_misses(decision: Decision, most: int, tell: Teller) -> list[NearMiss]:
-    """Return, where nothing fits, the IDCs that a single plugin rejects, the smallest shortfall first."""
+    """Return, where nothing fits, the IDCs that a single plugin rejects, the smallest shortfall first.
+
+    An IDC that only another request would let pass, as no change cures the rejection and nothing is lacking, is none.
+    """
     if decision.scheduled:
         return []
     first = first_rejections(decision)
     rejected = ((decision.judgements[first[position]], position) for position in _rejected_by_one(decision, first))
-    nearest = nsmallest(most, rejected, key=lambda pair: _relative_shortfall(pair[0].numbers(pair[1])))
-    return [_near_miss(decision, position, judgement, tell) for judgement, position in nearest]
+    lacking = (
+        (_relative_shortfall(judgement.numbers(position)), judgement, position) for judgement, position in rejected
+    )
+    misses = (miss for miss in lacking if miss[1].reason.cures or np.isfinite(miss[0]))
+    nearest = nsmallest(most, misses, key=itemgetter(0))
+    return [_near_miss(decision, position, judgement, tell) for _, judgement, position in nearest]
 
 
 def _rejected_by_one(decision: Decision, first: Rows) -> list[int]:
@@ -432,6 +440,8 @@ def _near_miss(decision: Decision, position: int, judgement: Judgement, tell: Te
         free=numbers.get("free"),
         short_by=numbers.get("short_by"),
         reason=reason,
+        cures=judgement.reason.cures,
+        detail=numbers,
     )
 
 

@@ -2,7 +2,8 @@
 
 A line is eligible if the request wants its ISP or names no ISP. With `bgp_substitutes` a BGP line stands in
 where the ISP's own lines do not carry the need. With `isp_match: all` every wanted ISP gets a line; several
-ISPs may share a BGP line, which then counts once.
+ISPs may share a BGP line, which then counts once. Where no eligible line carries the need, it is the line that lacks
+least, whatever the profile chooses by.
 """
 
 from collections.abc import Sequence
@@ -16,15 +17,15 @@ from .labels import Mask, Rows
 from .normalize import Floats
 from .snapshot import Lines, Snapshot
 
-__all__ = ["BGP", "NO_LINE", "LineChoice", "LinePolicy", "carrying_lines", "choose_lines"]
+__all__ = ["BGP", "NO_LINE", "LineChoice", "LinePolicy", "carrying_lines", "choose_lines", "eligible_lines"]
 
 BGP = "bgp"
 NO_LINE = -1
 
 
 class LinePolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules of profile and request about lines. `unknown`: how to treat a line whose use is unknown; `planned`: the
-    lines that are chosen before all others that carry the need."""
+    """The rules of profile and request about lines. `choice`: which of the lines that carry the need; `unknown`: how to
+    treat a line whose use is unknown; `planned`: the lines that are chosen before all others that carry the need."""
 
     wanted: tuple[str, ...] = ()
     match: Literal["any", "all"] = "any"
@@ -70,6 +71,8 @@ def choose_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: Li
         [(isp,) for isp in policy.wanted] if policy.match == "all" else [policy.wanted]
     )
     picks = [_pick(snapshot, rows, fresh, policy, isps) for isps in isps_of_groups]
+    if len(picks) > 1 and policy.bgp_substitutes:
+        picks = _with_shared_bgp(picks, _best(snapshot, rows, fresh, policy, (BGP,)))
     return LineChoice(
         groups=tuple([pick.line for pick in picks]),
         has_line=reduce(np.logical_and, [pick.line != NO_LINE for pick in picks]),
@@ -87,6 +90,14 @@ def carrying_lines(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: 
         return []
     planes = [plane[rows] for isp in policy.wanted or (None,) for plane in snapshot.planes(isp)]
     return [np.where(_of_plane(snapshot.lines, plane, fresh, policy).carries, plane, NO_LINE) for plane in planes]
+
+
+def eligible_lines(snapshot: Snapshot, row: int, policy: LinePolicy) -> Rows:
+    """Return the lines of one row that the request may use, whether they carry the need or not, by their codes."""
+    substitutes = (BGP,) if policy.bgp_substitutes else ()
+    isps: Sequence[str | None] = (*policy.wanted, *substitutes) if policy.wanted else (None,)
+    lines = {plane.item(row) for isp in isps for plane in snapshot.planes(isp)} - {NO_LINE}
+    return np.array(sorted(lines), dtype=np.intp)
 
 
 class _Pick(msgspec.Struct, frozen=True):
@@ -107,10 +118,18 @@ class _Pick(msgspec.Struct, frozen=True):
 
 def _pick(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy, isps: tuple[str, ...]) -> _Pick:
     own = _best(snapshot, rows, fresh, policy, isps or (None,))
-    if isps and policy.bgp_substitutes and BGP not in isps:
+    if isps and policy.bgp_substitutes and BGP not in isps and snapshot.planes(BGP):
         substitute = _best(snapshot, rows, fresh, policy, (BGP,))
-        return own.replaced(substitute.carries & ~own.carries | (own.line == NO_LINE), substitute)
+        better, _equal = _compared(snapshot.lines, policy, substitute, own)
+        return own.replaced(better & ~own.carries, substitute)
     return own
+
+
+def _with_shared_bgp(picks: list[_Pick], bgp: _Pick) -> list[_Pick]:
+    """Return the picks with the BGP line in every group that lacks room, where it is what lacks least in one of them:
+    once that line has enough room, it serves them all."""
+    shared = reduce(np.logical_or, [~pick.carries & (pick.line == bgp.line) for pick in picks])
+    return [pick.replaced(shared & ~pick.carries, bgp) for pick in picks]
 
 
 def _best(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolicy, isps: Sequence[str | None]) -> _Pick:
@@ -121,7 +140,8 @@ def _best(snapshot: Snapshot, rows: slice | Rows, fresh: Mask, policy: LinePolic
         return _Pick(line=np.full(size, NO_LINE, dtype=np.intp), carries=nothing, known=nothing)
     best, *others = [_of_plane(snapshot.lines, plane, fresh, policy) for plane in planes]
     for other in others:
-        best = best.replaced(_better(snapshot.lines, policy, other, best), other)
+        better, equal = _compared(snapshot.lines, policy, other, best)
+        best = best.replaced(better | equal & (other.line < best.line), other)
     return best
 
 
@@ -142,25 +162,28 @@ def _carries(room: Floats, exists: Mask, measured: Mask, known: Mask, policy: Li
     return carries
 
 
-def _better(lines: Lines, policy: LinePolicy, new: _Pick, old: _Pick) -> Mask:
-    """Return where the new line is preferred: by its merits, then by the lower code."""
+def _compared(lines: Lines, policy: LinePolicy, new: _Pick, old: _Pick) -> tuple[Mask, Mask]:
+    """Return where the new line is preferred by its merits, and where it has the same."""
     preferred: Mask = old.line == NO_LINE
     equal = ~preferred
     for new_merit, old_merit in zip(_merits(lines, policy, new), _merits(lines, policy, old), strict=True):
         preferred, equal = preferred | equal & (new_merit > old_merit), equal & (new_merit == old_merit)
-    better: Mask = (preferred | equal & (new.line < old.line)) & (new.line != NO_LINE)
-    return better
+    exists = new.line != NO_LINE
+    return preferred & exists, equal & exists
 
 
 def _merits(lines: Lines, policy: LinePolicy, pick: _Pick) -> list[Mask | Floats]:
     """Return the keys by which lines are compared, the most important first; more is better, unknown is worst.
 
     A line that carries the need comes first, then a planned one, then one whose use is known, then the profile's
-    `line_choice`, then room.
+    `line_choice`, then room. Lines that do not carry the need are compared by what they lack alone, those of unknown
+    use last.
     """
-    first = [pick.carries, np.isin(pick.line, policy.planned)] if policy.planned else [pick.carries]
-    room = np.fmax(lines.room[pick.line], -np.inf)
+    carries, room = pick.carries, np.fmax(lines.room[pick.line], -np.inf)
+    planned = [carries & np.isin(pick.line, policy.planned)] if policy.planned else []
+    known = pick.known & carries if policy.unknown == "last" else pick.known  # `last`: what a stale line lacks counts
     if policy.choice == "roomiest":
-        return [*first, pick.known, room]
+        return [carries, *planned, known, room]
     price = lines.price if policy.choice == "cheapest" else lines.price_of_next_mbps
-    return [*first, pick.known, -np.fmin(price[pick.line], np.inf), room]
+    cheapness = np.where(carries, -np.fmin(price[pick.line], np.inf), -np.inf)
+    return [carries, *planned, known, cheapness, room]

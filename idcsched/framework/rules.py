@@ -9,7 +9,7 @@ from .messages import Message, _
 
 __all__ = ["VERSION", "Change", "changes_since"]
 
-VERSION = 3
+VERSION = 4
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -34,6 +34,7 @@ CHANGES = (
     Change(3, _("the largest number of a shape stands for the hour in which all of the order's bandwidth flows")),
     Change(3, _("commits of contracts by daily peak and by volume count")),
     Change(3, _("by volume all that an order moves is billed, not only what flows in the line's busiest hours")),
+    Change(4, _("where no line carries an order, the one that lacks least counts, whatever the profile chooses by")),
 )
 
 

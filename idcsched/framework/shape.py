@@ -17,21 +17,25 @@ __all__ = ["FLAT", "OrderShape", "hours_of_a_week", "order_shape", "shape_senten
 
 BUSINESS, TENANT = "business", "tenant"
 
-ENTERED = _("priced by the shape of {business} that an operator has entered")
-LEARNT = _("priced by the shape of {business}, learnt from {lines} lines over {days} days")
-UNKNOWN_BUSINESS = _("priced as if flat: no shape is known for {business}")
-NO_BUSINESS = _("priced as if flat: the request has neither a shape nor a label `business`")
+ENTERED = _("its traffic counts by the shape of {business} that an operator has entered for {tenant}")
+ENTERED_FOR_ALL = _("its traffic counts by the shape of {business} that an operator has entered for all tenants")
+LEARNT = _("its traffic counts by the shape of {tenant}'s {business}, learnt from {lines} lines over {days} days")
+LEARNT_OF_ALL = _(
+    "its traffic counts by the shape of all tenants' {business}, learnt from {lines} lines over {days} days"
+)
+UNKNOWN_BUSINESS = _("its traffic counts as flat: no shape is known for {business}")
+NO_BUSINESS = _("its traffic counts as flat: the request has neither a shape nor a label `business`")
 
 
 class OrderShape(msgspec.Struct, frozen=True, kw_only=True):
     """The shares of the order's peak in the 168 hours of a week, and where they come from.
 
-    Without hours nothing is known, and the order counts as flat. `learnt` is what is known of the business, whether an
-    operator has entered it or it was learnt from traffic.
+    Without hours nothing is known, and the order counts as flat. `known` is what is known of its business, where that
+    is the source: what an operator has `entered`, or what was `learnt` from traffic.
     """
 
     hours: Floats | None = None
-    source: Literal["request", "learnt", "flat"] = "flat"
+    source: Literal["request", "entered", "learnt", "flat"] = "flat"
     known: ShapeFact | None = None
 
 
@@ -49,7 +53,9 @@ def order_shape(request: Request, labels: Mapping[str, str], known: Mapping[tupl
     tenant, business = labels.get(TENANT, ""), labels.get(BUSINESS, "")
     facts = [known[key] for key in ((tenant, business), ("", business)) if key in known]
     fact = min(facts, key=attrgetter("learnt"), default=None)
-    return FLAT if fact is None else OrderShape(hours=fact.hours.astype(np.float64), source="learnt", known=fact)
+    if fact is None:
+        return FLAT
+    return OrderShape(hours=fact.hours.astype(np.float64), source="learnt" if fact.learnt else "entered", known=fact)
 
 
 def hours_of_a_week(shape: Sequence[float]) -> Floats:
@@ -59,11 +65,14 @@ def hours_of_a_week(shape: Sequence[float]) -> Floats:
 
 
 def shape_sentence(shape: OrderShape, labels: Mapping[str, str]) -> tuple[Message, Mapping[str, object]] | None:
-    """Return in a sentence where the shape comes from, with its parameters; None: from the request."""
+    """Return in a sentence where the shape comes from, and whose it is, with its parameters; None: from the request."""
     business = labels.get(BUSINESS, "")
     if shape.known is not None:
+        whose = {"business": business, "tenant": shape.known.tenant} if shape.known.tenant else {"business": business}
+        if not shape.known.learnt:
+            return ENTERED if shape.known.tenant else ENTERED_FOR_ALL, whose
         figures = {"lines": shape.known.lines, "days": shape.known.days}
-        return (LEARNT, {"business": business, **figures}) if shape.known.learnt else (ENTERED, {"business": business})
+        return LEARNT if shape.known.tenant else LEARNT_OF_ALL, {**whose, **figures}
     if shape.source == "request":
         return None
     return (UNKNOWN_BUSINESS, {"business": business}) if business else (NO_BUSINESS, {})

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .capacity import BANDWIDTH, Claim
+from .capacity import BANDWIDTH, Claim, shortfall
+from .context import Cycle
 from .decision import Decision
 from .facts import STOCK_RESOURCES
 from .labels import Rows
@@ -55,9 +56,8 @@ def _lacking(decision: Decision) -> Iterator[tuple[float, int]]:
     """Yield (shortfall as a part of the need, position) where released capacity would cover the shortfall."""
     cycle = decision.cycle
     for position in islice(_short_of_capacity(decision).tolist(), MOST_LOOKED_AT):
-        row = int(cycle.row_numbers[position])
         failing = [judgement for judgement in decision.judgements if not judgement.keep[position]]
-        lacks = [_lack(cycle.snapshot, row, dict(judgement.numbers(position))) for judgement in failing]
+        lacks = [_lack(cycle, position, dict(judgement.numbers(position))) for judgement in failing]
         if np.isfinite(lacks).all():
             yield max(lacks, default=0.0), position
 
@@ -67,7 +67,7 @@ def _needed(decision: Decision, position: int) -> Tenancy:
     cycle, request = decision.cycle, decision.cycle.request
     row, snapshot = int(cycle.row_numbers[position]), cycle.snapshot
     codes, need = snapshot.lines.codes, round(request.bandwidth, DECIMALS)
-    lines = (codes[line] for line in (cycle.lines.of(position) if need else ()))
+    lines = (codes[line] for line in (_lines(cycle, position) if need else ()))
     stock = ((name, round(request.need(name), DECIMALS)) for name in STOCK_RESOURCES)
     limited = ((name, amount) for name, amount in stock if amount and not np.isnan(snapshot.stock.total[name][row]))
     claims = (
@@ -83,20 +83,42 @@ def _free(snapshot: Snapshot, row: int, claim: Claim) -> float:
     return float(snapshot.lines.room[_line(snapshot, row, claim.line)])
 
 
-def _lack(snapshot: Snapshot, row: int, numbers: Mapping[str, Any]) -> float:
+def _lack(cycle: Cycle, position: int, numbers: Mapping[str, Any]) -> float:
     """Return the part of the need that is missing; infinite where released capacity would not cover it."""
-    need, short_by = numbers.get("need"), numbers.get("short_by")
-    if not need or short_by is None or short_by > _held(snapshot, row, numbers):
+    need = numbers.get("need")
+    if not need or numbers.get("short_by") is None:
         return np.inf
-    return float(short_by) / float(need)
+    missing = _missing_and_held(cycle, position, numbers)
+    return max([short_by / need if short_by <= held else np.inf for short_by, held in missing], default=np.inf)
 
 
-def _held(snapshot: Snapshot, row: int, numbers: Mapping[str, Any]) -> float:
-    """Return how much of the missing resource others hold."""
-    if numbers.get("resource") in snapshot.stock.taken:
-        return float(snapshot.stock.taken[numbers["resource"]][row])
-    line = _line(snapshot, row, numbers.get("line"))
-    return 0.0 if line is None else float(snapshot.lines.pending[line])
+def _missing_and_held(cycle: Cycle, position: int, numbers: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Return how much is missing, and how much of the same others hold: of the stock, or of each line."""
+    if "line" in numbers:
+        rooms = cycle.eligible_lines(position)
+        return [_of_line(cycle, line, rooms[line]) for line in _lines(cycle, position)]
+    taken = cycle.snapshot.stock.taken.get(numbers.get("resource", ""))
+    return [(float(numbers["short_by"]), 0.0 if taken is None else taken.item(int(cycle.row_numbers[position])))]
+
+
+def _lines(cycle: Cycle, position: int) -> tuple[int, ...]:
+    """Return the lines that the request would use once others release capacity.
+
+    Where the chosen line lacks more than others hold of it, this is the line that lacks least of those whose holders
+    can cover it.
+    """
+    chosen = cycle.lines.of(position)
+    if cycle.line_policy.match == "all" or cycle.lines.carries[position]:
+        return chosen
+    lacking = [(_of_line(cycle, line, room), line) for line, room in cycle.eligible_lines(position).items()]
+    coverable = [(short_by, line) for (short_by, held), line in lacking if short_by <= held]
+    return (min(coverable)[1],) if coverable else chosen
+
+
+def _of_line(cycle: Cycle, line: int, room: float) -> tuple[float, float]:
+    """Return how much is missing of a line, infinite where its use is unknown, and how much others hold of it."""
+    short_by = np.inf if np.isnan(room) else shortfall(cycle.need, room)["short_by"]
+    return short_by, cycle.snapshot.lines.pending.item(line)
 
 
 def _line(snapshot: Snapshot, row: int, code: str | None) -> int | None:

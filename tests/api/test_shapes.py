@@ -43,10 +43,13 @@ def priced(caller: Api, **fields: Any) -> tuple[str, str]:
 
 def test_it_works(seed: Api) -> None:
     tenant_create(code="cn")
-    assert priced(seed) == ("flat", "priced as if flat: no shape is known for live")
+    assert priced(seed) == ("flat", "its traffic counts as flat: no shape is known for live")
     made = seed.post("/shapes/", {"business": "live", "entered": DAY}, status=201)
     assert made.items() >= {"tenant": None, "business": "live", "entered": DAY}.items()
-    assert priced(seed) == ("learnt", "priced by the shape of live that an operator has entered")
+    assert priced(seed) == (
+        "entered",
+        "its traffic counts by the shape of live that an operator has entered for all tenants",
+    )
     assert priced(seed, shape=DAY) == ("request", "")
     seed.call("PATCH", f"/shapes/{made['id']}/", {"entered": [1] * 168}, status=200)
     seed.call("DELETE", f"/shapes/{made['id']}/", status=204)
@@ -55,7 +58,7 @@ def test_it_works(seed: Api) -> None:
 
 def test_it_is_said_in_the_readers_language(seed: Api) -> None:
     answer = seed.post("/schedule/", ASKED, status=200, Accept_Language="zh-CN")
-    assert answer["shape_note"] == "按平稳流量计价：live 的流量曲线未知"
+    assert answer["shape_note"] == "按平稳流量计：live 的流量曲线未知"
     recorder.flush()
     kept = seed.get(f"/decisions/{answer['decision_id']}/", Accept_Language="zh-CN")
     assert kept["shape_note"] == answer["shape_note"]
@@ -69,7 +72,7 @@ def test_a_decision_keeps_the_shape_that_it_was_priced_by(seed: Api) -> None:
 
     replayed = seed.post(f"/decisions/{answer['decision_id']}/replay/", {"data": "then"}, status=200)
     assert replayed["identical"]
-    assert replayed["again"]["shape_from"] == "learnt"
+    assert replayed["again"]["shape_from"] == "entered"
     on_todays_data = seed.post(f"/decisions/{answer['decision_id']}/replay/", {"data": "now"}, status=200)
     assert on_todays_data["again"]["shape_from"] == "flat"
 
@@ -126,9 +129,12 @@ def test_a_tenant_with_shapes_keeps_its_code(seed: Api, method: str, changes: di
 
 
 def test_a_learnt_shape_prices_the_next_order(seed: Api) -> None:
-    assert priced(seed) == ("flat", "priced as if flat: no shape is known for live")
+    assert priced(seed) == ("flat", "its traffic counts as flat: no shape is known for live")
     shapes_learnt_store(learned={(None, "live"): LEARNT}, now=NIGHT)
-    assert priced(seed) == ("learnt", "priced by the shape of live, learnt from 14 lines over 41 days")
+    assert priced(seed) == (
+        "learnt",
+        "its traffic counts by the shape of all tenants' live, learnt from 14 lines over 41 days",
+    )
     (row,) = seed.get("/shapes/")["results"]
     assert (row["entered"], row["in_force"]) == (None, "learnt")
     assert row["learnt"] == {
@@ -158,11 +164,11 @@ def test_what_is_entered_comes_before_what_is_learnt(seed: Api) -> None:
     entered = seed.post("/shapes/", {"business": "live", "entered": DAY}, status=201)
     assert (entered["entered"], entered["in_force"]) == (DAY, "entered")
     assert entered["learnt"] is not None
-    assert priced(seed)[1] == "priced by the shape of live that an operator has entered"
+    assert priced(seed)[1] == "its traffic counts by the shape of live that an operator has entered for all tenants"
     path = f"/shapes/{entered['id']}/"
     seed.call("DELETE", path, status=204)
     assert seed.get(path)["in_force"] == "learnt"
-    assert priced(seed)[1] == "priced by the shape of live, learnt from 14 lines over 41 days"
+    assert priced(seed)[1] == "its traffic counts by the shape of all tenants' live, learnt from 14 lines over 41 days"
     seed.call("PATCH", path, {"entered": DAY}, status=200)
     assert seed.call("PATCH", path, {"entered": None}, status=200)["in_force"] == "learnt"
     seed.call("DELETE", path, status=204)
@@ -190,7 +196,10 @@ def test_a_decision_keeps_the_learnt_shape_that_it_was_priced_by(seed: Api) -> N
     Shape.objects.all().delete()
     replayed = seed.post(f"/decisions/{answer['decision_id']}/replay/", {"data": "then"}, status=200)
     assert replayed["identical"]
-    assert replayed["again"]["shape_note"] == "priced by the shape of live, learnt from 14 lines over 41 days"
+    assert (
+        replayed["again"]["shape_note"]
+        == "its traffic counts by the shape of all tenants' live, learnt from 14 lines over 41 days"
+    )
 
 
 def test_a_learnt_shape_may_be_deleted_by_an_operator_of_its_tenant_alone(

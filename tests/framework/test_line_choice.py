@@ -254,6 +254,58 @@ def test_where_nothing_carries_it_the_idcs_own_line_is_told() -> None:
     assert told.reason == "needs 100 Mbps on ct, 99 left"
 
 
+OWN_AND_SHARED = {"ct": line(99), "cu": line(70), "bgp": line(80)}
+BOTH_ISPS = {"isp": ["ct", "cu"], "isp_match": "all"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "policy", "fields", "told"),
+    [
+        *(
+            pytest.param(
+                {"ct": line(60, price_per_mbps=9), "cu": line(90, price_per_mbps=20)}, policy, {}, "cu, 90", id=name
+            )
+            for policy, name in ((CHEAPEST, "not the cheapest"), (LEAST_BILLED, "not the one that is billed least"))
+        ),
+        pytest.param({"b": line(60), "a": line(60)}, CHEAPEST, {}, "a, 60", id="equal: by line code"),
+        pytest.param({"ct": line(60), "cu": line(90, used_mbps=(10, 900))}, CHEAPEST, {}, "ct, 60", id="known first"),
+        pytest.param(
+            {"ct": line(60), "cu": line(0, used_mbps=(910, 900))},
+            profile(("flow", "network_flow", {"on_missing": "last"}), line_choice="cheapest"),
+            {},
+            "cu, 90",
+            id="unless stale values count",
+        ),
+        pytest.param(
+            {"ct": line(60), "cu": line(90)},
+            CHEAPEST,
+            {"planned": {"idc": "a", "lines": ["ct"]}},
+            "cu, 90",
+            id="not the planned one",
+        ),
+        pytest.param(
+            {"ct": line(60), "bgp": line(90)}, SUBSTITUTES, {"isp": "ct"}, "bgp, 90", id="a BGP line that lacks less"
+        ),
+        pytest.param(
+            {"ct": line(90), "bgp": line(90)}, SUBSTITUTES, {"isp": "ct"}, "ct, 90", id="… but own lines first"
+        ),
+        pytest.param(OWN_AND_SHARED, SUBSTITUTES, BOTH_ISPS, "bgp, 80", id="all: a BGP line serves both"),
+    ],
+)
+def test_where_nothing_carries_it_the_line_that_lacks_least_is_told(
+    lines: dict[str, LineSpec], policy: Any, fields: dict[str, Any], told: str
+) -> None:
+    answer = outcome(lines, policy=policy, **fields).answer
+    assert answer.rejected[0].reason == f"needs 100 Mbps on {told} left"
+    assert answer.near_misses[0].reason == answer.rejected[0].reason
+    assert answer.near_misses[0].detail == answer.rejected[0].detail
+
+
+def test_where_nothing_carries_it_and_nothing_filters_that_line_is_taken() -> None:
+    lines = {"ct": line(60, price_per_mbps=9), "cu": line(90, price_per_mbps=20)}
+    assert chosen(lines, policy=profile("available", line_choice="cheapest")) == ["cu"]
+
+
 @pytest.mark.parametrize(
     ("lines", "on_missing", "expected"),
     [

@@ -11,8 +11,8 @@ from idcsched.framework.one_by_one import IdcView, enough
 from idcsched.framework.plugin import Plugin, Reason, Rejection
 from idcsched.framework.testing import IdcSpec, Outcome, decide_for, profile, world
 
-ODD = Reason("odd", "odd", "{number} is odd")
-LARGE = Reason("large", "large", "{number} is large")
+ODD = Reason("odd", "odd", "{number} is odd", cures=("metrics",))
+LARGE = Reason("large", "large", "{number} is large", cures=("metrics",))
 X = ("x", "metric", {"weight": 1, "args": {"metric": "x"}, "normalizer": {"kind": "none"}})
 
 

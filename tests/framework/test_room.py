@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idcsched.framework.billing import monthly_price
-from idcsched.framework.capacity import Usage, demand, headroom, room, shortfall, used_bandwidth
+from idcsched.framework.capacity import Usage, demand, headroom, purchase, room, shortfall, used_bandwidth
 from idcsched.framework.testing import LineSpec, snapshot, world
 
 NAN = float("nan")
@@ -87,13 +87,25 @@ def test_headroom_of_a_line_that_has_nothing_is_none() -> None:
     ("need", "free", "told"),
     [
         pytest.param(400, 320, (320, 80), id="how far off"),
-        pytest.param(400, -20, (0, 400), id="less than nothing is nothing"),
+        pytest.param(400, -20, (0, 420), id="what is taken too much is lacking, too"),
         pytest.param(100, 99.9999, (99.999, 0.001), id="what is free is rounded down"),
         pytest.param(2, 1.001, (1.001, 0.999), id="… but not further down than it is"),
     ],
 )
 def test_shortfall(need: float, free: float, told: tuple[float, float]) -> None:
     assert shortfall(need, free) == {"need": need, "free": told[0], "short_by": told[1]}
+
+
+@pytest.mark.parametrize(
+    ("short_by", "max_level", "mbps"),
+    [
+        pytest.param(90, 0.9, 100, id="so that the line's level leaves as much"),
+        pytest.param(100, 0.9, 111.112, id="rounded up"),
+        pytest.param(0, 0.9, 0, id="nothing"),
+    ],
+)
+def test_what_must_be_purchased(short_by: float, max_level: float, mbps: float) -> None:
+    assert purchase(short_by, max_level) == mbps
 
 
 @given(st.floats(0, 1e7))

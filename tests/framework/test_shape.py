@@ -32,7 +32,7 @@ LIVE = known_of("live", MORNINGS, tenant="cn")
     [
         pytest.param({}, "flat", 20.0, id="nothing is known"),
         pytest.param({"shape": MORNINGS}, "request", 0.0, id="the request says it"),
-        pytest.param({"labels": {"business": "live"}, "tenant": "cn"}, "learnt", 0.0, id="known of its business"),
+        pytest.param({"labels": {"business": "live"}, "tenant": "cn"}, "entered", 0.0, id="entered for its business"),
         pytest.param(
             {"labels": {"business": "live"}, "tenant": "cn", "shape": EVENINGS},
             "request",
@@ -62,11 +62,15 @@ def test_a_tenants_own_business_comes_before_that_of_all_tenants() -> None:
         pytest.param({"shape": EVENINGS}, UNSET, id="the request's own"),
         pytest.param(
             {"labels": {"business": "games"}},
-            "priced by the shape of games that an operator has entered",
+            "its traffic counts by the shape of games that an operator has entered for all tenants",
             id="entered",
         ),
-        pytest.param({"labels": {"business": "vod"}}, "priced as if flat: no shape is known for vod", id="unknown"),
-        pytest.param({}, "priced as if flat: the request has neither a shape nor a label `business`", id="no business"),
+        pytest.param(
+            {"labels": {"business": "vod"}}, "its traffic counts as flat: no shape is known for vod", id="unknown"
+        ),
+        pytest.param(
+            {}, "its traffic counts as flat: the request has neither a shape nor a label `business`", id="no business"
+        ),
         pytest.param({"explain": "none"}, UNSET, id="nothing is explained"),
     ],
 )
@@ -79,28 +83,43 @@ def learnt_of(business: str, day: list[float], tenant: str = "") -> ShapeFact:
 
 
 @pytest.mark.parametrize(
-    ("shapes", "note"),
+    ("shapes", "shape_from", "note"),
     [
         pytest.param(
             [learnt_of("live", MORNINGS, "cn")],
-            "priced by the shape of live, learnt from 14 lines over 41 days",
+            "learnt",
+            "its traffic counts by the shape of cn's live, learnt from 14 lines over 41 days",
             id="learnt",
         ),
         pytest.param(
             [learnt_of("live", MORNINGS, "cn"), known_of("live", MORNINGS)],
-            "priced by the shape of live that an operator has entered",
+            "entered",
+            "its traffic counts by the shape of live that an operator has entered for all tenants",
             id="entered for all tenants",
         ),
         pytest.param(
             [learnt_of("live", EVENINGS), learnt_of("live", MORNINGS, "cn")],
-            "priced by the shape of live, learnt from 14 lines over 41 days",
+            "learnt",
+            "its traffic counts by the shape of cn's live, learnt from 14 lines over 41 days",
             id="of the tenant, and of all",
+        ),
+        pytest.param(
+            [learnt_of("live", MORNINGS)],
+            "learnt",
+            "its traffic counts by the shape of all tenants' live, learnt from 14 lines over 41 days",
+            id="learnt of all",
+        ),
+        pytest.param(
+            [known_of("live", EVENINGS), known_of("live", MORNINGS, "cn")],
+            "entered",
+            "its traffic counts by the shape of live that an operator has entered for cn",
+            id="entered for the tenant, and for all",
         ),
     ],
 )
-def test_what_was_entered_comes_before_what_was_learnt(shapes: list[ShapeFact], note: str) -> None:
+def test_what_was_entered_comes_before_what_was_learnt(shapes: list[ShapeFact], shape_from: str, note: str) -> None:
     answer = decided(*shapes, labels={"business": "live"}, tenant="cn").answer
-    assert (answer.shape_from, answer.shape_note) == ("learnt", note)
+    assert (answer.shape_from, answer.shape_note) == (shape_from, note)
     assert answer.candidates[0].scores["bill"].raw == 0.0
 
 

@@ -64,6 +64,33 @@ def test_what_is_awaited(mbps: float, expected: tuple[str, ...]) -> None:
     assert idcs_awaited(decision, at_most=1) == expected[:1]
 
 
+TWO_LINES: dict[str, Any] = {
+    "free": {"isp": "ct", "used_mbps": 500},
+    "held": {"isp": "ct", "used_mbps": 100, "pending_mbps": 600},
+}
+
+
+@pytest.mark.parametrize(
+    ("mbps", "line"),
+    [
+        pytest.param(700, "held", id="others hold nothing of the line that lacks least"),
+        pytest.param(450, "held", id="nor a part of it"),
+        pytest.param(900, None, id="nor enough of the other one"),
+    ],
+)
+def test_the_line_is_awaited_of_which_others_hold_enough(mbps: float, line: str | None) -> None:
+    decision = decide_for(world({"a": {"lines": TWO_LINES}}), BOTH, machines=[{"bandwidth_mbps": mbps}]).decision
+    assert idcs_awaited(decision) == (("a",) if line else ())
+    found = nearest_claims(decision)
+    assert (found and found.claims) == (line and (Claim(resource="bandwidth_mbps", amount=mbps, line=line),))
+
+
+def test_all_lines_of_an_all_must_be_covered() -> None:
+    lines: dict[str, Any] = {"ct": {"used_mbps": 0, "pending_mbps": 700}, "cu": {"used_mbps": 500}}
+    asked = {"isp": ["ct", "cu"], "isp_match": "all", "machines": [{"bandwidth_mbps": 600}]}
+    assert idcs_awaited(decide_for(world({"a": {"lines": lines}}), BOTH, **asked).decision) == ()
+
+
 def test_what_is_left_of_it() -> None:
     """Of each thing as much as is needed, if there is so much."""
     picture = snapshot(world(FLEET))

@@ -72,6 +72,22 @@ def test_the_nearest_come_first_those_without_numbers_last() -> None:
     assert (last.need, last.free, last.short_by, last.reason) == (None, None, None, "untolerated taint k:NoSchedule")
 
 
+def test_they_say_which_change_may_help() -> None:
+    answer = decided(
+        {"a": full(501), "b": {**full(0), "taints": ["k:NoSchedule"]}, "c": {**full(0), "status": "offline"}}
+    )
+    assert {miss.idc: miss.cures for miss in answer.answer.near_misses} == {
+        "a": ("metrics", "ledger", "lines"),
+        "b": ("taints",),
+        "c": ("status",),
+    }
+
+
+def test_an_idc_that_no_change_helps_is_no_near_miss() -> None:
+    answer = decided({"a": {**full(0), "tier": "edge"}, "b": {**full(501), "tier": "center"}}, tier="center").answer
+    assert [miss.idc for miss in answer.near_misses] == ["b"]
+
+
 def test_nearness_is_by_share_of_the_need() -> None:
     answer = decide_for(
         world({"cpu": {"stock": {"cpu": 10}, **full(0)}, "mbps": full(560)}),

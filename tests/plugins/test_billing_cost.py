@@ -47,7 +47,8 @@ def test_it_works() -> None:
     score = outcome.scores("bill")["cheap"]
     assert score.raw == 20.0
     assert score.note == (
-        "100 % of the order flows in the line's busiest hours; the line has no commit: 2,000 CNY a month"
+        "the order's shape is not known, so all of it counts as flowing in the line's busiest hours; the line has no "
+        "commit: 2,000 CNY a month"
     )
 
 
@@ -306,6 +307,25 @@ def test_missing_is_neutral() -> None:
 def test_the_sentence_tells_what_is_billed(line: LineSpec, note: str) -> None:
     full: LineSpec = {"used_mbps": 200, "price_per_mbps": 10, "hourly": BUSY_EVENINGS, **line}
     assert decided({"a": {"ct": full}}, shape=[0.0] * 18 + [1.0] * 3 + [0.0] * 3).scores("bill")["a"].note == note
+
+
+@pytest.mark.parametrize(
+    ("line", "shape", "note"),
+    [
+        pytest.param({}, None, "the order's shape is not known, so all of it counts", id="no shape"),
+        pytest.param({"commit_mbps": 50}, None, "the order's shape is not known, so all of it counts", id="a commit"),
+        pytest.param(
+            {"hourly": [float("nan")] * 168},
+            [1.0] * 24,
+            "the line's busiest hours are not known, so all of the order counts",
+            id="no history",
+        ),
+        pytest.param({}, [1.0] * 24, "100 % of the order flows in the line's busiest hours; ", id="both are known"),
+    ],
+)
+def test_the_sentence_tells_what_is_not_known(line: LineSpec, shape: list[float] | None, note: str) -> None:
+    full: LineSpec = {"used_mbps": 200, "price_per_mbps": 10, "hourly": BUSY_EVENINGS, **line}
+    assert decided({"a": {"ct": full}}, shape=shape).scores("bill")["a"].note.startswith(note)
 
 
 def test_the_example_of_its_page() -> None:

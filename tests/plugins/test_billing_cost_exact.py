@@ -113,7 +113,9 @@ def test_where_the_month_is_not_known_the_formula_counts(history: list[float] | 
     assert raw(spec) == formula
     told = note(spec)
     assert told is not None
-    assert told.startswith("100 % of the order flows in the line's busiest hours; the line has no commit: 2,000 CNY")
+    assert told.startswith(
+        "the order's shape is not known, so all of it counts as flowing in the line's busiest hours; "
+    )
     assert sentence in told
 
 

@@ -30,7 +30,45 @@ def test_it_works() -> None:
     (rejected,) = outcome.answer.rejected
     assert (rejected.idc, rejected.plugin, rejected.code) == ("b", "flow", "not_enough_bandwidth")
     assert rejected.reason == "needs 100 Mbps on ct, 50 left"
-    assert rejected.detail == {"line": "ct", "need": 100.0, "free": 50.0, "short_by": 50.0}
+    line = {"line": "ct", "isp": "ct", "free": 50.0, "short_by": 50.0, "purchase_mbps": 55.556, "chosen": True}
+    assert rejected.detail == {"line": "ct", "need": 100.0, "free": 50.0, "short_by": 50.0, "lines": [line]}
+
+
+TWO_CT_AND_BGP: dict[str, LineSpec] = {
+    "ct1": {"isp": "ct", "used_mbps": 850},
+    "ct2": {"isp": "ct", "used_mbps": 860},
+    "cu": {"used_mbps": 880},
+    "cm": {"used_mbps": 810},
+    "bgp": {"used_mbps": (0, STALE)},
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        pytest.param(
+            {},
+            {"cm": (10, True), "ct1": (50, False), "ct2": (60, False), "cu": (80, False), "bgp": (None, False)},
+            id="all lines, the unknown last",
+        ),
+        pytest.param({"isp": "ct"}, {"ct1": (50, True), "ct2": (60, False)}, id="the ISP's own"),
+        pytest.param(
+            {"isp": "ct", "bgp_substitutes": True},
+            {"ct1": (50, True), "ct2": (60, False), "bgp": (None, False)},
+            id="and those that stand in for them",
+        ),
+        pytest.param(
+            {"isp": ["ct", "cu"], "isp_match": "all"},
+            {"ct1": (50, True), "ct2": (60, False), "cu": (80, True)},
+            id="one is chosen for each ISP",
+        ),
+    ],
+)
+def test_what_each_line_lacks(fields: dict[str, Any], told: dict[str, tuple[float | None, bool]]) -> None:
+    (rejected,) = decided({"a": TWO_CT_AND_BGP}, **fields).answer.rejected
+    lines = rejected.detail["lines"]
+    assert {line["line"]: (line["short_by"], line["chosen"]) for line in lines} == told
+    assert [line["line"] for line in lines] == list(told)
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,6 @@ def test_wide_characters_take_two_columns() -> None:
 
 def test_it_says_by_which_line_and_shape() -> None:
     line = {**ANSWER["lines"][0], "note": "cu has more room"}
-    shown = rendered(lines=[line], shape_from="flat", shape_note="priced as if flat")
-    assert "ct and not the roomiest line: cu has more room\npriced as if flat" in shown
+    shown = rendered(lines=[line], shape_from="flat", shape_note="its traffic counts as flat")
+    assert "ct and not the roomiest line: cu has more room\nits traffic counts as flat" in shown
     assert "roomiest" not in rendered()

@@ -36,6 +36,7 @@ from .machine_document import MachineDocument
 from .machine_params_type_0 import MachineParamsType0
 from .margin import Margin
 from .near_miss import NearMiss
+from .near_miss_detail import NearMissDetail
 from .paginated_placement_document_list import PaginatedPlacementDocumentList
 from .passed import Passed
 from .passed_figures import PassedFigures
@@ -130,6 +131,7 @@ __all__ = (
     "MachineParamsType0",
     "Margin",
     "NearMiss",
+    "NearMissDetail",
     "PaginatedPlacementDocumentList",
     "Passed",
     "PassedFigures",

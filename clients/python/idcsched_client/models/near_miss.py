@@ -1,25 +1,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.near_miss_detail import NearMissDetail
+
 
 T = TypeVar("T", bound="NearMiss")
 
 
 @_attrs_define
 class NearMiss:
-    """
-    Attributes:
-        idc (str):
-        plugin (str):
-        code (str):
-        need (float | None):
-        free (float | None):
-        short_by (float | None):
-        reason (str):
+    """An IDC that only one plugin rejects. `cures`: the kinds of change that may let it pass, as the plugin's reason
+    names them; `detail` as in a rejection.
+
+        Attributes:
+            idc (str):
+            plugin (str):
+            code (str):
+            need (float | None):
+            free (float | None):
+            short_by (float | None):
+            reason (str):
+            cures (list[str] | Unset):
+            detail (NearMissDetail | Unset):
     """
 
     idc: str
@@ -29,6 +39,8 @@ class NearMiss:
     free: float | None
     short_by: float | None
     reason: str
+    cures: list[str] | Unset = UNSET
+    detail: NearMissDetail | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,6 +61,14 @@ class NearMiss:
 
         reason = self.reason
 
+        cures: list[str] | Unset = UNSET
+        if not isinstance(self.cures, Unset):
+            cures = self.cures
+
+        detail: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.detail, Unset):
+            detail = self.detail.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -62,11 +82,17 @@ class NearMiss:
                 "reason": reason,
             }
         )
+        if cures is not UNSET:
+            field_dict["cures"] = cures
+        if detail is not UNSET:
+            field_dict["detail"] = detail
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.near_miss_detail import NearMissDetail
+
         d = dict(src_dict)
         idc = d.pop("idc")
 
@@ -97,6 +123,15 @@ class NearMiss:
 
         reason = d.pop("reason")
 
+        cures = cast(list[str], d.pop("cures", UNSET))
+
+        _detail = d.pop("detail", UNSET)
+        detail: NearMissDetail | Unset
+        if isinstance(_detail, Unset):
+            detail = UNSET
+        else:
+            detail = NearMissDetail.from_dict(_detail)
+
         near_miss = cls(
             idc=idc,
             plugin=plugin,
@@ -105,6 +140,8 @@ class NearMiss:
             free=free,
             short_by=short_by,
             reason=reason,
+            cures=cures,
+            detail=detail,
         )
 
         near_miss.additional_properties = d
