@@ -126,6 +126,7 @@ class BillingCost(Plugin):
     Args = BillingCostArgs
     scale = Scale(kind="fixed", better="less", low=0.0, high=1.0)
     metrics = (BANDWIDTH,)
+    prices = True
 
     def scale_for(self, ctx: Cycle) -> Scale:
         high = self.args.dearest or ctx.snapshot.dearest_price or 1.0

@@ -1,15 +1,17 @@
 """The answer to a request in the form that the API documents: plain values that msgspec encodes."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 __all__ = [
     "Answer",
+    "Bill",
     "Candidate",
     "Flip",
     "Hint",
     "IdcShare",
+    "LineBill",
     "LineUse",
     "Margin",
     "NearMiss",
@@ -20,7 +22,13 @@ __all__ = [
     "Score",
     "Stale",
     "Tie",
+    "Worth",
 ]
+
+
+NoPrice = Literal["bill_not_weighed", "no_bandwidth", "bill_unknown", "not_fixed"]
+"""Why points have no price: the profile weighs no bill, the order needs no bandwidth, no IDC's bill is known, or the
+profile normalises the bill in another way than on a fixed range."""
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -52,6 +60,33 @@ class Score(_Part, frozen=True, kw_only=True):
     note: str | msgspec.UnsetType = msgspec.UNSET
 
 
+class LineBill(_Part, frozen=True, kw_only=True):
+    """What a month on one line costs without the order and with it, and the difference, to the cent."""
+
+    line: str
+    per_month: float
+    before: float
+    after: float
+    method: str
+
+
+class Bill(_Part, frozen=True, kw_only=True):
+    """What the order adds to the bandwidth bill of a month, to the cent. `before`, `after`: the bill of its lines
+    without and with it. `method`: from their last 30 days by the hour (`exact`), from the mean week of what is known of
+    these (`weekly`), or at a flat rate (`fixed`). `counted`: what the profile scores instead, with what the order uses
+    up of commit and room; null where it scores no price. `history_days`: how much is known, of the line of which least
+    is; null where only flat rates are paid."""
+
+    currency: str
+    per_month: float
+    before: float
+    after: float
+    method: str
+    counted: float | None
+    history_days: int | None
+    lines: tuple[LineBill, ...]
+
+
 class Passed(_Part, frozen=True, kw_only=True):
     """A filter that let the IDC pass, and the numbers that it judged by."""
 
@@ -61,13 +96,16 @@ class Passed(_Part, frozen=True, kw_only=True):
 
 class Candidate(_Part, frozen=True, kw_only=True):
     """One IDC of the ranking. `filters`: in a full explanation the filters that judged by numbers; absent where none
-    did. `chosen`: this candidate was planned, or picked among those near the best; absent elsewhere."""
+    did. `chosen`: this candidate was planned, or picked among those near the best; absent elsewhere. `bill_unknown`:
+    why there is no bill, `no_bandwidth`, `no_price` or `no_traffic`; absent where there is one."""
 
     rank: int
     idc: str
     lines: tuple[LineUse, ...]
     score: float
     scores: dict[str, Score]
+    bill: Bill | None = None
+    bill_unknown: str | msgspec.UnsetType = msgspec.UNSET
     filters: tuple[Passed, ...] | msgspec.UnsetType = msgspec.UNSET
     chosen: bool | msgspec.UnsetType = msgspec.UNSET
 
@@ -79,6 +117,19 @@ class Tie(_Part, frozen=True, kw_only=True):
     broken_by: str
     values: dict[str, float | None]
     others: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class Worth(_Part, frozen=True, kw_only=True):
+    """What points are worth in money, over all IDCs that fit and not only those shown.
+
+    `best`: for each scorer the largest contribution of any of these IDCs. `per_point`: the money per month that one
+    point is worth; null where points have no price, for the reason in `no_price`.
+    """
+
+    currency: str
+    per_point: float | None
+    best: dict[str, float]
+    no_price: NoPrice | msgspec.UnsetType = msgspec.UNSET
 
 
 class Flip(_Part, frozen=True, kw_only=True):
@@ -172,13 +223,16 @@ class IdcShare(_Part, frozen=True, kw_only=True):
     lines: tuple[LineUse, ...]
     machine_count: int
     score: float
+    bill: Bill | None = None
+    bill_unknown: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Answer(_Part, frozen=True, kw_only=True):
     """The engine's part of the API's answer; the caller adds ids, ages and the commit token.
 
     `shape_from`: by which shape the order's traffic counts, the `request`'s, an `entered`, a `learnt` or a `flat` one;
-    absent where no bandwidth is needed. `shape_note` says more where it is not the request's.
+    absent where no bandwidth is needed. `shape_note` says more where it is not the request's. `bill` is what the order
+    adds where it would stand, over all its IDCs. `worth`: absent where nothing is explained or nothing fits.
     """
 
     result: str
@@ -201,8 +255,11 @@ class Answer(_Part, frozen=True, kw_only=True):
     fallback_group: FallbackGroup | None
     stale: tuple[Stale, ...] | None
     plugin_errors: tuple[PluginError, ...]
+    bill: Bill | None = None
+    bill_unknown: str | msgspec.UnsetType = msgspec.UNSET
     shape_from: str | msgspec.UnsetType = msgspec.UNSET
     shape_note: str | msgspec.UnsetType = msgspec.UNSET
     hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
     truncated: bool | msgspec.UnsetType = msgspec.UNSET
     idcs: tuple[IdcShare, ...] | msgspec.UnsetType = msgspec.UNSET
+    worth: Worth | msgspec.UnsetType = msgspec.UNSET

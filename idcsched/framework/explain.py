@@ -15,6 +15,7 @@ import numpy as np
 
 from .answer import (
     Answer,
+    Bill,
     Candidate,
     EarlierGroup,
     FallbackGroup,
@@ -31,6 +32,7 @@ from .answer import (
     Stale,
     Tie,
 )
+from .bills import billed, bills
 from .context import Cycle
 from .decision import Decision, Judgement, ScoreColumn
 from .labels import Mask, Rows
@@ -41,6 +43,7 @@ from .profile import Profile
 from .ranking import HASH
 from .shape import shape_sentence
 from .wording import Listing, Say, Teller, say_english
+from .worth import worth_of
 
 __all__ = [
     "MOST_SHOWN",
@@ -100,6 +103,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         evaluated=decision.cycle.size,
         feasible=decision.feasible,
         not_visited=decision.not_visited,
+        **billed(_bills_at(decision, np.array([winner]))[0] if decision.scheduled else None),
         picked="planned" if decision.as_planned else decision.profile.pick.kind,
         shape_from=decision.cycle.shape.source if decision.cycle.need else msgspec.UNSET,
         shape_note=_shape_note(decision, say) if explained else msgspec.UNSET,
@@ -108,6 +112,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         hints=tuple([Hint(plugin=plugin, hint=say(note.sentence, note.params)) for plugin, note in decision.hints])
         or msgspec.UNSET,
         plugin_errors=(*decision.plugin_errors, *dict.fromkeys(tell.errors)),
+        worth=worth_of(decision) if explained and decision.scheduled else msgspec.UNSET,
         truncated=len(stale) > MOST_SHOWN or (full and _overlong(decision)) or msgspec.UNSET,
     )
 
@@ -138,6 +143,11 @@ def lines_used(decision: Decision, position: int) -> tuple[LineUse, ...]:
     codes, isps, need = survivors.snapshot.lines.codes, survivors.snapshot.lines.isps, survivors.need
     used = survivors.lines.of(position)
     return tuple([LineUse(line=codes[line], isp=isps[line], bandwidth_mbps=need) for line in used])
+
+
+def _bills_at(decision: Decision, positions: Rows) -> list[Bill | str]:
+    """Return what the order adds to the bills of the survivors at those positions, or why that is not known."""
+    return bills(decision.survivors.narrowed(positions), decision.profile)
 
 
 def _winners_lines(decision: Decision, say: Say | None) -> tuple[LineUse, ...]:
@@ -216,7 +226,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     positions = decision.ranking.head(places.stop)[places.start : places.stop]
     scores, lines = _scores_at(decision, positions, tell), _lines_with_notes(decision, positions, tell.say)
     with_figures = [judgement for judgement in decision.judgements if judgement.figures] if full else []
-    rows = decision.survivors.row_numbers[positions]
+    rows, bills_of = decision.survivors.row_numbers[positions], _bills_at(decision, positions)
     marked = decision.picked if decision.as_planned or decision.profile.pick.kind != "best" else None
     judged = np.searchsorted(decision.cycle.row_numbers, rows) if with_figures else rows
     for number, (place, position, row) in enumerate(zip(places, positions.tolist(), rows.tolist(), strict=True)):
@@ -226,6 +236,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
             lines=lines[number],
             score=decision.ranking.totals.item(position),
             scores={name: of_scorer[number] for name, of_scorer in scores.items()},
+            **billed(bills_of[number]),
             filters=_passed(with_figures, judged.item(number), tell) or msgspec.UNSET,
             chosen=position == marked or msgspec.UNSET,
         )

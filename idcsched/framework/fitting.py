@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from .answer import Bill
+from .bills import bills
 from .cycle import NO_GROUP, decide
 from .decision import Decision
 from .explain import first_rejections
@@ -34,11 +36,15 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittingCount:
-    """How many machines fit the IDC of a row; `limit` is None where as many fit as were asked about."""
+    """How many machines fit the IDC of a row; `limit` is None where as many fit as were asked about.
+
+    `bill`: what the next one adds to the bill, or why that is not known; None where none fits.
+    """
 
     row: int
     count: int
     limit: Limit | None
+    bill: Bill | str | None = None
 
 
 def count_fitting(
@@ -62,11 +68,13 @@ def count_fitting(
         order = msgspec.structs.replace(request, machines=machines, fallback=None)
         return decide(order, snapshot, every_idc, **known)
 
-    groups, cycle, tell = request.fallback or profile.fallback, decided(1).cycle, Teller(say)
+    groups, first, tell = request.fallback or profile.fallback, decided(1), Teller(say)
+    cycle = first.cycle
     grouped = cycle.matching(groups) if groups else np.ones(cycle.size, dtype=np.bool_)
     results = [FittingCount(row=row, count=0, limit=_no_group(say)) for row in cycle.row_numbers[~grouped].tolist()]
     results += _between(cycle.row_numbers[grouped], 0, at_most + 1, None, decided, tell)
-    return sorted(results, key=lambda fits: fits.row)
+    bill_of = dict(zip(first.survivors.row_numbers.tolist(), bills(first.survivors, every_idc), strict=True))
+    return [replace(fits, bill=bill_of.get(fits.row)) for fits in sorted(results, key=lambda fits: fits.row)]
 
 
 def _no_group(say: Say) -> Limit:

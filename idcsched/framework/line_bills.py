@@ -1,4 +1,5 @@
-"""What an order adds to the bills of a snapshot's lines: by the formula of `billing`, and by their last 30 days."""
+"""What an order adds to the bills of a snapshot's lines: by the formula of `billing`, by their last 30 days, and, where
+little of these is known, by the week that they make up."""
 
 import numpy as np
 
@@ -6,11 +7,11 @@ from .billing import FREE, MEAN_OF_PEAK, SCARCITY, AddedBill, added_bill
 from .facts import History
 from .labels import Rows
 from .lines import NO_LINE
-from .monthly_bill import OrderBills, Tariffs, order_bills
+from .monthly_bill import HOURS_A_MONTH, OrderBills, Tariffs, order_bills
 from .normalize import Floats
-from .snapshot import Lines
+from .snapshot import HOURS_A_WEEK, Lines
 
-__all__ = ["billable_share", "exact_line_bills", "line_bills"]
+__all__ = ["billable_share", "exact_line_bills", "line_bills", "weekly_line_bills"]
 
 
 def line_bills(
@@ -30,14 +31,42 @@ def line_bills(
     )
 
 
-def exact_line_bills(lines: Lines, history: History, chosen: Rows, need: float, shape: Floats | None) -> OrderBills:
+def exact_line_bills(
+    lines: Lines, history: History | None, chosen: Rows, need: float, shape: Floats | None
+) -> OrderBills:
     """Return the bills of the last 30 days of each chosen line, without and with `need` Mbps of that shape.
 
     By volume, what is pending and an order of unknown shape flow at the mean that is assumed of orders.
     """
+    return _bills_of(_hours(history, chosen), lines, history, chosen, need, shape)
+
+
+def weekly_line_bills(
+    lines: Lines, history: History | None, chosen: Rows, need: float, shape: Floats | None
+) -> OrderBills:
+    """Return the same for a month that repeats the mean week of what is known of the last 30 days."""
+    hours = _hours(history, chosen)
+    weeks = -(-HOURS_A_MONTH // HOURS_A_WEEK)
+    padding = np.full((len(hours), weeks * HOURS_A_WEEK - HOURS_A_MONTH), np.nan)
+    by_week = np.hstack([hours, padding]).reshape(-1, weeks, HOURS_A_WEEK)
+    known = np.count_nonzero(~np.isnan(by_week), axis=1)
+    means = np.where(known > 0, np.nansum(by_week, axis=1) / np.maximum(known, 1), np.nan)
+    return _bills_of(np.tile(means, weeks)[:, :HOURS_A_MONTH], lines, history, chosen, need, shape)
+
+
+def _hours(history: History | None, chosen: Rows) -> Floats:
+    if history is None:
+        return np.full((chosen.size, HOURS_A_MONTH), np.nan)
+    hours: Floats = np.where((chosen != NO_LINE)[:, np.newaxis], history.hours[chosen], np.nan)
+    return hours
+
+
+def _bills_of(
+    hours: Floats, lines: Lines, history: History | None, chosen: Rows, need: float, shape: Floats | None
+) -> OrderBills:
     flows = np.where(lines.by_volume[chosen], MEAN_OF_PEAK, 1.0)
     return order_bills(
-        np.where((chosen != NO_LINE)[:, np.newaxis], history.hours[chosen], np.nan),
+        hours,
         Tariffs(
             charge_types=np.array([lines.charge_types[line] for line in chosen.tolist()], dtype=np.str_),
             purchased=lines.purchased[chosen],
@@ -47,7 +76,7 @@ def exact_line_bills(lines: Lines, history: History, chosen: Rows, need: float, 
         ),
         need * flows if shape is None else need,
         shape,
-        weekday=history.weekday,
+        weekday=history.weekday if history else 0,
         pending=flows * (lines.load[chosen] - lines.used[chosen]),
     )
 

@@ -148,6 +148,8 @@ class Plugin:
     """Whether `pre_filter` returns a Universe; if so, the plugin runs before all others."""
     metrics: ClassVar[tuple[str, ...]] = ()
     """The metrics that the plugin reads, for documentation."""
+    prices: ClassVar[bool] = False
+    """Whether raw values are prices: what an order counts as per Mbps and month, in the installation's currency."""
 
     def __init__(self, args: msgspec.Struct | None = None) -> None:
         self.args: Any = self.Args() if args is None else args

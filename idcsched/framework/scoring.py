@@ -14,7 +14,7 @@ from .normalize import DECIMALS, Floats, Scale, normalize, within_bounds
 from .profile import DynamicWeight, Entry, Profile
 from .snapshot import Reading
 
-__all__ = ["raw_values", "run_scorers", "scorer_failed"]
+__all__ = ["raw_values", "run_scorers", "scorer_failed", "weights_of"]
 
 _AGGREGATES: dict[str, Callable[[Floats], Any]] = {
     "mean": np.mean,
@@ -30,7 +30,7 @@ def run_scorers(ctx: Cycle, profile: Profile, *, vectorised_only: bool = False) 
     """Return the columns of all scorers in the sum, in the profile's order."""
     if not ctx.size:
         return ()
-    weighed = [(entry, *_weights(ctx, entry)) for entry in profile.scorers]
+    weighed = [(entry, *weights_of(ctx, entry)) for entry in profile.scorers]
     taking_part = [
         (entry, nominal, weight)
         for entry, nominal, weight in weighed
@@ -73,7 +73,7 @@ def scorer_failed(ctx: Cycle, entry: Entry, point: str, error: Exception) -> Non
     ctx.errors.append(PluginError(entry.name, point, f"{type(error).__name__}: {error}"))
 
 
-def _weights(ctx: Cycle, entry: Entry) -> tuple[float, float]:
+def weights_of(ctx: Cycle, entry: Entry) -> tuple[float, float]:
     """Return the weight that the profile or the request gives, and the weight in force."""
     overrides, dynamic = ctx.request.weights, entry.dynamic_weight
     nominal = overrides.get(entry.name, entry.weight) if overrides else entry.weight

@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from .answer import Answer, IdcBrief, IdcShare, LineUse
+from .answer import Answer, Bill, IdcBrief, IdcShare, LineUse
+from .bills import billed, bills, in_all
 from .claiming import claims_of, narrowed_to
 from .cycle import decide
 from .decision import Decision
@@ -48,6 +49,10 @@ class Share:
     @property
     def lines(self) -> tuple[LineUse, ...]:
         return lines_used(self.decision, self.position)
+
+    @property
+    def bill(self) -> Bill | str:
+        return bills(narrowed_to(self.decision, self.position), self.decision.profile)[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,20 +112,22 @@ def solution_answer(
         return ranked
     if not solution.shares:
         return _unspread(ranked, solution, say)
-    first = solution.shares[0]
+    first, parts = solution.shares[0], [share.bill for share in solution.shares]
     return msgspec.structs.replace(
         ranked,
         idc=first.idc,
         lines=first.lines,
         score=first.score,
+        **billed(in_all(parts)),
         idcs=tuple(
             IdcShare(
                 idc=share.idc.code,
                 lines=share.lines,
                 machine_count=share.request.machine_count,
                 score=share.score,
+                **billed(part),
             )
-            for share in solution.shares
+            for share, part in zip(solution.shares, parts, strict=True)
         ),
     )
 
@@ -137,6 +144,7 @@ def _unspread(ranked: Answer, solution: Solution, say: Say) -> Answer:
         lines=(),
         score=None,
         score_mean=None,
+        **billed(None),
         summary=say(_("{head}; spread so they hold {held} of {wanted} machines"), figures),
         idcs=(),
     )

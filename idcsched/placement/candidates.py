@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from idcsched.framework.answer import Bill
+from idcsched.framework.bills import bills
 from idcsched.framework.capacity import Claim
 from idcsched.framework.claiming import claims_of, narrowed_to
 from idcsched.framework.context import Cycle
@@ -17,7 +19,7 @@ __all__ = ["Candidate", "candidate_of", "candidates"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """An IDC that an order may take, with the lines and the claims.
+    """An IDC that an order may take, with the lines, the claims, and what it adds to the bill, or why that is unknown.
 
     `refusal`: the code of the reason why a plugin does not permit the order there; `held_back`: why its machines are
     not started yet. `provider`: the code of the IDC's provider, which need not exist.
@@ -28,6 +30,7 @@ class Candidate:
     rank: int
     lines: tuple[tuple[str, str], ...]
     claims: tuple[Claim, ...]
+    bill: Bill | str
     refusal: str = ""
     held_back: str = ""
 
@@ -53,6 +56,7 @@ def candidate_of(ctx: Cycle, profile: Profile, *, rank: int) -> Candidate:
         rank=rank,
         lines=tuple((lines.codes[line], lines.isps[line]) for line in ctx.lines.of(0)),
         claims=() if refusal else claims_of(ctx, profile),
+        bill=bills(ctx, profile)[0],
         refusal=refusal,
         held_back=held_back,
     )

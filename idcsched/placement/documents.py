@@ -8,7 +8,9 @@ import msgspec
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
-from idcsched.framework.answer import LineUse
+from idcsched.framework.answer import Bill, LineUse
+from idcsched.framework.bills import billed
+from idcsched.framework.decoding import convert
 from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Taint
 from idcsched.scheduling.live import live
@@ -47,7 +49,8 @@ class AttemptDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlacementDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """An order with the capacity that it holds. `held_back`: why a plugin's `permit` keeps it reserved."""
+    """An order with the capacity that it holds. `held_back`: why a plugin's `permit` keeps it reserved; `bill`: what it
+    adds to the bandwidth bill of a month, as it was decided."""
 
     id: str
     request_id: str | None
@@ -56,6 +59,7 @@ class PlacementDocument(msgspec.Struct, frozen=True, kw_only=True):
     needs_attention: bool
     idc: str | None
     lines: list[LineUse]
+    bill: Bill | None
     group_id: str | None
     due_to_leave: str | None
     expires_at: datetime | None
@@ -69,6 +73,7 @@ class PlacementDocument(msgspec.Struct, frozen=True, kw_only=True):
     based_on: str | None
     priority: int
     callback_url: str | None
+    bill_unknown: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,6 +200,7 @@ def _document(placement: Placement, leaving: str | None, attempts: Sequence[Atte
         needs_attention=placement.needs_attention,
         idc=placement.idc.code if placement.idc else None,
         lines=[LineUse(**line) for line in placement.lines],
+        **billed(convert(placement.bill, Bill) if isinstance(placement.bill, dict) else placement.bill),
         group_id=str(placement.group_id) if placement.group_id else None,
         due_to_leave=leaving if placement.state in HOLDING else None,
         expires_at=placement.expires_at,

@@ -31,7 +31,8 @@ class Placement(models.Model):
     """An order that holds capacity, or waits for it. Written by this package's services alone.
 
     `based_on` names the recommendation that the placement was committed from; `held_back` says why a permit keeps it
-    reserved. `awaits`: the IDCs that would fit a waiting order if they had more room.
+    reserved. `bill` is what the order adds to the bandwidth bill of a month, as it was decided, or the code of the
+    reason why that is not known. `awaits`: the IDCs that would fit a waiting order if they had more room.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -54,6 +55,7 @@ class Placement(models.Model):
         db_index=False,
     )
     lines = models.JSONField(_("lines"), default=list, blank=True)
+    bill = models.JSONField(_("added to the bill"), null=True, blank=True)
     business = models.CharField(_("business"), max_length=256, blank=True)
     machine_count = models.PositiveIntegerField(_("machines"), default=0)
     bandwidth_mbps = AmountField(_("bandwidth (Mbps)"), default=0.0)

@@ -215,6 +215,7 @@ def _candidate_fields(take: Take, now: datetime) -> dict[str, Any]:
     return {
         "idc_id": take.made.picture.idc_keys[candidate.idc],
         "lines": [{"line": code, "isp": isp, "bandwidth_mbps": need} for code, isp in candidate.lines],
+        "bill": msgspec.to_builtins(candidate.bill),
         "decision_id": UUID(take.made.scheduled.decision_id),
         "expires_at": now + order.ttl,
         "held_back": candidate.held_back,

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from idcsched.accounts.roles import Principal
+from idcsched.framework.answer import Bill
+from idcsched.framework.bills import billed
 from idcsched.framework.cycle import queries
 from idcsched.framework.errors import Invalid
 from idcsched.framework.fitting import FittingCount, Limit, count_fitting
@@ -69,12 +71,15 @@ class CapacityQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 class IdcCapacity(msgspec.Struct, frozen=True, kw_only=True):
-    """`count` more machines fit, as one order. `gives_out`: why not one more, null if `at_most` ends the counting."""
+    """`count` more machines fit, as one order. `gives_out`: why not one more, null if `at_most` ends the counting.
+    `bill`: what the next machine adds to the bandwidth bill of a month."""
 
     idc: str
     region: str
     count: int
     gives_out: Limit | None
+    bill: Bill | None = None
+    bill_unknown: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class GivesOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,7 +158,7 @@ def _limited_by_quota(quota: QuotaLeft, fits: FittingCount) -> FittingCount:
     if fits.count <= quota.count:
         return fits
     limit = Limit(plugin=QUOTA, code=OVER_QUOTA, reason=quota.reason or "", detail={})
-    return FittingCount(row=fits.row, count=quota.count, limit=limit)
+    return FittingCount(row=fits.row, count=quota.count, limit=limit, bill=fits.bill if quota.count else None)
 
 
 def _count(fitting: Sequence[FittingCount], quota: QuotaLeft | None) -> int:
@@ -165,7 +170,7 @@ def _idcs(snapshot: Snapshot, fitting: Sequence[FittingCount]) -> Iterator[IdcCa
     idcs = snapshot.idcs
     for fits in sorted(fitting, key=lambda fits: (-fits.count, idcs.codes[fits.row])):
         code, region = idcs.codes[fits.row], idcs.regions[fits.row]
-        yield IdcCapacity(idc=code, region=region, count=fits.count, gives_out=fits.limit)
+        yield IdcCapacity(idc=code, region=region, count=fits.count, gives_out=fits.limit, **billed(fits.bill))
 
 
 def _regions(

@@ -47,6 +47,8 @@ from .sentences import Notebook, read, read_struct
 __all__ = ["Explanation", "Moved", "Preview", "Replayed", "policy_of", "preview", "recorded_inputs", "replay"]
 
 Data = Literal["then", "now"]
+NEWER_FIELDS = frozenset({"bill", "bill_unknown", "worth"})
+"""Fields of an answer that older records lack."""
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,9 +138,20 @@ def replay(
         profile=policy.code,
         revision=policy.revision,
         same_idc=(again.idc.code if again.idc else "") == decision.idc,
-        identical=all(decision.answer.get(name) == value for name, value in fields.items()),
+        identical=_same({name: decision.answer[name] for name in fields if name in decision.answer}, fields),
         rules=_rules(inputs.rules),
     )
+
+
+def _same(then: Any, again: Any) -> bool:
+    """Return whether two parts of an answer are the same, apart from fields that the older record did not have yet."""
+    match then, again:
+        case dict(), dict():
+            names = then.keys() | (again.keys() - NEWER_FIELDS)
+            return all(name in then and name in again and _same(then[name], again[name]) for name in names)
+        case list(), list():
+            return len(then) == len(again) and all(map(_same, then, again))
+    return bool(then == again)
 
 
 def _rules(then: int) -> Rules:

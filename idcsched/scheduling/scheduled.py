@@ -3,6 +3,7 @@
 import msgspec
 
 from idcsched.framework.answer import (
+    Bill,
     Candidate,
     FallbackGroup,
     Hint,
@@ -16,6 +17,7 @@ from idcsched.framework.answer import (
     RejectedCount,
     Stale,
     Tie,
+    Worth,
 )
 
 __all__ = ["ProfileBrief", "Scheduled", "SnapshotBrief"]
@@ -62,8 +64,11 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: SnapshotBrief
     commit_token: str | None
     elapsed_ms: float
+    bill: Bill | None = None
+    bill_unknown: str | msgspec.UnsetType = msgspec.UNSET
     shape_from: str | msgspec.UnsetType = msgspec.UNSET
     shape_note: str | msgspec.UnsetType = msgspec.UNSET
     hints: tuple[Hint, ...] | msgspec.UnsetType = msgspec.UNSET
     truncated: bool | msgspec.UnsetType = msgspec.UNSET
     idcs: tuple[IdcShare, ...] | msgspec.UnsetType = msgspec.UNSET
+    worth: Worth | msgspec.UnsetType = msgspec.UNSET

@@ -60,6 +60,26 @@ def test_it_works(portal: Api) -> None:
     assert "would have cost 10,000 CNY with the order instead of 8,000, 2,000 more" in score["note"]
 
 
+def test_the_bill_is_data_wherever_money_is_spoken_of(portal: Api, line: Line) -> None:
+    """The candidate, the placement, the next machine, and what was committed later say the same bill."""
+    advice = portal.schedule(**ASKED)
+    bill = advice["bill"]
+    assert (bill["per_month"], bill["before"], bill["after"]) == (2000.0, 8000.0, 10_000.0)
+    assert (bill["method"], bill["counted"], bill["history_days"]) == ("exact", 2000.0, 30)
+    assert advice["candidates"][0]["bill"] == bill
+    question = {"machine": {"bandwidth_mbps": 100}, "region": "R", "profile": "exact"}
+    assert portal.post("/capacity/", question, status=200)["idcs"][0]["bill"] == bill
+
+    committed = portal.post("/placements/", {"commit_token": advice["commit_token"], "action": "reserve"}, status=201)
+
+    assert committed["bill"] == bill
+    assert portal.get(f"/placements/{committed['id']}/")["bill"] == bill
+    Line.objects.update(price_per_mbps=None)
+    feed_append(topic="inventory")
+    unpriced = portal.schedule(**ASKED)
+    assert (unpriced["bill"], unpriced["bill_unknown"]) == (None, "no_price")
+
+
 def test_the_days_of_then_are_replayed(portal: Api, line: Line) -> None:
     made = portal.schedule(**ASKED, explain="full")["decision_id"]
     portal.schedule(**ASKED)

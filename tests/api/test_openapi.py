@@ -144,7 +144,8 @@ def test_its_answers_are_such_as_are_given(paths: dict[str, Any]) -> None:
     ):
         answer = paths[f"/api/v1/{path}"][method]["responses"][status]["content"]["application/json"]
         (example,) = answer["examples"].values()
-        assert msgspec.to_builtins(msgspec.convert(example["value"], PlacementDocument)) == example["value"]
+        document = msgspec.convert(example["value"], PlacementDocument)
+    assert msgspec.json.decode(msgspec.json.encode(document)) == example["value"]
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,18 @@ def test_it_says_by_which_rules(seed: Api, portal: Api) -> None:
     assert "distances are rounded to a metre" in rules["changed"]
 
 
+def test_a_record_that_lacks_newer_fields_is_identical_all_the_same(seed: Api, portal: Api) -> None:
+    made = asked(portal)
+    recorder.settle()
+    row = Decision.objects.get(pk=made)
+    older = {name: value for name, value in row.answer.items() if name != "worth"}
+    Decision.objects.filter(pk=made).update(answer=older)
+    assert portal.post(f"/decisions/{made}/replay/", {}, status=200)["identical"]
+
+    Decision.objects.filter(pk=made).update(answer={name: older[name] for name in older if name != "tie"})
+    assert not portal.post(f"/decisions/{made}/replay/", {}, status=200)["identical"], "what it had then counts"
+
+
 def test_on_the_data_of_now(seed: Api, portal: Api) -> None:
     made = asked(portal)
     seed.call("PATCH", "/idcs/d/", {"status": "offline"}, status=200)

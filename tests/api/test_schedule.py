@@ -12,7 +12,7 @@ ANSWER_KEYS = [
     "decision_id", "request_id", "http_request_id", "result", "reason_code", "idc", "lines", "score", "score_mean",
     "candidates", "tie", "margin", "rejected", "rejected_counts", "near_misses", "summary", "evaluated", "feasible",
     "not_visited", "picked", "fallback_group", "stale", "plugin_errors", "degraded", "profile", "snapshot",
-    "commit_token", "elapsed_ms",
+    "commit_token", "elapsed_ms", "worth",
 ]  # fmt: skip
 TAINT_OF_C = {"taint": "disabled=true:NoSchedule", "reason": "The best room, and out of use."}
 
@@ -75,6 +75,7 @@ def test_it_works(seed: Api, portal: Api) -> None:
     )
     assert (answer["plugin_errors"], answer["degraded"]) == ([], False)
     assert answer["profile"] == {"code": "seed-example", "revision": 1}
+    assert answer["worth"]["best"] == {"x": 20.0, "y": 200.0}
     assert answer["snapshot"]["age_seconds"] >= 0
     assert answer["commit_token"]
 

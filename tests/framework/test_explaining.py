@@ -51,6 +51,8 @@ def test_it_works() -> None:
                 "range": [0.0, 10.0],
             }
         },
+        "bill": None,
+        "bill_unknown": "no_price",
     }
     assert document["rejected"] == [
         {

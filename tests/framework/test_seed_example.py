@@ -54,6 +54,8 @@ def candidate(rank: int, idc: str, value: float) -> dict[str, Any]:
         "lines": [],
         "score": value * 110,
         "scores": {"x": score(value, 10.0), "y": score(value, 100.0)},
+        "bill": None,
+        "bill_unknown": "no_bandwidth",
     }
 
 
@@ -93,6 +95,14 @@ def test_it_works() -> None:
         "fallback_group": None,
         "stale": [],
         "plugin_errors": [],
+        "bill": None,
+        "bill_unknown": "no_bandwidth",
+        "worth": {
+            "currency": "CNY",
+            "per_point": None,
+            "best": {"x": 20.0, "y": 200.0},
+            "no_price": "bill_not_weighed",
+        },
     }
 
 

@@ -2,6 +2,7 @@
 
 from .accepted import Accepted
 from .attempt_document import AttemptDocument
+from .bill import Bill
 from .candidate import Candidate
 from .candidate_scores import CandidateScores
 from .client import Client
@@ -93,10 +94,14 @@ from .toleration import Toleration
 from .toleration_effect_type_0 import TolerationEffectType0
 from .toleration_effect_type_1 import TolerationEffectType1
 from .toleration_operator_type_0 import TolerationOperatorType0
+from .worth import Worth
+from .worth_best import WorthBest
+from .worth_no_price import WorthNoPrice
 
 __all__ = (
     "Accepted",
     "AttemptDocument",
+    "Bill",
     "Candidate",
     "CandidateScores",
     "Client",
@@ -188,4 +193,7 @@ __all__ = (
     "TolerationEffectType0",
     "TolerationEffectType1",
     "TolerationOperatorType0",
+    "Worth",
+    "WorthBest",
+    "WorthNoPrice",
 )

@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.bill import Bill
     from ..models.candidate_scores import CandidateScores
     from ..models.line_use import LineUse
     from ..models.passed import Passed
@@ -20,7 +21,8 @@ T = TypeVar("T", bound="Candidate")
 @_attrs_define
 class Candidate:
     """One IDC of the ranking. `filters`: in a full explanation the filters that judged by numbers; absent where none
-    did. `chosen`: this candidate was planned, or picked among those near the best; absent elsewhere.
+    did. `chosen`: this candidate was planned, or picked among those near the best; absent elsewhere. `bill`: absent
+    where the profile weighs no bill, or the bill is not known.
 
         Attributes:
             rank (int):
@@ -30,6 +32,9 @@ class Candidate:
             scores (CandidateScores):
             filters (list[Passed] | Unset):
             chosen (bool | Unset):
+            bill (Bill | Unset): What the order would add to the bills there, per month. `counted`: what the profile scores,
+                with what else the
+                order takes up; `clipped`: that lies outside the scorer's range, so that the score does not show all of it.
     """
 
     rank: int
@@ -39,6 +44,7 @@ class Candidate:
     scores: CandidateScores
     filters: list[Passed] | Unset = UNSET
     chosen: bool | Unset = UNSET
+    bill: Bill | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,6 +70,10 @@ class Candidate:
 
         chosen = self.chosen
 
+        bill: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.bill, Unset):
+            bill = self.bill.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -79,11 +89,14 @@ class Candidate:
             field_dict["filters"] = filters
         if chosen is not UNSET:
             field_dict["chosen"] = chosen
+        if bill is not UNSET:
+            field_dict["bill"] = bill
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.bill import Bill
         from ..models.candidate_scores import CandidateScores
         from ..models.line_use import LineUse
         from ..models.passed import Passed
@@ -115,6 +128,13 @@ class Candidate:
 
         chosen = d.pop("chosen", UNSET)
 
+        _bill = d.pop("bill", UNSET)
+        bill: Bill | Unset
+        if isinstance(_bill, Unset):
+            bill = UNSET
+        else:
+            bill = Bill.from_dict(_bill)
+
         candidate = cls(
             rank=rank,
             idc=idc,
@@ -123,6 +143,7 @@ class Candidate:
             scores=scores,
             filters=filters,
             chosen=chosen,
+            bill=bill,
         )
 
         candidate.additional_properties = d

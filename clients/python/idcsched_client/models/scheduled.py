@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..models.snapshot_brief import SnapshotBrief
     from ..models.stale import Stale
     from ..models.tie import Tie
+    from ..models.worth import Worth
 
 
 T = TypeVar("T", bound="Scheduled")
@@ -67,6 +68,10 @@ class Scheduled:
         hints (list[Hint] | Unset):
         truncated (bool | Unset):
         idcs (list[IdcShare] | Unset):
+        worth (Worth | Unset): What points are worth in money, over all IDCs that fit and not only those shown.
+
+            `best`: for each scorer the largest contribution of any of these IDCs. `per_point`: the money per month that one
+            point is worth; null where points have no price, for the reason in `no_price`.
     """
 
     decision_id: str
@@ -102,6 +107,7 @@ class Scheduled:
     hints: list[Hint] | Unset = UNSET
     truncated: bool | Unset = UNSET
     idcs: list[IdcShare] | Unset = UNSET
+    worth: Worth | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -253,6 +259,10 @@ class Scheduled:
                 idcs_item = idcs_item_data.to_dict()
                 idcs.append(idcs_item)
 
+        worth: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.worth, Unset):
+            worth = self.worth.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -297,6 +307,8 @@ class Scheduled:
             field_dict["truncated"] = truncated
         if idcs is not UNSET:
             field_dict["idcs"] = idcs
+        if worth is not UNSET:
+            field_dict["worth"] = worth
 
         return field_dict
 
@@ -317,6 +329,7 @@ class Scheduled:
         from ..models.snapshot_brief import SnapshotBrief
         from ..models.stale import Stale
         from ..models.tie import Tie
+        from ..models.worth import Worth
 
         d = dict(src_dict)
         decision_id = d.pop("decision_id")
@@ -576,6 +589,13 @@ class Scheduled:
 
                 idcs.append(idcs_item)
 
+        _worth = d.pop("worth", UNSET)
+        worth: Worth | Unset
+        if isinstance(_worth, Unset):
+            worth = UNSET
+        else:
+            worth = Worth.from_dict(_worth)
+
         scheduled = cls(
             decision_id=decision_id,
             request_id=request_id,
@@ -610,6 +630,7 @@ class Scheduled:
             hints=hints,
             truncated=truncated,
             idcs=idcs,
+            worth=worth,
         )
 
         scheduled.additional_properties = d

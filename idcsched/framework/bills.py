@@ -1,0 +1,119 @@
+"""What an order adds to the bandwidth bill of a month, as data: what a calculator would say, line by line.
+
+It is the bill of the lines' last 30 days with the order on top, by their contracts, less that without it (`exact`).
+Where less than two weeks of a line are known, the month repeats the mean week of what is known (`weekly`). A flat-rate
+line costs the same whatever flows (`fixed`). No profile changes these figures; what it scores is `counted`.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from .answer import Bill, LineBill
+from .context import Cycle
+from .labels import Rows
+from .line_bills import exact_line_bills, weekly_line_bills
+from .monthly_bill import OrderBills
+from .profile import Profile
+from .snapshot import Reading, Snapshot
+
+__all__ = ["METHODS", "NO_BANDWIDTH", "NO_PRICE", "NO_TRAFFIC", "billed", "bills", "in_all"]
+
+NO_BANDWIDTH, NO_PRICE, NO_TRAFFIC = "no_bandwidth", "no_price", "no_traffic"
+"""Why there is no bill: none is needed, or the price or the traffic of a line is not known."""
+METHODS = ("weekly", "exact", "fixed")
+"""From the one that knows least to the one that knows most."""
+
+CENTS = 2
+HOURS_A_DAY = 24
+
+
+def bills(ctx: Cycle, profile: Profile) -> list[Bill | str]:
+    """Return for each row the bill of the request on its chosen lines, or the code of the reason why there is none."""
+    if not ctx.need or not ctx.size:
+        return [NO_BANDWIDTH] * ctx.size
+    lines_of = [ctx.lines.of(position) for position in range(ctx.size)]
+    chosen = np.array([line for lines in lines_of for line in lines], dtype=np.intp)
+    by_line = dict(zip(chosen.tolist(), _line_bills(ctx, chosen), strict=True))
+    rows = [in_all([by_line[line] for line in lines]) if lines else NO_TRAFFIC for lines in lines_of]
+    return [
+        bill if isinstance(bill, str) else msgspec.structs.replace(bill, counted=counted)
+        for bill, counted in zip(rows, _counted(ctx, profile), strict=True)
+    ]
+
+
+def billed(bill: Bill | str | None) -> dict[str, Any]:
+    """Return the two fields of an answer that say a bill, or why there is none; None: nothing was placed."""
+    if isinstance(bill, str):
+        return {"bill": None, "bill_unknown": bill}
+    return {"bill": bill, "bill_unknown": msgspec.UNSET}
+
+
+def in_all(parts: Sequence[Bill | str]) -> Bill | str:
+    """Return the bill of several lines or IDCs together; where a part has none, the reason."""
+    known = [part for part in parts if isinstance(part, Bill)]
+    if len(known) < len(parts):
+        return next(part for part in parts if isinstance(part, str))
+    counted = [part.counted for part in known if part.counted is not None]
+    return Bill(
+        currency=known[0].currency,
+        per_month=round(sum(part.per_month for part in known), CENTS),
+        before=round(sum(part.before for part in known), CENTS),
+        after=round(sum(part.after for part in known), CENTS),
+        method=min((part.method for part in known), key=METHODS.index),
+        counted=round(sum(counted), CENTS) if len(counted) == len(known) else None,
+        history_days=min((part.history_days for part in known if part.history_days is not None), default=None),
+        lines=tuple(line for part in known for line in part.lines),
+    )
+
+
+def _counted(ctx: Cycle, profile: Profile) -> list[float | None]:
+    """Return what the request counts as in each row, by the profile's scorer of prices; None: by none."""
+    entry = next((entry for entry in profile.scorers if entry.plugin.prices), None)
+    try:
+        reading = entry.plugin.score(ctx) if entry else None
+    except Exception:  # noqa: BLE001  # it failed when the decision was made, too, and is on record there
+        reading = None
+    if not isinstance(reading, Reading):
+        return [None] * ctx.size
+    return [None if isnan(value) else round(value * ctx.need, CENTS) for value in reading.values.tolist()]
+
+
+def _line_bills(ctx: Cycle, chosen: Rows) -> Iterator[Bill | str]:
+    """Yield what each line alone is billed, or why that is not known."""
+    lines, history, need, shape = ctx.snapshot.lines, ctx.snapshot.history, ctx.need, ctx.shape.hours
+    exact = weekly = exact_line_bills(lines, history, chosen, need, shape)
+    if np.isnan(exact.added).any():
+        weekly = weekly_line_bills(lines, history, chosen, need, shape)
+    for number, line in enumerate(chosen.tolist()):
+        if isnan(lines.price.item(line)):
+            yield NO_PRICE
+        elif lines.flat_rate[line]:
+            yield _bill(ctx.snapshot, line, exact, number, "fixed")
+        elif not isnan(exact.added.item(number)):
+            yield _bill(ctx.snapshot, line, exact, number, "exact")
+        elif not isnan(weekly.added.item(number)):
+            yield _bill(ctx.snapshot, line, weekly, number, "weekly")
+        else:
+            yield NO_TRAFFIC
+
+
+def _bill(snapshot: Snapshot, line: int, months: OrderBills, number: int, method: str) -> Bill:
+    before, after = round(months.without.item(number), CENTS), round(months.with_order.item(number), CENTS)
+    per_month, days = round(after - before, CENTS), None
+    if snapshot.history is not None and method != "fixed":
+        days = -(-int(np.count_nonzero(~np.isnan(snapshot.history.hours[line]))) // HOURS_A_DAY)
+    part = LineBill(line=snapshot.lines.codes[line], per_month=per_month, before=before, after=after, method=method)
+    return Bill(
+        currency=snapshot.currency,
+        per_month=per_month,
+        before=before,
+        after=after,
+        method=method,
+        counted=None,
+        history_days=days,
+        lines=(part,),
+    )
