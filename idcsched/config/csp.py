@@ -26,6 +26,7 @@ CONSOLE = CLOSED | {
     "script-src": [SELF],
     "style-src": [SELF],
     "img-src": [SELF, "data:"],
+    "font-src": [SELF],
     "connect-src": [SELF],
     "form-action": [SELF],
 }

@@ -1,6 +1,6 @@
 """The fleet on the overview, computed from the live snapshot: water levels, head-room, what is above its bounds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from math import isnan
@@ -11,24 +11,44 @@ import numpy as np
 from idcsched.framework.capacity import BANDWIDTH
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.normalize import Floats
-from idcsched.framework.snapshot import MetricColumn, Snapshot, Span, fresh
+from idcsched.framework.snapshot import MetricColumn, Snapshot, fresh
 from idcsched.inventory.choices import Effect, Status
-from idcsched.scheduling.state import level_kind
 
-__all__ = ["Fleet", "Headroom", "IdcTile", "LineToMind", "RegionTiles", "StaleMetric", "TaintToMind"]
+__all__ = ["Capacity", "Fleet", "Headroom", "IdcTile", "RegionTiles", "StaleMetric", "TaintToMind", "TightLine"]
 
 HARD: Final = frozenset({Effect.NO_SCHEDULE.value, Effect.NO_EXECUTE.value})
 """The effects of taints that keep new machines off."""
-TONES: Final = {"over": "bad", "high": "warn", "fine": "good", "unknown": ""}
 NAMED: Final = 3
 """How many IDCs a stale metric names."""
+LEVELS: Final = (0.5, 0.65, 0.8, 1.0)
+"""The shares of a line's limit at which its colour changes; the last two are those of the admin's pages."""
+NEARLY_FULL: Final = 0.97
+"""The share of its limit from which on a line is too full for most orders."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """The water of one line in an IDC's tank: places and sizes in percent of it, the top first."""
+
+    isp: str
+    level: str
+    x: str
+    width: str
+    middle: str
+    top: str
+    height: str
+    pending_top: str
+    pending: str
+    limit: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdcTile:
-    """An IDC on the map: the level of its fullest line, and what else is to be known of it at a glance.
+    """An IDC on the map: a column of water for each line, and what else is to be known of it at a glance.
 
-    `percent` None: the bandwidth of none of its `lines` was ever measured; `tone` is the colour of the level.
+    `percent` is the level of `line`, the one that is nearest to its limit, and `room` what new orders find on all its
+    lines; None: the bandwidth of none of its `lines` was ever measured. `taint` is `hard` or `soft` where one is in
+    force, `planned` that one is to come; `off` that new orders can't go there.
     """
 
     code: str
@@ -36,11 +56,20 @@ class IdcTile:
     line: str
     lines: int
     percent: int | None
-    tone: str
+    room: float | None
+    level: str
     over: bool
     status: str
-    tainted: bool
+    taint: str
+    planned: bool
+    off: bool
     stale: bool
+    columns: Sequence[Column]
+
+    @property
+    def short(self) -> str:
+        """The first word of the code, which is the city in most fleets' names."""
+        return self.code.partition("-")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,30 +77,50 @@ class RegionTiles:
     code: str
     name: str
     tiles: Sequence[IdcTile]
+    free: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What new orders find on the lines of one ISP in a region, in Mbps, and how full these lines are."""
+
+    mbps: float
+    used: str
+    level: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headroom:
-    """The Mbps that new orders find in a region: by ISP (None: it has no such line), and in all."""
+    """The room of a region by ISP (None: it has no such line), and in all."""
 
     code: str
     name: str
-    by_isp: Sequence[float | None]
+    by_isp: Sequence[Room | None]
     total: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LineToMind:
-    """A line above its highest level or its commit; `mbps` is what lies above it."""
+class Capacity:
+    """Mbps of all lines: what new orders find, what may be filled at most, what is in use, what is reserved."""
+
+    free: float
+    limit: float
+    used: float
+    reserved: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TightLine:
+    """A line that is over its limit, or so near to it that most orders pass it by; `room` below 0: over it."""
 
     idc: str
     line: str
-    percent: int
-    limit: int
+    room: float
     used: float
+    reserved: float
+    limit: float
+    share: int
     purchased: float
-    commit: float
-    mbps: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,14 +160,16 @@ class Fleet:
         self._hard = np.array([kind[2] in HARD for kind in snapshot.taints.kinds], dtype=np.bool_)
         in_force = snapshot.taints.in_force(now)
         self.tainted = self._having(snapshot.taints.idc[in_force])
-        closed = self._having(snapshot.taints.idc[in_force & self._hard[snapshot.taints.kind]])
-        self._open: Mask = (statuses == Status.ONLINE.value) & ~closed
+        self._closed = self._having(snapshot.taints.idc[in_force & self._hard[snapshot.taints.kind]])
+        self._planned = self._having(snapshot.taints.idc[snapshot.taints.starts > now])
+        self._open: Mask = (statuses == Status.ONLINE.value) & ~self._closed
         self._level: Floats = np.divide(
             lines.used, lines.purchased, out=np.full(lines.used.shape, np.nan), where=lines.purchased > 0
         )
         self._ratio = self._level / lines.max_level
         bandwidth = snapshot.metrics.get(BANDWIDTH)
         seen = np.zeros(lines.used.shape, np.bool_) if bandwidth is None else self._fresh(bandwidth)
+        self._usable: Floats = np.where(self._open[lines.idc] & seen, np.maximum(np.nan_to_num(lines.room), 0.0), 0.0)
         self.stale = self._having(lines.idc[self._lines & ~seen])
         for column in snapshot.metrics.values():
             if column.fact.scope == "idc":
@@ -138,91 +189,105 @@ class Fleet:
         }
 
     def with_mark(self, mark: str) -> Mask:
-        """Return the rows with a mark: `over`, `commit`, `tainted`, `draining`, `offline`, `stale`."""
-        lines = self._snapshot.lines
-        if mark in ("over", "commit"):
-            return self._having(lines.idc[self._over() if mark == "over" else self._over_commit()])
+        """Return the rows with a mark: `tight`, `tainted`, `draining`, `offline`, `stale`."""
+        if mark == "tight":
+            codes = {line.idc for line in self.tight_lines()}
+            return np.array([code in codes for code in self._snapshot.idcs.codes], dtype=np.bool_)
         if mark in ("tainted", "stale"):
             return self.tainted if mark == "tainted" else self.stale
         return np.array(self._snapshot.idcs.statuses) == mark
 
-    def regions(self, shown: Mask) -> Iterator[RegionTiles]:
-        """Yield the regions, those without a line last, with their IDCs among `shown` as tiles, the fullest first."""
-        snapshot, lines = self._snapshot, self._snapshot.lines
+    def regions(self, shown: Mask) -> list[RegionTiles]:
+        """Return the outermost regions with their IDCs among `shown` as tiles; the fullest region and IDC first.
+
+        IDCs without lines are no tiles.
+        """
+        snapshot, idcs = self._snapshot, self._snapshot.idcs
+        shown = shown & self.shown & self._having(self._snapshot.lines.idc[self._lines])
         fullest = self._fullest()
-        # a row without a known line has fullest −1 and picks the NaN at the end
-        ratio, level = (np.append(column, np.nan)[fullest] for column in (self._ratio, self._level))
-        idcs, by_region = snapshot.idcs, dict[str, list[int]]()
-        regions = self._groups(shown & self.shown)
+        ratio = np.append(self._ratio, np.nan)[fullest]  # a row without a known line has −1 and picks the NaN
         order = np.argsort(np.where(np.isnan(ratio), -1.0, -ratio), kind="stable")
-        for row in order[(shown & self.shown)[order]].tolist():
-            by_region.setdefault(regions[idcs.regions[row]], []).append(row)
-        levels, limits = level.tolist(), np.append(lines.max_level, np.nan)[fullest].tolist()
-        tainted, stale, places = self.tainted.tolist(), self.stale.tolist(), fullest.tolist()
-        counts = np.diff(lines.first).tolist()
+        order = order[np.argsort(np.isnan(ratio[order]), kind="stable")]
+        regions, by_region = self._groups(shown), dict[str, list[IdcTile]]()
+        for row in order[shown[order]].tolist():
+            by_region.setdefault(regions[idcs.regions[row]], []).append(self._tile(row, int(fullest[row])))
+        return [
+            RegionTiles(
+                code=code, name=snapshot.regions[code].name, tiles=tiles, free=sum(tile.room or 0.0 for tile in tiles)
+            )
+            for code, tiles in by_region.items()
+        ]
 
-        def position(code: str) -> tuple[bool, Span]:
-            return not any(counts[row] for row in by_region[code]), snapshot.spans[code]
+    def without_lines(self) -> list[str]:
+        """Return the codes of the IDCs that have no line."""
+        lines = self._having(self._snapshot.lines.idc)
+        return [self._snapshot.idcs.codes[row] for row in np.flatnonzero(self.shown & ~lines).tolist()]
 
-        for region in sorted(by_region, key=position):
-            tiles = []
-            for row in by_region[region]:
-                share = None if isnan(levels[row]) else levels[row]
-                kind = level_kind(share, limits[row])
-                tiles.append(
-                    IdcTile(
-                        code=idcs.codes[row],
-                        name=idcs.names[row],
-                        lines=counts[row],
-                        line="" if share is None else lines.codes[places[row]],
-                        percent=None if share is None else round(share * 100),
-                        tone=TONES[kind],
-                        over=kind == "over",
-                        status="" if idcs.statuses[row] == Status.ONLINE else idcs.statuses[row],
-                        tainted=tainted[row],
-                        stale=stale[row] and share is not None,
-                    )
-                )
-            yield RegionTiles(code=region, name=snapshot.regions[region].name, tiles=tiles)
+    def capacity(self) -> Capacity:
+        """Return the sums over all lines that are shown; what is never measured has no room."""
+        lines, chosen = self._snapshot.lines, self._lines
+        return Capacity(
+            free=float(self._usable[chosen].sum()),
+            limit=float((lines.purchased * lines.max_level)[chosen].sum()),
+            used=float(np.nansum(lines.used[chosen])),
+            reserved=float(np.nansum(lines.pending[chosen])),
+        )
 
-    def headroom(self) -> tuple[Sequence[str], list[Headroom], Headroom]:
-        """Return the ISPs, the head-room of each region, and that of all of them.
+    def headroom(self) -> tuple[Sequence[str], list[Headroom]]:
+        """Return the ISPs, and the room of each region by ISP, as orders find it.
 
-        Counted is the room of lines in IDCs that are online and without a taint that keeps new machines off.
+        Lines of IDCs that are not online or are tainted against new orders, and those that are stale, have none.
         """
         snapshot, lines = self._snapshot, self._snapshot.lines
         chosen = np.flatnonzero(self._lines)
-        isps = sorted({lines.isps[line] for line in chosen.tolist()})
+        isps = sorted({lines.isps[line] for line in chosen.tolist()}, key=lambda isp: -self._bought(isp))
         column = {isp: place for place, isp in enumerate(isps)}
         regions = self._groups(self.shown)
         codes = sorted(set(regions.values()), key=snapshot.spans.__getitem__)
         position = {code: place for place, code in enumerate(codes)}
-        room, there = np.zeros((len(codes), len(isps))), np.zeros((len(codes), len(isps)), dtype=np.bool_)
-        usable = np.where(self._open[lines.idc], np.maximum(np.nan_to_num(lines.room), 0.0), 0.0)
-        for line, row, mbps in zip(chosen.tolist(), lines.idc[chosen].tolist(), usable[chosen].tolist(), strict=True):
-            cell = position[regions[snapshot.idcs.regions[row]]], column[lines.isps[line]]
-            room[cell] += mbps
-            there[cell] = True
-        cells = np.where(there, room, np.nan)
+        rows = [position[regions[snapshot.idcs.regions[row]]] for row in lines.idc[chosen].tolist()]
+        cells = rows, [column[lines.isps[line]] for line in chosen.tolist()]
+        sums = []
+        for values in (self._usable, np.nan_to_num(lines.used), lines.purchased * lines.max_level):
+            table = np.zeros((len(codes), len(isps)))
+            np.add.at(table, cells, values[chosen])
+            sums.append(table.tolist())
+        room, used, limit = sums
 
-        def headroom(code: str, name: str, values: Floats) -> Headroom:
-            by_isp = [None if np.isnan(value) else float(value) for value in values]
-            return Headroom(code=code, name=name, by_isp=by_isp, total=float(np.nansum(values)))
+        def of(place: int) -> list[Room | None]:
+            shares = [(spent / most if most else None) for spent, most in zip(used[place], limit[place], strict=True)]
+            return [
+                None if share is None else Room(mbps=mbps, used=f"{min(100 * share, 100):.0f}%", level=_colour(share))
+                for share, mbps in zip(shares, room[place], strict=True)
+            ]
 
-        rows = [
-            headroom(code, snapshot.regions[code].name, cells[place])
+        return isps, [
+            Headroom(code=code, name=snapshot.regions[code].name, by_isp=by_isp, total=sum(room[place]))
             for code, place in position.items()
-            if there[place].any()
+            if any(by_isp := of(place))
         ]
-        return isps, rows, headroom("", "", room.sum(axis=0))
 
-    def lines_over(self, most: int) -> tuple[int, list[LineToMind]]:
-        """Return how many lines are above their highest level, and the fullest of them."""
-        return self._to_mind(self._over(), self._snapshot.lines.max_level * self._snapshot.lines.purchased, most)
-
-    def lines_over_commit(self, most: int) -> tuple[int, list[LineToMind]]:
-        """Return how many lines carry more than their commit, and those that do so by the most Mbps."""
-        return self._to_mind(self._over_commit(), self._snapshot.lines.commit, most)
+    def tight_lines(self) -> list[TightLine]:
+        """Return the lines over their limit, then those nearly full that orders could go to; the worst first."""
+        lines = self._snapshot.lines
+        limit = lines.max_level * lines.purchased
+        filled = np.divide(limit - lines.room, limit, out=np.full(limit.shape, np.nan), where=limit > 0)
+        over = self._ratio > 1
+        tight = np.flatnonzero(self._lines & ((self._open[lines.idc] & (filled >= NEARLY_FULL)) | over))
+        order = tight[np.lexsort((lines.room[tight], ~over[tight]))]
+        return [
+            TightLine(
+                idc=self._snapshot.idcs.codes[lines.idc[place]],
+                line=lines.codes[place],
+                room=float(limit[place] - lines.used[place]) if over[place] else float(max(lines.room[place], 0.0)),
+                used=float(lines.used[place]),
+                reserved=float(lines.pending[place]),
+                limit=float(limit[place]),
+                share=round(float(lines.max_level[place]) * 100),
+                purchased=float(lines.purchased[place]),
+            )
+            for place in order.tolist()
+        ]
 
     def stale_metrics(self) -> list[StaleMetric]:
         """Return the metrics that have stale values, those with most first."""
@@ -253,31 +318,50 @@ class Fleet:
                 )
         return sorted(turning, key=lambda turn: (turn.at, turn.idc))
 
-    def _over(self) -> Mask:
-        over: Mask = self._lines & (self._ratio > 1)
-        return over
-
-    def _over_commit(self) -> Mask:
-        over: Mask = self._lines & (self._snapshot.lines.used > self._snapshot.lines.commit)
-        return over
-
-    def _to_mind(self, chosen: Mask, bound: Floats, most: int) -> tuple[int, list[LineToMind]]:
+    def _bought(self, isp: str) -> float:
         lines = self._snapshot.lines
-        places, above = np.flatnonzero(chosen), lines.used - bound
-        worst = places[np.argsort(-above[places], kind="stable")][:most]
-        return places.size, [
-            LineToMind(
-                idc=self._snapshot.idcs.codes[lines.idc[place]],
-                line=lines.codes[place],
-                percent=0 if np.isnan(self._level[place]) else round(float(self._level[place]) * 100),
-                limit=round(float(lines.max_level[place]) * 100),
-                used=float(lines.used[place]),
-                purchased=float(lines.purchased[place]),
-                commit=float(lines.commit[place]),
-                mbps=float(above[place]),
-            )
-            for place in worst.tolist()
-        ]
+        return float(lines.purchased[np.array(lines.isps) == isp].sum())
+
+    def _tile(self, row: int, fullest: int) -> IdcTile:
+        snapshot, lines = self._snapshot, self._snapshot.lines
+        own = [line for line in range(lines.first[row], lines.first[row + 1]) if self._lines[line]]
+        share = None if fullest < 0 else float(self._level[fullest])
+        status = snapshot.idcs.statuses[row]
+        return IdcTile(
+            code=snapshot.idcs.codes[row],
+            name=snapshot.idcs.names[row],
+            lines=len(own),
+            line="" if share is None else lines.codes[fullest],
+            percent=None if share is None else round(share * 100),
+            room=None if share is None else float(self._usable[own].sum()),
+            level="" if share is None else _colour(float(self._ratio[fullest])),
+            over=share is not None and bool(self._ratio[fullest] > 1),
+            status="" if status == Status.ONLINE else status,
+            taint="hard" if self._closed[row] else "soft" if self.tainted[row] else "",
+            planned=bool(self._planned[row]),
+            off=not self._open[row],
+            stale=bool(self.stale[row]) and share is not None,
+            columns=[self._column(line, place, len(own)) for place, line in enumerate(own)],
+        )
+
+    def _column(self, line: int, place: int, count: int) -> Column:
+        lines = self._snapshot.lines
+        wide, level = 100 / count, float(self._level[line])
+        known = not isnan(level)
+        height = min(level, 1.0) if known else 1.0
+        pending = min(float(lines.pending[line]) / float(lines.purchased[line]), 1 - height) if known else 0.0
+        return Column(
+            isp=lines.isps[line],
+            level=_colour(float(self._ratio[line])) if known else "lvn",
+            x=f"{place * wide + 1:.1f}%",
+            width=f"{wide - 2:.1f}%",
+            middle=f"{(place + 0.5) * wide:.1f}%",
+            top=f"{100 * (1 - height):.1f}%",
+            height=f"{100 * height:.1f}%",
+            pending_top=f"{100 * (1 - height - pending):.1f}%",
+            pending=f"{100 * pending:.1f}%" if pending > 0 else "",
+            limit=f"{100 * (1 - float(lines.max_level[line])):.1f}%",
+        )
 
     def _stale_metric(self, column: MetricColumn) -> StaleMetric | None:
         of_lines = column.fact.scope == "line"
@@ -320,3 +404,8 @@ class Fleet:
         mask = np.zeros(self._snapshot.size, dtype=np.bool_)
         mask[rows] = True
         return mask
+
+
+def _colour(share: float) -> str:
+    """Return the class of the colour of a line that is filled to that share of its limit."""
+    return f"lv{sum(share >= level for level in LEVELS[:-1]) + (share > LEVELS[-1])}"

@@ -8,7 +8,6 @@ from typing import Any, Final
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
@@ -31,11 +30,12 @@ from idcsched.scheduling.sentences import read
 from idcsched.scheduling.state import IdcState, LineState, TaintWindow, idc_state, level_kind, taint_windows
 from metrics_ingest.billing.report import BandwidthReport, rollups_reported
 
-from .fleet import TONES
 from .idc_chart import SPANS, Chart, chart
-from .pages import console_origin, page, principal_of_page, shown
+from .pages import console_origin, named, page, principal_of_page, shown
 
 __all__ = ["idc"]
+
+TONES: Final = {"over": "bad", "high": "warn", "fine": "good", "unknown": ""}
 
 PLACEMENTS: Final = 10
 DECISIONS: Final = 200
@@ -66,7 +66,10 @@ class IdcTaintForm(SelectionTaintForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 def idc(request: HttpRequest, code: str) -> HttpResponse:
     """Show the IDC; a POST taints it, or lifts one of its taints."""
-    principal, row = principal_of_page(request), get_object_or_404(Idc.objects.select_related("region"), code=code)
+    principal = principal_of_page(request)
+    row = named(
+        Idc.objects.select_related("region"), code, sentence=_("There is no IDC %(name)s."), route="console:idc"
+    )
     form, status = IdcTaintForm(), HTTPStatus.OK
     if request.method == "POST":
         form = IdcTaintForm(request.POST)
@@ -79,7 +82,7 @@ def idc(request: HttpRequest, code: str) -> HttpResponse:
     state = idc_state(row, now=now)
     reports = {report.code: report for report in _reports(row, now)}
     context = {
-        "section": "overview",
+        "section": "idcs",
         "idc": row,
         "now": now,
         "state": state,

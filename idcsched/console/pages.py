@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import wraps
 from http import HTTPStatus
 from typing import Any, Final
@@ -12,10 +13,14 @@ from csp.decorators import csp
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.html import format_html_join
+from django.utils.translation import gettext_lazy as _
 
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import Principal, principal_of
@@ -23,12 +28,36 @@ from idcsched.audit.context import origin_set
 from idcsched.audit.models import Via
 from idcsched.inventory.scope import scoped
 
-__all__ = ["MAX_MESSAGE", "REFRESH", "console_origin", "page", "principal_of_page", "shown"]
+from .theme import theme_of
+
+__all__ = ["MAX_MESSAGE", "REFRESH", "console_origin", "named", "page", "principal_of_page", "shown"]
 
 REFRESH: Final = "every 3s"
 """How often the live part of a page is asked for again, as htmx's `hx-trigger` has it."""
 MAX_MESSAGE: Final = 500
+NEAR: Final = 3
+"""The most names that a page offers instead of one that is not there."""
 View = Callable[..., HttpResponse]
+
+
+class _NotNamed(Http404):
+    """Nothing has the name that the address names; `sentence` says so, `near` are the names that are nearly so."""
+
+    def __init__(self, sentence: str, near: list[tuple[str, str]]) -> None:
+        super().__init__(sentence)
+        self.near = near
+
+
+def named(rows: QuerySet[Any], code: str, *, sentence: str | Promise, route: str) -> Any:
+    """Return the row with that code; where there is none, raise Http404 with the pages of those with nearly that code.
+
+    `sentence` says that there is none, with the code as `%(name)s`; `route` is the URL of the rows' pages.
+    """
+    row = rows.filter(code=code).first()
+    if row is None:
+        near = get_close_matches(code, rows.values_list("code", flat=True), n=NEAR)
+        raise _NotNamed(str(sentence) % {"name": code[:64]}, [(name, reverse(route, args=[name])) for name in near])
+    return row
 
 
 def page(capability: str = "read") -> Callable[[View], View]:
@@ -47,16 +76,25 @@ def page(capability: str = "read") -> Callable[[View], View]:
             if "\x00" in request.path or "\x00" in unquote(request.META.get("QUERY_STRING", "")):
                 raise BadRequest("a NUL character")
             principal = scoped(principal_of(user))
-            if not principal.can(capability):
-                raise PermissionDenied(capability)
             request.principal = principal  # type: ignore[attr-defined]  # read by principal_of_page alone
             with timezone.override(_zone(request)):
-                return view(request, *args, **kwargs)
+                try:
+                    _require(principal, capability)
+                    return view(request, *args, **kwargs)
+                except (Http404, PermissionDenied) as error:
+                    if "text/html" not in request.headers.get("Accept", ""):
+                        raise  # a program, which gets a problem document
+                    return _refused(request, error)
 
         protected: View = csp(settings.CONSOLE_SECURITY_POLICY)(answer)  # type: ignore[assignment]  # returns what it is given
         return protected
 
     return decorate
+
+
+def _require(principal: Principal, capability: str) -> None:
+    if not principal.can(capability):
+        raise PermissionDenied(capability)
 
 
 def principal_of_page(request: HttpRequest) -> Principal:
@@ -71,8 +109,29 @@ def shown(
     """Return a page of the console with what all pages show: who is logged in, and the zone of the times."""
     zone = timezone.get_current_timezone_name()
     principal = principal_of_page(request)
-    shared = {"principal": principal, "may_schedule": principal.can("schedule"), "zone": zone, "refresh": REFRESH}
+    shared = {
+        "principal": principal,
+        "may_schedule": principal.can("schedule"),
+        "zone": zone,
+        "theme": theme_of(request),
+        "refresh": REFRESH,
+        "wrong": None,  # the overview knows it, other pages ask for it once they are there
+    }
     return render(request, f"console/{template}", shared | dict(context), status=status)
+
+
+def _refused(request: HttpRequest, error: Http404 | PermissionDenied) -> HttpResponse:
+    """Return the page that says that nothing is there, or that it is not for this user."""
+    if isinstance(error, PermissionDenied):
+        may_read = principal_of_page(request).can("read")
+        detail = _("You may look at this, but not change it. Ask an administrator if you need to.")
+        elsewhere = _("Your role does not show this. Ask an administrator if you need it.")
+        context = {"title": _("Not allowed"), "detail": detail if may_read else elsewhere}
+        return shown(request, "state.html", context, status=HTTPStatus.FORBIDDEN)
+    near = format_html_join(", ", '<a href="{1}">{0}</a>', error.near if isinstance(error, _NotNamed) else [])
+    detail = _("It may have another name by now, or it was deleted.")
+    title = str(error) if isinstance(error, _NotNamed) else _("There is no such page")
+    return shown(request, "state.html", {"title": title, "detail": detail, "near": near}, status=HTTPStatus.NOT_FOUND)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -25,7 +24,7 @@ from idcsched.scheduling.revisions import differing, draft_of, in_force, shown_r
 from idcsched.scheduling.selectors import revision_named
 from idcsched.scheduling.services import profile_activate, profile_revise
 
-from .pages import MAX_MESSAGE, console_origin, page, principal_of_page, shown
+from .pages import MAX_MESSAGE, console_origin, named, page, principal_of_page, shown
 from .profile_form import added, form_of, posted_body, weights_of
 
 __all__ = ["profile", "profiles"]
@@ -78,7 +77,8 @@ def profiles(request: HttpRequest) -> HttpResponse:
 def profile(request: HttpRequest, code: str) -> HttpResponse:
     """Show a profile's form, and on request what the draft would change; save it, or put a revision in force."""
     principal = principal_of_page(request)
-    row = get_object_or_404(Profile.objects.select_related("active"), code=code)
+    rows = Profile.objects.select_related("active")
+    row = named(rows, code, sentence=gettext("There is no profile %(name)s."), route="console:profile")
     action = request.POST.get("action", "") if request.method == "POST" else ""
     if action in ("save", "activate") and not principal.can(WRITES):
         raise PermissionDenied(WRITES)

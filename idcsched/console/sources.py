@@ -8,7 +8,6 @@ from typing import Any, Final
 from django.contrib import messages
 from django.db.models import Count, Max, Min, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
@@ -26,7 +25,7 @@ from metrics_ingest.sources.run_notes import note_said
 from metrics_ingest.sources.trial_view import trial_context, unmatched_row
 from metrics_ingest.sources.trying import source_try
 
-from .pages import console_origin, page, principal_of_page, shown
+from .pages import console_origin, named, page, principal_of_page, shown
 
 __all__ = ["source", "sources"]
 
@@ -62,7 +61,8 @@ def sources(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def source(request: HttpRequest, code: str) -> HttpResponse:
     """Show one source; a POST asks it at once, either to show what it says, or to store it."""
-    found = get_object_or_404(with_last_error(Source.objects.filter(code=code)))
+    rows = with_last_error(Source.objects.all())
+    found = named(rows, code, sentence=_("There is no source %(name)s."), route="console:source")
     principal, now = principal_of_page(request), timezone.now()
     asked: dict[str, Any] = {}
     refusal = ""

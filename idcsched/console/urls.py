@@ -5,16 +5,22 @@ from django.urls import URLPattern, path
 from .decision import decision
 from .decisions import decisions
 from .idc import idc
+from .idcs import idcs
 from .order_trial import order_try
-from .overview import overview
+from .overview import overview, overview_bills, overview_changes, wrong_count
 from .placements import placement, placements
 from .profiles import profile, profiles
 from .search import search
 from .sources import source, sources
+from .theme import theme_choose
 
 app_name = "console"
 urlpatterns: list[URLPattern] = [
     path("", overview, name="overview"),
+    path("overview/bills/", overview_bills, name="bills"),
+    path("overview/changes/", overview_changes, name="changes"),
+    path("overview/wrong/", wrong_count, name="wrong"),
+    path("idcs/", idcs, name="idcs"),
     path("idcs/<str:code>/", idc, name="idc"),
     path("try/", order_try, name="try"),
     path("decisions/", decisions, name="decisions"),
@@ -26,4 +32,5 @@ urlpatterns: list[URLPattern] = [
     path("search/", search, name="search"),
     path("sources/", sources, name="sources"),
     path("sources/<str:code>/", source, name="source"),
+    path("theme/", theme_choose, name="theme"),
 ]

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.api import problems
 from idcsched.api.middleware import request_id_of
+from idcsched.console.theme import theme_of
 from idcsched.framework.errors import Unavailable
 
 __all__ = [
@@ -93,7 +94,8 @@ def wants_page(request: HttpRequest) -> bool:
 def _page(request: HttpRequest, status: HTTPStatus, title: Promise, detail: Promise) -> HttpResponse:
     """Render an error page without the request's context, which may query the database."""
     request_id = request_id_of(request) if status == HTTPStatus.INTERNAL_SERVER_ERROR else ""
-    context = {"status": int(status), "title": title, "detail": detail, "request_id": request_id}
+    theme = theme_of(request)
+    context = {"status": int(status), "title": title, "detail": detail, "request_id": request_id, "theme": theme}
 
     def render(_: HttpRequest) -> HttpResponse:
         return HttpResponse(render_to_string("administration/error.html", context), status=status)

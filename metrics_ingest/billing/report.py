@@ -20,6 +20,7 @@ from metrics_ingest.samples.slots import SLOT, slots_between
 
 __all__ = [
     "BandwidthReport",
+    "BillReport",
     "DayReport",
     "MonthReport",
     "measured_in_30_days",

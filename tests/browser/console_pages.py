@@ -17,6 +17,8 @@ ROUTES = (
     "print(json.dumps({route.name: str(route.pattern) for route in urlpatterns}))"
 )
 ORDER = {"region": "440000", "request_id": "order-770", "machines": [{"count": 4, "bandwidth_mbps": 100}]}
+PARTS = {"theme", "bills", "changes", "wrong"}
+"""What answers forms or shows parts of pages, and is no page."""
 CODES = {"idc": "gz-ct-cu-cm-01", "profile": "default", "source": "demo-lines"}
 QUERIES = {"search": "?q=gz", "try": "?region=440000&isp=ct&count=4&bandwidth_mbps=100", "profile": "?preview=1"}
 
@@ -24,7 +26,7 @@ QUERIES = {"search": "?q=gz", "try": "?region=440000&isp=ct&count=4&bandwidth_mb
 def console_routes(site: Installation) -> dict[str, str]:
     """Return the routes of all pages by their names."""
     routes: dict[str, str] = json.loads(site.python(ROUTES))
-    return routes
+    return {name: route for name, route in routes.items() if name not in PARTS}
 
 
 def console_pages(visitor: Visitor, routes: Mapping[str, str]) -> dict[str, str]:

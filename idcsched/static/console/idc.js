@@ -16,20 +16,20 @@ document.addEventListener("DOMContentLoaded", () => {
     const most = Math.max(...data.values.filter((value) => value != null), data.percentile ?? 0);
 
     const draw = () => {
-        const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
+        const axis = { stroke: colour("--ink-3"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
         const series = [
             { label: data.names.time, value: "{YYYY}-{MM}-{DD} {HH}:{mm}" },
-            { label: data.names.values, stroke: colour("--bar"), width: 1.5, value: (_, value) => shown(value) },
-            { label: data.names.above, stroke: colour("--bar-bad"), width: 2, fill: `${colour("--bar-bad")}33`, fillTo: data.percentile ?? 0, value: (_, value) => shown(value) },
+            { label: data.names.values, stroke: colour("--s-bill"), width: 1.5, value: (_, value) => shown(value) },
+            { label: data.names.above, stroke: colour("--lv3"), width: 2, fill: `${colour("--lv3")}33`, fillTo: data.percentile ?? 0, value: (_, value) => shown(value) },
         ];
         const columns = [times, data.values, above];
         const dashes = [[2, 4], [10, 4], [4, 4]];
         if (data.percentile != null) {
-            series.push({ label: data.names.percentile, stroke: colour("--bar-bad"), width: 1.5, dash: [8, 3], points: { show: false }, value: (_, value) => shown(value) });
+            series.push({ label: data.names.percentile, stroke: colour("--lv3"), width: 1.5, dash: [8, 3], points: { show: false }, value: (_, value) => shown(value) });
             columns.push(level(data.percentile));
         }
         data.bounds.forEach((bound, index) => {
-            series.push({ label: bound.name, stroke: colour(`--c${[3, 8, 5][index]}`), width: 1, dash: dashes[index], points: { show: false }, value: (_, value) => shown(value) });
+            series.push({ label: bound.name, stroke: colour(["--crit", "--ink-3", "--s-distance"][index]), width: 1, dash: dashes[index], points: { show: false }, value: (_, value) => shown(value) });
             columns.push(level(bound.mbps));
         });
         const top = Math.max(most, ...data.bounds.map((bound) => bound.mbps)) * 1.05;
@@ -49,5 +49,5 @@ document.addEventListener("DOMContentLoaded", () => {
 
     let plot = draw();
     window.addEventListener("resize", () => plot.setSize({ width: place.clientWidth, height: 280 }));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { plot = draw(); });
+    document.addEventListener("theme", () => { plot = draw(); });
 });

@@ -1,0 +1,81 @@
+"""What the running month costs: the sum of all lines, and the dearest of them against their commits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from metrics_ingest.billing.report import BandwidthReport, BillReport, rollups_reported
+
+__all__ = ["LineBill", "Month", "forecast_amount", "month_billed"]
+
+DEAREST: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineBill:
+    """A line's month: billed Mbps against the commit, as places on a bar that is as long as what was bought."""
+
+    idc: str
+    line: str
+    amount: float
+    forecast: float
+    billable: float
+    commit: float
+    commit_at: str
+    above: str
+    beyond: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Month:
+    """The running month of all lines with a price; `forecast` is what it will have cost at its end."""
+
+    name: str
+    amount: float
+    forecast: float
+    currency: str
+    dearest: Sequence[LineBill]
+
+
+def month_billed(now: datetime) -> Month | None:
+    """Return the running month; None where no line has a bill. Three queries, however many lines."""
+    reports = (BandwidthReport.of(row, now) for row in rollups_reported(now))
+    billed = [(report, report.month) for report in reports if report.month is not None and report.month.bill.amount]
+    if not billed:
+        return None
+    lines = sorted((_line(report, month.bill) for report, month in billed), key=lambda line: -line.amount)
+    return Month(
+        name=billed[0][1].month,
+        amount=sum(line.amount for line in lines),
+        forecast=sum(line.forecast for line in lines),
+        currency=billed[0][1].bill.currency,
+        dearest=lines[:DEAREST],
+    )
+
+
+def forecast_amount(report: BandwidthReport) -> float | None:
+    """Return what the month will cost at its end: its price times the forecast Mbps; None where that is not known."""
+    if report.month is None or report.forecast is None:
+        return None
+    bill = report.month.bill
+    if bill.amount is None or bill.unit != "mbps" or not bill.quantity:
+        return None
+    return bill.amount / bill.quantity * report.forecast.billable_mbps
+
+
+def _line(report: BandwidthReport, bill: BillReport) -> LineBill:
+    amount, commit = bill.amount or 0.0, report.commit_mbps or 0.0
+    most = max(report.purchased_mbps, bill.billable_mbps, commit) or 1.0
+    expected = forecast_amount(report)
+    return LineBill(
+        idc=report.idc,
+        line=report.code,
+        amount=amount,
+        forecast=amount if expected is None else expected,
+        billable=bill.billable_mbps,
+        commit=commit,
+        commit_at=f"{100 * commit / most:.1f}%",
+        above=f"{100 * max(bill.billable_mbps - commit, 0.0) / most:.1f}%",
+        beyond=f"{100 * min(bill.billable_mbps, commit) / most:.1f}%",
+    )

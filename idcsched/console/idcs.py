@@ -1,0 +1,34 @@
+"""The list of IDCs at `/console/idcs/`, from which many are tainted at once."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from idcsched.inventory.choices import Status
+from idcsched.scheduling.live import live
+
+from .fleet import Fleet
+from .fleet_filters import filters_of, options_of, rows_of
+from .pages import page, shown
+
+__all__ = ["idcs"]
+
+
+@page()
+@require_safe
+def idcs(request: HttpRequest) -> HttpResponse:
+    """Show the IDCs that the filters leave, the fullest regions and IDCs first; those without lines come last."""
+    snapshot, now = live.catch_up().snapshot, timezone.now()
+    filters = filters_of(request, snapshot)
+    fleet = Fleet(snapshot, now=now.timestamp(), idcs=rows_of(filters, snapshot), isp=filters.isp or None)
+    shown_rows = fleet.with_mark(filters.mark) if filters.mark else fleet.shown
+    context = {
+        "section": "idcs",
+        "filters": filters,
+        "options": options_of(snapshot),
+        "regions": fleet.regions(shown_rows),
+        "without_lines": [] if filters.isp or filters.mark else fleet.without_lines(),
+        "figures": fleet.figures,
+        "status_names": dict(Status.choices),
+    }
+    return shown(request, "idcs.html", context)
