@@ -1,117 +1,190 @@
-"""One decision: in sentences, as bars and tables, what became of it, and the same question decided again."""
+"""One decision: why there, why not elsewhere, and what became of it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from django import forms
-from django.db.models import Q
-from django.http import HttpRequest, HttpResponse
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext_lazy as _
+from django.urls import reverse
 
-from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.framework.errors import IdcschedError
 from idcsched.framework.explain import MOST_SHOWN
-from idcsched.language.wording import explained
+from idcsched.framework.snapshot import Snapshot
+from idcsched.placement.lifecycle import State
 from idcsched.placement.models import Placement
-from idcsched.scheduling.decision_page import SHOWN, decision_shown
-from idcsched.scheduling.models import Decision, Profile
-from idcsched.scheduling.prose import Story, paragraphs, reason_why_not, story
+from idcsched.scheduling.decision_page import DecisionShown, decision_shown
+from idcsched.scheduling.live import live
+from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.replay import Replayed, replay
-from idcsched.scheduling.selectors import decisions_visible, profile_codes
+from idcsched.scheduling.replay import replay
+from idcsched.scheduling.selectors import decisions_visible
+from idcsched.scheduling.verdict import Paragraph, verdict, why_not_chosen, why_rejected
 
+from .bars import Versus, versus
+from .order_words import order_words, try_address
 from .pages import page, principal_of_page, shown
-from .ranking import ranking, words_of_scorer
+from .placements import moves_allowed
+from .ranked import Ranked, name_of, ranked
+from .rejections import nearest_first
 
-__all__ = ["decision"]
+__all__ = ["decision", "decision_visible", "lens_of", "numbers_of", "order_decisions", "paragraphs_of"]
 
 SAME_ORDER: Final = 10
 """The most other decisions about the same order, and the most placements, that the page lists."""
-MOST_REASONS: Final = 5
-"""The most IDCs of which the page says why they were not chosen, of those whose codes match what was typed."""
-WEIGHT: Final = "weight-"
+CHIPS: Final = 60
+"""The most IDCs, ranked and rejected, that are offered to be asked about; others are asked about by their codes."""
+SHOWN: Final = 50
+SETTLED: Final = frozenset({State.ACTIVE, State.RELEASED, State.EXPIRED, State.FAILED})
+"""The states in which a placement stays as it is."""
+
+Document = Mapping[str, Any]
 
 
-class ReplayForm(forms.Form):
-    """On what the question is decided again; a field for each scorer's weight, with its weight then."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyNot:
+    """Why one IDC was not chosen; `versus` sets it beside the one that was, if both fit."""
 
-    on = forms.ChoiceField(
-        label=_("Data"), required=False, choices=[("then", _("of then")), ("now", _("of now"))], initial="then"
-    )
-    profile = forms.ChoiceField(label=_("Profile"), required=False)
-
-    def __init__(self, *args: Any, weights: Mapping[str, float], then: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        profile: Any = self.fields["profile"]
-        profile.choices = [("", then), *((code, code) for code in profile_codes())]
-        self._weights = weights
-        for name, weight in weights.items():
-            self.fields[f"{WEIGHT}{name}"] = forms.FloatField(
-                label=name, required=False, min_value=0, max_value=10_000, initial=weight
-            )
-
-    @property
-    def weight_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.fields if name.startswith(WEIGHT)]
-
-    def changed_weights(self) -> dict[str, float]:
-        """Return the weights that were given and differ from those of then."""
-        given = {name: self.cleaned_data.get(f"{WEIGHT}{name}") for name in self._weights}
-        return {name: weight for name, weight in given.items() if weight not in (None, self._weights[name])}
+    idc: str
+    name: str
+    paragraphs: Sequence[Paragraph]
+    versus: Versus | None
 
 
 @page()
 def decision(request: HttpRequest, id: UUID) -> HttpResponse:
-    """Show a decision, in sentences first; with `again` in the address also what would be decided otherwise."""
-    recorder.settle(str(id))
+    """Show a decision: the answer in sentences, what each IDC would cost, why not another one, what became of it."""
     visible = decisions_visible(principal_of_page(request))
-    row = get_object_or_404(visible.select_related("tenant"), pk=id)
-    asked = request.GET.get("why", "").strip()[:63]
-    page_of_row = decision_shown(row, most=MOST_SHOWN if asked else SHOWN)
-    candidates, rejected = page_of_row.candidates, page_of_row.rejected
-    told = _story(page_of_row.answer, candidates=candidates, rejected=rejected)
+    row = decision_visible(visible, id)
+    found = decision_shown(row, most=MOST_SHOWN)
+    answer, outcome, state = found.answer, found.outcome, live.current()
+    snapshot = outcome.cycle.snapshot if outcome else state.snapshot
+    result = ranked(
+        answer,
+        found.candidates,
+        snapshot,
+        profile=outcome.profile if outcome else None,
+        weights=row.request.get("weights"),
+    )
+    missed = nearest_first(found.rejected, outcome)
+    whole = {**answer, "candidates": found.candidates}
+    asked = request.GET.get("not", "").strip()[:63]
     context = {
         "section": "decisions",
         "decision": row,
-        "shown": page_of_row,
-        "answer": page_of_row.answer,
-        "paragraphs": list(paragraphs(told)) if told else [page_of_row.answer.get("summary", "")],
-        "why": asked,
-        "reasons": _reasons(told, asked) if told and asked else [],
-        "candidates": candidates[:SHOWN],
-        "candidates_more": len(candidates[SHOWN:]),
-        "ranking": ranking(candidates),
-        "scorers": {name: words_of_scorer(name) for candidate in candidates[:1] for name in candidate["scores"]},
-        "rejected": rejected[:SHOWN],
-        "rejected_more": page_of_row.rejected_more + len(rejected[SHOWN:]),
-        "placements": Placement.objects.filter(Q(decision_id=row.pk) | Q(based_on=row.pk) | Q(pk=row.placement))
-        .select_related("idc")
-        .order_by("id")[:SAME_ORDER],
+        "answer": answer,
+        "order": order_words(row.request, state.snapshot),
+        "try_address": try_address(row.request, row.profile),
+        "paragraphs": paragraphs_of(whole, result),
+        "not_kept": found.not_kept,
+        "ranked": result,
+        "lens": lens_of(request, result),
+        "currency": settings.CURRENCY,
+        "asked": asked,
+        "why_not": _why_not(whole, found, result, snapshot, asked),
+        "others": [each["idc"] for each in found.candidates if not _chosen(answer, each)][:CHIPS],
+        "missed": missed[:SHOWN],
+        "missed_chips": missed[:CHIPS],
+        "missed_count": len(missed) + found.rejected_more,
+        "missed_more": len(missed[SHOWN:]) + found.rejected_more,
+        "numbers": numbers_of(result),
+        **_became(request, row),
         "same_order": _same_order(visible, row),
-        "profile_exists": Profile.objects.filter(code=row.profile).exists(),
-        **_again(request, row, candidates),
+        "now": _now(row, found),
+        "profile_exists": row.profile in state.profiles,
     }
     return shown(request, "decision.html", context)
 
 
-def _story(answer: Mapping[str, Any], **changes: Any) -> Story | None:
-    """Return what is to be told of an answer; None for a record in an older form that has not all that it takes."""
+@page()
+def order_decisions(request: HttpRequest, request_id: str) -> HttpResponse:
+    """Lead from an order's number to its decision, or to the list of them if there are several or none."""
+    recorder.settle()
+    visible = decisions_visible(principal_of_page(request))
+    keys = list(visible.filter(request_id=request_id).values_list("pk", flat=True)[:2])
+    if len(keys) == 1:
+        return HttpResponseRedirect(reverse("console:decision", args=keys))
+    return HttpResponseRedirect(reverse("console:decisions", query={"q": request_id}))
+
+
+def decision_visible(visible: QuerySet[Decision], id: UUID) -> Decision:
+    """Return the decision, also one that was made a moment ago; raises Http404."""
+    recorder.settle(str(id))
+    return get_object_or_404(visible.select_related("tenant"), pk=id)
+
+
+def lens_of(request: HttpRequest, result: Ranked) -> str:
+    """Return the lens that the address names, as far as there is money."""
+    return "points" if result.money is None or request.GET.get("lens") == "points" else "money"
+
+
+def paragraphs_of(answer: Document, result: Ranked) -> Sequence[Paragraph]:
+    """Return the answer in sentences; an older record that lacks what they are made of has its summary alone."""
     try:
-        return story(answer, **changes)
-    except Invalid:
+        return verdict(answer, result.lens, currency=settings.CURRENCY)
+    except (LookupError, TypeError):
+        return []
+
+
+def _chosen(answer: Document, candidate: Document) -> bool:
+    return bool(answer.get("idc")) and candidate["idc"] == answer["idc"]["code"]
+
+
+def _why_not(answer: Document, found: DecisionShown, result: Ranked, snapshot: Snapshot, asked: str) -> WhyNot | None:
+    """Return why the IDC was not chosen that was asked about, else the one of which that is asked most likely."""
+    winner = next((each for each in found.candidates if _chosen(answer, each)), None)
+    others = [each for each in found.candidates if each is not winner]
+    rejection = next((each for each in found.rejected if each["idc"] == asked), None)
+    if rejection is not None:
+        paragraphs = why_rejected(rejection)
+        return WhyNot(idc=asked, name=name_of(asked, snapshot), paragraphs=paragraphs, versus=None)
+    if winner is None or not others:
         return None
+    other = next((each for each in others if each["idc"] == asked), None if asked else _likeliest(others))
+    if other is None:
+        return None
+    paragraphs = why_not_chosen(winner, other, result.lens, currency=settings.CURRENCY, tie=answer.get("tie"))
+    return WhyNot(
+        idc=other["idc"],
+        name=name_of(other["idc"], snapshot),
+        paragraphs=[paragraph for paragraph in paragraphs if paragraph],
+        versus=versus(winner, other, result.lens, result.scorers),
+    )
 
 
-def _reasons(told: Story, asked: str) -> list[str]:
-    """Return why the IDCs whose codes contain the text were not chosen."""
-    codes = [candidate.idc for candidate in told.candidates or ()] + [each.idc for each in told.rejected or ()]
-    matching = [code for code in codes if asked.lower() in code.lower()]
-    return [reason for code in matching[:MOST_REASONS] if (reason := reason_why_not(told, code))]
+def _likeliest(others: Sequence[Document]) -> Document:
+    """Return the candidate of which a reader most likely wonders why it lost: the roomiest, else the second best."""
+    room = {each["idc"]: (each["scores"].get("network_flow") or {}).get("raw") or 0.0 for each in others}
+    return max(others, key=lambda each: room[each["idc"]])
 
 
-def _same_order(visible: Any, row: Decision) -> Sequence[Decision]:
+def numbers_of(result: Ranked) -> dict[str, Any]:
+    """Return the table of all numbers: the scorers, and what each gives the first candidates."""
+    names = list(result.candidates[0]["scores"]) if result.candidates else []
+    rows = []
+    for candidate in result.candidates[:SHOWN]:
+        mbps = candidate["lines"][0]["bandwidth_mbps"] if candidate["lines"] else 0.0
+        cells = [(result.scorers.value(name, score["raw"], mbps), score) for name, score in candidate["scores"].items()]
+        rows.append((candidate, cells))
+    return {"scorers": [(name, result.scorers.words(name)) for name in names], "rows": rows}
+
+
+def _became(request: HttpRequest, row: Decision) -> dict[str, Any]:
+    """Return what the order became: its placements, each with the moves that the caller may make."""
+    found = Placement.objects.filter(Q(decision_id=row.pk) | Q(based_on=row.pk) | Q(pk=row.placement))
+    placements = list(found.select_related("idc").order_by("id")[:SAME_ORDER])
+    principal = principal_of_page(request)
+    return {
+        "placements": [(each, {move.value for move in moves_allowed(principal, each)}) for each in placements],
+        "moving": any(each.state not in SETTLED for each in placements),
+    }
+
+
+def _same_order(visible: QuerySet[Decision], row: Decision) -> Sequence[Decision]:
     """Return the other decisions about the order, the newest first."""
     if not row.request_id:
         return ()
@@ -119,37 +192,22 @@ def _same_order(visible: Any, row: Decision) -> Sequence[Decision]:
     return list(others.only("id", "created_at", "result", "idc", "profile", "request_id")[:SAME_ORDER])
 
 
-def _again(request: HttpRequest, row: Decision, candidates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the form for deciding again, and, if that was asked for, what is decided now."""
-    scores = candidates[0]["scores"] if candidates else {}
-    weights = {name: score["nominal_weight"] for name, score in scores.items()}
-    then = f"{row.profile} #{row.profile_revision}"
-    if "again" not in request.GET:
-        return {"form": ReplayForm(weights=weights, then=then)}
-    form = ReplayForm({"on": "then", **request.GET.dict()}, weights=weights, then=then)
-    if not form.is_valid():
-        return {"form": form}
-    changed = form.changed_weights()
+def _now(row: Decision, found: DecisionShown) -> dict[str, Any] | None:
+    """Return what would be answered now, unless services outside would have to be asked."""
+    if found.outcome is None or found.outcome.profile.gatherers:
+        return None
     try:
-        replayed = replay(
-            decision=row,
-            weights={**(row.request.get("weights") or {}), **changed} if changed else None,
-            profile=form.cleaned_data["profile"] or None,
-            data=form.cleaned_data["on"] or "then",
-        )
-    except Invalid as error:
-        return {"form": form, "refusals": [explained(item) for item in error.errors]}
-    except IdcschedError as error:
-        return {"form": form, "refusals": [explained(error)]}
-    return {"form": form, "again": _side(replayed, candidates)}
+        again = msgspec.to_builtins(replay(decision=row, data="now").again)
+    except IdcschedError:
+        return None
+    idc = again["idc"]["code"] if again["idc"] else ""
+    billed, then = _billed(again, idc), _billed({"candidates": found.candidates}, row.idc)
+    differs = billed is not None and then is not None and round(billed) != round(then)
+    return {"idc": idc, "same": idc == row.idc, "billed": billed, "then": then, "differs": differs}
 
 
-def _side(replayed: Replayed, candidates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the page shows of the answer that was given again."""
-    answer: dict[str, Any] = msgspec.to_builtins(replayed.again)
-    return {
-        "replayed": replayed,
-        "answer": answer,
-        "paragraphs": list(paragraphs(story(replayed.again))),
-        "ranking": ranking(answer.get("candidates") or [], beside=candidates),
-    }
+def _billed(answer: Document, idc: str) -> float | None:
+    """Return what the order adds to the bill of the chosen IDC, if the answer says so."""
+    chosen: Document = next((each for each in answer.get("candidates") or () if each["idc"] == idc), {})
+    bill: Document = chosen.get("bill") or {}
+    return bill.get("per_month")

@@ -1,14 +1,16 @@
 """The list of decisions: searched, filtered, and paged by key, the newest first."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from uuid import UUID
 
 from django import forms
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from idcsched.accounts.models import Tenant
+from idcsched.placement.models import Placement
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.selectors import decisions_visible, profile_codes
@@ -83,7 +85,13 @@ def decisions(request: HttpRequest) -> HttpResponse:
         "section": "decisions",
         "filters": filters,
         "filtered": any(kept.values()),
-        "rows": [(row, read(row.answer, row.sentences).get("summary", "")) for row in rows],
+        "rows": list(_with_placements(rows)),
+        "chips": list(_chips(filters, kept)),
+        "offered": [
+            (str(words), _with(kept, result=value))
+            for value, words in Decision.Result.choices
+            if not filters.cleaned_data.get("result")
+        ],
         "newer": newer and f"?{_with(kept, after=str(newer))}",
         "older": older and f"?{_with(kept, before=str(older))}",
         "first": f"?{kept.urlencode()}",
@@ -92,15 +100,38 @@ def decisions(request: HttpRequest) -> HttpResponse:
     return shown(request, "decisions.html", context)
 
 
+def _with_placements(rows: Sequence[Decision]) -> Iterator[tuple[Decision, str, Placement | None]]:
+    """Yield each decision with its summary, and what it became."""
+    keys = [row.placement for row in rows if row.placement]
+    placements = {placement.pk: placement for placement in Placement.objects.filter(pk__in=keys).only("state")}
+    for row in rows:
+        summary = read(row.answer, row.sentences).get("summary", "")
+        yield row, summary, placements.get(row.placement) if row.placement else None
+
+
+def _chips(filters: Filters, kept: QueryDict) -> Iterator[tuple[str, str]]:
+    """Yield each filter in force in words, with the parameters of the page without it."""
+    for field in filters:
+        if field.name != "q" and filters.cleaned_data.get(field.name):
+            without = kept.copy()
+            without.pop(field.name, None)
+            choices = dict(getattr(field.field, "choices", ()))
+            value = field.value()
+            yield f"{field.label}: {choices.get(value, value)}", without.urlencode()
+
+
 def _searched(visible: QuerySet[Decision], words: str) -> tuple[QuerySet[Decision], bool]:
     """Return the decisions that the words name, by an index where they are an order number or a decision's id.
 
-    Other words are looked for in all texts; the second value tells whether an index was used.
+    Other words are the beginning of order numbers, or else looked for in all texts; the second value tells whether an
+    index was used.
     """
     if (key := _uuid(words)) and (found := visible.filter(pk=key)).exists():
         return found, True
     if (found := visible.filter(request_id=words)).exists():
         return found, True
+    if (found := visible.filter(request_id__startswith=words)).exists():
+        return found, False
     texts = Q(request_id__icontains=words) | Q(http_request_id__icontains=words) | Q(idc__icontains=words)
     return visible.filter(texts), False
 

@@ -16,7 +16,7 @@ from idcsched.framework.matching import EFFECTS
 from idcsched.framework.profile import Entry
 from idcsched.inventory.choices import Status
 
-from .contributions import scorer_words
+from .scorers import scorer_words
 
 __all__ = [
     "IDCS",
@@ -85,7 +85,7 @@ class OrderFields(forms.Form):
         listed, given = list(choices), str(self.data.get(name, ""))
         if given and all(given != value for value, _label in listed):
             listed.append((given, given))
-        self.fields[name].widget = forms.Select(choices=listed)
+        self.fields[name].widget = forms.Select({"form": "order"}, choices=listed)
 
     def offer_isps(self, codes: Iterable[str]) -> None:
         """Let ISPs be ticked; those that the page's address names beyond the known ones stay ticked."""
@@ -116,7 +116,7 @@ class WeightFields(forms.Form):
         named = {self.prefix_of_names + entry.name: entry for entry in scorers}
         super().__init__({name: given.get(name) or plain(entry.weight) for name, entry in named.items()})
         for name, entry in named.items():
-            widget = _number_input("decimal", **{"data-own": plain(entry.weight)})
+            widget = _number_input("decimal", **{"data-own": plain(entry.weight), "form": "order"})
             self.fields[name] = forms.FloatField(
                 label=scorer_words(entry), min_value=0, max_value=MOST_WEIGHT, widget=widget
             )

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 import msgspec
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -15,7 +16,6 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from idcsched.framework.answer import Rejected
 from idcsched.framework.errors import Conflict, IdcschedError
 from idcsched.framework.explain import page_of_list
 from idcsched.framework.messages import _ as template
@@ -24,14 +24,17 @@ from idcsched.language.wording import explained, say
 from idcsched.placement.quota import recommendation_try
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Profile, ProfileRevision
-from idcsched.scheduling.prose import paragraphs, story
+from idcsched.scheduling.money_lens import MoneyLens
 from idcsched.scheduling.schedule import MadeDecision, Scheduled
 from idcsched.scheduling.services import profile_revise
-from metrics_ingest.models import Metric
+from idcsched.scheduling.verdict import Paragraph, verdict
 
-from .contributions import RankedIdc, ranked_idcs
+from .bars import BARS
+from .decision import lens_of, numbers_of
+from .order_words import order_words
 from .pages import console_origin, page, principal_of_page, shown
-from .ranking import BARS
+from .ranked import Ranked, ranked
+from .rejections import Miss, nearest_first
 from .tried_order import TriedOrder
 
 __all__ = ["order_try"]
@@ -39,21 +42,30 @@ __all__ = ["order_try"]
 MOST_REJECTED: Final = 50
 MOST_COMPARED: Final = 1000
 """The last rank of an IDC that is compared with its rank without what the page changes."""
+WINS_FROM, WINS_BELOW = template("{idc} wins from {weight}"), template("{idc} wins below {weight}")
 REFERENCE: Final = "console"
 """Decides ties of orders without a number: the same ones at every change of the form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a page shows of an answer. `usual` is the IDC as things are, where the page changes any of them."""
+    """What a page shows of an answer.
+
+    `usual` is the IDC as things are, where the page changes any of them, and `more` what the order adds to the bill
+    more than there, per month. `weighed`: from what the page ranks anew at once while a weight is moved.
+    """
 
     answer: Scheduled
-    ranking: Sequence[RankedIdc]
-    sentences: Sequence[str]
-    rejected: Sequence[Rejected]
+    document: Mapping[str, Any]
+    ranked: Ranked
+    paragraphs: Sequence[Paragraph]
+    billed: float | None
+    missed: Sequence[Miss]
     rejected_count: int
     changed: bool
     usual: str | None
+    more: float | None
+    weighed: Mapping[str, Any] | None
 
 
 @page("schedule")
@@ -75,6 +87,10 @@ def order_try(request: HttpRequest) -> HttpResponse:
         "section": "try",
         "order": order,
         "trial": trial,
+        "order_words": order_words(order.document, order.picture.snapshot) if trial else [],
+        "lens": lens_of(request, trial.ranked) if trial else "money",
+        "numbers": numbers_of(trial.ranked) if trial else None,
+        "currency": settings.CURRENCY,
         "may_draft": principal.can("write_profiles"),
         "curl": None if trial is None else _curl(request, order.document),
     }
@@ -92,24 +108,73 @@ def _trial(order: TriedOrder) -> Trial | None:
         order.refuse(refusal)
         return None
     answer, decision = made.answer, made.decision
+    document = msgspec.to_builtins(answer)
     usual = _usual(order, asked, made)
     count, rejected = page_of_list(decision, "rejected", start=0, stop=MOST_REJECTED, say=say)
-    ranking = ranked_idcs(
-        decision,
-        answer.candidates or (),
-        chosen=answer.idc.code if answer.idc else None,
-        units=dict(Metric.objects.values_list("code", "unit")),
+    result = ranked(
+        document,
+        document["candidates"] or [],
+        decision.cycle.snapshot,
+        profile=decision.profile,
+        weights=asked.weights,
         before=None if usual is None else _ranks(usual),
     )
+    billed, usually = _billed(answer), _billed(usual.answer) if usual else None
     return Trial(
         answer=answer,
-        ranking=list(ranking),
-        sentences=list(paragraphs(story(answer))),
-        rejected=rejected,  # type: ignore[arg-type]  # the list that was asked for has nothing else
+        document=document,
+        ranked=result,
+        paragraphs=verdict(document, result.lens, currency=settings.CURRENCY),
+        billed=billed,
+        missed=nearest_first(msgspec.to_builtins(rejected), decision),
         rejected_count=count,
         changed=usual is not None,
-        usual=usual.scheduled.idc.code if usual and usual.scheduled.idc else None,
+        usual=usual.answer.idc.code if usual and usual.answer.idc else None,
+        more=None if billed is None or usually is None else billed - usually,
+        weighed=_weighed(result),
     )
+
+
+def _billed(answer: Scheduled) -> float | None:
+    """Return what the order adds to the bill of the chosen IDC; None: that is not known."""
+    idc = answer.idc.code if answer.idc else None
+    chosen = next((each for each in answer.candidates or () if each.idc == idc), None)
+    return chosen.bill.per_month if chosen is not None and chosen.bill else None
+
+
+def _weighed(result: Ranked) -> Mapping[str, Any] | None:
+    """Return what costs are made of, for the page to add them up with other weights; None: points alone are known.
+
+    `unit` is what a point is worth at a weight of the bill of 1.
+    """
+    if not isinstance(result.lens, MoneyLens):
+        return None
+    bill, scores = result.lens.bill, result.candidates[0]["scores"]
+    return {
+        "bill": bill,
+        "unit": result.lens.per_point * scores[bill]["weight"],
+        "scorers": {
+            name: {
+                "css": result.scorers.css(name),
+                "words": result.scorers.worse(name),
+                "worth": result.scorers.step_words(name, settings.CURRENCY),
+                "points": result.scorers.step_points(name, score.get("range")),
+            }
+            for name, score in scores.items()
+        },
+        "wins_from": say(WINS_FROM, {"idc": "{idc}", "weight": "{weight}"}),
+        "wins_below": say(WINS_BELOW, {"idc": "{idc}", "weight": "{weight}"}),
+        "best": {name: max(each["scores"][name]["normalized"] or 0.0 for each in result.candidates) for name in scores},
+        "candidates": [
+            {
+                "idc": candidate["idc"],
+                "paid": cost.paid,
+                "counted": cost.counted,
+                "scores": {name: score["normalized"] or 0.0 for name, score in candidate["scores"].items()},
+            }
+            for candidate, cost in zip(result.candidates, result.lens.costs, strict=True)
+        ],
+    }
 
 
 def _decided(order: TriedOrder, asked: Request) -> MadeDecision:
@@ -130,7 +195,7 @@ def _usual(order: TriedOrder, asked: Request, made: MadeDecision) -> MadeDecisio
         return None
     if made.decision.profile.gatherers:
         return None
-    plain = msgspec.structs.replace(asked, weights=None, hypothetical=None, profile=None, explain="none")
+    plain = msgspec.structs.replace(asked, weights=None, hypothetical=None, profile=None, explain="summary", top=1)
     try:
         return recommendation_try(request=plain, principal=order.principal, reference=REFERENCE)
     except IdcschedError:  # the tenant's own profile cannot be used

@@ -33,7 +33,7 @@ from idcsched.scheduling.sentences import read
 
 from .pages import MAX_MESSAGE, console_origin, page, principal_of_page, shown
 
-__all__ = ["placement", "placements"]
+__all__ = ["moves_allowed", "placement", "placements"]
 
 SHOWN: Final = 50
 """The placements of one page of the list."""
@@ -165,7 +165,7 @@ def _context(request: HttpRequest, found: Placement, error: str) -> dict[str, An
         "machine_marks": MACHINE_MARKS,
         "delivery_marks": DELIVERY_MARKS,
         "stuck": Placement.objects.filter(stuck(now), pk=found.pk).exists(),
-        "moves": {move.value for move in _moves_allowed(principal, found)},
+        "moves": {move.value for move in moves_allowed(principal, found)},
         "may_resend": principal.can("schedule"),
         "events": found.events.order_by("-version")[:MOST_EVENTS],
         "attempts": found.attempts.select_related("idc").prefetch_related("machines").order_by("-number"),
@@ -185,7 +185,7 @@ def _claims(found: Placement) -> QuerySet[Claim]:
     return claims.select_related("holding__idc", "holding__line").order_by("holding__resource", "pk")
 
 
-def _moves_allowed(principal: Principal, found: Placement) -> list[Move]:
+def moves_allowed(principal: Principal, found: Placement) -> list[Move]:
     """Return the moves that the state allows, and that the caller may make."""
     possible = [move for move in DONE if move in MOVES[State(found.state)]]
     allowed = []

@@ -36,14 +36,13 @@ from .order_form import (
     WeightFields,
     plain,
 )
+from .order_words import name_shown
 
 __all__ = ["Slider", "TriedOrder"]
 
 DRAWN: Final = "drawn"
 MOST_OFFERED: Final = 1000
 """The most names of one kind that a field suggests."""
-LEAST_END: Final = 100.0
-"""Where the sliders of small weights end; those of larger ones end at twice the largest."""
 
 Choices = list[tuple[str, Any]]
 Place = tuple[forms.Form, str]
@@ -51,13 +50,12 @@ Place = tuple[forms.Form, str]
 
 @dataclass(frozen=True, slots=True)
 class Slider:
-    """The weight of one scorer: its field, the profile's own weight, and the slider's value and end."""
+    """The weight of one scorer: its field, the profile's own weight, and the one that is tried."""
 
     name: str
     field: forms.BoundField
     own: float
     value: float
-    end: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +153,15 @@ class TriedOrder:
 
     @property
     def sliders(self) -> Iterator[Slider]:
-        end = max([LEAST_END, *(2 * entry.weight for entry in self._scorers)])
         for entry in self._scorers:
             bound = self.weights[WeightFields.prefix_of_names + entry.name]
             value = self.changed_weights.get(entry.name, plain(entry.weight))
-            yield Slider(name=entry.name, field=bound, own=entry.weight, value=value, end=plain(end))
+            yield Slider(name=entry.name, field=bound, own=entry.weight, value=value)
+
+    @property
+    def supposes(self) -> bool:
+        """Whether the address supposes anything to be otherwise."""
+        return any(rows.filled for rows in (self.taints, self.lifted, self.statuses, self.lines))
 
     @property
     def address_without_weights(self) -> str:
@@ -231,7 +233,13 @@ class TriedOrder:
     def _choices(self) -> Iterator[tuple[str, Choices]]:
         picture = self.picture
         regions = picture.snapshot.regions.items()
-        yield "region", [("", "–"), *((code, f"{fact.name} ({code})" if fact.name else code) for code, fact in regions)]
+        yield (
+            "region",
+            [
+                ("", "–"),
+                *((code, f"{name_shown(fact.name)} ({code})" if fact.name else code) for code, fact in regions),
+            ],
+        )
         yield "isp_match", [("", _("one of them")), ("all", _("each of them"))]
         tenants = sorted(picture.tenants) if self.principal.all_tenants else []
         yield "tenant", [("", self.principal.tenant or _("none")), *((code, code) for code in tenants)]

@@ -2,7 +2,8 @@
 
 from django.urls import URLPattern, path
 
-from .decision import decision
+from .decision import decision, order_decisions
+from .decision_again import decision_again
 from .decisions import decisions
 from .idc import idc
 from .idcs import idcs
@@ -25,6 +26,8 @@ urlpatterns: list[URLPattern] = [
     path("try/", order_try, name="try"),
     path("decisions/", decisions, name="decisions"),
     path("decisions/<uuid:id>/", decision, name="decision"),
+    path("decisions/<uuid:id>/replay/", decision_again, name="replay"),
+    path("orders/<path:request_id>/", order_decisions, name="order"),
     path("placements/", placements, name="placements"),
     path("placements/<uuid:pk>/", placement, name="placement"),
     path("profiles/", profiles, name="profiles"),

@@ -1,17 +1,17 @@
 """What the pages of a decision show: the recorded answer, and its lists computed anew from the recorded inputs."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from idcsched.framework.decision import Decision as Outcome
 from idcsched.framework.errors import IdcschedError
-from idcsched.framework.explain import ListName
-from idcsched.language.wording import explained
+from idcsched.framework.explain import ListName, page_of_list
+from idcsched.language.wording import explained, say
 
 from .models import Decision
-from .replay import Explanation
+from .replay import decided_then
 from .sentences import read
 
 __all__ = ["SHOWN", "DecisionShown", "decision_shown"]
@@ -24,7 +24,8 @@ SHOWN = 50
 class DecisionShown:
     """The answer in the reader's language, with the first candidates and rejections as plain documents.
 
-    `not_kept`: why the lists could not be computed anew, so that they are as the answer had them; empty: they were.
+    `outcome` is the decision, made again on its recorded inputs. Where that could not be, it is None, `not_kept` says
+    why, and the lists are as the answer had them.
     """
 
     answer: dict[str, Any]
@@ -32,28 +33,32 @@ class DecisionShown:
     rejected: list[dict[str, Any]]
     rejected_more: int
     not_kept: str
+    outcome: Outcome | None
 
 
 def decision_shown(decision: Decision, *, most: int = SHOWN) -> DecisionShown:
     """Return the answer, and at most `most` candidates and rejections."""
     answer = read(decision.answer, decision.sentences)
-    candidates, _count, not_kept = _explained(decision, "candidates", answer.get("candidates") or [], most)
-    rejected, count, _why = _explained(decision, "rejected", answer.get("rejected") or [], most)
+    try:
+        outcome, not_kept = decided_then(decision), ""
+    except IdcschedError as error:
+        outcome, not_kept = None, explained(error)
+    candidates, _count = _listed(outcome, "candidates", answer, most)
+    rejected, count = _listed(outcome, "rejected", answer, most)
     return DecisionShown(
         answer=answer,
         candidates=candidates,
         rejected=rejected,
         rejected_more=count - len(rejected),
         not_kept=not_kept,
+        outcome=outcome,
     )
 
 
-def _explained(
-    decision: Decision, name: ListName, recorded: Sequence[Any], most: int
-) -> tuple[list[dict[str, Any]], int, str]:
-    """Return the list's first entries, its length, and why it could not be computed anew ("": it could)."""
-    try:
-        explanation = Explanation(decision, name)
-        return msgspec.to_builtins(explanation[:most]), len(explanation), ""
-    except IdcschedError as error:
-        return list(recorded[:most]), len(recorded), explained(error)
+def _listed(outcome: Outcome | None, name: ListName, answer: dict[str, Any], most: int) -> tuple[list[Any], int]:
+    """Return the list's first entries, and its length."""
+    if outcome is None:
+        recorded = answer.get(name) or []
+        return list(recorded[:most]), len(recorded)
+    count, entries = page_of_list(outcome, name, start=0, stop=most, say=say)
+    return msgspec.to_builtins(entries), count

@@ -44,7 +44,17 @@ from .schedule import OVER_QUOTA, refused_by_quota
 from .selectors import decisions_visible
 from .sentences import Notebook, read, read_struct
 
-__all__ = ["Explanation", "Moved", "Preview", "Replayed", "policy_of", "preview", "recorded_inputs", "replay"]
+__all__ = [
+    "Explanation",
+    "Moved",
+    "Preview",
+    "Replayed",
+    "decided_then",
+    "policy_of",
+    "preview",
+    "recorded_inputs",
+    "replay",
+]
 
 Data = Literal["then", "now"]
 NEWER_FIELDS = frozenset({"bill", "bill_unknown", "worth"})
@@ -165,8 +175,7 @@ class Explanation(Sequence[Candidate | Rejected | Stale]):
     """
 
     def __init__(self, decision: Decision, name: ListName) -> None:
-        inputs, policy = recorded_inputs(decision), policy_of(decision.profile, decision.profile_revision)
-        self._decided, self._name = _decide_again(inputs, policy, inputs.replies_by_entry()), name
+        self._decided, self._name = decided_then(decision), name
 
     def __len__(self) -> int:
         return page_of_list(self._decided, self._name, start=0, stop=0)[0]
@@ -241,8 +250,9 @@ def _picture(key: UUID | None) -> bytes | None:
     return None if key is None else bytes(Picture.objects.values_list("data", flat=True).get(pk=key))
 
 
-def _decide_again(inputs: Inputs, policy: Policy, replies: Mapping[str, Reply]) -> Outcome:
-    """Decide again on the recorded inputs."""
+def decided_then(decision: Decision) -> Outcome:
+    """Decide again on the recorded inputs, as it was decided then; raises Conflict `inputs_not_kept`."""
+    inputs, policy = recorded_inputs(decision), policy_of(decision.profile, decision.profile_revision)
     return decide(
         first_share(inputs.request),
         inputs.snapshot(),
@@ -250,7 +260,7 @@ def _decide_again(inputs: Inputs, policy: Policy, replies: Mapping[str, Reply]) 
         now=inputs.now,
         reference=inputs.reference,
         labels=inputs.labels,
-        replies=replies,
+        replies=inputs.replies_by_entry(),
     )
 
 

@@ -32,9 +32,10 @@ def console_routes(site: Installation) -> dict[str, str]:
 def console_pages(visitor: Visitor, routes: Mapping[str, str]) -> dict[str, str]:
     """Order something, and return the address of each page, with an example where it is about one thing."""
     placed = visitor.schedule(**ORDER, action="reserve")
-    examples = {**CODES, "decision": placed["decision_id"], "placement": placed["id"]}
+    decision, number = placed["decision_id"], ORDER["request_id"]
+    examples = {**CODES, "decision": decision, "replay": decision, "order": number, "placement": placed["id"]}
     return {
-        name: "/console/" + re.sub("<.*?>", examples.get(name, ""), route) + QUERIES.get(name, "")
+        name: "/console/" + re.sub("<.*?>", str(examples.get(name, "")), route) + QUERIES.get(name, "")
         for name, route in routes.items()
     }
 

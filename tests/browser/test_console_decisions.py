@@ -23,10 +23,18 @@ def test_it_works(visitor: Visitor) -> None:
     assert grave_violations(page) == []
 
     page.get_by_role("link", name="order-880").click()
-    expect(page.get_by_text(f"Why {chosen}? Of ")).to_be_visible()
-    page.get_by_label("Why not …?").fill("foshan")
-    page.get_by_role("button", name="Say why").click()
-    expect(page.get_by_role("status").filter(has_text="Why not foshan-ct-01?")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Why did order-880 go to {chosen}?")).to_be_visible()
+    expect(page.get_by_text("adds least to the bill of all that fit")).to_be_visible()
+    page.get_by_role("radio", name="Points").check(force=True)
+    expect(page.get_by_text("Longer is better.")).to_be_visible()
+    expect(page.get_by_text("Shorter is better.")).to_be_hidden()
+    page.get_by_role("navigation", name="Why not").get_by_role("link", name="foshan-ct-01").click()
+    expect(page.get_by_role("heading", name="foshan-ct-01")).to_be_visible()
+    expect(page.get_by_text("more than").first).to_be_visible()
+    assert grave_violations(page) == []
+    assert visitor.too_wide_by() <= 0
+
+    page.get_by_role("link", name="Replay on today’s data").click()
     page.get_by_label("Profile", exact=True).select_option("bandwidth-first")
     page.get_by_role("button", name="Decide again").click()
     expect(page.get_by_role("heading", name="Again: bandwidth-first #1")).to_be_visible()

@@ -18,14 +18,15 @@ def test_a_changed_weight_reranks_and_becomes_a_draft(visitor: Visitor) -> None:
     page.get_by_label("machines", exact=True).first.fill("3")
     page.get_by_label("Mbps each").first.fill("300")
     page.get_by_label("ct", exact=True).check()
-    ranked = answer.locator(".trial > li strong:first-child a, .trial > li .line > strong")
-    expect(answer.get_by_role("heading", name="Ranking")).to_be_visible()
+    ranked = answer.locator(".lens-money .rank .who a")
+    expect(answer.get_by_role("heading", name="What it costs to place it there")).to_be_visible()
     first = ranked.first.inner_text()
 
     page.get_by_label("client: region").fill("440000")
-    page.get_by_label("weight of distance").fill("100")
-    page.get_by_label("weight of bill").fill("0")
-    expect(answer.get_by_text("90 → 0")).to_be_visible()
+    expect(page.locator("[data-name=locality] [data-worth]")).to_contain_text("300 km nearer are worth")
+    page.get_by_label("Distance", exact=True).fill("100")
+    page.get_by_label("Bill", exact=True).fill("0.1")
+    expect(page.locator("#rest").get_by_text("90 → 0.1")).to_be_visible()
     expect(ranked.first).not_to_have_text(first)
     assert page.evaluate("window.loaded") == "once", "nothing was reloaded"
     query = parse_qs(urlsplit(page.url).query, keep_blank_values=True)
@@ -36,13 +37,14 @@ def test_a_changed_weight_reranks_and_becomes_a_draft(visitor: Visitor) -> None:
         "count": ["3"],
         "bandwidth_mbps": ["300"],
         "weights_of": ["default"],
-        "weight.billing_cost": ["0"],
+        "weight.billing_cost": ["0.1"],
         "weight.locality": ["100"],
     }
 
-    asked = json.loads(page.locator("#curl").inner_text().partition("-d '")[2][:-1])
+    curl = page.locator("#curl").text_content() or ""
+    asked = json.loads(curl.partition("-d '")[2].rstrip()[:-1])
     again = visitor.schedule(**asked)
-    assert f"1. {again['candidates'][0]['idc']}" in ranked.first.inner_text(), "the API says the same"
+    assert ranked.first.inner_text() == again["candidates"][0]["idc"], "the API says the same"
 
     page.get_by_label("Mbps each").first.fill("much")
     expect(page.locator("#id_bandwidth_mbps_0_error")).to_have_text("Enter a number.")
@@ -51,10 +53,31 @@ def test_a_changed_weight_reranks_and_becomes_a_draft(visitor: Visitor) -> None:
 
     page.get_by_label("profile", exact=True).select_option("cost-first")
     expect(page.locator("[id='id_weight.billing_cost']")).to_have_value("100")
-    page.get_by_label("weight of bill").fill("60")
-    expect(answer.get_by_text("100 → 60")).to_be_visible()
+    page.get_by_label("Bill", exact=True).fill("60")
+    expect(page.locator("#rest").get_by_text("100 → 60")).to_be_visible()
     assert grave_violations(page) == []
 
     page.get_by_role("button", name="Save as a draft").click()
     expect(page.locator(".banner.success")).to_contain_text("of profile cost-first is saved. It is not in force.")
     assert visitor.too_wide_by() == 0
+
+
+def test_a_slider_ranks_at_once_what_the_server_then_says(visitor: Visitor) -> None:
+    visitor.log_in("operator")
+    page = visitor.page
+    visitor.goto("/console/try/?region=huanan&isp=ct&count=3&bandwidth_mbps=300&client=440000")
+    totals = page.locator(".lens-money .rank .total")
+    flip = page.locator("[data-name=network_flow] [data-flip]")
+    expect(flip).to_contain_text("wins from")
+    winner = (flip.text_content() or "").split()[0]
+    page.route("**/console/try/**", lambda route: None)  # the server's answer is held back
+    page.get_by_label("weight of room left").press("End")
+    expect(page.locator(".lens-money .rank.win .who a")).to_have_text(winner)
+    expect(page.locator("#answer")).to_have_class("stack waiting")
+    at_once = [text.split()[0].rstrip("chosen") for text in totals.all_inner_texts()]
+    page.unroute("**/console/try/**")
+    page.get_by_label("weight of room left").press("ArrowLeft")
+    page.get_by_label("weight of room left").press("End")
+    expect(page.locator("#answer")).to_have_class("stack")
+    said = [text.split()[0].rstrip("chosen") for text in totals.all_inner_texts()]
+    assert said == at_once

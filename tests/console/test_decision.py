@@ -1,4 +1,4 @@
-"""One decision in the console: in sentences, as bars, what became of it, and decided again."""
+"""One decision in the console: in sentences, as bars, why not another one, what became of it, and decided again."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +9,8 @@ from django.test import Client
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, user_create
-from idcsched.inventory.models import Idc
-from idcsched.inventory.services import idc_update
+from idcsched.inventory.models import Idc, Line
+from idcsched.inventory.services import idc_update, line_update
 from idcsched.placement.models import Placement
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
@@ -20,6 +20,12 @@ from idcsched.scheduling.services import profile_create
 from tests.placement.conftest import fleet, order, recommend  # noqa: F401 - fixtures, used by name
 
 Recommend = Callable[..., Scheduled]
+BILLED: dict[str, Any] = {
+    "plugins": [
+        {"name": "network_flow", "plugin": "network_flow", "weight": 5},
+        {"name": "billing_cost", "plugin": "billing_cost", "weight": 90},
+    ]
+}
 
 
 @pytest.fixture
@@ -28,6 +34,18 @@ def answered(recommend: Recommend) -> str:  # noqa: F811 - the fixture
     idc_update(idc=Idc.objects.get(code="c"), changes={"status": "draining"})
     live.catch_up()
     scheduled = recommend(request_id="order-880")
+    recorder.flush()
+    return f"/console/decisions/{scheduled.decision_id}/"
+
+
+@pytest.fixture
+def priced(recommend: Recommend) -> str:  # noqa: F811 - the fixture
+    """The address of a decision by the bill: `b` is the cheapest, `a` the roomiest."""
+    profile_create(code="billed", body=BILLED)
+    for idc, price in {"a": 30, "b": 20, "c": 40}.items():
+        line_update(line=Line.objects.get(idc__code=idc), changes={"price_per_mbps": price})
+    live.catch_up()
+    scheduled = recommend(request_id="order-881", profile="billed")
     recorder.flush()
     return f"/console/decisions/{scheduled.decision_id}/"
 
@@ -42,36 +60,69 @@ def shown(client: Client, address: str, role: str = "viewer", **fields: Any) -> 
 def test_it_works(client: Client, answered: str) -> None:
     page = shown(client, answered)
     for text in (
-        "<h1>order-880</h1>",
-        "Why a? Of 2 IDCs that fit it has the most points, 60.",
-        "Why not b? Its room (50 % against 60 %) costs it 10 points; in all it is 10 behind.",
-        "Why not c? It does not fit: its status is draining.",
-        '<svg class="bars" role="img" aria-label="room left 60',
+        "<h1>Why did order-880 go to a?</h1>",
+        "<b>a</b> has the most points of all that fit: 60.",
+        "It is ahead of <b>b</b>, the next best, by 10 points. 2 of 3 IDCs fit.",
+        "In points only: the profile does not weigh the bill.",
+        'aria-label="the same for all: 50, Room left 60"',
+        "Rejected: 1 of 3",
+        "its status is draining",
         "it stayed a recommendation",
     ):
         assert text in page
 
 
+def test_it_speaks_of_money(client: Client, priced: str) -> None:
+    page = shown(client, priced)
+    for text in (
+        '<b>b</b> adds least to the bill of all that fit: <span class="money">',
+        "With everything else weighed in, it is ahead of <b>a</b>, the next best, by the worth of",
+        "CNY a month</label>",
+        '<span class="name"><svg aria-hidden="true"><rect class="s-bill"',
+        "It would add",
+        "It would draw level only if its bill weighed",
+    ):
+        assert text in page
+    assert 'value="money" checked' in page
+    assert 'value="points" checked' in shown(client, f"{priced}?lens=points", role="operator")
+
+
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        pytest.param("B", "Why not b? Its room", id="a candidate"),
-        pytest.param("c", "Why not c? It does not fit", id="a rejected one"),
-        pytest.param("a", "Why a? Of 2 IDCs", id="the chosen one"),
-        pytest.param("foshan", "No IDC whose code contains “foshan” was looked at", id="one elsewhere"),
+        pytest.param("b", "It is 10 points behind <b>a</b>.", id="a candidate"),
+        pytest.param("c", "It does not fit: its status is draining.", id="a rejected one"),
+        pytest.param("foshan", "No IDC with the code “foshan” was looked at", id="one elsewhere"),
     ],
 )
 def test_it_says_why_not_one(asked: str, reason: str, client: Client, answered: str) -> None:
-    page = shown(client, f"{answered}?{urlencode({'why': asked})}")
-    assert reason in page.partition('<div role="status">')[2].partition("</section>")[0]
+    page = shown(client, f"{answered}?{urlencode({'not': asked})}")
+    assert reason in page.partition('id="why-not"')[2].partition("</section>")[0]
+
+
+def test_it_says_what_would_have_helped(client: Client, recommend: Recommend) -> None:  # noqa: F811 - the fixture
+    scheduled = recommend(request_id="order-885", machines=[{"bandwidth_mbps": 930}])
+    recorder.flush()
+    page = shown(client, f"/console/decisions/{scheduled.decision_id}/?not=a")
+    assert "<h1>Why did order-885 find no place?</h1>" in page
+    assert "With 30 Mbps more on <b>a</b> it would have fitted." in page
+    assert "With 30 Mbps more it would fit." in page.partition('id="why-not"')[2]
+
+
+def test_every_other_idc_can_be_asked_about(client: Client, answered: str) -> None:
+    page = shown(client, answered)
+    for code in ("b", "c"):
+        assert f'href="?not={code}#why-not"' in page
+    assert 'href="?not=a' not in page, "the chosen one"
 
 
 def test_it_says_what_became_of_it(client: Client, order: Callable[..., Placement]) -> None:  # noqa: F811
     placement = order(request_id="order-880")
     recorder.flush()
     page = shown(client, f"/console/decisions/{placement.decision_id}/")
-    assert "A placement took a, the first of the ranking." in page
-    assert '<span class="mark">reserved</span> a' in page
+    assert "A placement took a" in page
+    assert "first choice taken" in page
+    assert f'href="/console/placements/{placement.pk}/">Reserved</a>' in page
 
 
 def test_a_candidate_that_was_passed_over_is_named(client: Client, order: Callable[..., Placement]) -> None:  # noqa: F811
@@ -81,45 +132,48 @@ def test_a_candidate_that_was_passed_over_is_named(client: Client, order: Callab
     taken = {"idc": "b", "rank": 2, "because": "provider_failed", "passed_over": passed_over}
     Decision.objects.filter(pk=placement.decision_id).update(taken=taken)
     page = shown(client, f"/console/decisions/{placement.decision_id}/")
-    assert "A placement took b, number 2 of the ranking." in page
-    assert "its provider failed" in page
+    for text in ("A placement took b", "number 2 of the ranking", "a was passed over", "its provider failed"):
+        assert text in page
 
 
 def test_it_is_decided_again_under_another_profile(client: Client, answered: str) -> None:
     profile_create(code="thrice", body={"plugins": [{"name": "room", "plugin": "network_flow", "weight": 3}]})
     live.catch_up()
-    page = shown(client, f"{answered}?again=1&on=then&profile=thrice")
+    page = shown(client, f"{answered}replay/?data=then&profile=thrice")
     assert "It would go to the same IDC." in page
     assert "Again: thrice #1" in page
-    assert "it has the most points, 180." in page
+    assert "has the most points of all that fit: 180." in page
 
 
 def test_it_is_decided_again_on_the_data_of_now(client: Client, answered: str) -> None:
     idc_update(idc=Idc.objects.get(code="a"), changes={"status": "draining"})
     live.catch_up()
-    page = shown(client, f"{answered}?again=1&on=now")
+    page = shown(client, f"{answered}replay/?data=now")
     assert "It would go to b instead." in page
+    assert "was no. 2" in page
+    assert "It would go to b instead." in shown(client, answered, role="operator"), "the decision's page says so, too"
 
 
 def test_it_is_decided_again_with_other_weights(client: Client, answered: str) -> None:
-    page = shown(client, f"{answered}?again=1&weight-network_flow=0")
+    page = shown(client, f"{answered}replay/?data=then&w.network_flow=2")
     assert "Again: roomy #1" in page
-    assert "it has the most points, 60." in page.partition('id="again"')[0]
-    assert "the most points, 0" in page.partition('id="again"')[2]
+    then, _, again = page.partition("Again: roomy #1")
+    assert ("points of all that fit: 60." in then, "points of all that fit: 120." in again) == (True, True)
 
 
 @pytest.mark.parametrize(
-    "query", ["on=never", "profile=gone", "weight-network_flow=heavy", "weight-network_flow=-1", "weight-x=1"]
+    "query", ["data=never", "profile=gone", "w.network_flow=heavy", "w.network_flow=-1", "w.x=1", "lens=no"]
 )
 def test_nonsense_in_the_address_is_no_error(query: str, client: Client, answered: str) -> None:
-    shown(client, f"{answered}?again=1&{query}")
+    shown(client, f"{answered}replay/?{query}")
 
 
 def test_a_decision_without_inputs_says_so(client: Client, answered: str) -> None:
     Decision.objects.update(inputs=None)
-    page = shown(client, f"{answered}?again=1")
-    assert page.count("what this decision was made on was not kept") == 2
-    assert "Why a?" in page
+    page = shown(client, answered)
+    assert "what this decision was made on was not kept" in page
+    assert "<b>a</b> has the most points" in page
+    assert "what this decision was made on was not kept" in shown(client, f"{answered}replay/", role="operator")
 
 
 def test_a_record_that_says_little_is_shown(client: Client, answered: str) -> None:
@@ -131,12 +185,22 @@ def test_somebody_of_another_tenant_does_not_find_it(client: Client, answered: s
     own = Tenant.objects.get(code="live-cn")
     assert "order-880" in shown(client, answered, tenant=own)
     client.force_login(user_create(username="stranger", role="viewer", tenant=tenant_create(code="other")))
-    assert client.get(answered).status_code == 404
+    for address in (answered, f"{answered}replay/"):
+        assert client.get(address).status_code == 404
+
+
+def test_an_orders_number_leads_to_its_decision(client: Client, answered: str, recommend: Recommend) -> None:  # noqa: F811
+    shown(client, answered)
+    assert client.get("/console/orders/order-880/").headers["Location"] == answered
+    assert client.get("/console/orders/gone/").headers["Location"] == "/console/decisions/?q=gone"
+    recommend(request_id="order-880")
+    recorder.flush()
+    assert client.get("/console/orders/order-880/").headers["Location"] == "/console/decisions/?q=order-880"
 
 
 def test_it_takes_a_bounded_number_of_queries(
     client: Client, answered: str, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
     shown(client, answered)
-    with django_assert_max_num_queries(20):
-        client.get(f"{answered}?again=1&why=a")
+    with django_assert_max_num_queries(8):
+        client.get(f"{answered}?not=b")

@@ -9,7 +9,10 @@ from django.test import Client
 from django.utils import timezone
 
 from idcsched.accounts.services import tenant_create, user_create
+from idcsched.placement.models import Placement
 from idcsched.scheduling.models import Decision
+from idcsched.scheduling.recorder import recorder
+from tests.placement.conftest import fleet, order  # noqa: F401 - fixtures, used by name
 
 pytestmark = pytest.mark.usefixtures("db")
 LIST = "/console/decisions/"
@@ -45,6 +48,7 @@ def test_it_works(client: Client) -> None:
     ("query", "matching"),
     [
         pytest.param("q=order-1", ["order-1"], id="an order number, although another contains it"),
+        pytest.param("q=order-", ["order-1", "order-12", "order-3"], id="the beginning of numbers"),
         pytest.param("q=der-1", ["order-1", "order-12"], id="part of a number"),
         pytest.param("q=sz-", ["order-12"], id="part of an IDC's code"),
         pytest.param("idc=sz-1", ["order-12"], id="an IDC"),
@@ -103,6 +107,20 @@ def test_somebody_of_one_tenant_sees_its_decisions_alone(client: Client) -> None
     decided(request_id="theirs", tenant=other)
     page = shown(client, role="viewer", tenant=own)
     assert (">mine</a>" in page, ">theirs</a>" in page, "id_tenant" in page) == (True, False, False)
+
+
+def test_it_says_what_became_of_an_order(client: Client, order: Callable[..., Placement]) -> None:  # noqa: F811
+    placement = order(request_id="order-880")
+    recorder.flush()
+    page = shown(client)
+    assert f'<a href="/console/placements/{placement.pk}/">reserved</a>' in page
+
+
+def test_a_filter_is_a_chip_that_takes_it_away(client: Client) -> None:
+    decided(request_id="order-1")
+    page = shown(client, "?q=order&profile=default&result=scheduled")
+    assert 'href="?q=order&amp;result=scheduled" aria-label="without Profile: default"' in page
+    assert 'href="?q=order&amp;profile=default" aria-label="without Result: scheduled"' in page
 
 
 def test_what_is_empty_says_what_to_do(client: Client) -> None:

@@ -16,7 +16,8 @@ from idcsched.accounts.roles import Principal, Role
 from idcsched.accounts.services import tenant_create, user_create
 from idcsched.framework.decoding import convert
 from idcsched.framework.request import Request
-from idcsched.inventory.services import idc_create, region_scope_create, taint_create
+from idcsched.inventory.models import Line
+from idcsched.inventory.services import idc_create, line_update, region_scope_create, taint_create
 from idcsched.placement.models import Placement
 from idcsched.placement.quota import recommend as recommended
 from idcsched.scheduling.instruments import attempts
@@ -60,7 +61,7 @@ def show(client: Client) -> Show:
 
 def ranking(page: str) -> list[str]:
     """The codes of the ranked IDCs, the best first."""
-    return re.findall(r'<details id="how-([^"]+)">', page)
+    return re.findall(r'data-idc="([^"]+)"', page.partition('class="lens-points')[2])
 
 
 def body_of(page: str) -> Any:
@@ -80,10 +81,49 @@ def test_it_works(show: Show) -> None:
     profile_create(code="scored", body=SCORED)
     page = show(profile="scored")
     assert ranking(page) == ["a", "b"]
-    for text in ("Why a? Of 2 IDCs that fit it has the most points", "room left 60 % of the line <strong>600</strong>"):
+    for text in (
+        "<b>a</b> has the most points of all that fit: 800.",
+        "Room left 600",
+        "In points only: the profile does not weigh the bill.",
+        "untolerated taint repair:NoSchedule",
+        "taint, no end set",
+    ):
         assert text in page
-    assert "untolerated taint repair:NoSchedule" in page
-    assert '<svg class="bars" role="img"' in page
+
+
+def test_it_speaks_of_money(show: Show) -> None:
+    billed = {"name": "billing_cost", "plugin": "billing_cost", "weight": 90}
+    profile_create(code="billed", body={"plugins": [*SCORED["plugins"][:1], billed]})
+    for idc, price in {"a": 40, "b": 30, "c": 20}.items():
+        line_update(line=Line.objects.get(idc__code=idc), changes={"price_per_mbps": price})
+    page = show(profile="billed", **{"weight.billing_cost": "45"})
+    assert ranking(page)[0] == "c"
+    assert re.search(r"c adds [0-9,]+ CNY a month", page)
+    weighed = json.loads(page.partition('<script id="weighed" type="application/json">')[2].partition("</script>")[0])
+    known = {each["idc"]: each for each in weighed["candidates"]}
+    rate = weighed["unit"] / 45
+    assert rate == pytest.approx(60 * 300 / (100 * 45)), "CNY a month for a point"
+    cost = known["c"]["counted"] + (weighed["best"]["network_flow"] - known["c"]["scores"]["network_flow"]) * 10 * rate
+    assert f'<div class="total">{cost:,.0f}<small>chosen</small>' in page, "what the page adds up is what it shows"
+    assert weighed["scorers"]["network_flow"]["points"] == pytest.approx(10)
+
+
+def test_what_is_supposed_says_what_it_costs(show: Show) -> None:
+    profile_create(code="billed", body={"plugins": [{"name": "bill", "plugin": "billing_cost", "weight": 90}]})
+    for idc, price in {"a": 20, "b": 30, "c": 40}.items():
+        line_update(line=Line.objects.get(idc__code=idc), changes={"price_per_mbps": price})
+    taint = {"taint_idc": "a", "taint_key": "x", "taint_effect": "NoSchedule"}
+    profile_create(
+        code="tainted",
+        body={
+            "plugins": [{"name": "taint", "plugin": "taint"}, {"name": "bill", "plugin": "billing_cost", "weight": 90}]
+        },
+    )
+    Tenant.objects.update(default_profile="tainted")
+    live.catch_up()
+    page = show(profile="tainted", tenant="live-cn", **taint)
+    assert ranking(page) == ["b", "c"]
+    assert re.search(r'instead of a: <span class="delta dearer">\+[0-9,]+</span> CNY a month on the bill', page)
 
 
 def test_the_answer_is_the_apis_and_nothing_is_recorded(show: Show) -> None:
@@ -113,8 +153,8 @@ def test_a_weight_reranks_and_says_what_it_would_be_otherwise(show: Show) -> Non
     profile_create(code="least", body={"plugins": [*POLICY["plugins"], {"name": "affinity", "plugin": "affinity"}]})
     page = show(profile="least", **{"weight.network_flow": "0", "weight.affinity": "1"}, request_id="order-7")
     assert sorted(ranking(page)) == ["a", "b", "c"]
-    assert '<span class="mark">room left 1 → 0</span>' in page
-    assert "without what is changed or supposed here" in page.lower()
+    assert '<span class="chip">room left 1 → 0</span>' in page
+    assert "changed or supposed here" in page or "instead of" in page
 
 
 def test_weights_of_another_profile_do_not_count(show: Show) -> None:
@@ -192,7 +232,8 @@ def test_a_shape_is_drawn_or_picked(show: Show) -> None:
 def test_nothing_fits(show: Show) -> None:
     page = show(bandwidth_mbps=310)
     assert "Nothing fits" in page
-    assert "needs 930 Mbps on ct, 900 left" in page.partition("Near misses")[2]
+    assert "needs 930 Mbps on ct, 900 left" in page.partition("Rejected: 3 of 3")[2]
+    assert "30 Mbps short" in page
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The admin pages of decisions: why an order went where it went."""
 
-from dataclasses import asdict
 from typing import Any
 
 from django.contrib import admin
@@ -70,8 +69,9 @@ class DecisionAdmin(TenantReadOnlyAdmin):
 
 def _context(decision: Decision) -> dict[str, Any]:
     """Return the template's context: the recorded answer, and, from the inputs, the ranking and the rejections."""
+    page = decision_shown(decision)
     return {
         "decision": decision,
-        **asdict(decision_shown(decision)),
+        **{name: getattr(page, name) for name in ("answer", "candidates", "rejected", "rejected_more", "not_kept")},
         "profile_id": Profile.objects.filter(code=decision.profile).values_list("pk", flat=True).first(),
     }

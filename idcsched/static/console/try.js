@@ -12,7 +12,10 @@ const isLeftOut = (input) => {
     if (input.type === "checkbox") {
         return !input.checked;
     }
-    const row = input.closest(".row");
+    if (input.type === "radio") {
+        return !input.checked || input.value === "money";
+    }
+    const row = input.closest(".row.fields, details.row");
     return row ? isBlankRow(row) : input.value.trim() === "" || isOwnWeight(input);
 };
 order?.addEventListener("formdata", ({ formData }) => {
@@ -30,18 +33,143 @@ order?.addEventListener("formdata", ({ formData }) => {
     }
 });
 
-// A slider and the number beside it move each other.
-order?.addEventListener("input", ({ target }) => {
+// A slider has four steps to a doubling of the profile's own weight; the far left is off. It and the number beside it
+// move each other, and whatever is moved ranks anew at once what the page knows; the server's answer replaces that.
+const STEPS = 4;
+const END = 28;
+const place = document.querySelector(".try");
+const ownOf = (input) => Number(input.dataset.own);
+const baseOf = (input) => ownOf(input) || 1;
+const placeOf = (weight, input) => (weight > 0 ? Math.min(Math.max(STEPS * Math.log2(weight / baseOf(input)), 1 - END), END) : -END);
+const weightAt = (place, input) => (Number(place) <= -END ? 0 : Number((baseOf(input) * 2 ** (place / STEPS)).toPrecision(3)));
+const sliders = () => [...document.querySelectorAll(".slider")];
+const inputOf = (slider) => slider.querySelector("[data-own]");
+const setSliders = () => sliders().forEach((slider) => {
+    slider.querySelector("[type=range]").value = placeOf(Number(inputOf(slider).value), inputOf(slider));
+});
+place?.addEventListener("input", ({ target }) => {
     if (target.type === "range") {
-        document.getElementById(target.dataset.of).value = Math.round(target.value * 10) / 10;
+        const input = document.getElementById(target.dataset.of);
+        input.value = Number(target.value) === 0 ? ownOf(input) : weightAt(target.value, input);
     } else if (target.dataset.own !== undefined) {
-        order.querySelector(`[data-of="${target.id}"]`).value = target.value;
+        setSliders();
     }
-    const row = target.closest(".row");
+    if (target.closest("#weights")) {
+        rankAnew();
+    }
+    document.getElementById("answer")?.classList.add("waiting");
+    const row = target.closest(".row.fields, details.row");
     if (row && !row.nextElementSibling && !isBlankRow(row)) {
         addRow(row);
     }
 });
+document.getElementById("reset")?.addEventListener("click", () => {
+    sliders().map(inputOf).forEach((input) => { input.value = input.dataset.own; });
+    setSliders();
+    rankAnew();
+    place.dispatchEvent(new Event("change"));
+});
+
+const grouped = (value) => Math.round(value).toLocaleString("en");
+const element = (tag, attributes) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    Object.entries(attributes).forEach(([name, value]) => node.setAttribute(name, value));
+    return node;
+};
+const weighed = () => JSON.parse(document.getElementById("weighed")?.textContent ?? "null");
+const weights = () => Object.fromEntries(sliders().map((slider) => [slider.dataset.name, Number(inputOf(slider).value) || 0]));
+const pointsOf = (candidate, by) => Object.entries(candidate.scores).reduce((sum, [name, score]) => sum + score * (by[name] ?? 0), 0);
+
+// The parts of a candidate's cost: what is billed, what is used up, and what it lacks to the best one by each scorer.
+function partsOf(candidate, known, by) {
+    const others = Object.keys(candidate.scores).filter((name) => name !== known.bill);
+    return [
+        ["s-bill", known.scorers[known.bill].words, candidate.paid],
+        ["s-bill2", "", candidate.counted - candidate.paid],
+        ...others.map((name) => [known.scorers[name].css, known.scorers[name].words, (known.best[name] - candidate.scores[name]) * by[name] * known.unit / by[known.bill]]),
+    ];
+}
+
+function rankAnew() {
+    const known = weighed();
+    const by = weights();
+    showWorth(known, by);
+    const list = document.querySelector(".lens-money .rows");
+    if (!known || !list || !(by[known.bill] > 0)) {
+        return;
+    }
+    const order = [...known.candidates].sort((one, other) => pointsOf(other, by) - pointsOf(one, by));
+    const parts = new Map(order.map((candidate) => [candidate.idc, partsOf(candidate, known, by)]));
+    const total = (candidate) => parts.get(candidate.idc).reduce((sum, part) => sum + part[2], 0);
+    const scale = 98 / Math.max(...order.map(total), 1);
+    const rows = new Map([...list.querySelectorAll(".rank")].map((row) => [row.dataset.idc, row]));
+    const before = new Map([...rows].map(([idc, row]) => [idc, row.getBoundingClientRect().top]));
+    order.forEach((candidate, place) => {
+        const row = rows.get(candidate.idc);
+        if (!row) {
+            return;
+        }
+        row.classList.toggle("win", place === 0);
+        row.querySelector(".pos").textContent = place + 1;
+        row.querySelector(".total").firstChild.textContent = grouped(total(candidate));
+        row.querySelector(".total small").textContent = place ? `+${grouped(total(candidate) - total(order[0]))}` : "";
+        let x = 0;
+        row.querySelector("svg.bar").replaceChildren(...parts.get(candidate.idc).filter((part) => part[2] * scale > 0.02).map(([css, _words, amount]) => {
+            const bar = element("rect", { class: css, height: 20, x: `${x}%`, width: `${amount * scale}%` });
+            x += amount * scale;
+            return bar;
+        }));
+        list.append(row);
+    });
+    for (const [idc, row] of rows) {
+        const moved = before.get(idc) - row.getBoundingClientRect().top;
+        if (moved && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
+            row.animate([{ transform: `translateY(${moved}px)` }, { transform: "none" }], { duration: 180, easing: "ease-out" });
+        }
+    }
+}
+
+// What a natural step of each scorer is worth, and the nearest weight at which another IDC would win.
+function showWorth(known, by) {
+    for (const slider of sliders()) {
+        const name = slider.dataset.name;
+        const input = inputOf(slider);
+        const scorer = known?.scorers[name];
+        const rate = known && by[known.bill] > 0 ? known.unit / by[known.bill] : null;
+        const worth = slider.querySelector("[data-worth]");
+        worth.textContent = "";
+        if (scorer && rate && name === known.bill) {
+            worth.textContent = scorer.worth.replace("{points}", grouped(1000 / rate));
+        } else if (scorer?.points && rate && by[name]) {
+            worth.textContent = scorer.worth.replace("{money}", grouped(scorer.points * by[name] * rate));
+        }
+        const flip = known && scorer ? flipOf(known, by, name) : null;
+        const at = (weight) => 50 + 50 * placeOf(weight, input) / END;
+        const marks = [element("line", { class: "home", x1: "50%", x2: "50%", y1: 2, y2: 22 })];
+        if (flip) {
+            marks.push(element("line", { x1: `${at(flip.weight)}%`, x2: `${at(flip.weight)}%`, y1: 1, y2: 23 }));
+        }
+        slider.querySelector(".flip").replaceChildren(...(ownOf(input) ? marks : marks.slice(1)));
+        const words = flip && (flip.weight > by[name] ? known.wins_from : known.wins_below);
+        slider.querySelector("[data-flip]").textContent = flip ? words.replace("{idc}", flip.idc).replace("{weight}", flip.weight >= 10 ? grouped(flip.weight) : flip.weight.toFixed(1)) : "";
+        slider.classList.toggle("moved", Number(input.value) !== ownOf(input));
+    }
+}
+function flipOf(known, by, name) {
+    const [winner, ...others] = [...known.candidates].sort((one, other) => pointsOf(other, by) - pointsOf(one, by));
+    const flips = others.map((other) => {
+        const gain = other.scores[name] - winner.scores[name];
+        return { idc: other.idc, weight: by[name] + (pointsOf(winner, by) - pointsOf(other, by)) / gain };
+    });
+    const possible = flips.filter(({ weight }) => Number.isFinite(weight) && weight >= 0 && weight <= 10000);
+    const distance = ({ weight }) => Math.abs(Math.log((weight + 0.01) / (by[name] + 0.01)));
+    return possible.sort((one, other) => distance(one) - distance(other))[0] ?? null;
+}
+const showWeights = () => { setSliders(); showWorth(weighed(), weights()); };
+showWeights();
+if (matchMedia("(max-width: 860px)").matches && document.querySelector(".answerbar")) {
+    document.querySelectorAll(".fold > details").forEach((fold) => { fold.open = false; });
+}
 
 function addRow(last) {
     const row = last.cloneNode(true);
@@ -106,15 +234,16 @@ if (drawing) {
 // The answer is replaced at every change: what was unfolded in it stays so, and the fields show what is wrong with them.
 let unfolded = [];
 document.addEventListener("htmx:beforeSwap", () => {
-    unfolded = [...document.querySelectorAll("#answer details[open]")].map((details) => details.id);
+    unfolded = [...document.querySelectorAll("#rest details[open]")].map((details) => details.id).filter(Boolean);
 });
 document.addEventListener("htmx:afterSwap", () => {
     unfolded.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
+    showWeights();
     const problems = JSON.parse(document.getElementById("problems").textContent);
-    for (const place of order.querySelectorAll(".error")) {
+    for (const place of document.querySelectorAll(".try .error")) {
         const id = place.id.replace(/_error$/, "");
         place.textContent = problems[id] ?? "";
-        place.closest(".field").classList.toggle("invalid", id in problems);
+        place.closest(".field, .slider").classList.toggle("invalid", id in problems);
         const input = document.getElementById(id);
         input?.toggleAttribute("aria-invalid", id in problems);
         input?.setAttribute("aria-describedby", place.id);

@@ -1,0 +1,265 @@
+"""An answer in sentences that speak of money, each a template with its parameters.
+
+What is billed is money: "adds 4,706 CNY a month". What is weighed is only worth money: "by the worth of 12,228 CNY a
+month". Where an answer has no money lens, points are spoken of instead. Every number is one of the answer's, or a
+difference of two of them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from idcsched.framework.messages import Message, _
+from idcsched.language.wording import say
+
+from .money_lens import Cost, MoneyLens, NoMoney
+from .prose import amount, scorer_name
+
+__all__ = ["Code", "Money", "Sentence", "level_weights", "verdict", "why_not_chosen", "why_rejected"]
+
+MOST_WEIGHT: Final = 10_000.0
+CENT: Final = 0.01
+WHOLE_WEIGHTS: Final = 10
+"""From here on decimals of a weight are noise."""
+SHORT_OF_BANDWIDTH: Final = "not_enough_bandwidth"
+
+Document = Mapping[str, Any]
+Paragraph = Sequence["Sentence"]
+
+
+class Code(str):
+    """The code of an IDC."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount a month."""
+
+    amount: float
+    currency: str
+
+    def __str__(self) -> str:
+        return say(_("{amount:,.0f} {currency} a month"), {"amount": self.amount, "currency": self.currency})
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as its template and parameters; `str` says it in the reader's language."""
+
+    template: Message
+    params: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return say(self.template, self.params)
+
+
+SPREAD = _("The machines are spread over {count} IDCs: {shares}.")
+SHARE = _("{count} in {idc}")
+ALONE = _("{idc} is the only one of {evaluated} IDCs that fits.")
+PLANNED = _("{idc} was planned, together with the other orders of the batch.")
+BY_CHANCE = _("{idc} was picked by chance among the IDCs that come near to the best.")
+MOST_POINTS = _("{idc} has the most points of all that fit: {points}.")
+LEAST_BILLED = _("{idc} adds least to the bill of all that fit: {money}.")
+BILLED = _("{idc} adds {money} to the bill; {other} would add least, {least}.")
+ADDS = _("It adds {money} to the bill.")
+TIED = _("It shares the most points with {others}; the tie was broken by {key}.")
+AHEAD_IN_MONEY = _("With everything else weighed in, it is ahead of {other}, the next best, by the worth of {money}.")
+AHEAD_IN_POINTS = _("It is ahead of {other}, the next best, by {points} points.")
+FITTING = _("{feasible} of {evaluated} IDCs fit.")
+NOTHING_FITS = _("Nothing fits: {summary}.")
+MORE_ROOM = _("With {short_by} Mbps more on {idc} it would have fitted.")
+NEAREST = _("Nearest was {idc}: {reason}.")
+NOTE = _("{note}.")
+
+ADDS_MORE = _("It would add {money} to the bill, {more} more than {winner}.")
+ADDS_LESS = _("It would add {money} to the bill, {less} less than {winner}.")
+ADDS_AS_MUCH = _("It would add {money} to the bill, as much as {winner}.")
+BEHIND_IN_MONEY = _("With everything else weighed in, it is behind by the worth of {money}.")
+BEHIND_IN_POINTS = _("It is {points} points behind {winner}.")
+AS_GOOD = _("It has as many points; the tie was broken by {key}.")
+AHEAD_NOT_PICKED = _("It has {points} points more, but was not picked.")
+LEVEL = _("It would draw level only if {changes}.")
+WEIGHED = _("{scorer} weighed {weight} instead of {now}")
+OR = _("{changes} or {change}")
+NEVER_LEVEL = _("No other weight of a single scorer would bring it level.")
+DOES_NOT_FIT = _("It does not fit: {reason}.")
+CURED_BY_ROOM = _("With {short_by} Mbps more it would fit.")
+ALSO = _("Without that it would still be rejected by {plugins}.")
+
+
+def verdict(answer: Document, lens: MoneyLens | NoMoney, *, currency: str) -> list[Paragraph]:
+    """Return why the answer's IDC was chosen, or why none was; of the costs in `lens` the first ones are the best."""
+    if not answer.get("idc"):
+        return [list(_nothing_fits(answer))]
+    return [part for part in (list(_chosen(answer, lens, currency)), list(_lead(answer, lens, currency))) if part]
+
+
+def why_not_chosen(
+    winner: Document, other: Document, lens: MoneyLens | NoMoney, *, currency: str, tie: Document | None = None
+) -> list[Paragraph]:
+    """Return why a candidate was not chosen, and with which weights it would draw level."""
+    costs = _costs(lens)
+    behind = winner["score"] - other["score"]
+    return [
+        [*_bill_beside(winner, other, costs, currency), *_behind(winner, behind, lens, currency, tie)],
+        [_level(winner, other)] if behind > 0 else [],
+    ]
+
+
+def why_rejected(rejected: Document) -> list[Paragraph]:
+    """Return why an IDC does not fit, and what would cure that."""
+    sentences = [Sentence(DOES_NOT_FIT, {"reason": rejected["reason"]})]
+    short_by = (rejected.get("detail") or {}).get("short_by")
+    if short_by and rejected["code"] == SHORT_OF_BANDWIDTH:
+        sentences.append(Sentence(CURED_BY_ROOM, {"short_by": f"{short_by:,.0f}"}))
+    if also := rejected.get("also"):
+        sentences.append(Sentence(ALSO, {"plugins": ", ".join(also)}))
+    return [sentences]
+
+
+def level_weights(winner: Document, other: Document) -> dict[str, float]:
+    """Return the weight of each scorer at which the other draws level, all else unchanged, the smallest change first;
+    nothing for scorers of which no weight does that."""
+    gap = winner["score"] - other["score"]
+    found = {}
+    for name, score in winner["scores"].items():
+        gain = (other["scores"][name]["normalized"] or 0.0) - (score["normalized"] or 0.0)
+        if gain and 0.0 <= (weight := score["weight"] + gap / gain) <= MOST_WEIGHT:
+            found[name] = weight
+    now = {name: score["weight"] for name, score in winner["scores"].items()}
+    return dict(sorted(found.items(), key=lambda pair: abs(pair[1] - now[pair[0]])))
+
+
+def _chosen(answer: Document, lens: MoneyLens | NoMoney, currency: str) -> Iterator[Sentence]:
+    """Yield what singles the chosen IDC out, and what it adds to the bill."""
+    idc = Code(answer["idc"]["code"])
+    if shares := answer.get("idcs"):
+        told = ", ".join(say(SHARE, {"count": share["machine_count"], "idc": share["idc"]}) for share in shares)
+        yield Sentence(SPREAD, {"count": len(shares), "shares": told})
+        return
+    costs = _costs(lens)
+    billed = {code: cost.billed for code, cost in costs.items() if cost.billed is not None}
+    own = Money(billed[idc], currency) if idc in billed else None
+    if special := _special(answer, idc):
+        yield special
+        if own:
+            yield Sentence(ADDS, {"money": own})
+    elif own:
+        cheapest = min(billed, key=billed.__getitem__)
+        if billed[cheapest] >= own.amount - CENT:
+            yield Sentence(LEAST_BILLED, {"idc": idc, "money": own})
+        else:
+            least = Money(billed[cheapest], currency)
+            yield Sentence(BILLED, {"idc": idc, "money": own, "other": Code(cheapest), "least": least})
+    else:
+        yield Sentence(MOST_POINTS, {"idc": idc, "points": f"{answer['score']:,.0f}"})
+    yield from _note(_candidate(answer, idc), lens)
+
+
+def _special(answer: Document, idc: Code) -> Sentence | None:
+    """Return how the IDC was found, where that was not by the most points."""
+    if answer["feasible"] == 1:
+        return Sentence(ALONE, {"idc": idc, "evaluated": answer["evaluated"]})
+    template = {"planned": PLANNED, "near_best": BY_CHANCE}.get(answer.get("picked", ""))
+    return Sentence(template, {"idc": idc}) if template else None
+
+
+def _lead(answer: Document, lens: MoneyLens | NoMoney, currency: str) -> Iterator[Sentence]:
+    """Yield by how much the chosen IDC is ahead, and how many fit."""
+    margin, tie, idc = answer.get("margin"), answer.get("tie"), answer["idc"]["code"]
+    if answer.get("idcs") or answer["feasible"] == 1:
+        return
+    if tie and idc in tie["between"]:
+        others = ", ".join(code for code in tie["between"] if code != idc)
+        yield Sentence(TIED, {"others": others, "key": tie["broken_by"]})
+    elif margin and margin["score"] > 0:
+        facts = {"other": Code(margin["runner_up"]), "points": f"{margin['score']:,.0f}"}
+        if isinstance(lens, MoneyLens):
+            money = Money(margin["score"] * lens.per_point, currency)
+            yield Sentence(AHEAD_IN_MONEY, {**facts, "money": money})
+        else:
+            yield Sentence(AHEAD_IN_POINTS, facts)
+    yield Sentence(FITTING, {"feasible": answer["feasible"], "evaluated": answer["evaluated"]})
+
+
+def _nothing_fits(answer: Document) -> Iterator[Sentence]:
+    yield Sentence(NOTHING_FITS, {"summary": answer.get("summary", "")})
+    for miss in (answer.get("near_misses") or ())[:1]:
+        if miss["code"] == SHORT_OF_BANDWIDTH and miss["short_by"]:
+            yield Sentence(MORE_ROOM, {"short_by": f"{miss['short_by']:,.0f}", "idc": Code(miss["idc"])})
+        else:
+            yield Sentence(NEAREST, {"idc": Code(miss["idc"]), "reason": miss["reason"]})
+    yield from (Sentence(NOTE, {"note": _capital(hint["hint"].rstrip("."))}) for hint in answer.get("hints") or ())
+
+
+def _note(candidate: Document | None, lens: MoneyLens | NoMoney) -> Iterator[Sentence]:
+    """Yield what the scorer of the bill says of the candidate's bill."""
+    if candidate is not None and isinstance(lens, MoneyLens):
+        note = candidate["scores"][lens.bill].get("note")
+        if note:
+            yield Sentence(NOTE, {"note": _capital(note)})
+
+
+def _bill_beside(winner: Document, other: Document, costs: Mapping[str, Cost], currency: str) -> Iterator[Sentence]:
+    """Yield what the other would add to the bill, beside what the winner adds."""
+    own = costs[winner["idc"]].billed if winner["idc"] in costs else None
+    others = costs[other["idc"]].billed if other["idc"] in costs else None
+    if own is None or others is None:
+        return
+    more = others - own
+    facts = {"money": Money(others, currency), "winner": Code(winner["idc"])}
+    difference = f"{abs(more):,.0f}"
+    if abs(more) < CENT:
+        yield Sentence(ADDS_AS_MUCH, facts)
+    elif more > 0:
+        yield Sentence(ADDS_MORE, {**facts, "more": difference})
+    else:
+        yield Sentence(ADDS_LESS, {**facts, "less": difference})
+
+
+def _behind(
+    winner: Document, behind: float, lens: MoneyLens | NoMoney, currency: str, tie: Document | None
+) -> Iterator[Sentence]:
+    if behind < 0:
+        yield Sentence(AHEAD_NOT_PICKED, {"points": f"{-behind:,.0f}"})
+    elif behind == 0:
+        if tie:
+            yield Sentence(AS_GOOD, {"key": tie["broken_by"]})
+    elif isinstance(lens, MoneyLens):
+        yield Sentence(BEHIND_IN_MONEY, {"money": Money(behind * lens.per_point, currency)})
+    else:
+        yield Sentence(BEHIND_IN_POINTS, {"points": f"{behind:,.0f}", "winner": Code(winner["idc"])})
+
+
+def _level(winner: Document, other: Document) -> Sentence:
+    changes = [
+        say(
+            WEIGHED,
+            {"scorer": scorer_name(name), "weight": _weight(weight), "now": amount(winner["scores"][name]["weight"])},
+        )
+        for name, weight in level_weights(winner, other).items()
+    ]
+    if not changes:
+        return Sentence(NEVER_LEVEL, {})
+    text = changes[0]
+    for change in changes[1:]:
+        text = say(OR, {"changes": text, "change": change})
+    return Sentence(LEVEL, {"changes": text})
+
+
+def _weight(weight: float) -> str:
+    return f"{weight:,.0f}" if weight >= WHOLE_WEIGHTS else amount(weight)
+
+
+def _costs(lens: MoneyLens | NoMoney) -> dict[str, Cost]:
+    return {cost.idc: cost for cost in lens.costs} if isinstance(lens, MoneyLens) else {}
+
+
+def _candidate(answer: Document, idc: str) -> Document | None:
+    return next((candidate for candidate in answer.get("candidates") or () if candidate["idc"] == idc), None)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,172 @@
+"""An answer in sentences that speak of money, or of points where there is none; every number is the answer's own."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+
+from idcsched.framework.testing import Outcome
+from idcsched.scheduling.money_lens import MoneyLens, NoMoney, money_lens
+from idcsched.scheduling.prose import amount
+from idcsched.scheduling.verdict import level_weights, verdict, why_not_chosen, why_rejected
+from tests.scheduling.test_money_lens import BILLED, CHEAP, DEAR, SCORED, decided, priced
+
+NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w])")
+NOTHING_FITS: dict[str, Any] = {"idc": None, "summary": "0/1 IDCs fit: 1 draining", "near_misses": []}
+
+
+def documents(outcome: Outcome, **bills: float) -> tuple[dict[str, Any], MoneyLens | NoMoney]:
+    """The answer as a record has it, with the bills of some candidates, and its lens."""
+    answer: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(outcome.answer))
+    for candidate in answer["candidates"]:
+        candidate.pop("bill", None)
+        if candidate["idc"] in bills:
+            candidate["bill"] = {"per_month": bills[candidate["idc"]]}
+    return answer, money_lens(answer["candidates"], profile=outcome.decision.profile)
+
+
+def told(answer: dict[str, Any], lens: MoneyLens | NoMoney) -> list[str]:
+    return [" ".join(map(str, paragraph)) for paragraph in verdict(answer, lens, currency="CNY")]
+
+
+def test_it_works() -> None:
+    answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED), cheap=2000.0, dear=5000.0)
+    assert told(answer, lens) == [
+        (
+            "cheap adds least to the bill of all that fit: 2,000 CNY a month. 100 % of the order flows in the line's "
+            "busiest hours; the line has no commit: 2,000 CNY a month."
+        ),
+        (
+            "With everything else weighed in, it is ahead of dear, the next best, by the worth of 2,867 CNY a month. "
+            "2 of 2 IDCs fit."
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "bills", "sentence"),
+    [
+        pytest.param(
+            {},
+            {"cheap": 2000.0, "dear": 1500.0},
+            "cheap adds 2,000 CNY a month to the bill; dear would add least, 1,500 CNY a month.",
+            id="another one adds less",
+        ),
+        pytest.param({"feasible": 1}, {"cheap": 2000.0}, "cheap is the only one of 2 IDCs that fits.", id="alone"),
+        pytest.param({"picked": "near_best"}, {}, "cheap was picked by chance among", id="near the best"),
+        pytest.param({"picked": "planned"}, {}, "cheap was planned, together with", id="planned"),
+        pytest.param({}, {}, "cheap has the most points of all that fit: 6,100.", id="without a bill"),
+        pytest.param(
+            {"tie": {"between": ["cheap", "dear"], "broken_by": "headroom"}},
+            {},
+            "It shares the most points with dear; the tie was broken by headroom.",
+            id="a tie",
+        ),
+        pytest.param(
+            {"idcs": [{"idc": "cheap", "machine_count": 2}, {"idc": "dear", "machine_count": 1}]},
+            {},
+            "The machines are spread over 2 IDCs: 2 in cheap, 1 in dear.",
+            id="spread",
+        ),
+        pytest.param(NOTHING_FITS, {}, "Nothing fits: 0/1 IDCs fit: 1 draining.", id="nothing fits"),
+        pytest.param(
+            {
+                **NOTHING_FITS,
+                "near_misses": [
+                    {"idc": "a", "code": "not_enough_bandwidth", "short_by": 229.0, "reason": "too little"}
+                ],
+            },
+            {},
+            "With 229 Mbps more on a it would have fitted.",
+            id="a near miss",
+        ),
+    ],
+)
+def test_it_says_why(changes: dict[str, Any], bills: dict[str, float], sentence: str) -> None:
+    answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED), **bills)
+    assert sentence in " ".join(told(answer | changes, lens))
+
+
+def test_it_says_why_not() -> None:
+    answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED), cheap=2000.0, dear=5000.0)
+    winner, other = answer["candidates"]
+    first, second = why_not_chosen(winner, other, lens, currency="CNY")
+    assert " ".join(map(str, first)) == (
+        "It would add 5,000 CNY a month to the bill, 3,000 more than cheap. "
+        "With everything else weighed in, it is behind by the worth of 2,867 CNY a month."
+    )
+    assert " ".join(map(str, second)) == (
+        "It would draw level only if bill weighed 4 instead of 90 or y weighed 112 instead of 5."
+    )
+
+
+def test_a_rejection_says_what_would_cure_it() -> None:
+    rejected = {
+        "idc": "a",
+        "code": "not_enough_bandwidth",
+        "reason": "needs 900 Mbps on ct, 671 left",
+        "detail": {"short_by": 229.0},
+        "also": ["taint"],
+    }
+    (paragraph,) = why_rejected(rejected)
+    assert " ".join(map(str, paragraph)) == (
+        "It does not fit: needs 900 Mbps on ct, 671 left. With 229 Mbps more it would fit. "
+        "Without that it would still be rejected by taint."
+    )
+
+
+@given(priced())
+def test_at_its_weight_any_rival_draws_level(outcome: Outcome) -> None:
+    answer, _lens = documents(outcome)
+    winner, *others = answer["candidates"] or [None]
+    for other in others:
+        for name, weight in level_weights(winner, other).items():
+            shift = weight - winner["scores"][name]["weight"]
+            levels = [each["score"] + shift * each["scores"][name]["normalized"] for each in (winner, other)]
+            assert levels[0] == pytest.approx(levels[1], abs=1e-3 * max(weight, 1))
+
+
+def numbers(value: Any) -> Iterator[float]:
+    """All numbers of a document."""
+    match value:
+        case bool() | None:
+            return
+        case int() | float():
+            yield float(value)
+        case dict():
+            for part in value.values():
+                yield from numbers(part)
+        case list() | tuple():
+            for part in value:
+                yield from numbers(part)
+
+
+@given(priced())
+def test_every_number_is_one_of_the_answers(outcome: Outcome) -> None:
+    answer, lens = documents(outcome, idc0=1234.5, idc1=987.0, idc2=987.0, idc3=0.0)
+    rate = lens.per_point if isinstance(lens, MoneyLens) else 1.0
+    known = set(numbers(answer))
+    candidates = answer["candidates"] or []
+    winner = next((each for each in candidates if answer["idc"] and each["idc"] == answer["idc"]["code"]), None)
+    sentences = verdict(answer, lens, currency="CNY")
+    if winner is not None:
+        for other in candidates:
+            if other is not winner:
+                sentences += why_not_chosen(winner, other, lens, currency="CNY", tie=answer["tie"])
+                known |= {abs(winner["score"] - other["score"]) * factor for factor in (1.0, rate)}
+                known |= set(level_weights(winner, other).values())
+                known |= {abs(a - b) for a in bills(candidates) for b in bills(candidates)}
+    sentences += [part for rejected in answer["rejected"] for part in why_rejected(rejected)]
+    known |= {(answer["margin"] or {}).get("score", 0.0) * rate}
+    written = {text for value in known for text in (f"{value:,.0f}", f"{value:g}", amount(value))}
+    written |= set(NUMBER.findall(msgspec.json.encode(answer).decode()))  # those of its sentences
+    for paragraph in sentences:
+        for sentence in paragraph:
+            assert set(NUMBER.findall(str(sentence))) <= written | {"0"}, str(sentence)
+
+
+def bills(candidates: list[Any]) -> list[float]:
+    return [each["bill"]["per_month"] for each in candidates if "bill" in each]
