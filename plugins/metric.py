@@ -15,13 +15,12 @@ from idcsched.framework.context import Cycle
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.framework.normalize import Scale
-from idcsched.framework.plugin import Plugin, Reason, Verdict
+from idcsched.framework.plugin import METRIC_UNKNOWN, Plugin, Reason, Rejection, Verdict
 from idcsched.framework.snapshot import Reading
 
 BEYOND_LIMIT = Reason(
     "metric_limit", _("metric beyond its limit"), _("{metric} is {value:g}, the limit is {limit:g}"), cures=("metrics",)
 )
-UNKNOWN = Reason("metric_unknown", _("metric unknown"), _("the value of {metric} is not known"), cures=("metrics",))
 
 
 class MetricArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,26 +50,23 @@ class Metric(Plugin):
             return Scale(kind="min_max", better=better)
         return Scale(kind="fixed", better=better, low=fact.low, high=fact.high)
 
-    def filter(self, ctx: Cycle) -> tuple[Verdict, ...] | None:
+    def filter(self, ctx: Cycle) -> Verdict | None:
         low, high = self.args.at_least, self.args.at_most
         if low is None and high is None and ctx.missing.filter != "reject":
             return None
         reading = ctx.metric(self.args.metric)
-        usable = ctx.usable(reading)
         within = np.ones(ctx.size, dtype=np.bool_)
         if low is not None:
             within &= reading.values >= low
         if high is not None:
             within &= reading.values <= high
-        passing = np.ones(ctx.size, dtype=np.bool_) if ctx.missing.filter == "pass" else usable
-        return (
-            Verdict(passing, UNKNOWN, lambda i: {"metric": self.args.metric}),
-            Verdict(
-                within | ~usable,
-                BEYOND_LIMIT,
-                detail=lambda i: self._shortfall(reading, i),
-                figures=lambda i: self._within(reading, i),
-            ),
+        return Verdict(
+            within,
+            BEYOND_LIMIT,
+            detail=lambda i: self._shortfall(reading, i),
+            figures=lambda i: self._within(reading, i),
+            reading=reading,
+            unknown=Rejection(METRIC_UNKNOWN, {"metric": self.args.metric}),
         )
 
     def score(self, ctx: Cycle) -> Reading:

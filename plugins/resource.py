@@ -19,7 +19,7 @@ from idcsched.framework.context import Cycle
 from idcsched.framework.facts import STOCK_RESOURCES
 from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS, Floats, Scale
-from idcsched.framework.plugin import Detail, Figures, Missing, Plugin, Reason, Verdict
+from idcsched.framework.plugin import Detail, Figures, Missing, Plugin, Reason, Rejection, Verdict
 from idcsched.framework.snapshot import Reading
 
 LOADS = {"cpu": "cpu_load", "memory": "memory_load", "disk": "disk_load"}
@@ -62,12 +62,7 @@ class Resource(Plugin):
         readings = list(self._readings(ctx).values())
         if not readings:
             return None
-        return Reading(
-            metric=min(readings, key=lambda reading: int(np.count_nonzero(reading.known))).metric,
-            values=self._raw([reading.values for reading in readings]),
-            at=reduce(np.minimum, [reading.at for reading in readings if reading.at is not None]),
-            known=reduce(np.logical_and, [reading.known for reading in readings]),
-        )
+        return Reading.derived(self._raw([reading.values for reading in readings]), *readings)
 
     def reserve(self, ctx: Cycle) -> list[Claim]:
         claims, row, total = [], ctx.row_numbers.item(0), ctx.snapshot.stock.total
@@ -93,19 +88,16 @@ class Resource(Plugin):
 
     def _load_verdicts(self, ctx: Cycle) -> tuple[Verdict, ...]:
         verdicts: list[Verdict] = []
-        policy = ctx.missing.filter
         for name, reading in self._readings(ctx).items():
-            usable = ctx.usable(reading)
-            if policy != "pass":
-                verdicts.append(Verdict(usable, UNKNOWN, lambda _, name=name: {"resource": name}))  # type: ignore[misc]
             limit = getattr(self.args, name)
-            over = reading.values > limit
             verdicts.append(
                 Verdict(
-                    ~(usable & over),
+                    reading.values <= limit,
                     OVERLOADED,
                     detail=_overload(name, reading.values, limit),
                     figures=_load(name, reading.values, limit),
+                    reading=reading,
+                    unknown=Rejection(UNKNOWN, {"resource": name}),
                 )
             )
         return tuple(verdicts)

@@ -1,9 +1,9 @@
 """The context object that plugins' methods get: the request, the snapshot, and the rows to judge."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, reduce
-from math import nan
+from math import isnan, nan
 from typing import Any, Literal
 
 import msgspec
@@ -178,9 +178,9 @@ class Cycle(msgspec.Struct, kw_only=True):
         return Reading(metric=code, values=unknown, at=unknown, known=known, lines=lines)
 
     def views(self) -> Iterator["IdcView"]:
-        """Yield these rows one by one, for plugins that judge one IDC at a time."""
+        """Yield these rows one by one, for plugins that score one IDC at a time."""
         for position, row in enumerate(self.row_numbers.tolist()):
-            yield IdcView(self, row, position)
+            yield IdcView(self, row, position, stale=True)
 
     @property
     def reply(self) -> Reply | None:
@@ -231,11 +231,16 @@ def _worse(fact: MetricFact, one: Reading, other: Reading) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class IdcView:
-    """One IDC, as plugins that judge one at a time see it."""
+    """One IDC, as plugins that judge one at a time see it.
+
+    `stale`: whether stale values are given, too; `readings` collects what was asked for, each of one value.
+    """
 
     ctx: Cycle
     row: int
     position: int
+    stale: bool
+    readings: list[Reading] = field(default_factory=list)
 
     @property
     def code(self) -> str:
@@ -271,6 +276,11 @@ class IdcView:
         return tuple(self.ctx.snapshot.lines.codes[line] for line in self.ctx.lines.of(self.position))
 
     def metric(self, code: str) -> float | None:
-        """Return the IDC's value of a metric, None where it is missing or stale."""
+        """Return the IDC's value of a metric, None where there is none to judge by.
+
+        Filters get a stale value only under `last`; scorers always: the profile says what counts of their results.
+        """
         reading = self.ctx.metric(code).take(np.array([self.position]))
-        return reading.values.item() if reading.known.all() else None
+        self.readings.append(reading)
+        value: float = reading.values.item()
+        return None if isnan(value) or not (self.stale or reading.complete) else value

@@ -24,7 +24,7 @@ from .matching import Term
 from .messages import _
 from .naming import check_names
 from .one_by_one import visit
-from .plugin import Note, Reason, Universe, Verdict
+from .plugin import METRIC_UNKNOWN, Note, Reason, Rejection, Universe, Verdict
 from .profile import Entry, Profile
 from .ranking import pick, rank
 from .request import Request
@@ -131,11 +131,21 @@ def run_filters(ctx: Cycle, profile: Profile, without_entries: AbstractSet[str] 
     calls += [("filter", entry) for entry in profile.filters]
     for point, entry in calls:
         if entry.name not in without_entries:
-            judgements += [
-                Judgement(entry.name, verdict.reason, verdict.keep, verdict.detail, verdict.figures)
-                for verdict in _call_filter(ctx, entry, point, _checked_verdicts) or ()
-            ]
+            for verdict in _call_filter(ctx, entry, point, _checked_verdicts) or ():
+                judgements += _judgements(ctx, entry, verdict)
     return judgements
+
+
+def _judgements(ctx: Cycle, entry: Entry, verdict: Verdict) -> Iterator[Judgement]:
+    """Yield the verdict and, before it, the rejection of rows of which the profile demands a value that is missing."""
+    keep, reading = verdict.keep, verdict.reading
+    if reading is not None and not reading.complete:
+        usable = ctx.usable(reading)
+        if entry.missing.filter != "pass":
+            unknown = verdict.unknown or Rejection(METRIC_UNKNOWN, {"metric": reading.metric})
+            yield Judgement(entry.name, unknown.reason, usable, lambda _: unknown.detail)
+        keep = keep | ~usable
+    yield Judgement(entry.name, verdict.reason, keep, verdict.detail, verdict.figures)
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
@@ -238,6 +248,8 @@ def _checked_verdicts(ctx: Cycle, result: object) -> tuple[Verdict, ...]:
             raise TypeError(f"gave {type(verdict).__name__}, not Verdict")
         if verdict.keep.dtype != MASK or verdict.keep.shape != (ctx.size,):
             raise ValueError(f"gave a mask of {verdict.keep.dtype}{verdict.keep.shape} for {ctx.size} rows")
+        if (reading := verdict.reading) and not reading.values.shape == reading.known.shape == (ctx.size,):
+            raise ValueError(f"gave a reading of {reading.values.shape} values for {ctx.size} rows")
     return verdicts
 
 

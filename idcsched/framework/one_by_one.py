@@ -11,11 +11,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from .answer import PluginError
-from .context import Cycle, IdcView
+from .context import Cycle, IdcView, MissingNote
 from .decision import Judgement
 from .errors import PluginFailed
 from .labels import Mask, Rows
-from .plugin import Rejection
+from .plugin import METRIC_UNKNOWN, Rejection
 from .profile import Entry, Profile
 from .ranking import hash_keys, total_scores
 from .scoring import run_scorers
@@ -71,7 +71,7 @@ def _visit_group(ctx: Cycle, profile: Profile, positions: Rows, seed: str, visit
         if passed >= needed:
             visits.visited[ordered[count:]] = False
             return
-        first_rejection = _first_rejection(ctx, profile, IdcView(ctx, int(rows[position]), position))
+        first_rejection = _first_rejection(ctx, profile, int(rows[position]), position)
         if first_rejection is None:
             visits.passed[position] = True
             passed += 1
@@ -88,10 +88,11 @@ def _most_promising_first(ctx: Cycle, profile: Profile, positions: Rows, seed: s
     return positions[np.lexsort((hash_keys(candidates, seed), -totals))]
 
 
-def _first_rejection(ctx: Cycle, profile: Profile, idc: IdcView) -> tuple[Entry, Rejection] | None:
+def _first_rejection(ctx: Cycle, profile: Profile, row: int, position: int) -> tuple[Entry, Rejection] | None:
     """Return the first plugin that rejects the IDC, and its rejection."""
     for entry in profile.filters_one:
         ctx.entry, ctx.missing = entry.name, entry.missing
+        idc = IdcView(ctx, row, position, stale=entry.missing.filter == "last")
         try:
             rejection: object = entry.plugin.filter_one(ctx, idc)
             if not isinstance(rejection, Rejection | None):
@@ -103,6 +104,21 @@ def _first_rejection(ctx: Cycle, profile: Profile, idc: IdcView) -> tuple[Entry,
             if failure not in ctx.errors:
                 ctx.errors.append(failure)
         else:
-            if rejection is not None:
+            for_want_of_a_value = _unknown(ctx, idc)
+            if (rejection := rejection or for_want_of_a_value) is not None:
                 return entry, rejection
     return None
+
+
+def _unknown(ctx: Cycle, idc: IdcView) -> Rejection | None:
+    """Put on record which values the filter lacked; return the rejection if the profile demands one of them."""
+    rejection = None
+    for reading in idc.readings:
+        if reading.complete:
+            continue
+        counts = idc.stale and not np.isnan(reading.values).any()
+        used_as = "last" if counts else "pass" if ctx.missing.filter == "pass" else "reject"
+        ctx.notes.append(MissingNote(ctx.entry, np.array([idc.row]), reading, used_as))
+        if used_as == "reject":
+            rejection = rejection or Rejection(METRIC_UNKNOWN, {"metric": reading.metric})
+    return rejection

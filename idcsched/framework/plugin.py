@@ -23,11 +23,12 @@ from .capacity import Claim
 from .context import Cycle, IdcView, Missing
 from .external import Query
 from .labels import Mask, Rows
-from .messages import Message
+from .messages import Message, _
 from .normalize import Floats, Scale
 from .snapshot import Reading, Span
 
 __all__ = [
+    "METRIC_UNKNOWN",
     "POINTS",
     "Detail",
     "Figures",
@@ -90,8 +91,16 @@ class Hold:
     why: str
 
 
+METRIC_UNKNOWN = Reason(
+    "metric_unknown", _("metric unknown"), _("the value of {metric} is not known"), cures=("metrics",)
+)
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """Which rows a filter keeps: where `keep` is False, the row is rejected for `reason`.
+
+    `reading` has the values that `keep` was calculated from. Where one is missing or stale, the profile's `on_missing`
+    decides and not `keep`; a row that it rejects is rejected as `unknown` says, by default for METRIC_UNKNOWN.
 
     `detail(i)` gives the values that fill the reason's sentence for the i-th of `ctx`'s rows; with `need`, `free` and
     `short_by` among them, in one unit, a near miss shows how much was lacking. `figures(i)` gives the numbers by which
@@ -102,6 +111,8 @@ class Verdict(msgspec.Struct, frozen=True):
     reason: Reason
     detail: Detail | None = None
     figures: Figures | None = None
+    reading: Reading | None = None
+    unknown: Rejection | None = None
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -182,11 +193,15 @@ class Plugin:
     def filter_one(self, ctx: Cycle, idc: IdcView) -> Rejection | None:
         """Judge one IDC instead of all at once; None keeps it.
 
-        Called after all filters, for the most promising IDC first, until enough IDCs have passed.
+        Called after all filters, for the most promising IDC first, until enough IDCs have passed. Where `idc.metric`
+        gives None, keep the IDC: it is rejected for METRIC_UNKNOWN if the profile says so.
         """
 
     def score_one(self, ctx: Cycle, idc: IdcView) -> float | None:
-        """Return the raw value of one IDC instead of all at once; None: the value is unknown."""
+        """Return the raw value of one IDC instead of all at once; None: the value is unknown.
+
+        A value that was calculated from a stale metric counts as stale.
+        """
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
         """Return a sentence about the raw value of `ctx`'s row `position`; called only for IDCs that are shown."""

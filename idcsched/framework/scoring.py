@@ -104,11 +104,23 @@ def _prepared(ctx: Cycle, entry: Entry) -> bool:
 
 
 def _score_one_by_one(ctx: Cycle, entry: Entry) -> Reading:
-    """Return the reading that `score_one` gives row by row; None is a missing value."""
+    """Return the reading that `score_one` gives row by row; None is a missing value.
+
+    A row's value is as fresh and as old as the metrics that were asked for; where one has no value, nor has the row.
+    """
     ctx.entry, ctx.missing = entry.name, entry.missing
-    scores = [entry.plugin.score_one(ctx, idc) for idc in ctx.views()]
-    values = np.array([np.nan if value is None else value for value in scores], dtype=np.float64)
-    return Reading(metric="", values=values, known=np.array([value is not None for value in scores], dtype=np.bool_))
+    values, known, at = np.full(ctx.size, np.nan), np.zeros(ctx.size, dtype=np.bool_), np.full(ctx.size, np.nan)
+    lacking: list[str] = []
+    for idc in ctx.views():
+        value = entry.plugin.score_one(ctx, idc)
+        lacking += [reading.metric for reading in idc.readings if not reading.complete]
+        if value is not None and not any(np.isnan(reading.values).any() for reading in idc.readings):
+            values[idc.position] = value
+            known[idc.position] = all(reading.complete for reading in idc.readings)
+            at[idc.position] = min(
+                [reading.at.item() for reading in idc.readings if reading.at is not None], default=np.nan
+            )
+    return Reading(metric=lacking[0] if lacking else "", values=values, known=known, at=at)
 
 
 def _column(ctx: Cycle, entry: Entry, nominal: float, weight: float) -> ScoreColumn | None:

@@ -7,6 +7,7 @@ split by what changes them, so that a refreshed snapshot shares the unchanged pa
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import msgspec
@@ -184,6 +185,20 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     def complete(self) -> bool:
         """Whether all values are known."""
         return bool(np.count_nonzero(self.known) == self.known.size)
+
+    @classmethod
+    def derived(cls, values: Floats, *readings: "Reading") -> "Reading":
+        """Return values that were calculated from these readings: known where all of them are, as old as the oldest.
+
+        It goes by the name of the metric that is known of the fewest rows.
+        """
+        times = [reading.at for reading in readings if reading.at is not None]
+        return cls(
+            metric=min(readings, key=lambda reading: int(np.count_nonzero(reading.known))).metric,
+            values=values,
+            known=reduce(np.logical_and, [reading.known for reading in readings]),
+            at=reduce(np.minimum, times) if times else None,
+        )
 
     def with_values(self, values: Floats) -> "Reading":
         return msgspec.structs.replace(self, values=values)

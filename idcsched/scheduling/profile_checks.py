@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 from idcsched.framework.decoding import convert
@@ -17,6 +18,7 @@ from idcsched.inventory.labels import terms_name
 from idcsched.inventory.selectors import Names
 from idcsched.outbound.literal_secrets import secret_parameter
 from metrics_ingest.models import Metric
+from metrics_ingest.services.metric import RANGE
 
 from .models import Profile
 from .plugins import registry
@@ -108,15 +110,36 @@ def _left_out(document: Any, pointer: str) -> bool:
 
 
 def profiles_naming(kind: str, code: str) -> Iterator[str]:
-    """Yield the profiles whose revision in force names this metric, or this row by a fact of its fallback groups."""
+    """Yield the profiles whose revision in force is built on the row of that kind and code.
+
+    That is a metric which it names or reads, a metric's range without which one of its scorers has none, or what its
+    fallback groups name as a fact of IDCs.
+    """
     for profile in Profile.objects.select_related("active"):
         try:
             document = convert(profile.active.body if profile.active else {}, ProfileBody)
         except Invalid:  # no decision can use it
             continue
-        named = code in _metrics_read(document) if kind == "metric" else terms_name(document.fallback or (), kind, code)
+        if kind == "metric":
+            named = code in _metrics_read(document)
+        elif kind == RANGE:
+            named = _needs_range(document, code)
+        else:
+            named = terms_name(document.fallback or (), kind, code)
         if named:
             yield f"{Profile._meta.verbose_name} {profile.code}"
+
+
+def _needs_range(document: ProfileBody, code: str) -> bool:
+    """Return whether a scorer lacks its range if this metric has none; a profile that can't run needs none."""
+    fields = ("code", "scope", "direction")
+    try:
+        policy = compile_profile(document, registry(), code="", revision=0)
+    except IdcschedError:
+        return False
+    bare = [MetricFact(**row) for row in Metric.objects.filter(code=code).values(*fields)]
+    ranged = [replace(fact, low=0.0, high=1.0) for fact in bare]
+    return without_range(policy, bare) != without_range(policy, ranged)
 
 
 def _metrics_read(document: ProfileBody) -> set[str]:

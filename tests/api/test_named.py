@@ -54,6 +54,33 @@ def check_free(api: Api, path: str) -> None:
     api.call("DELETE", f"/{collection}/other/", status=204)
 
 
+FIXED: dict[str, Any] = {
+    "plugins": [
+        {"name": "m", "plugin": "metric", "weight": 1, "args": {"metric": "q"}, "normalizer": {"kind": "fixed"}}
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"low": None, "high": None}, {"low": None}, {"high": None}],
+    ids=["both ends", "the low end", "the high end"],
+)
+def test_a_range_that_a_profile_needs_is_kept(world: Api, changes: dict[str, None]) -> None:
+    world.call("PATCH", "/metrics/q/", {"low": 0, "high": 10}, status=200)
+    world.post("/profiles/", {"code": "ranged", **FIXED}, status=201)
+    problem = world.call("PATCH", "/metrics/q/", changes, status=409)
+    assert (problem["code"], problem["detail"]) == ("in_use", "in use by profile ranged")
+    assert world.get("/metrics/q/")["high"] == 10
+    world.call("PATCH", "/metrics/q/", {"low": 1, "high": 5}, status=200)
+
+
+def test_a_range_that_no_profile_needs_may_go(world: Api) -> None:
+    world.call("PATCH", "/metrics/q/", {"low": 0, "high": 10}, status=200)
+    world.post("/profiles/", {"code": "picky", **NAMING["an argument"]}, status=201)
+    assert world.call("PATCH", "/metrics/q/", {"low": None, "high": None}, status=200)["low"] is None
+
+
 @pytest.mark.parametrize("case", NAMING)
 def test_a_metric_that_a_profile_names_is_kept(world: Api, case: str) -> None:
     world.post("/profiles/", {"code": "picky", **NAMING[case]}, status=201)

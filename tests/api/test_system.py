@@ -8,6 +8,7 @@ import pytest
 from idcsched.feed.services import feed_append
 from idcsched.scheduling import plugins
 from idcsched.scheduling.models import ProfileRevision
+from metrics_ingest.models import Metric
 from tests.api.conftest import Api, causes
 
 
@@ -55,6 +56,18 @@ def test_a_profile_whose_plugin_is_gone_is_named_and_the_others_go_on(seed: Api,
     assert refused["code"] == "profile_broken"
     assert "there is no plugin sun" in refused["detail"]
     assert portal.schedule(region="A", profile="seed-example")["idc"]["code"] == "d"
+
+
+def test_a_profile_whose_range_is_gone_is_named(seed: Api) -> None:
+    seed.post("/metrics/", {"code": "q", "direction": "higher", "scope": "idc", "low": 0, "high": 10}, status=201)
+    scorer = {"name": "q", "plugin": "metric", "weight": 1, "args": {"metric": "q"}, "normalizer": {"kind": "fixed"}}
+    seed.post("/profiles/", {"code": "ranged", "plugins": [scorer]}, status=201)
+    assert not causes(seed)
+
+    Metric.objects.filter(code="q").update(low=None, high=None)
+    feed_append(topic="metric_definitions")
+
+    assert causes(seed) == ["profile_without_range: ranged"]
 
 
 def test_nobody_in_particular_sees_nothing(anonymous: Api) -> None:

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
@@ -15,7 +16,9 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.registry import Registry, load_registry
+from idcsched.framework.snapshot import Idcs, Lines, Stock
 from idcsched.framework.testing import check_plugin, decide_for, profile, world
+from idcsched.scheduling.plugin_pages import CURES
 from tests.docs.pages import blocks, page, section, tables
 from tests.third_party.packages import PACKAGES
 
@@ -78,6 +81,36 @@ def test_the_filter_shown_filters(one_at_a_time: list[ModuleType]) -> None:
     reasons = {each.idc: each.reason for each in outcome.answer.rejected}
     assert reasons["old"] == "its network is of generation 1"
     check_plugin(kind)
+
+
+def test_the_filter_of_all_idcs_shown_filters(tmp_path: Path) -> None:
+    (source,) = blocks(section(PAGE, "A filter"), "python")
+    file = tmp_path / "shown_filter.py"
+    file.write_text(source, encoding="utf-8")
+    kind = imported(file).Clean
+    grids = world({"coal": {"metrics": {"grid_co2": 800}}, "hydro": {"metrics": {"grid_co2": 40}}, "silent": {}})
+    policies = {
+        policy: profile(("clean", "clean", {"on_missing": policy}), plugins=[kind]) for policy in ("pass", "reject")
+    }
+    rejections = {policy: decide_for(grids, compiled).rejections for policy, compiled in policies.items()}
+
+    assert rejections["pass"] == {"coal": "dirty_grid"}
+    assert rejections["reject"] == {"coal": "dirty_grid", "silent": "metric_unknown"}
+    check_plugin(kind)
+    check_plugin(kind, worlds=[grids], requests=[{}])
+    del sys.modules[file.stem]
+
+
+def test_every_cure_is_named() -> None:
+    (cures,) = tables(section(PAGE, "A filter"))
+    assert [row["cure"] for row in cures] == sorted(CURES)
+
+
+@pytest.mark.parametrize(("part", "of"), [("idcs", Idcs), ("stock", Stock), ("lines", Lines)])
+def test_every_column_of_the_snapshot_is_listed(part: str, of: type) -> None:
+    first = f"ctx.snapshot.{part}"
+    listed = [name for rows in tables(PAGE) for row in rows if first in row for name in row[first].split(", ")]
+    assert listed == [field.name for field in fields(of)]
 
 
 def test_every_name_in_the_tables_exists() -> None:

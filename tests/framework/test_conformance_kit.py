@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from idcsched.framework.context import Cycle
+from idcsched.framework.context import Cycle, IdcView
 from idcsched.framework.errors import Invalid
-from idcsched.framework.plugin import Plugin, Reason, Verdict
+from idcsched.framework.plugin import Plugin, Reason, Rejection, Verdict
 from idcsched.framework.snapshot import Reading
 from idcsched.framework.testing import check_plugin, world
 
@@ -33,7 +33,10 @@ class Noise(Plugin):
     def filter(self, ctx: Cycle) -> Any:
         reading, limit = ctx.metric("x"), self.args.limit
         return Verdict(
-            ~(reading.values > limit), TOO_LOUD, lambda i: {"noise": float(reading.values[i]), "limit": limit}
+            reading.values <= limit,
+            TOO_LOUD,
+            lambda i: {"noise": float(reading.values[i]), "limit": limit},
+            reading=reading,
         )
 
     def score(self, ctx: Cycle) -> Any:
@@ -73,6 +76,61 @@ def remember(self: Plugin, ctx: Cycle) -> None:
 
 def one_place(_: Plugin, ctx: Cycle) -> Any:
     return Verdict(np.full(ctx.size, isinstance(ctx.rows, slice)), TOO_LOUD, lambda i: {"noise": 1.0, "limit": 2.0})
+
+
+def judge(ctx: Cycle, keep: Any, **more: Any) -> Verdict:
+    """Keeps these, without a word about missing values unless more is given."""
+    return Verdict(keep, TOO_LOUD, lambda _: {"noise": 60.0, "limit": 50.0}, **more)
+
+
+def keep_the_unknown(_: Plugin, ctx: Cycle) -> Any:
+    return judge(ctx, ~(ctx.metric("x").values > 50))
+
+
+def reject_the_unknown(_: Plugin, ctx: Cycle) -> Any:
+    reading = ctx.metric("x")
+    return judge(ctx, reading.known), judge(ctx, reading.values <= 50, reading=reading)
+
+
+def decide_silently(_: Plugin, ctx: Cycle) -> Any:
+    reading = ctx.metric("x")
+    values, last = reading.values, ctx.missing.filter == "last"
+    usable = ~np.isnan(values) if last else reading.known
+    return judge(ctx, np.where(usable, values <= 50, ctx.missing.filter == "pass"))
+
+
+def forget_the_stale(_: Plugin, ctx: Cycle) -> Any:
+    reading = ctx.metric("x")
+    return judge(
+        ctx, reading.values <= 50, reading=reading.with_values(np.where(reading.known, reading.values, np.nan))
+    )
+
+
+def judge_by_room(_: Plugin, ctx: Cycle) -> Any:
+    lines = ctx.snapshot.lines
+    room = np.full(ctx.snapshot.size, np.inf)
+    np.fmin.at(room, lines.idc, lines.room)
+    return judge(ctx, ctx.take(room) > 100)
+
+
+def reject_the_unknown_one(_: Plugin, ctx: Cycle, idc: IdcView) -> Rejection | None:
+    noise = idc.metric("x")
+    loud = noise is None or noise > 50
+    return Rejection(TOO_LOUD, {"noise": noise or 0.0, "limit": 50.0}) if loud else None
+
+
+def zero_for_the_unknown(_: Plugin, ctx: Cycle) -> Any:
+    return np.nan_to_num(ctx.metric("x").values)
+
+
+def known_for_the_stale(_: Plugin, ctx: Cycle) -> Any:
+    reading = ctx.metric("x")
+    return Reading(metric="x", values=reading.values, known=~np.isnan(reading.values))
+
+
+def no_value_for_the_stale(_: Plugin, ctx: Cycle) -> Any:
+    reading = ctx.metric("x")
+    return reading.with_values(np.where(reading.known, reading.values, np.nan))
 
 
 def known_but_nothing(_: Plugin, ctx: Cycle) -> Any:
@@ -178,6 +236,49 @@ def test_worlds_and_requests_may_be_ones_own() -> None:
 def test_a_broken_law_is_named(methods: dict[str, Any], law: str) -> None:
     with pytest.raises(AssertionError, match=law):
         check_plugin(noise(**methods))
+
+
+@pytest.mark.parametrize(
+    ("methods", "law"),
+    [
+        pytest.param({"filter": keep_the_unknown}, "`reject` it keeps n1, whose x is missing", id="keeps"),
+        pytest.param(
+            {"filter": lambda _, ctx: None, "pre_filter": keep_the_unknown},
+            "`reject` it keeps n1, whose x is missing",
+            id="keeps early",
+        ),
+        pytest.param({"filter": reject_the_unknown}, "`pass` it rejects n1, whose x is missing", id="rejects"),
+        pytest.param({"filter": decide_silently}, "`reject` nothing is put on record of n1", id="says nothing of it"),
+        pytest.param({"filter": forget_the_stale}, "`last` it rejects n1, whose x is stale", id="forgets stale ones"),
+        pytest.param(
+            {"filter": judge_by_room}, "`reject` it keeps n1, whose bandwidth_mbps is missing", id="by the lines' room"
+        ),
+        pytest.param(
+            {"filter": lambda _, ctx: None, "filter_one": reject_the_unknown_one},
+            "`pass` it rejects n1, whose x is missing",
+            id="rejects one",
+        ),
+        pytest.param({"score": zero_for_the_unknown}, "value of n1 for known, whose x is missing", id="scores it 0"),
+        pytest.param({"score": known_for_the_stale}, "value of n1 for known, whose x is stale", id="scores stale ones"),
+        pytest.param({"score": no_value_for_the_stale}, "`last` it has no value for n1", id="scores no stale ones"),
+    ],
+)
+def test_missing_data_is_left_to_the_profile(methods: dict[str, Any], law: str) -> None:
+    with pytest.raises(AssertionError, match=f"leaves missing data to the profile: .*{law}"):
+        check_plugin(noise(**methods), requests=[{}])
+
+
+def test_what_a_metric_of_its_own_means_is_tried_too() -> None:
+    class Dust(Noise):
+        """Reads what no sample world has."""
+
+        metrics = ("dust", "wind")
+
+        def filter(self, ctx: Cycle) -> Any:
+            return judge(ctx, ~(ctx.metric("dust").values * ctx.metric("wind").values > 5))
+
+    with pytest.raises(AssertionError, match="`reject` it keeps n1, whose dust is missing"):
+        check_plugin(Dust, requests=[{}])
 
 
 class LooseArgs(msgspec.Struct, frozen=True):

@@ -1,11 +1,16 @@
-"""What a missing or stale value means to a scorer, and that the answer says so. Unknown never looks like good."""
+"""What a missing or stale value means, and that the answer says so. Unknown never looks like good."""
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from idcsched.framework.context import Cycle, IdcView
+from idcsched.framework.errors import PluginFailed
 from idcsched.framework.explain import answer
 from idcsched.framework.facts import MetricFact
+from idcsched.framework.plugin import Plugin, Reason, Rejection, Verdict
+from idcsched.framework.snapshot import Reading
 from idcsched.framework.testing import NOW, Outcome, Value, decide_for, profile, world
 
 X, Y = MetricFact(code="x", max_age=600), MetricFact(code="y", max_age=600)
@@ -178,3 +183,133 @@ def test_a_value_is_not_told_of_where_a_filter_before_has_rejected_the_idc() -> 
     outcome = decide_for(known, profile(*entries))
     assert outcome.winner is None
     assert [(each.idc, each.metric, each.used_as) for each in outcome.answer.stale or ()] == [("a", "y", "reject")]
+
+
+TOO_LOUD = Reason("too_loud", "too loud", "{noise:g} dB is too much")
+UNHEARD = Reason("unheard", "unheard", "nobody listened at {place}")
+
+
+class Quiet(Plugin):
+    """Keeps IDCs whose `x` is at most 5, all at once."""
+
+    name = "quiet"
+    unknown: Rejection | None = None
+
+    def filter(self, ctx: Cycle) -> Verdict:
+        reading = ctx.metric("x")
+        return Verdict(
+            reading.values <= 5,
+            TOO_LOUD,
+            lambda i: {"noise": reading.values.item(i)},
+            reading=reading,
+            unknown=self.unknown,
+        )
+
+
+class QuietOne(Plugin):
+    """Keeps IDCs whose `x` is at most 5, and scores by it, one by one."""
+
+    name = "quiet"
+
+    def filter_one(self, ctx: Cycle, idc: IdcView) -> Rejection | None:
+        noise = idc.metric("x")
+        return None if noise is None or noise <= 5 else Rejection(TOO_LOUD, {"noise": noise})
+
+    def score_one(self, ctx: Cycle, idc: IdcView) -> float | None:
+        noise, other = idc.metric("x"), idc.metric("y")
+        return None if noise is None else -noise - (other or 0.0)
+
+
+FILTERED: dict[str, Value] = {"low": 1, "high": 9, "stale low": (1, STALE), "stale high": (9, STALE), "none": None}
+
+
+def filtered(plugin: type[Plugin], on_missing: Any, *, weight: float = 0, y: Value = 0) -> Outcome:
+    known = world({code: {"metrics": {"x": x, "y": y}} for code, x in FILTERED.items()}, metrics=[X, Y])
+    return decide_for(
+        known, profile(("quiet", "quiet", {"on_missing": on_missing, "weight": weight}), plugins=[plugin])
+    )
+
+
+@pytest.mark.parametrize("plugin", [Quiet, QuietOne])
+@pytest.mark.parametrize(
+    ("policy", "unknown", "loud", "treated"),
+    [
+        pytest.param("pass", set(), {"high"}, dict.fromkeys(("stale low", "stale high", "none"), "pass"), id="pass"),
+        pytest.param(
+            "reject",
+            {"stale low", "stale high", "none"},
+            {"high"},
+            dict.fromkeys(("stale low", "stale high", "none"), "reject"),
+            id="reject",
+        ),
+        pytest.param(
+            "last",
+            {"none"},
+            {"high", "stale high"},
+            {"stale low": "last", "stale high": "last", "none": "reject"},
+            id="last",
+        ),
+    ],
+)
+def test_a_filter_leaves_it_to_the_profile(
+    plugin: type[Plugin], policy: str, unknown: set[str], loud: set[str], treated: dict[str, str]
+) -> None:
+    outcome = filtered(plugin, {"filter": policy})
+    assert outcome.rejections == {**dict.fromkeys(unknown, "metric_unknown"), **dict.fromkeys(loud, "too_loud")}
+    assert {each.idc: each.used_as for each in outcome.answer.stale or ()} == treated
+    reasons = {each.idc: each.reason for each in outcome.answer.rejected or ()}
+    assert {reasons[idc] for idc in unknown} <= {"the value of x is not known"}
+
+
+def test_a_filter_may_have_words_of_its_own_for_what_is_unknown() -> None:
+    class Listening(Quiet):
+        """Says where nobody listened."""
+
+        unknown = Rejection(UNHEARD, {"place": "the fence"})
+
+    (rejected,) = [each for each in filtered(Listening, "last").answer.rejected or () if each.idc == "none"]
+    assert (rejected.code, rejected.reason) == ("unheard", "nobody listened at the fence")
+
+
+def test_a_reading_of_another_length_is_a_failure() -> None:
+    class Short(Quiet):
+        """Gives one value for all."""
+
+        def filter(self, ctx: Cycle) -> Verdict:
+            reading = ctx.metric("x").take(np.array([0]))
+            return Verdict(np.ones(ctx.size, dtype=np.bool_), TOO_LOUD, reading=reading)
+
+    with pytest.raises(PluginFailed, match="a reading of"):
+        filtered(Short, "reject")
+
+
+@pytest.mark.parametrize(
+    ("policy", "treated"),
+    [
+        pytest.param("worst", dict.fromkeys(("stale low", "stale high", "none"), "worst"), id="worst"),
+        pytest.param("last", {"stale low": "last", "stale high": "last", "none": "worst"}, id="last"),
+    ],
+)
+def test_what_one_idc_is_scored_by_counts_as_its_metrics_do(policy: str, treated: dict[str, str]) -> None:
+    outcome = filtered(QuietOne, {"filter": "pass", "score": policy}, weight=1)
+    scores = outcome.scores("quiet")
+    assert {idc: score.missing for idc, score in scores.items() if score.missing} == treated
+    assert (scores["stale low"].raw, scores["stale low"].age_seconds, scores["none"].raw) == (-1.0, STALE, None)
+    assert {each.metric for each in outcome.answer.stale or ()} == {"x"}
+
+
+def test_a_score_that_passes_over_a_missing_value_is_missing() -> None:
+    outcome = filtered(QuietOne, {"filter": "pass", "score": "last"}, weight=1, y=None)
+    assert {score.missing for score in outcome.scores("quiet").values()} == {"left_out"}
+
+
+def test_values_from_several_readings_are_known_where_all_are() -> None:
+    never = np.nan
+    one = Reading(metric="x", values=np.array([1.0, 2.0, 3.0]), known=np.array([True, True, False]), at=np.arange(3.0))
+    other = Reading(
+        metric="y", values=np.array([never, 5.0, 6.0]), known=np.zeros(3, np.bool_), at=np.array([never, 9, 1])
+    )
+    derived = Reading.derived(one.values * other.values, one, other)
+    assert (derived.metric, derived.known.tolist()) == ("y", [False, False, False])
+    np.testing.assert_array_equal(derived.values, [never, 10.0, 18.0])
+    np.testing.assert_array_equal(derived.at, [never, 1.0, 1.0])

@@ -174,7 +174,7 @@ def test_scores_one_by_one() -> None:
         "idc0002": (2.0, 100.0, None),
         "idc0001": (1.0, 50.0, None),
         "idc0000": (0.0, 0.0, None),
-        "stale": (None, 0.0, "worst"),
+        "stale": (9.0, 0.0, "worst"),
         "unknown": (None, 0.0, "worst"),
     }
 

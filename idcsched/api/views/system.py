@@ -22,6 +22,7 @@ from idcsched.api.resources import page_response, struct_response
 from idcsched.api.throttling import throttle_state
 from idcsched.db.standby import read_only
 from idcsched.framework.plugin import Plugin
+from idcsched.framework.ranges import without_range
 from idcsched.language.wording import say
 from idcsched.placement.models import Placement
 from idcsched.placement.rollup import stuck
@@ -164,8 +165,17 @@ def _causes(state: LiveState, throttle: str, placements: PlacementsStatus) -> It
         yield "placements_stuck"
     if abs(_clock_ahead()) > CLOCKS_AGREE:
         yield "clock_off"
+    yield from _profile_causes(state)
+
+
+def _profile_causes(state: LiveState) -> Iterator[str]:
+    """Yield a code for each profile in force that can't be used, or of which a scorer has no range."""
     for code in sorted(state.broken_profiles):
         yield f"profile_broken: {code}"
+    metrics = [column.fact for column in state.snapshot.metrics.values()]
+    for code, profile in sorted(state.profiles.items()):
+        if without_range(profile, metrics):
+            yield f"profile_without_range: {code}"
 
 
 def _document(plugin: type[Plugin]) -> PluginDocument:

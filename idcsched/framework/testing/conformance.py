@@ -17,13 +17,14 @@ from idcsched.framework.errors import Invalid, PluginBroken, PluginFailed
 from idcsched.framework.external import Query
 from idcsched.framework.facts import World
 from idcsched.framework.overlay import Tenancy, with_tenancies
-from idcsched.framework.plugin import Plugin, Reason
+from idcsched.framework.plugin import METRIC_UNKNOWN, Plugin, Reason
 from idcsched.framework.profile import Profile
 from idcsched.framework.registry import Registry
 from idcsched.framework.registry import check_plugin as check_class
 from idcsched.framework.snapshot import Snapshot
 
 from .builders import NOW, Outcome, decide_for, profile, snapshot
+from .missing_data import unkept
 from .samples import SAMPLE_REQUESTS, bare_world, sample_world
 
 __all__ = ["check_plugin"]
@@ -59,6 +60,7 @@ def check_plugin(
     - changes nothing, neither the snapshot nor itself;
     - keeps in the memories of the snapshot only what stays true: on a snapshot that served other decisions, a little
       later and after an order, it answers as on a fresh one;
+    - leaves it to the profile's `on_missing` what a missing or stale value means, in its filter and in its score;
     - rejects for declared reasons, whose sentences its details fill;
     - sends queries that are JSON, and the same each time. `outside` stands for the external service and returns the
       document that it answers.
@@ -72,6 +74,7 @@ def check_plugin(
         _check_decisions(plugin, _policy(plugin, dict(args or {}), missing), known, asked, service)
     for known in known_worlds:
         _check_memory(plugin, _policy(plugin, dict(args or {}), None), known, requests, service)
+        _check_missing_data(plugin, dict(args or {}), known, requests, service)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,22 @@ def _check_memory(
         _law(plugin, _json(again.answer) == _json(fresh.answer), f"what it keeps stays true, asked {dict(question)}")
 
 
+def _check_missing_data(
+    plugin: type[Plugin],
+    args: dict[str, Any],
+    known: World,
+    requests: Iterable[Mapping[str, Any]],
+    service: _Service | None,
+) -> None:
+    """Check that where a value is missing the profile decides, and not the plugin."""
+
+    def decided(picture: Snapshot, asked: Mapping[str, Any], on_missing: Mapping[str, str]) -> Decision:
+        return _decide(plugin, _policy(plugin, args, on_missing), service, picture, asked)[0].decision
+
+    for broken in unkept(plugin, decided, known, requests):
+        _broken(plugin, broken)
+
+
 def _order(known: World) -> tuple[Tenancy, ...]:
     """Return an order that takes of the first line and of the stock."""
     claims = [Claim(resource="cpu", amount=1.0)]
@@ -186,7 +205,7 @@ def _json(answer: Answer) -> bytes:
 
 
 def _check_reasons(plugin: type[Plugin], decision: Decision) -> None:
-    declared = {reason for name, reason in Registry({plugin.name: plugin}).reasons() if name == plugin.name}
+    declared = {METRIC_UNKNOWN, *(reason for _, reason in Registry({plugin.name: plugin}).reasons())}
     for judgement in decision.judgements:
         if judgement.plugin != plugin.name:
             continue

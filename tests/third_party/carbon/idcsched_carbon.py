@@ -1,7 +1,5 @@
 """`carbon` (Score): grams of CO2 for one kWh that reaches the machines; less is better, fixed on 0..1000."""
 
-import numpy as np
-
 from idcsched.framework.context import Cycle
 from idcsched.framework.normalize import Scale
 from idcsched.framework.plugin import Plugin
@@ -17,5 +15,4 @@ class Carbon(Plugin):
 
     def score(self, ctx: Cycle) -> Reading:
         grid, pue = ctx.metric("grid_co2"), ctx.metric("pue")
-        older = np.minimum(grid.at, pue.at)
-        return Reading(metric="grid_co2", values=grid.values * pue.values, at=older, known=grid.known & pue.known)
+        return Reading.derived(grid.values * pue.values, grid, pue)
