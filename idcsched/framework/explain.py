@@ -50,6 +50,7 @@ __all__ = [
     "Explain",
     "ListName",
     "answer",
+    "bills_at",
     "first_rejections",
     "idc_brief",
     "lines_used",
@@ -103,7 +104,7 @@ def answer(decision: Decision, *, explain: Explain = "summary", top: int = 5, sa
         evaluated=decision.cycle.size,
         feasible=decision.feasible,
         not_visited=decision.not_visited,
-        **billed(_bills_at(decision, np.array([winner]))[0] if decision.scheduled else None),
+        **billed(bills_at(decision, np.array([winner]))[0] if decision.scheduled else None),
         picked="planned" if decision.as_planned else decision.profile.pick.kind,
         shape_from=decision.cycle.shape.source if decision.cycle.need else msgspec.UNSET,
         shape_note=_shape_note(decision, say) if explained else msgspec.UNSET,
@@ -145,7 +146,7 @@ def lines_used(decision: Decision, position: int) -> tuple[LineUse, ...]:
     return tuple([LineUse(line=codes[line], isp=isps[line], bandwidth_mbps=need) for line in used])
 
 
-def _bills_at(decision: Decision, positions: Rows) -> list[Bill | str]:
+def bills_at(decision: Decision, positions: Rows) -> list[Bill | str]:
     """Return what the order adds to the bills of the survivors at those positions, or why that is not known."""
     return bills(decision.survivors.narrowed(positions), decision.profile)
 
@@ -226,7 +227,7 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     positions = decision.ranking.head(places.stop)[places.start : places.stop]
     scores, lines = _scores_at(decision, positions, tell), _lines_with_notes(decision, positions, tell.say)
     with_figures = [judgement for judgement in decision.judgements if judgement.figures] if full else []
-    rows, bills_of = decision.survivors.row_numbers[positions], _bills_at(decision, positions)
+    rows, bills_of = decision.survivors.row_numbers[positions], bills_at(decision, positions)
     marked = decision.picked if decision.as_planned or decision.profile.pick.kind != "best" else None
     judged = np.searchsorted(decision.cycle.row_numbers, rows) if with_figures else rows
     for number, (place, position, row) in enumerate(zip(places, positions.tolist(), rows.tolist(), strict=True)):

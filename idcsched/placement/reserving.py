@@ -18,6 +18,7 @@ from idcsched.ledger.taking import Stay, claims_take, oversold
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.schedule import MadeDecision
+from idcsched.scheduling.services import decisions_insert
 from idcsched.scheduling.snapshot_archive import pictures
 
 from .callbacks import announce_on_commit, callbacks_of
@@ -137,8 +138,7 @@ def _order_transaction(rows: _Rows, *, counted: bool = False) -> Iterator[None]:
 
 def _record(decisions: Sequence[Decision], placements: Sequence[Placement], events: Sequence[Event]) -> None:
     """Insert decisions with their pictures, placements, and events with their callbacks."""
-    pictures.store(decisions)
-    Decision.objects.bulk_create(decisions)
+    decisions_insert(decisions)
     Placement.objects.bulk_create(placements)
     Event.objects.bulk_create(events)
     Delivery.objects.bulk_create(callbacks_of(events))

@@ -1,5 +1,7 @@
 """Profiles with their revisions, and the records of decisions."""
 
+from collections.abc import Sequence
+
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -16,7 +18,16 @@ from idcsched.framework.request import check_shape
 from idcsched.language.wording import explained
 from metrics_ingest.billing.shape_evidence import Verdict
 
-__all__ = ["Decision", "Profile", "ProfileRevision", "Shape", "ShapeSource", "ShapeVerdict", "shape_numbers"]
+__all__ = [
+    "Decision",
+    "IdcOutcome",
+    "Profile",
+    "ProfileRevision",
+    "Shape",
+    "ShapeSource",
+    "ShapeVerdict",
+    "shape_numbers",
+]
 
 
 class ProfilesInForce(models.Manager["Profile"]):
@@ -234,6 +245,9 @@ class Decision(models.Model):
         SCHEDULED = "scheduled", _("scheduled")
         UNSCHEDULABLE = "unschedulable", _("unschedulable")
 
+    noted: Sequence["IdcOutcome"] = ()
+    """What became of its IDCs, of a row that is not stored yet."""
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created_at = models.DateTimeField(_("decided at"), db_index=True)
     tenant = models.ForeignKey(
@@ -300,3 +314,34 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+
+class IdcOutcome(models.Model):
+    """What became of one IDC in a decision: chosen, passed over with its rank, or rejected with the first reason.
+
+    Written with the record, and deleted with it; records that are older than this table have none.
+    """
+
+    pk = models.CompositePrimaryKey("decision_id", "idc")
+    decision = models.ForeignKey(
+        Decision,
+        models.CASCADE,
+        related_name="outcomes",
+        db_constraint=False,  # checking it costs more than the row, which nothing else writes
+        db_index=False,
+        verbose_name=_("decision"),
+    )
+    idc = models.CharField(_("IDC"), max_length=63)
+    chosen = models.BooleanField(_("chosen"))
+    rank = models.PositiveIntegerField(_("rank"), null=True)
+    plugin = models.CharField(_("plugin"), max_length=63, blank=True)
+    code = models.CharField(_("reason"), max_length=63, blank=True)
+    billed = models.FloatField(_("added to the bill per month"), null=True)
+
+    class Meta:
+        verbose_name = _("outcome of an IDC")
+        verbose_name_plural = _("outcomes of IDCs")
+        indexes = (models.Index(fields=["idc", "decision"], name="outcome_of_idc"),)
+
+    def __str__(self) -> str:
+        return f"{self.idc} in {self.decision_id}"

@@ -14,7 +14,8 @@ from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 from idcsched.scheduling.snapshot_archive import SnapshotArchive
 
-from .models import Decision
+from .models import Decision, IdcOutcome
+from .outcomes import NotedIdc
 from .scheduled import Scheduled
 from .sentences import Notebook
 
@@ -33,6 +34,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
     replies: Mapping[str, Reply]
     actor: str
     now: float
+    noted: tuple[NotedIdc, ...] = ()
     taken: tuple[Tenancy, ...] = ()
     """The tenancies laid over the snapshot: what earlier orders took, or would have taken."""
 
@@ -41,8 +43,14 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
         """The record's rough size in memory: the number of IDCs that it names."""
         return 1 + len(self.scheduled.candidates or ()) + len(self.scheduled.rejected or ())
 
+    @property
+    def outcomes(self) -> list[IdcOutcome]:
+        """The rows about the IDCs that were considered."""
+        key = UUID(self.scheduled.decision_id)
+        return [IdcOutcome(decision_id=key, **msgspec.structs.asdict(noted)) for noted in self.noted]
+
     def row(self, tenants: Mapping[str, int], pictures: SnapshotArchive | None = None) -> Decision:
-        """Return the row, with the answer in English; `tenants` maps tenants' codes to primary keys.
+        """Return the row with what is `noted`, the answer in English; `tenants` maps tenants' codes to primary keys.
 
         With `pictures` the row refers to a picture of the part of the snapshot that was used, else it holds that part.
         """
@@ -50,7 +58,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
         keep_inputs = UUID(scheduled.decision_id).int % 100 < settings.RECORD_INPUTS  # a random sample, in per cent
         picture = pictures.of(self.request, self.snapshot) if keep_inputs and pictures else None
         history = pictures.of_history(self.request, self.snapshot) if keep_inputs and pictures else None
-        return Decision(
+        row = Decision(
             id=UUID(scheduled.decision_id),
             created_at=datetime.fromtimestamp(self.now, UTC),
             tenant_id=tenants.get(self.tenant or ""),
@@ -70,6 +78,8 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
             picture=picture,
             history=history,
         )
+        row.noted = self.outcomes
+        return row
 
     def _inputs(self, collect: Callable[..., RequestInputs]) -> bytes:
         return pack(

@@ -29,6 +29,7 @@ from idcsched.scheduling.reserved_room import without_reserved_room
 
 from . import instruments
 from .live import LiveState, live
+from .outcomes import noted_idcs
 from .recommendation import commit_token
 from .recorder import recorder
 from .records import DecisionRecord
@@ -144,6 +145,8 @@ def decide_request(
             attempt.result = answer.result
         scheduled = _scheduled(question, answer, started=started)
     record = _record(question, scheduled, notebook, actor, replies, after)
+    if request.hypothetical is None:
+        record = msgspec.structs.replace(record, noted=tuple(noted_idcs(solution.decision, _chosen(scheduled))))
     return MadeDecision(picture=question.picture, solution=solution, scheduled=scheduled, record=record)
 
 
@@ -226,6 +229,13 @@ def _record(
         actor=actor,
         now=question.now,
     )
+
+
+def _chosen(scheduled: Scheduled) -> list[str]:
+    """Return the IDCs that were chosen: several where the machines are spread, none where nothing fits."""
+    if scheduled.idcs:
+        return [share.idc for share in scheduled.idcs]
+    return [scheduled.idc.code] if scheduled.idc else []
 
 
 def _scheduled(question: _Question, answer: Answer, *, started: float) -> Scheduled:

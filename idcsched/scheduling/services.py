@@ -18,13 +18,14 @@ from idcsched.framework.messages import _
 from idcsched.framework.profile import ProfileBody
 from idcsched.scheduling.snapshot_archive import pictures, pictures_expire
 
-from .models import Decision, Profile, ProfileRevision
+from .models import Decision, IdcOutcome, Profile, ProfileRevision
 from .profile_checks import profile_check, profile_check_secrets
 from .records import DecisionRecord
 from .selectors import revision_named
 
 __all__ = [
     "decisions_expire",
+    "decisions_insert",
     "decisions_record",
     "profile_activate",
     "profile_create",
@@ -141,16 +142,23 @@ def _rows(records: Sequence[DecisionRecord]) -> list[Decision]:
 
 def _stored(rows: Sequence[Decision]) -> int:
     with transaction.atomic():
-        pictures.store(rows)
-        Decision.objects.bulk_create(rows, batch_size=PIECE, ignore_conflicts=True)
+        decisions_insert(rows, ignore_conflicts=True)
     return len(rows)
+
+
+def decisions_insert(rows: Sequence[Decision], *, ignore_conflicts: bool = False) -> None:
+    """Insert decisions with their pictures and what became of their IDCs, in the transaction that is open."""
+    pictures.store(rows)
+    Decision.objects.bulk_create(rows, batch_size=PIECE, ignore_conflicts=ignore_conflicts)
+    noted = [outcome for row in rows for outcome in row.noted]
+    IdcOutcome.objects.bulk_create(noted, ignore_conflicts=ignore_conflicts)
 
 
 def decisions_expire(*, before: datetime, batch: int = 1000) -> int:
     """Delete decisions made before `before`, then unused pictures, a batch at a time; returns how many decisions."""
     deleted = 0
     while ids := list(Decision.objects.filter(created_at__lt=before).values_list("pk", flat=True)[:batch]):
-        deleted += Decision.objects.filter(pk__in=ids).delete()[0]
+        deleted += Decision.objects.filter(pk__in=ids).delete()[1][Decision._meta.label]
     pictures_expire(now=timezone.now())
     return deleted
 

@@ -56,7 +56,7 @@ def test_what_is_committed(seed: Api, portal: Api) -> None:
 def test_it_looks_at_the_feed_once_and_writes_in_one_transaction(
     seed: Api, portal: Api, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """For who asks and what is decided on alike; then decision, placement, event and ledger with the feed."""
+    """For who asks and what is decided on alike; then decision, its IDCs, placement, event and ledger with the feed."""
     portal.post("/schedule/", ORDER, status=201)
-    with django_assert_num_queries(1 + len(("BEGIN", "COMMIT")) + 4):
+    with django_assert_num_queries(1 + len(("BEGIN", "COMMIT")) + 5):
         portal.post("/schedule/", ORDER, status=201)

@@ -84,12 +84,12 @@ def test_it_works(following: None) -> None:
 def test_an_order_is_a_look_at_the_feed_and_one_transaction(
     following: None, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """Of decision, placement, event, feed, headcount, bandwidth and claim, between BEGIN and COMMIT."""
+    """Of decision, its IDCs, placement, event, feed, headcount, bandwidth and claim, between BEGIN and COMMIT."""
     order(1)
     live.stop()  # nobody else looks at the feed
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         assert isinstance(order(2), Placement)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         assert isinstance(order(3), Placement), "and sees what the one before it took, unread"
     assert live.current().snapshot.lines.pending.sum() == 30
 

@@ -104,7 +104,7 @@ class DecisionFilters(FilterSet):
             *("request_id", "http_request_id", "result", "reason_code", "idc"),
             *("profile", "profile_revision", "actor", "created_at"),
         )
-        paths = {"tenant": "tenant__code"}
+        paths = {"tenant": "tenant__code", "considered": "outcomes__idc"}
         searched = ("request_id", "http_request_id", "idc")
 
 

@@ -4,8 +4,9 @@ from typing import Any, cast
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext
-from drf_spectacular.utils import extend_schema
+from django.utils.translation import gettext, gettext_lazy
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.exceptions import ErrorDetail
@@ -13,10 +14,14 @@ from rest_framework.request import Request
 
 from idcsched.api.fields import LabelsField, TextsField
 from idcsched.api.filtering import WITHOUT_LABEL, AnyLabel, AnyOf, FilterSet
+from idcsched.api.parameters import pointer_to, refuse_unknown_parameters, time_given, whole_number_given
+from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import CodeOf, OneOf, Resource, StrictModelSerializer, StrictSerializer, struct_response
 from idcsched.inventory import services
 from idcsched.inventory.choices import ChargeType
 from idcsched.inventory.models import STOCK_FIELDS, Idc, Isp, Line, Region
+from idcsched.scheduling.outcomes import IdcOutcomes, outcomes_of_idc
+from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.state import IdcState, idc_state
 
 __all__ = ["IdcViewSet", "IspViewSet", "LineViewSet", "RegionViewSet"]
@@ -188,6 +193,29 @@ class IdcViewSet(Resource):
     def state(self, request: Request, code: str) -> HttpResponse:
         """What is known of the IDC now: values with ages, taints in force and coming, capacity taken and pending."""
         return struct_response(idc_state(cast("Idc", self.get_object()), now=timezone.now()))
+
+    @extend_schema(
+        operation_id="idc_outcomes",
+        request=None,
+        responses=IdcOutcomes,
+        parameters=[
+            OpenApiParameter("last", int, description=gettext_lazy("How many decisions at most; 200 by default.")),
+            OpenApiParameter("since", OpenApiTypes.DATETIME, description=gettext_lazy("Only those made since then.")),
+        ],
+    )
+    @action(detail=True, methods=["get"])
+    def outcomes(self, request: Request, code: str) -> HttpResponse:
+        """What became of the IDC in the last decisions: chosen, passed over with its rank, rejected with the reason."""
+        refuse_unknown_parameters(request, ("last", "since"), at_most_once=("last", "since"))
+        recorder.settle()
+        since = request.query_params.get("since")
+        outcomes = outcomes_of_idc(
+            self.get_object().code,
+            principal_of_request(request),
+            last=whole_number_given(request, "last", default=200, low=1, high=1000),
+            since=None if since is None else time_given(since, pointer_to("since")),
+        )
+        return struct_response(outcomes)
 
 
 class LineSerializer(NestedLineSerializer):
