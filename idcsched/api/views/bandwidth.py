@@ -11,6 +11,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from idcsched.api.figures import rounded_figures
 from idcsched.api.filtering import FilterSet, Number
 from idcsched.api.openapi import paged
 from idcsched.api.resources import ReadOnlyResource
@@ -22,7 +23,7 @@ __all__ = ["BandwidthViewSet"]
 
 class BandwidthSerializer(serializers.BaseSerializer[BandwidthRollup]):
     def to_representation(self, instance: BandwidthRollup) -> dict[str, Any]:
-        document: dict[str, Any] = msgspec.to_builtins(BandwidthReport.of(instance, timezone.now()))
+        document: dict[str, Any] = rounded_figures(msgspec.to_builtins(BandwidthReport.of(instance, timezone.now())))
         return document
 
 
@@ -86,7 +87,7 @@ class BandwidthViewSet(ReadOnlyResource):
             or []
         )
         reports = month_reports(rollup.line, page, timezone.now())
-        return self.get_paginated_response([msgspec.to_builtins(report) for report in reports])
+        return self.get_paginated_response([rounded_figures(msgspec.to_builtins(report)) for report in reports])
 
     @paged(DayReport)
     @action(detail=True, filterset_class=None, ordering_fields=())
@@ -99,4 +100,4 @@ class BandwidthViewSet(ReadOnlyResource):
             )
             or []
         )
-        return self.get_paginated_response([msgspec.to_builtins(DayReport.of(row)) for row in page])
+        return self.get_paginated_response([rounded_figures(msgspec.to_builtins(DayReport.of(row))) for row in page])
