@@ -86,6 +86,8 @@ def test_it_works(profile: Profile, fleet: Any, need: float, asked: dict[str, An
     machines = [{"bandwidth_mbps": need}]
     for miss in decide_for(known, profile, machines=machines, **asked).answer.near_misses:
         if miss.code == "not_enough_bandwidth":
+            if asked.get("isp_match") != "all" or not isinstance(asked.get("isp"), list):
+                assert miss.short_by == miss.detail["lines"][0]["short_by"]  # the least of all
             enough, *too_little = purchases(known, miss.idc, miss.detail)
             about = {"machines": machines, "only": [miss.idc], **asked}
             assert decide_for(known, profile, hypothetical=enough, **about).winner == miss.idc

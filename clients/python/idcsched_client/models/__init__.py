@@ -31,6 +31,7 @@ from .idc_brief import IdcBrief
 from .idc_share import IdcShare
 from .ignored_taint import IgnoredTaint
 from .ignored_taint_effect_type_0 import IgnoredTaintEffectType0
+from .line_bill import LineBill
 from .line_use import LineUse
 from .machine import Machine
 from .machine_document import MachineDocument
@@ -130,6 +131,7 @@ __all__ = (
     "IdcShare",
     "IgnoredTaint",
     "IgnoredTaintEffectType0",
+    "LineBill",
     "LineUse",
     "Machine",
     "MachineDocument",

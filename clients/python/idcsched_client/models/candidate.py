@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -21,8 +21,8 @@ T = TypeVar("T", bound="Candidate")
 @_attrs_define
 class Candidate:
     """One IDC of the ranking. `filters`: in a full explanation the filters that judged by numbers; absent where none
-    did. `chosen`: this candidate was planned, or picked among those near the best; absent elsewhere. `bill`: absent
-    where the profile weighs no bill, or the bill is not known.
+    did. `chosen`: this candidate was planned, or picked among those near the best; absent elsewhere. `bill_unknown`:
+    why there is no bill, `no_bandwidth`, `no_price` or `no_traffic`; absent where there is one.
 
         Attributes:
             rank (int):
@@ -30,11 +30,10 @@ class Candidate:
             lines (list[LineUse]):
             score (float):
             scores (CandidateScores):
+            bill (Bill | None | Unset):
+            bill_unknown (str | Unset):
             filters (list[Passed] | Unset):
             chosen (bool | Unset):
-            bill (Bill | Unset): What the order would add to the bills there, per month. `counted`: what the profile scores,
-                with what else the
-                order takes up; `clipped`: that lies outside the scorer's range, so that the score does not show all of it.
     """
 
     rank: int
@@ -42,12 +41,15 @@ class Candidate:
     lines: list[LineUse]
     score: float
     scores: CandidateScores
+    bill: Bill | None | Unset = UNSET
+    bill_unknown: str | Unset = UNSET
     filters: list[Passed] | Unset = UNSET
     chosen: bool | Unset = UNSET
-    bill: Bill | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.bill import Bill
+
         rank = self.rank
 
         idc = self.idc
@@ -61,6 +63,16 @@ class Candidate:
 
         scores = self.scores.to_dict()
 
+        bill: dict[str, Any] | None | Unset
+        if isinstance(self.bill, Unset):
+            bill = UNSET
+        elif isinstance(self.bill, Bill):
+            bill = self.bill.to_dict()
+        else:
+            bill = self.bill
+
+        bill_unknown = self.bill_unknown
+
         filters: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.filters, Unset):
             filters = []
@@ -69,10 +81,6 @@ class Candidate:
                 filters.append(filters_item)
 
         chosen = self.chosen
-
-        bill: dict[str, Any] | Unset = UNSET
-        if not isinstance(self.bill, Unset):
-            bill = self.bill.to_dict()
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -85,12 +93,14 @@ class Candidate:
                 "scores": scores,
             }
         )
+        if bill is not UNSET:
+            field_dict["bill"] = bill
+        if bill_unknown is not UNSET:
+            field_dict["bill_unknown"] = bill_unknown
         if filters is not UNSET:
             field_dict["filters"] = filters
         if chosen is not UNSET:
             field_dict["chosen"] = chosen
-        if bill is not UNSET:
-            field_dict["bill"] = bill
 
         return field_dict
 
@@ -117,6 +127,25 @@ class Candidate:
 
         scores = CandidateScores.from_dict(d.pop("scores"))
 
+        def _parse_bill(data: object) -> Bill | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                bill_type_0 = Bill.from_dict(data)
+
+                return bill_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(Bill | None | Unset, data)
+
+        bill = _parse_bill(d.pop("bill", UNSET))
+
+        bill_unknown = d.pop("bill_unknown", UNSET)
+
         _filters = d.pop("filters", UNSET)
         filters: list[Passed] | Unset = UNSET
         if _filters is not UNSET:
@@ -128,22 +157,16 @@ class Candidate:
 
         chosen = d.pop("chosen", UNSET)
 
-        _bill = d.pop("bill", UNSET)
-        bill: Bill | Unset
-        if isinstance(_bill, Unset):
-            bill = UNSET
-        else:
-            bill = Bill.from_dict(_bill)
-
         candidate = cls(
             rank=rank,
             idc=idc,
             lines=lines,
             score=score,
             scores=scores,
+            bill=bill,
+            bill_unknown=bill_unknown,
             filters=filters,
             chosen=chosen,
-            bill=bill,
         )
 
         candidate.additional_properties = d

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.attempt_document import AttemptDocument
+    from ..models.bill import Bill
     from ..models.line_use import LineUse
     from ..models.machine_document import MachineDocument
 
@@ -17,29 +20,32 @@ T = TypeVar("T", bound="PlacementDocument")
 
 @_attrs_define
 class PlacementDocument:
-    """An order with the capacity that it holds. `held_back`: why a plugin's `permit` keeps it reserved.
+    """An order with the capacity that it holds. `held_back`: why a plugin's `permit` keeps it reserved; `bill`: what it
+    adds to the bandwidth bill of a month, as it was decided.
 
-    Attributes:
-        id (str):
-        request_id (None | str):
-        tenant (str):
-        state (str):
-        needs_attention (bool):
-        idc (None | str):
-        lines (list[LineUse]):
-        group_id (None | str):
-        due_to_leave (None | str):
-        expires_at (None | str):
-        machines (list[MachineDocument]):
-        attempts (list[AttemptDocument]):
-        decision_id (str):
-        created_at (str):
-        version (int):
-        action (str):
-        held_back (None | str):
-        based_on (None | str):
-        priority (int):
-        callback_url (None | str):
+        Attributes:
+            id (str):
+            request_id (None | str):
+            tenant (str):
+            state (str):
+            needs_attention (bool):
+            idc (None | str):
+            lines (list[LineUse]):
+            bill (Bill | None):
+            group_id (None | str):
+            due_to_leave (None | str):
+            expires_at (None | str):
+            machines (list[MachineDocument]):
+            attempts (list[AttemptDocument]):
+            decision_id (str):
+            created_at (str):
+            version (int):
+            action (str):
+            held_back (None | str):
+            based_on (None | str):
+            priority (int):
+            callback_url (None | str):
+            bill_unknown (str | Unset):
     """
 
     id: str
@@ -49,6 +55,7 @@ class PlacementDocument:
     needs_attention: bool
     idc: None | str
     lines: list[LineUse]
+    bill: Bill | None
     group_id: None | str
     due_to_leave: None | str
     expires_at: None | str
@@ -62,9 +69,12 @@ class PlacementDocument:
     based_on: None | str
     priority: int
     callback_url: None | str
+    bill_unknown: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.bill import Bill
+
         id = self.id
 
         request_id: None | str
@@ -83,6 +93,12 @@ class PlacementDocument:
         for lines_item_data in self.lines:
             lines_item = lines_item_data.to_dict()
             lines.append(lines_item)
+
+        bill: dict[str, Any] | None
+        if isinstance(self.bill, Bill):
+            bill = self.bill.to_dict()
+        else:
+            bill = self.bill
 
         group_id: None | str
         group_id = self.group_id
@@ -122,6 +138,8 @@ class PlacementDocument:
         callback_url: None | str
         callback_url = self.callback_url
 
+        bill_unknown = self.bill_unknown
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -133,6 +151,7 @@ class PlacementDocument:
                 "needs_attention": needs_attention,
                 "idc": idc,
                 "lines": lines,
+                "bill": bill,
                 "group_id": group_id,
                 "due_to_leave": due_to_leave,
                 "expires_at": expires_at,
@@ -148,12 +167,15 @@ class PlacementDocument:
                 "callback_url": callback_url,
             }
         )
+        if bill_unknown is not UNSET:
+            field_dict["bill_unknown"] = bill_unknown
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.attempt_document import AttemptDocument
+        from ..models.bill import Bill
         from ..models.line_use import LineUse
         from ..models.machine_document import MachineDocument
 
@@ -186,6 +208,21 @@ class PlacementDocument:
             lines_item = LineUse.from_dict(lines_item_data)
 
             lines.append(lines_item)
+
+        def _parse_bill(data: object) -> Bill | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                bill_type_0 = Bill.from_dict(data)
+
+                return bill_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(Bill | None, data)
+
+        bill = _parse_bill(d.pop("bill"))
 
         def _parse_group_id(data: object) -> None | str:
             if data is None:
@@ -253,6 +290,8 @@ class PlacementDocument:
 
         callback_url = _parse_callback_url(d.pop("callback_url"))
 
+        bill_unknown = d.pop("bill_unknown", UNSET)
+
         placement_document = cls(
             id=id,
             request_id=request_id,
@@ -261,6 +300,7 @@ class PlacementDocument:
             needs_attention=needs_attention,
             idc=idc,
             lines=lines,
+            bill=bill,
             group_id=group_id,
             due_to_leave=due_to_leave,
             expires_at=expires_at,
@@ -274,6 +314,7 @@ class PlacementDocument:
             based_on=based_on,
             priority=priority,
             callback_url=callback_url,
+            bill_unknown=bill_unknown,
         )
 
         placement_document.additional_properties = d

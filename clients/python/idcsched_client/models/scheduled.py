@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.bill import Bill
     from ..models.candidate import Candidate
     from ..models.fallback_group import FallbackGroup
     from ..models.hint import Hint
@@ -63,6 +64,8 @@ class Scheduled:
         snapshot (SnapshotBrief):
         commit_token (None | str):
         elapsed_ms (float):
+        bill (Bill | None | Unset):
+        bill_unknown (str | Unset):
         shape_from (str | Unset):
         shape_note (str | Unset):
         hints (list[Hint] | Unset):
@@ -102,6 +105,8 @@ class Scheduled:
     snapshot: SnapshotBrief
     commit_token: None | str
     elapsed_ms: float
+    bill: Bill | None | Unset = UNSET
+    bill_unknown: str | Unset = UNSET
     shape_from: str | Unset = UNSET
     shape_note: str | Unset = UNSET
     hints: list[Hint] | Unset = UNSET
@@ -111,6 +116,7 @@ class Scheduled:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.bill import Bill
         from ..models.fallback_group import FallbackGroup
         from ..models.idc_brief import IdcBrief
         from ..models.margin import Margin
@@ -239,6 +245,16 @@ class Scheduled:
 
         elapsed_ms = self.elapsed_ms
 
+        bill: dict[str, Any] | None | Unset
+        if isinstance(self.bill, Unset):
+            bill = UNSET
+        elif isinstance(self.bill, Bill):
+            bill = self.bill.to_dict()
+        else:
+            bill = self.bill
+
+        bill_unknown = self.bill_unknown
+
         shape_from = self.shape_from
 
         shape_note = self.shape_note
@@ -297,6 +313,10 @@ class Scheduled:
                 "elapsed_ms": elapsed_ms,
             }
         )
+        if bill is not UNSET:
+            field_dict["bill"] = bill
+        if bill_unknown is not UNSET:
+            field_dict["bill_unknown"] = bill_unknown
         if shape_from is not UNSET:
             field_dict["shape_from"] = shape_from
         if shape_note is not UNSET:
@@ -314,6 +334,7 @@ class Scheduled:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.bill import Bill
         from ..models.candidate import Candidate
         from ..models.fallback_group import FallbackGroup
         from ..models.hint import Hint
@@ -565,6 +586,25 @@ class Scheduled:
 
         elapsed_ms = d.pop("elapsed_ms")
 
+        def _parse_bill(data: object) -> Bill | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                bill_type_0 = Bill.from_dict(data)
+
+                return bill_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(Bill | None | Unset, data)
+
+        bill = _parse_bill(d.pop("bill", UNSET))
+
+        bill_unknown = d.pop("bill_unknown", UNSET)
+
         shape_from = d.pop("shape_from", UNSET)
 
         shape_note = d.pop("shape_note", UNSET)
@@ -625,6 +665,8 @@ class Scheduled:
             snapshot=snapshot,
             commit_token=commit_token,
             elapsed_ms=elapsed_ms,
+            bill=bill,
+            bill_unknown=bill_unknown,
             shape_from=shape_from,
             shape_note=shape_note,
             hints=hints,
