@@ -42,8 +42,7 @@ def test_a_changed_weight_reranks_and_becomes_a_draft(visitor: Visitor) -> None:
     }
 
     curl = page.locator("#curl").text_content() or ""
-    asked = json.loads(curl.partition("-d '")[2].rstrip()[:-1])
-    again = visitor.schedule(**asked)
+    again = visitor.schedule(**json.loads(curl.partition("-d '")[2].rstrip()[:-1]))
     assert ranked.first.inner_text() == again["candidates"][0]["idc"], "the API says the same"
 
     page.get_by_label("Mbps each").first.fill("much")
