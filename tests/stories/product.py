@@ -1,6 +1,7 @@
 """A running installation as its users have it: over HTTP, with a token, and nothing else."""
 
 import json
+import select
 import socket
 import subprocess
 from collections.abc import Callable, Mapping
@@ -56,6 +57,8 @@ class Caller:
             sent.setdefault("Content-Type", "application/json")
         target = path if path == "/metrics" or path.startswith(("/health/", "/admin/")) else f"/api/v1{path}"
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        if self._connection.sock is not None and select.select([self._connection.sock], [], [], 0)[0]:
+            self._connection.close()  # nothing was asked, so all that can be read is that the server has closed it
         if self._connection.sock is None:
             self._connection.connect()
         # A server that refuses by the head alone closes the connection if the body is still to come: send both in one.
