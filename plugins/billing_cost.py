@@ -9,13 +9,14 @@ pending on it, C = its commit, and w = (U + x) ÷ its purchased bandwidth:
     billed  = p · busy · over
     counted = billed + p · [ busy · free · fill² · (1 − over) + scarcity · clip((w − 0.7) ÷ 0.2, 0, 1.5)² ]
 
-Both are per Mbps and month; the raw value is `counted`, and the score's `note` shows both for the whole request. `busy`
-is the part of the request that would be billed if there were no commit: what flows, by its shape, in the busiest 5 % of
-the line's last 168 hours, all of it where shape or history is not known; by volume its mean as a multiple of one half,
-1 where the shape is not known. The five levels stand for a month whose traffic nobody knows to the Mbps. Without a
-commit `over` and `fill` are 1. On a flat-rate line `over` is 0 and C is 90 % of the purchased bandwidth; by volume C is
-twice the commit, which is a mean. What lies under the commit is paid already, but using it up has a price (`free`), and
-so has taking a line above 70 % of its bandwidth (`scarcity`).
+Both are per Mbps and month; the raw value is `counted`. The score's `note` says it for the whole request, beside what
+the line's last 30 days would have cost with the order and without it; where these are not known, beside `billed`.
+`busy` is the part of the request that would be billed if there were no commit: what flows, by its shape, in the busiest
+5 % of the line's last 168 hours, all of it where shape or history is not known; by volume its mean as a multiple of one
+half, 1 where the shape is not known. The five levels stand for a month whose traffic nobody knows to the Mbps. Without
+a commit `over` and `fill` are 1. On a flat-rate line `over` is 0 and C is 90 % of the purchased bandwidth; by volume C
+is twice the commit, which is a mean. What lies under the commit is paid already, but using it up has a price (`free`),
+and so has taking a line above 70 % of its bandwidth (`scarcity`).
 
 For example, 100 Mbps of unknown shape on a line at 20 CNY with a commit of 240 Mbps, of whose 1,000 Mbps 200 are in
 use: `over` is 0.608, so that 1,215 CNY a month are billed; with the commit that it uses up the request counts as 1,412.
@@ -43,7 +44,7 @@ from idcsched.framework.billing import FREE, GB_A_MONTH, SCARCITY, AddedBill
 from idcsched.framework.capacity import BANDWIDTH
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
-from idcsched.framework.line_bills import exact_line_bills, line_bills
+from idcsched.framework.line_bills import exact_line_bills, line_bills, weekly_line_bills
 from idcsched.framework.lines import NO_LINE, LineChoice
 from idcsched.framework.messages import Message, _
 from idcsched.framework.monthly_bill import OrderBills
@@ -81,6 +82,15 @@ FLAT_RATE = _(
     # the "% used" here is no field: xgettext: no-python-format
     "the line costs the same whatever flows: 0 {currency} a month; with what the order takes up of the line, then "
     "{level:.0f} % used, it counts as {total:,.0f}"
+)
+# Where a bill can be computed, it is the bill that is said:
+BILLED = _(
+    "the line's last 30 days would have cost {with_order:,.0f} {currency} with the order instead of {without:,.0f}, "
+    "{exact:,.0f} more; by the busiest hours, the commit and the room it counts as {total:,.0f}"
+)
+BILLED_BY_WEEK = _(
+    "by the week that is known of the line, a month would cost {with_order:,.0f} {currency} with the order instead of "
+    "{without:,.0f}, {exact:,.0f} more; by the busiest hours, the commit and the room it counts as {total:,.0f}"
 )
 # With `method: exact`:
 EXACT = _(
@@ -188,18 +198,28 @@ class BillingCost(Plugin):
         if counted > numbers["dearest"]:
             return Note(TOO_DEAR, numbers)
         only_billed = bill.formula.billed.item(position) == bill.formula.counted.item(position)
-        if lines.flat_rate[line] or self.args.method == "formula":
-            return Note(_sentence(lines, line, only_billed=only_billed), numbers)
-        if bill.exact is None or isnan(exact := bill.exact.added.item(position)):
-            why = NOT_LOADED if bill.exact is None else TOO_SHORT
-            return Note(why, {"part": Note(_sentence(lines, line, only_billed=only_billed), numbers)})
-        numbers |= {
-            "exact": exact,
-            "formula": bill.formula.counted.item(position) * need,
-            "with_order": bill.exact.with_order.item(position),
-            "without": bill.exact.without.item(position),
-        }
-        return Note(EXACT, numbers)
+        part = Note(_sentence(lines, line, only_billed=only_billed), numbers)
+        if lines.flat_rate[line]:
+            return part
+        numbers["formula"] = bill.formula.counted.item(position) * need
+        return self._billed(ctx, line, numbers) or self._without_bill(ctx, part)
+
+    def _billed(self, ctx: Cycle, line: int, numbers: dict[str, Any]) -> Note | None:
+        """Say the bill of a month with the order and without it; None: too little is known of the line."""
+        asked = (ctx.snapshot.lines, ctx.snapshot.history, np.array([line]), ctx.need, ctx.shape.hours)
+        by_formula = self.args.method == "formula"
+        month, sentence = exact_line_bills(*asked), BILLED if by_formula else EXACT
+        if isnan(month.added.item()) and by_formula:
+            month, sentence = weekly_line_bills(*asked), BILLED_BY_WEEK
+        if isnan(month.added.item()):
+            return None
+        figures = {"exact": month.added.item(), "with_order": month.with_order.item(), "without": month.without.item()}
+        return Note(sentence, {**numbers, **figures})
+
+    def _without_bill(self, ctx: Cycle, part: Note) -> Note:
+        if self.args.method == "formula":
+            return part
+        return Note(NOT_LOADED if ctx.snapshot.history is None else TOO_SHORT, {"part": part})
 
 
 def _flowing(ctx: Cycle, line: int, busy: float) -> Note:

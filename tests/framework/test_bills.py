@@ -54,6 +54,23 @@ def test_it_works() -> None:
 
 
 @pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        pytest.param(
+            line(), "the line's last 30 days would have cost 7,240 CNY with the order instead of 5,240, 2,000"
+        ),
+        pytest.param(line(days=7), "by the week that is known of the line, a month would cost 7,240 CNY"),
+        pytest.param(line(days=0), "the order's shape is not known, so all of it counts as flowing in the"),
+    ],
+    ids=["exact", "weekly", "no traffic"],
+)
+def test_the_note_of_the_score_says_the_same_bill(spec: LineSpec, sentence: str) -> None:
+    note = decided({"ct": spec}).scores("bill")["a"].note
+    assert isinstance(note, str)
+    assert sentence in note
+
+
+@pytest.mark.parametrize(
     ("need", "spec", "per_month"),
     [
         pytest.param(200, line(), 2760, id="at night on the evening line: up to 400 above 262"),

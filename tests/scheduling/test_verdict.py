@@ -36,8 +36,8 @@ def test_it_works() -> None:
     answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED), cheap=2000.0, dear=5000.0)
     assert told(answer, lens) == [
         (
-            "cheap adds least to the bill of all that fit: 2,000 CNY a month. 100 % of the order flows in the line's "
-            "busiest hours; the line has no commit: 2,000 CNY a month."
+            "cheap adds least to the bill of all that fit: 2,000 CNY a month. The order's shape is not known, so all "
+            "of it counts as flowing in the line's busiest hours; the line has no commit: 2,000 CNY a month."
         ),
         (
             "With everything else weighed in, it is ahead of dear, the next best, by the worth of 2,867 CNY a month. "
