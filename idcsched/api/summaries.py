@@ -64,6 +64,7 @@ OPERATIONS: Final[Mapping[str, Promise]] = {
     "decisions_replay_create": _("Decide again, and compare"),
     "decisions_stale_retrieve": _("List all stale values of a decision"),
     "deliveries_resend": _("Send a callback again"),
+    "idc_outcomes": _("Show how often an IDC was chosen and passed over"),
     "idc_state": _("Show what is known of an IDC now"),
     "me_read": _("Show who is asking"),
     "placements_confirm_create": _("Confirm that the portal has booted the machines"),

@@ -14,7 +14,18 @@ from idcsched.framework.normalize import Floats
 from idcsched.framework.snapshot import MetricColumn, Snapshot, fresh
 from idcsched.inventory.choices import Effect, Status
 
-__all__ = ["Capacity", "Fleet", "Headroom", "IdcTile", "RegionTiles", "StaleMetric", "TaintToMind", "TightLine"]
+__all__ = [
+    "NEARLY_FULL",
+    "Capacity",
+    "Fleet",
+    "Headroom",
+    "IdcTile",
+    "RegionTiles",
+    "StaleMetric",
+    "TaintToMind",
+    "TightLine",
+    "colour",
+]
 
 HARD: Final = frozenset({Effect.NO_SCHEDULE.value, Effect.NO_EXECUTE.value})
 """The effects of taints that keep new machines off."""
@@ -257,7 +268,7 @@ class Fleet:
         def of(place: int) -> list[Room | None]:
             shares = [(spent / most if most else None) for spent, most in zip(used[place], limit[place], strict=True)]
             return [
-                None if share is None else Room(mbps=mbps, used=f"{min(100 * share, 100):.0f}%", level=_colour(share))
+                None if share is None else Room(mbps=mbps, used=f"{min(100 * share, 100):.0f}%", level=colour(share))
                 for share, mbps in zip(shares, room[place], strict=True)
             ]
 
@@ -334,7 +345,7 @@ class Fleet:
             line="" if share is None else lines.codes[fullest],
             percent=None if share is None else round(share * 100),
             room=None if share is None else float(self._usable[own].sum()),
-            level="" if share is None else _colour(float(self._ratio[fullest])),
+            level="" if share is None else colour(float(self._ratio[fullest])),
             over=share is not None and bool(self._ratio[fullest] > 1),
             status="" if status == Status.ONLINE else status,
             taint="hard" if self._closed[row] else "soft" if self.tainted[row] else "",
@@ -352,7 +363,7 @@ class Fleet:
         pending = min(float(lines.pending[line]) / float(lines.purchased[line]), 1 - height) if known else 0.0
         return Column(
             isp=lines.isps[line],
-            level=_colour(float(self._ratio[line])) if known else "lvn",
+            level=colour(float(self._ratio[line])) if known else "lvn",
             x=f"{place * wide + 1:.1f}%",
             width=f"{wide - 2:.1f}%",
             middle=f"{(place + 0.5) * wide:.1f}%",
@@ -406,6 +417,6 @@ class Fleet:
         return mask
 
 
-def _colour(share: float) -> str:
+def colour(share: float) -> str:
     """Return the class of the colour of a line that is filled to that share of its limit."""
     return f"lv{sum(share >= level for level in LEVELS[:-1]) + (share > LEVELS[-1])}"

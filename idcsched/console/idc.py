@@ -27,15 +27,16 @@ from idcsched.placement.selectors import placements_visible
 from idcsched.scheduling.prose import reason_why_not, story
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
-from idcsched.scheduling.state import IdcState, LineState, TaintWindow, idc_state, level_kind, taint_windows
+from idcsched.scheduling.state import IdcState, LineState, TaintWindow, idc_state, taint_windows
 from metrics_ingest.billing.report import BandwidthReport, rollups_reported
 
+from .bills import forecast_amount
+from .fleet import NEARLY_FULL, colour
 from .idc_chart import SPANS, Chart, chart
 from .pages import console_origin, named, page, principal_of_page, shown
 
 __all__ = ["idc"]
 
-TONES: Final = {"over": "bad", "high": "warn", "fine": "good", "unknown": ""}
 
 PLACEMENTS: Final = 10
 DECISIONS: Final = 200
@@ -153,6 +154,8 @@ def _line(line: LineState, report: BandwidthReport | None) -> dict[str, Any]:
     """Return a line with the positions of its bar's parts, in percent of the larger of use and purchase."""
     scale = max(line.purchased_mbps, line.used_mbps or 0.0, line.commit_mbps or 0.0)
 
+    over_commit = _over_commit(line, report)
+
     def place(mbps: float | None) -> str | None:
         return None if mbps is None or not scale else f"{100 * mbps / scale:.2f}%"
 
@@ -160,15 +163,28 @@ def _line(line: LineState, report: BandwidthReport | None) -> dict[str, Any]:
         "line": line,
         "report": report,
         "percent": None if line.water_level is None else round(line.water_level * 100),
-        "tone": TONES[level_kind(line.water_level, line.max_level)],
+        "level": "" if line.water_level is None else colour(line.water_level / line.max_level),
+        "tight": line.room_mbps is not None
+        and line.room_mbps < (1 - NEARLY_FULL) * line.purchased_mbps * line.max_level,
+        "forecast": None if report is None else forecast_amount(report),
+        "over_commit": over_commit,
+        "unused": None if over_commit is None else -over_commit,
+        "limit_mbps": line.purchased_mbps * line.max_level,
         "over": line.water_level is not None and line.water_level > line.max_level,
-        "limit": round(line.max_level * 100),
         "used_at": place(line.used_mbps),
         "pending_at": place(line.pending_mbps) if line.pending_mbps else None,
         "limit_at": place(line.purchased_mbps * line.max_level),
         "commit_at": place(line.commit_mbps),
         "purchased_at": place(line.purchased_mbps),
     }
+
+
+def _over_commit(line: LineState, report: BandwidthReport | None) -> float | None:
+    """Return the Mbps that the month bills on top of the commit, below 0 what of the commit is not used."""
+    if report is None or report.month is None or line.commit_mbps is None:
+        return None
+    billed = report.month.bill.billable_mbps
+    return (billed if billed > line.commit_mbps else report.month.p95_mbps) - line.commit_mbps
 
 
 def _stock(state: IdcState) -> list[dict[str, Any]]:

@@ -76,9 +76,9 @@ def test_it_works(client: Client, idc: Idc) -> None:
     taint_create(idc=idc, key="power", reason="the switch is replaced", starts_at=timezone.now() + HOUR)
     page = text_of(logged_in(client))
     for text in (
-        "95 %",
-        "above its level",
-        "950 of 1,000 Mbps",
+        "over the limit",
+        "used 950 (95 %)",
+        "limit 900 of 1,000 bought",
         "never measured",
         "commit 500",
         "power:NoSchedule",
@@ -103,6 +103,8 @@ def test_the_bill_so_far_is_shown(client: Client, idc: Idc) -> None:
     rollups_refresh(now=timezone.now())
     page = text_of(logged_in(client))
     assert "950 Mbps billed" in page
+    assert "450 Mbps over" in page
+    assert "19,000 CNY" in page
     assert "CNY" in page
     assert chart_of(page)["percentile"] == 950.0
 
@@ -133,7 +135,7 @@ def test_a_taint_that_is_to_come_is_not_said_to_be_there(client: Client, idc: Id
     form = {"key": "switch", "effect": "NoSchedule", "lasts": "4", "starts_at": coming.strftime("%Y-%m-%dT%H:%M")}
     operator = logged_in(client)
     assert "gz-1 will be tainted: switch:NoSchedule" in operator.post(PAGE, form, follow=True).content.decode()
-    assert "switch:NoSchedule" in text_of(client, "/console/").partition("in the next week")[2]
+    assert "taint planned" in text_of(client, "/console/").partition('id="i-gz-1"')[2].partition("</a>")[0]
 
 
 def test_the_times_of_a_taint_are_the_reader_s(client: Client, idc: Idc) -> None:

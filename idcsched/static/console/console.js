@@ -64,7 +64,6 @@ const KEYS = {
     "?": () => { document.getElementById("help").showModal(); return true; },
     j: () => step(1),
     k: () => step(-1),
-    x: () => { const box = document.activeElement.closest("tr, li")?.querySelector("input[type=checkbox]"); box?.click(); return Boolean(box); },
     c: () => { navigator.clipboard?.writeText(location.href); return true; },
     "[": () => range(-1),
     "]": () => range(1),
@@ -97,6 +96,10 @@ document.addEventListener("click", (event) => {
     if (closer) {
         event.preventDefault();
         closer.closest("dialog").close();
+    }
+    const fold = event.target.closest('a[href^="#"]') && document.getElementById(event.target.closest("a").hash.slice(1));
+    if (fold?.matches("details")) {
+        fold.open = true;
     }
     const copier = event.target.closest("[data-copy]");
     if (copier) {

@@ -20,12 +20,12 @@ document.addEventListener("DOMContentLoaded", () => {
         const series = [
             { label: data.names.time, value: "{YYYY}-{MM}-{DD} {HH}:{mm}" },
             { label: data.names.values, stroke: colour("--s-bill"), width: 1.5, value: (_, value) => shown(value) },
-            { label: data.names.above, stroke: colour("--lv3"), width: 2, fill: `${colour("--lv3")}33`, fillTo: data.percentile ?? 0, value: (_, value) => shown(value) },
+            { label: data.names.above, stroke: colour("--lv3"), width: 2, fill: colour("--lv3"), fillTo: data.percentile ?? 0, value: (_, value) => shown(value) },
         ];
         const columns = [times, data.values, above];
         const dashes = [[2, 4], [10, 4], [4, 4]];
         if (data.percentile != null) {
-            series.push({ label: data.names.percentile, stroke: colour("--lv3"), width: 1.5, dash: [8, 3], points: { show: false }, value: (_, value) => shown(value) });
+            series.push({ label: data.names.percentile, stroke: colour("--accent"), width: 1.5, dash: [8, 3], points: { show: false }, value: (_, value) => shown(value) });
             columns.push(level(data.percentile));
         }
         data.bounds.forEach((bound, index) => {
