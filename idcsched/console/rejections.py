@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import inf, isinf
+from math import ceil, inf, isinf
 from typing import Any, Final
 
 from django.utils import timezone
@@ -95,7 +95,7 @@ def _figures(detail: Document) -> dict[str, Any]:
     figures = {name: value for name, value in detail.items() if isinstance(value, str)}
     return {
         **figures,
-        "short_by": figure_text(float(f"{short_by:.3g}")),
+        "short_by": f"{ceil(short_by):,}" if short_by >= 1 else figure_text(float(f"{short_by:.3g}")),
         "percent": figure_text(round(100 * short_by, 1)),
     }
 
