@@ -12,7 +12,7 @@ ANSWER_KEYS = [
     "decision_id", "request_id", "http_request_id", "result", "reason_code", "idc", "lines", "score", "score_mean",
     "candidates", "tie", "margin", "rejected", "rejected_counts", "near_misses", "summary", "evaluated", "feasible",
     "not_visited", "picked", "fallback_group", "stale", "plugin_errors", "degraded", "profile", "snapshot",
-    "commit_token", "elapsed_ms", "worth",
+    "commit_token", "elapsed_ms", "bill", "bill_unknown", "worth",
 ]  # fmt: skip
 TAINT_OF_C = {"taint": "disabled=true:NoSchedule", "reason": "The best room, and out of use."}
 

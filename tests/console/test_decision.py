@@ -9,14 +9,15 @@ from django.test import Client
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, user_create
-from idcsched.inventory.models import Idc, Line
-from idcsched.inventory.services import idc_update, line_update
+from idcsched.inventory.models import Idc
+from idcsched.inventory.services import idc_update
 from idcsched.placement.models import Placement
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.services import profile_create
+from tests.console.pricing import lines_priced
 from tests.placement.conftest import fleet, order, recommend  # noqa: F401 - fixtures, used by name
 
 Recommend = Callable[..., Scheduled]
@@ -42,8 +43,7 @@ def answered(recommend: Recommend) -> str:  # noqa: F811 - the fixture
 def priced(recommend: Recommend) -> str:  # noqa: F811 - the fixture
     """The address of a decision by the bill: `b` is the cheapest, `a` the roomiest."""
     profile_create(code="billed", body=BILLED)
-    for idc, price in {"a": 30, "b": 20, "c": 40}.items():
-        line_update(line=Line.objects.get(idc__code=idc), changes={"price_per_mbps": price})
+    lines_priced({"a": 30, "b": 20, "c": 40})
     live.catch_up()
     scheduled = recommend(request_id="order-881", profile="billed")
     recorder.flush()

@@ -1,11 +1,13 @@
 """The list of IDCs: how full each is and what keeps orders off, narrowed by the overview's filters."""
 
+import pytest
 from django.test import Client
 
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_create
 from tests.console.test_overview import idcs, shown, text_of  # noqa: F401 - a fixture
 
+pytestmark = pytest.mark.usefixtures("db")
 PAGE = "/console/idcs/"
 
 

@@ -26,7 +26,7 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def idcs() -> dict[str, Idc]:
+def idcs(db: None) -> dict[str, Idc]:
     """Two regions below one: a full line above its commit, and one that was measured two hours ago."""
     for isp in ("ct", "cu"):
         isp_create(code=isp)

@@ -16,8 +16,7 @@ from idcsched.accounts.roles import Principal, Role
 from idcsched.accounts.services import tenant_create, user_create
 from idcsched.framework.decoding import convert
 from idcsched.framework.request import Request
-from idcsched.inventory.models import Line
-from idcsched.inventory.services import idc_create, line_update, region_scope_create, taint_create
+from idcsched.inventory.services import idc_create, region_scope_create, taint_create
 from idcsched.placement.models import Placement
 from idcsched.placement.quota import recommend as recommended
 from idcsched.scheduling.instruments import attempts
@@ -27,6 +26,7 @@ from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.services import profile_create
 from idcsched.scheduling.shapes import shape_create
 from metrics_ingest.services import Sample, samples_store
+from tests.console.pricing import lines_priced
 from tests.placement.conftest import POLICY, fleet  # noqa: F401 - the fixture, used by name
 
 pytestmark = pytest.mark.usefixtures("fleet")
@@ -94,8 +94,7 @@ def test_it_works(show: Show) -> None:
 def test_it_speaks_of_money(show: Show) -> None:
     billed = {"name": "billing_cost", "plugin": "billing_cost", "weight": 90}
     profile_create(code="billed", body={"plugins": [*SCORED["plugins"][:1], billed]})
-    for idc, price in {"a": 40, "b": 30, "c": 20}.items():
-        line_update(line=Line.objects.get(idc__code=idc), changes={"price_per_mbps": price})
+    lines_priced({"a": 40, "b": 30, "c": 20})
     page = show(profile="billed", **{"weight.billing_cost": "45"})
     assert ranking(page)[0] == "c"
     assert re.search(r"c adds [0-9,]+ CNY a month", page)
@@ -110,8 +109,7 @@ def test_it_speaks_of_money(show: Show) -> None:
 
 def test_what_is_supposed_says_what_it_costs(show: Show) -> None:
     profile_create(code="billed", body={"plugins": [{"name": "bill", "plugin": "billing_cost", "weight": 90}]})
-    for idc, price in {"a": 20, "b": 30, "c": 40}.items():
-        line_update(line=Line.objects.get(idc__code=idc), changes={"price_per_mbps": price})
+    lines_priced({"a": 20, "b": 30, "c": 40})
     taint = {"taint_idc": "a", "taint_key": "x", "taint_effect": "NoSchedule"}
     profile_create(
         code="tainted",

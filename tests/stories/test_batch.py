@@ -32,7 +32,7 @@ def test_reservations(fleet: Fleet) -> None:
     assert {each["group_id"] for each in told["results"]} == {None}
     fleet.sees_everywhere(1000, 1000)
     for each in told["results"]:
-        assert fleet.other.get(f"/placements/{each['id']}/") == each
+        assert {"status": 201, **fleet.other.get(f"/placements/{each['id']}/")} == each
 
 
 def test_recommendations(fleet: Fleet) -> None:

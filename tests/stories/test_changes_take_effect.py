@@ -52,8 +52,8 @@ def test_a_shape_prices_the_orders_of_its_business(fleet: Fleet, product: Produc
     assert [priced_by(each) for each in (first, other)] == ["flat", "flat"]
     shape = {"tenant": fleet.tenant, "business": "live", "entered": [1] * 12 + [0] * 12}
     made = first.as_(product.tokens["admin"]).post("/shapes/", shape, status=201)
-    assert priced_by(first) == "learnt"
-    until(lambda: priced_by(other) == "learnt", "the shape in the other web process", seconds=SOON)
+    assert priced_by(first) == "entered"
+    until(lambda: priced_by(other) == "entered", "the shape in the other web process", seconds=SOON)
     first.as_(product.tokens["admin"]).call("DELETE", f"/shapes/{made['id']}/", status=204)
     assert priced_by(first) == "flat"
 
