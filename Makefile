@@ -5,6 +5,7 @@ on_sqlite = tests/stories $(shell grep -rlE --include='test_*.py' 'mark\.(both|s
 # Half as many again as there are processors, since tests wait for servers, too.
 at_once = $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 lock = cd requirements && ../$(bin)/uv pip compile --quiet --universal --no-strip-extras --generate-hashes --no-header --python-version 3.11
+texts = idcsched/locale/zh_Hans/LC_MESSAGES/django.po
 # What fails is run once more, alone.
 pytest = $(bin)/python -m tests.run --quiet --numprocesses $(at_once) --dist worksteal $(ARGS)
 
@@ -58,6 +59,7 @@ check: .dev ## format, lint, types, contracts, migrations, deployment, links of 
 
 messages: .dev ## collects the texts to be translated, and compiles what they are in other languages; needs GNU gettext
 	@$(bin)/python manage.py makemessages --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore bench --ignore var
+	@msgcat --sort-by-file --no-wrap --output-file $(texts) $(texts)
 	@$(bin)/python manage.py compilemessages --ignore .venv --ignore var
 
 client: .dev ## generates the Python client in clients/python anew, after a change of the API
