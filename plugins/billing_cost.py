@@ -21,11 +21,11 @@ and so has taking a line above 70 % of its bandwidth (`scarcity`).
 For example, 100 Mbps of unknown shape on a line at 20 CNY with a commit of 240 Mbps, of whose 1,000 Mbps 200 are in
 use: `over` is 0.608, so that 1,215 CNY a month are billed; with the commit that it uses up the request counts as 1,412.
 
-With `method: exact` the raw value is the mean of `counted` and of a second estimate: what the line's last 30 whole
-days would have cost with the order on top, by its contract, less what they cost without it. That takes the percentile
-of the whole month anew instead of asking how much of the order meets the busiest hours of one week. Where fewer than 14
-days of the line are known, or its history is not loaded (the setting `EXACT_BILL_LINES`), the formula alone counts, and
-the note says so.
+With `method: exact` the raw value is the mean of `counted` and of the bill: what the line's last 30 whole days would
+have cost with the order on top, by its contract, less what they cost without it. That takes the percentile of the whole
+month anew instead of asking how much of the order meets the busiest hours of one week. Where fewer than 14 days of the
+line are known, the month repeats the mean week of what is known; where nothing is, or the history is not loaded (the
+setting `EXACT_BILL_LINES`), the formula alone counts, and the note says so.
 
 Of several chosen lines (`isp_match: all`) the values are summed. Arguments: `method` (`formula`, or `exact`); `free`
 (0.25) and `scarcity` (0.75), both as factors of the line's price; `dearest`, the `counted` at which an IDC gets 0
@@ -44,10 +44,10 @@ from idcsched.framework.billing import FREE, GB_A_MONTH, SCARCITY, AddedBill
 from idcsched.framework.capacity import BANDWIDTH
 from idcsched.framework.context import Cycle
 from idcsched.framework.labels import Rows
-from idcsched.framework.line_bills import exact_line_bills, line_bills, weekly_line_bills
+from idcsched.framework.line_bills import line_bills, months_with
 from idcsched.framework.lines import NO_LINE, LineChoice
 from idcsched.framework.messages import Message, _
-from idcsched.framework.monthly_bill import OrderBills
+from idcsched.framework.monthly_bill import EXACT
 from idcsched.framework.normalize import Floats, Scale, rounded
 from idcsched.framework.plugin import Note, Plugin
 from idcsched.framework.snapshot import Lines, Reading
@@ -84,19 +84,18 @@ FLAT_RATE = _(
     "{level:.0f} % used, it counts as {total:,.0f}"
 )
 # Where a bill can be computed, it is the bill that is said:
-BILLED = _(
+BILL = _(
     "the line's last 30 days would have cost {with_order:,.0f} {currency} with the order instead of {without:,.0f}, "
-    "{exact:,.0f} more; by the busiest hours, the commit and the room it counts as {total:,.0f}"
+    "{exact:,.0f} more"
 )
-BILLED_BY_WEEK = _(
+BILL_BY_WEEK = _(
     "by the week that is known of the line, a month would cost {with_order:,.0f} {currency} with the order instead of "
-    "{without:,.0f}, {exact:,.0f} more; by the busiest hours, the commit and the room it counts as {total:,.0f}"
+    "{without:,.0f}, {exact:,.0f} more"
 )
+COUNTED = _("{bill}; by the busiest hours, the commit and the room it counts as {formula:,.0f}")
 # With `method: exact`:
-EXACT = _(
-    "the line's last 30 days would have cost {with_order:,.0f} {currency} with the order instead of {without:,.0f}, "
-    "{exact:,.0f} more; by the busiest hours, the commit and the room it counts as {formula:,.0f}; on average as "
-    "{total:,.0f}"
+AVERAGED = _(
+    "{bill}; by the busiest hours, the commit and the room it counts as {formula:,.0f}; on average as {total:,.0f}"
 )
 TOO_SHORT = _("{part}; too little is known of the line's last 30 days for an exact bill")
 NOT_LOADED = _("{part}; the last 30 days of the lines are not loaded here, so there is no exact bill")
@@ -119,13 +118,9 @@ class BillingCostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """What the request adds to the bill of each row's line: by the formula and, if asked for and known, exactly.
-
-    `counted`, the raw value, is per Mbps and month.
-    """
+    """What the request adds to the bill of each row's line by the formula, and what it counts as, the raw value."""
 
     formula: AddedBill
-    exact: OrderBills | None
     counted: Floats
 
 
@@ -167,13 +162,13 @@ class BillingCost(Plugin):
 
     def _estimate(self, ctx: Cycle, group: Rows) -> Estimate:
         """Return what the request adds to the bill of each row's line in `group`."""
-        lines, history, shape = ctx.snapshot.lines, ctx.snapshot.history, ctx.shape.hours
-        formula = line_bills(lines, group, ctx.need, shape, free=self.args.free, scarcity=self.args.scarcity)
-        if self.args.method == "formula" or history is None:
-            return Estimate(formula=formula, exact=None, counted=formula.counted)
-        exact = exact_line_bills(lines, history, group, ctx.need, shape)
-        mean = (formula.counted + exact.added / ctx.need) / 2
-        return Estimate(formula=formula, exact=exact, counted=np.where(np.isnan(mean), formula.counted, mean))
+        formula = line_bills(
+            ctx.snapshot.lines, group, ctx.need, ctx.shape.hours, free=self.args.free, scarcity=self.args.scarcity
+        )
+        if self.args.method == "formula":
+            return Estimate(formula=formula, counted=formula.counted)
+        mean = (formula.counted + months_with(ctx, group).added / ctx.need) / 2
+        return Estimate(formula=formula, counted=np.where(np.isnan(mean), formula.counted, mean))
 
     def note(self, ctx: Cycle, position: int) -> Note | None:
         bill: Estimate | None = ctx.state.get(self)
@@ -206,15 +201,12 @@ class BillingCost(Plugin):
 
     def _billed(self, ctx: Cycle, line: int, numbers: dict[str, Any]) -> Note | None:
         """Say the bill of a month with the order and without it; None: too little is known of the line."""
-        asked = (ctx.snapshot.lines, ctx.snapshot.history, np.array([line]), ctx.need, ctx.shape.hours)
-        by_formula = self.args.method == "formula"
-        month, sentence = exact_line_bills(*asked), BILLED if by_formula else EXACT
-        if isnan(month.added.item()) and by_formula:
-            month, sentence = weekly_line_bills(*asked), BILLED_BY_WEEK
+        month = months_with(ctx, np.array([line]))
         if isnan(month.added.item()):
             return None
         figures = {"exact": month.added.item(), "with_order": month.with_order.item(), "without": month.without.item()}
-        return Note(sentence, {**numbers, **figures})
+        bill = Note(BILL if month.method == EXACT else BILL_BY_WEEK, {**numbers, **figures})
+        return Note(COUNTED if self.args.method == "formula" else AVERAGED, {**numbers, "bill": bill})
 
     def _without_bill(self, ctx: Cycle, part: Note) -> Note:
         if self.args.method == "formula":

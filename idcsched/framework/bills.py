@@ -15,8 +15,8 @@ import numpy as np
 from .answer import Bill, LineBill
 from .context import Cycle
 from .labels import Rows
-from .line_bills import exact_line_bills, weekly_line_bills
-from .monthly_bill import OrderBills
+from .line_bills import months_with
+from .monthly_bill import EXACT
 from .profile import Profile
 from .snapshot import Reading, Snapshot
 
@@ -84,28 +84,25 @@ def _counted(ctx: Cycle, profile: Profile) -> list[float | None]:
 
 def _line_bills(ctx: Cycle, chosen: Rows) -> Iterator[Bill | str]:
     """Yield what each line alone is billed, or why that is not known."""
-    lines, history, need, shape = ctx.snapshot.lines, ctx.snapshot.history, ctx.need, ctx.shape.hours
-    exact = weekly = exact_line_bills(lines, history, chosen, need, shape)
-    if np.isnan(exact.added).any():
-        weekly = weekly_line_bills(lines, history, chosen, need, shape)
+    lines, months = ctx.snapshot.lines, months_with(ctx, chosen)
     for number, line in enumerate(chosen.tolist()):
         if isnan(lines.price.item(line)):
             yield NO_PRICE
         elif lines.flat_rate[line]:
-            yield _bill(ctx.snapshot, line, exact, number, "fixed")
-        elif not isnan(exact.added.item(number)):
-            yield _bill(ctx.snapshot, line, exact, number, "exact")
-        elif not isnan(weekly.added.item(number)):
-            yield _bill(ctx.snapshot, line, weekly, number, "weekly")
-        else:
+            cost = lines.purchased.item(line) * lines.price.item(line)
+            yield _bill(ctx.snapshot, line, cost, cost, "fixed")
+        elif isnan(months.with_order.item(number)):
             yield NO_TRAFFIC
+        else:
+            method = "exact" if months.method[number] == EXACT else "weekly"
+            yield _bill(ctx.snapshot, line, months.without.item(number), months.with_order.item(number), method)
 
 
-def _bill(snapshot: Snapshot, line: int, months: OrderBills, number: int, method: str) -> Bill:
-    before, after = round(months.without.item(number), CENTS), round(months.with_order.item(number), CENTS)
+def _bill(snapshot: Snapshot, line: int, without: float, with_order: float, method: str) -> Bill:
+    before, after = round(without, CENTS), round(with_order, CENTS)
     per_month, days = round(after - before, CENTS), None
     if snapshot.history is not None and method != "fixed":
-        days = -(-int(np.count_nonzero(~np.isnan(snapshot.history.hours[line]))) // HOURS_A_DAY)
+        days = -(-snapshot.history.figures.known_hours.item(line) // HOURS_A_DAY)
     part = LineBill(line=snapshot.lines.codes[line], per_month=per_month, before=before, after=after, method=method)
     return Bill(
         currency=snapshot.currency,

@@ -16,6 +16,7 @@ from .external import Reply
 from .facts import MetricFact
 from .labels import Mask, Rows
 from .lines import LineChoice, LinePolicy, carrying_lines, choose_lines, eligible_lines
+from .monthly_bill import MonthBills
 from .normalize import Floats
 from .request import Request
 from .shape import FLAT, OrderShape
@@ -77,6 +78,7 @@ class Cycle(msgspec.Struct, kw_only=True):
     notes: list[MissingNote] = []
     errors: list[PluginError] = []
     timings: list[Timing] = []
+    months: dict[float, MonthBills] = {}
     choice: LineChoice | None = None
     row_numbers: Rows = np.empty(0, dtype=np.intp)
     size: int = 0

@@ -225,9 +225,10 @@ def candidates(decision: Decision, places: range, tell: Teller, *, full: bool) -
     if not places:
         return
     positions = decision.ranking.head(places.stop)[places.start : places.stop]
+    bills_of = bills_at(decision, positions)  # all of them at once, before the notes ask for each
     scores, lines = _scores_at(decision, positions, tell), _lines_with_notes(decision, positions, tell.say)
     with_figures = [judgement for judgement in decision.judgements if judgement.figures] if full else []
-    rows, bills_of = decision.survivors.row_numbers[positions], bills_at(decision, positions)
+    rows = decision.survivors.row_numbers[positions]
     marked = decision.picked if decision.as_planned or decision.profile.pick.kind != "best" else None
     judged = np.searchsorted(decision.cycle.row_numbers, rows) if with_figures else rows
     for number, (place, position, row) in enumerate(zip(places, positions.tolist(), rows.tolist(), strict=True)):

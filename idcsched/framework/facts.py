@@ -6,6 +6,7 @@ Times are seconds since the epoch. Metric samples refer to IDCs and lines by the
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from .capacity import Usage
 from .matching import Term
+from .monthly_bill import MonthFigures
 from .normalize import Floats
 
 __all__ = [
@@ -159,7 +161,7 @@ class ShapeFact:
         return self.lines is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class History:
     """What each line (a row) carried in 30 whole days: the mean Mbps of 720 hours, oldest first; NaN: a gap.
 
@@ -169,6 +171,11 @@ class History:
     hours: npt.NDArray[np.float32]
     weekday: int
     version: str = ""
+
+    @cached_property
+    def figures(self) -> MonthFigures:
+        """What contracts measure of these hours."""
+        return MonthFigures.of(self.hours)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,27 @@
-"""What an order adds to the bills of a snapshot's lines: by the formula of `billing`, by their last 30 days, and, where
-little of these is known, by the week that they make up."""
+"""What an order adds to the bills of a snapshot's lines: by the formula of `billing`, and by their last 30 days or,
+where little of these is known, by the week that they make up."""
 
 import numpy as np
 
 from .billing import FREE, MEAN_OF_PEAK, SCARCITY, AddedBill, added_bill
-from .facts import History
+from .context import Cycle
 from .labels import Rows
 from .lines import NO_LINE
-from .monthly_bill import HOURS_A_MONTH, OrderBills, Tariffs, order_bills
+from .monthly_bill import (
+    EXACT,
+    HOURS_A_MONTH,
+    NOT_ASKED,
+    WEEKLY,
+    MonthBills,
+    MonthFigures,
+    OrderBills,
+    Tariffs,
+    order_bills,
+)
 from .normalize import Floats
 from .snapshot import HOURS_A_WEEK, Lines
 
-__all__ = ["billable_share", "exact_line_bills", "line_bills", "weekly_line_bills"]
+__all__ = ["billable_share", "line_bills", "months_with"]
 
 
 def line_bills(
@@ -31,42 +41,33 @@ def line_bills(
     )
 
 
-def exact_line_bills(
-    lines: Lines, history: History | None, chosen: Rows, need: float, shape: Floats | None
-) -> OrderBills:
-    """Return the bills of the last 30 days of each chosen line, without and with `need` Mbps of that shape.
+def months_with(ctx: Cycle, chosen: Rows) -> MonthBills:
+    """Return the bill of a month of each chosen line, without the request and with it.
 
-    By volume, what is pending and an order of unknown shape flow at the mean that is assumed of orders.
+    It is that of the line's last 30 days; where less than two weeks of these are known, that of a month which repeats
+    the mean week of what is known. By volume, what is pending and a request of unknown shape flow at the mean that is
+    assumed of orders. What was worked out before in the same decision is not worked out again.
     """
-    return _bills_of(_hours(history, chosen), lines, history, chosen, need, shape)
+    lines, history = ctx.snapshot.lines, ctx.snapshot.history
+    months = ctx.months.get(ctx.need) or ctx.months.setdefault(ctx.need, MonthBills.of_lines(len(lines.codes)))
+    asked = chosen[(chosen != NO_LINE) & (months.method[chosen] == NOT_ASKED)]
+    if history is None or not asked.size:
+        return months.take(chosen)
+    asked = np.unique(asked)
+    months.put(asked, EXACT, _order_bills(ctx, asked, history.hours[asked], history.figures.take(asked)))
+    asked = asked[np.isnan(months.with_order[asked])]
+    if asked.size:
+        weeks = _repeated_weeks(history.hours[asked])
+        months.put(asked, WEEKLY, _order_bills(ctx, asked, weeks, MonthFigures.of(weeks)))
+    return months.take(chosen)
 
 
-def weekly_line_bills(
-    lines: Lines, history: History | None, chosen: Rows, need: float, shape: Floats | None
-) -> OrderBills:
-    """Return the same for a month that repeats the mean week of what is known of the last 30 days."""
-    hours = _hours(history, chosen)
-    weeks = -(-HOURS_A_MONTH // HOURS_A_WEEK)
-    padding = np.full((len(hours), weeks * HOURS_A_WEEK - HOURS_A_MONTH), np.nan)
-    by_week = np.hstack([hours, padding]).reshape(-1, weeks, HOURS_A_WEEK)
-    known = np.count_nonzero(~np.isnan(by_week), axis=1)
-    means = np.where(known > 0, np.nansum(by_week, axis=1) / np.maximum(known, 1), np.nan)
-    return _bills_of(np.tile(means, weeks)[:, :HOURS_A_MONTH], lines, history, chosen, need, shape)
-
-
-def _hours(history: History | None, chosen: Rows) -> Floats:
-    if history is None:
-        return np.full((chosen.size, HOURS_A_MONTH), np.nan)
-    hours: Floats = np.where((chosen != NO_LINE)[:, np.newaxis], history.hours[chosen], np.nan)
-    return hours
-
-
-def _bills_of(
-    hours: Floats, lines: Lines, history: History | None, chosen: Rows, need: float, shape: Floats | None
-) -> OrderBills:
+def _order_bills(ctx: Cycle, chosen: Rows, hours: Floats, figures: MonthFigures) -> OrderBills:
+    lines, history = ctx.snapshot.lines, ctx.snapshot.history
     flows = np.where(lines.by_volume[chosen], MEAN_OF_PEAK, 1.0)
     return order_bills(
         hours,
+        figures,
         Tariffs(
             charge_types=np.array([lines.charge_types[line] for line in chosen.tolist()], dtype=np.str_),
             purchased=lines.purchased[chosen],
@@ -74,11 +75,21 @@ def _bills_of(
             price_per_mbps=lines.price_per_mbps[chosen],
             price_per_gb=lines.price_per_gb[chosen],
         ),
-        need * flows if shape is None else need,
-        shape,
+        ctx.need * flows if ctx.shape.hours is None else ctx.need,
+        ctx.shape.hours,
         weekday=history.weekday if history else 0,
         pending=flows * (lines.load[chosen] - lines.used[chosen]),
     )
+
+
+def _repeated_weeks(hours: Floats) -> Floats:
+    """Return, for each line, a month that repeats the mean week of its known hours."""
+    weeks = -(-HOURS_A_MONTH // HOURS_A_WEEK)
+    padding = np.full((len(hours), weeks * HOURS_A_WEEK - HOURS_A_MONTH), np.nan)
+    by_week = np.hstack([hours, padding]).reshape(-1, weeks, HOURS_A_WEEK)
+    known = np.count_nonzero(~np.isnan(by_week), axis=1)
+    means = np.where(known > 0, np.nansum(by_week, axis=1) / np.maximum(known, 1), np.nan)
+    return np.tile(means, weeks)[:, :HOURS_A_MONTH]
 
 
 def billable_share(lines: Lines, chosen: Rows, shape: Floats | None) -> Floats:

@@ -20,6 +20,7 @@ Days begin at midnight in the billing zone, as on real bills. If clocks were cha
 before the change count as one hour earlier or later than they were.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,15 +28,29 @@ import numpy as np
 import numpy.typing as npt
 
 from .billing import DAYS_A_MONTH
+from .labels import Rows
 from .normalize import Floats, rounded
 
-__all__ = ["HOURS_A_MONTH", "LEAST_HOURS", "OrderBills", "Tariffs", "monthly_bills", "order_bills"]
+__all__ = [
+    "EXACT",
+    "HOURS_A_MONTH",
+    "LEAST_HOURS",
+    "NOT_ASKED",
+    "WEEKLY",
+    "MonthBills",
+    "MonthFigures",
+    "OrderBills",
+    "Tariffs",
+    "order_bills",
+]
 
 HOURS_A_DAY = 24
 HOURS_A_MONTH = DAYS_A_MONTH * HOURS_A_DAY
 LEAST_HOURS = 14 * HOURS_A_DAY
 """Two weeks: fewer known hours are no bill, because each hour of the week should have been seen twice. The percentile
 then drops 16 hours, several evenings' worth, and the four or five highest days are the smaller part of the days."""
+NOT_ASKED, WEEKLY, EXACT = range(3)
+METERED = ("p95_month", "fourth_peak_month", "enhanced_95", "daily_peak", "daily_peak_average", "volume")
 _DROPPED = 20  # one hour in this many is dropped from the top
 _ENHANCED_DAYS = 5
 _GB_A_MONTH = DAYS_A_MONTH * 86_400 / 8000  # what 1 Mbps carries at all hours; 8000 Mbit are a GB
@@ -62,36 +77,87 @@ class OrderBills:
     added: Floats
 
 
-def monthly_bills(
-    hours: npt.NDArray[np.floating[Any]],
-    tariffs: Tariffs,
-    added: Floats | float = 0.0,
-    *,
-    pending: Floats | float = 0.0,
-) -> Floats:
-    """Return each line's bill of a month that is like its last 30 days.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonthBills:
+    """A month's bill of each line without and with an order, as far as they were asked for; NaN where they can't be
+    said. `method`: from which hours they are."""
 
-    `hours` are the mean Mbps of each line (a row) in the 720 hours of these days, oldest first; NaN: a gap. On top come
-    `pending` (one number, or one a line), which flows all the time, and `added` (one number, one an hour, or one a line
-    and hour). NaN where the price, the charge type or too much of the history is unknown; a `fixed` line needs none.
+    without: Floats
+    with_order: Floats
+    method: npt.NDArray[np.int8]
+
+    @classmethod
+    def of_lines(cls, count: int) -> "MonthBills":
+        """Return the bills of so many lines, none of which was asked for."""
+        return cls(
+            without=np.full(count, np.nan),
+            with_order=np.full(count, np.nan),
+            method=np.full(count, NOT_ASKED, dtype=np.int8),
+        )
+
+    @property
+    def added(self) -> Floats:
+        """What the order adds to each bill."""
+        return rounded(self.with_order - self.without)
+
+    def put(self, lines: Rows, method: int, bills: OrderBills) -> None:
+        """Note the bills of some lines."""
+        self.without[lines], self.with_order[lines] = bills.without, bills.with_order
+        self.method[lines] = method  # last: another thread that reads it finds the bills
+
+    def take(self, lines: Rows) -> "MonthBills":
+        """Return the bills of some lines; −1 is no line."""
+        no_line = lines < 0
+        return MonthBills(
+            without=np.where(no_line, np.nan, self.without[lines]),
+            with_order=np.where(no_line, np.nan, self.with_order[lines]),
+            method=self.method[lines],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonthFigures:
+    """What contracts measure of each line's 720 hours; NaN where less than LEAST_HOURS are known.
+
+    Where the same flows on top at all hours, each figure is higher by just that.
     """
-    bills = np.where(tariffs.charge_types == "fixed", tariffs.purchased * tariffs.price_per_mbps, np.nan)
-    commit = np.nan_to_num(tariffs.commit, nan=0.0)
-    steady, extra = np.broadcast_to(pending, len(hours)), np.atleast_2d(added)
-    enough = np.count_nonzero(~np.isnan(hours), axis=1) >= LEAST_HOURS
-    for charge_type in ("p95_month", "fourth_peak_month", "enhanced_95", "daily_peak", "daily_peak_average", "volume"):
-        price = tariffs.price_per_gb if charge_type == "volume" else tariffs.price_per_mbps
-        billable = np.flatnonzero((tariffs.charge_types == charge_type) & enough)
-        for start in range(0, billable.size, _LINES_AT_ONCE):
-            lines = billable[start : start + _LINES_AT_ONCE]
-            load = np.add(hours[lines], steady[lines, None], dtype=np.float64)
-            load += extra if len(extra) == 1 else extra[lines]
-            bills[lines] = _quantity(charge_type, load, commit[lines]) * price[lines]
-    return bills
+
+    known_hours: Rows
+    percentile: Floats
+    mean: Floats
+    peaks: Floats
+    """A column a day; NaN where nothing is known of it."""
+
+    @classmethod
+    def of(cls, hours: npt.NDArray[np.floating[Any]]) -> "MonthFigures":
+        """Return the figures of some lines' hours (a row a line); NaN: a gap."""
+        known_hours = np.count_nonzero(~np.isnan(hours), axis=1)
+        percentile, mean = np.full(len(hours), np.nan), np.full(len(hours), np.nan)
+        peaks = np.full((len(hours), DAYS_A_MONTH), np.nan)
+        for lines in _portions(np.flatnonzero(known_hours >= LEAST_HOURS)):
+            load = hours[lines].astype(np.float64)
+            percentile[lines], mean[lines], peaks[lines] = _percentile_95(load), _means(load), _daily_peaks(load)
+        return cls(known_hours=known_hours, percentile=percentile, mean=mean, peaks=peaks)
+
+    def take(self, lines: Rows) -> "MonthFigures":
+        """Return the figures of some of the lines."""
+        return MonthFigures(
+            known_hours=self.known_hours[lines],
+            percentile=self.percentile[lines],
+            mean=self.mean[lines],
+            peaks=self.peaks[lines],
+        )
+
+    def measured(self, charge_type: str) -> Floats:
+        """Return what a contract of that type measures."""
+        if charge_type == "p95_month":
+            return self.percentile
+        return self.mean if charge_type == "volume" else self.peaks
 
 
 def order_bills(
     hours: npt.NDArray[np.floating[Any]],
+    figures: MonthFigures,
     tariffs: Tariffs,
     mbps: Floats | float,
     shape: Floats | None = None,
@@ -101,29 +167,60 @@ def order_bills(
 ) -> OrderBills:
     """Return each line's bills without and with an order of `mbps` (one number, or one a line; not negative).
 
-    `shape` has the shares of `mbps` that flow in the 168 hours of a week from Monday 00:00 on; None: all of it in each
-    hour. `weekday` is that of the first day, 0 for a Monday. The difference is never negative, and where `mbps` grows
-    it does not fall.
+    `hours` are the mean Mbps of each line (a row) in its last 30 days, oldest first, and `figures` those of them;
+    `weekday` is that of the first day, 0 for a Monday. `shape` has the shares of `mbps` that flow in the 168 hours of a
+    week from Monday 00:00 on; None: all of it in each hour. `pending` (one number, or one a line) flows all the time in
+    both bills. The difference is never negative, and where `mbps` grows it does not fall. NaN where the price, the
+    charge type or too much of the hours is unknown; a `fixed` line needs none.
     """
-    shares = np.ones(1) if shape is None else np.resize(np.roll(shape, -weekday * HOURS_A_DAY), HOURS_A_MONTH)
-    added = np.reshape(mbps, (-1, 1)) * shares
-    without = monthly_bills(hours, tariffs, pending=pending)
-    with_order = monthly_bills(hours, tariffs, added, pending=pending)
+    steady, order = np.broadcast_to(pending, len(hours)), np.broadcast_to(mbps, len(hours))
+    shares = None if shape is None else np.resize(np.roll(shape, -weekday * HOURS_A_DAY), HOURS_A_MONTH)
+    commit = np.nan_to_num(tariffs.commit, nan=0.0)
+    without = np.where(tariffs.charge_types == "fixed", tariffs.purchased * tariffs.price_per_mbps, np.nan)
+    with_order = without.copy()
+    enough = figures.known_hours >= LEAST_HOURS
+    for charge_type in METERED:
+        price = tariffs.price_per_gb if charge_type == "volume" else tariffs.price_per_mbps
+        for lines in _portions(np.flatnonzero((tariffs.charge_types == charge_type) & enough)):
+            standing = _raised(figures.measured(charge_type)[lines], steady[lines])
+            if shares is None:
+                carrying = _raised(standing, order[lines])
+            else:
+                load = np.add(hours[lines], steady[lines, None], dtype=np.float64)
+                carrying = _measured(charge_type, load + order[lines, None] * shares)
+            without[lines] = _quantity(charge_type, standing, commit[lines]) * price[lines]
+            with_order[lines] = _quantity(charge_type, carrying, commit[lines]) * price[lines]
     return OrderBills(without=without, with_order=with_order, added=rounded(with_order - without))
 
 
-def _quantity(charge_type: str, load: Floats, commit: Floats) -> Floats:
-    """Return what is billed of each line's 720 hours, in the unit of the charge type's price."""
+def _portions(lines: Rows) -> Iterator[Rows]:
+    for start in range(0, lines.size, _LINES_AT_ONCE):
+        yield lines[start : start + _LINES_AT_ONCE]
+
+
+def _raised(measured: Floats, mbps: Floats) -> Floats:
+    """Return what is measured where so much flows on top at all hours."""
+    return measured + (mbps if measured.ndim == 1 else mbps[:, None])
+
+
+def _measured(charge_type: str, load: Floats) -> Floats:
+    """Return what a contract of that type measures of each line's 720 hours."""
     if charge_type == "p95_month":
-        return np.maximum(_percentile_95(load), commit)
+        return _percentile_95(load)
+    return _means(load) if charge_type == "volume" else _daily_peaks(load)
+
+
+def _quantity(charge_type: str, measured: Floats, commit: Floats) -> Floats:
+    """Return what is billed of it, in the unit of the charge type's price."""
+    if charge_type == "p95_month":
+        return np.maximum(measured, commit)
     if charge_type == "volume":
-        return np.maximum(_means(load), commit) * _GB_A_MONTH
-    peaks: Floats = np.fmax.reduce(load.reshape(-1, DAYS_A_MONTH, HOURS_A_DAY), axis=2)
+        return np.maximum(measured, commit) * _GB_A_MONTH
     if charge_type == "daily_peak":
-        return _means(np.maximum(peaks, commit[:, None])) * DAYS_A_MONTH
+        return _means(np.maximum(measured, commit[:, None])) * DAYS_A_MONTH
     if charge_type == "daily_peak_average":
-        return np.maximum(_means(peaks), commit) * DAYS_A_MONTH
-    highest = -np.sort(-peaks, axis=1)  # gaps come last; LEAST_HOURS make up 14 days or more
+        return np.maximum(_means(measured), commit) * DAYS_A_MONTH
+    highest = -np.sort(-measured, axis=1)  # gaps come last; LEAST_HOURS make up 14 days or more
     peak = highest[:, 3] if charge_type == "fourth_peak_month" else highest[:, :_ENHANCED_DAYS].mean(axis=1)
     return np.maximum(peak, commit)
 
@@ -142,3 +239,9 @@ def _means(values: Floats) -> Floats:
     known = ~np.isnan(values)
     means: Floats = np.where(known, values, 0.0).sum(axis=1) / np.count_nonzero(known, axis=1)
     return means
+
+
+def _daily_peaks(load: Floats) -> Floats:
+    """Return each day's highest hour; NaN where none is known."""
+    peaks: Floats = np.fmax.reduce(load.reshape(-1, DAYS_A_MONTH, HOURS_A_DAY), axis=2)
+    return peaks

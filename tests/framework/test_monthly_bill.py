@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcsched.framework.monthly_bill import LEAST_HOURS, OrderBills, Tariffs, monthly_bills, order_bills
+from idcsched.framework.monthly_bill import LEAST_HOURS, MonthFigures, OrderBills, Tariffs, order_bills
 from idcsched.framework.normalize import Floats
 from metrics_ingest.billing.calendar import Calendar
 from metrics_ingest.billing.charges import Figures, Tariff, bill
@@ -53,8 +53,14 @@ def month(hours: Any, contract: Tariffs) -> float:
     return float(monthly_bills(np.array([hours], dtype=np.float32), contract)[0])
 
 
+def monthly_bills(hours: Any, contract: Tariffs) -> Floats:
+    """The bill of each line as it is."""
+    return order_bills(hours, MonthFigures.of(hours), contract, 0.0, weekday=MONDAY).without
+
+
 def order(hours: Any, contract: Tariffs, mbps: float = 100, shape: Floats | None = None, **more: Any) -> OrderBills:
-    return order_bills(np.array([hours], dtype=np.float32), contract, mbps, shape, weekday=MONDAY, **more)
+    lines = np.array([hours], dtype=np.float32)
+    return order_bills(lines, MonthFigures.of(lines), contract, mbps, shape, weekday=MONDAY, **more)
 
 
 def test_it_works() -> None:
@@ -177,7 +183,8 @@ def test_days_begin_at_midnight(high: list[int], expected: float) -> None:
 def test_a_shape_is_laid_over_the_hours_of_the_week() -> None:
     """30 days from a Thursday on have 4 Wednesdays, from a Tuesday on 5; 100 Mbps all month are 32,400 GB."""
     for weekday, days in ((THURSDAY, 4), (TUESDAY, 5)):
-        bills = order_bills(np.full((1, 720), 400.0), tariff("volume"), 100, WEDNESDAYS, weekday=weekday)
+        even = np.full((1, 720), 400.0)
+        bills = order_bills(even, MonthFigures.of(even), tariff("volume"), 100, WEDNESDAYS, weekday=weekday)
         assert bills.added[0] == pytest.approx(0.5 * 32_400 * days / 30)
 
 
@@ -191,7 +198,15 @@ def test_each_line_may_be_given_its_own_part() -> None:
     )
     hours = np.tile(TWO_BUSY_HOURS, (3, 1))
     pending = np.array([0.0, 10.0, 25.0])
-    bills = order_bills(hours, contract, np.array([10.0, 20.0, 60.0]), WITH_THE_PEAK, weekday=MONDAY, pending=pending)
+    bills = order_bills(
+        hours,
+        MonthFigures.of(hours),
+        contract,
+        np.array([10.0, 20.0, 60.0]),
+        WITH_THE_PEAK,
+        weekday=MONDAY,
+        pending=pending,
+    )
     assert bills.without.tolist() == pytest.approx([18_000, 0.5 * 324 * (10_600 / 24 + 10), 19_000])
     assert bills.added.tolist() == [200, 0.5 * 324 * 20 * 2 / 24, 20 * (985 - 950)]
 
@@ -277,7 +292,10 @@ def test_a_small_order_on_a_large_line() -> None:
 
 def test_no_lines_no_bills() -> None:
     contract = Tariffs(charge_types=np.array([], dtype=str), **{name: np.empty(0) for name in Tariffs.__slots__[1:]})
-    assert order_bills(np.empty((0, 720)), contract, 100, weekday=MONDAY).added.size == 0
+    assert (
+        order_bills(np.empty((0, 720)), MonthFigures.of(np.empty((0, 720))), contract, 100, weekday=MONDAY).added.size
+        == 0
+    )
 
 
 def random_hours(seed: int, lines: int = len(CHARGE_TYPES), gaps: float = 0.1) -> Hours:
@@ -348,7 +366,7 @@ def test_the_difference_is_that_of_two_plain_bills(
     chance = np.random.default_rng(seed)
     hours, contract, pending = random_hours(seed, gaps=gaps), random_tariffs(chance), chance.uniform(0, 100, 7)
     shape = chance.random(168) if with_shape else None
-    bills = order_bills(hours, contract, mbps, shape, weekday=weekday, pending=pending)
+    bills = order_bills(hours, MonthFigures.of(hours), contract, mbps, shape, weekday=weekday, pending=pending)
     for line in range(len(hours)):
         standing = [float(value) + float(pending[line]) for value in hours[line]]
         flows = [mbps * (1 if shape is None else float(shape[(24 * weekday + place) % 168])) for place in range(720)]
@@ -367,7 +385,7 @@ def test_more_mbps_never_cost_less_and_none_cost_nothing(
     hours, contract, pending = random_hours(seed, gaps=gaps), random_tariffs(chance), chance.uniform(0, 100, 7)
     shape = chance.random(168)
     none, few, many = (
-        order_bills(hours, contract, mbps, shape, weekday=weekday, pending=pending).added
+        order_bills(hours, MonthFigures.of(hours), contract, mbps, shape, weekday=weekday, pending=pending).added
         for mbps in (0.0, some, some + more)
     )
     known = ~np.isnan(none)

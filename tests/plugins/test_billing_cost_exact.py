@@ -101,7 +101,7 @@ def test_the_note_tells_both() -> None:
 @pytest.mark.parametrize(
     ("history", "sentence"),
     [
-        pytest.param([float("nan")] * 385 + [400.0] * 335, "too little is known of the line's last 30 days", id="13"),
+        pytest.param([float("nan")] * 720, "too little is known of the line's last 30 days", id="nothing known"),
         pytest.param(None, "the last 30 days of the lines are not loaded here", id="not loaded"),
     ],
 )
@@ -117,6 +117,15 @@ def test_where_the_month_is_not_known_the_formula_counts(history: list[float] | 
         "the order's shape is not known, so all of it counts as flowing in the line's busiest hours; "
     )
     assert sentence in told
+
+
+def test_where_less_than_two_weeks_are_known_the_week_is_repeated() -> None:
+    """Thirteen days of 400 Mbps at 20 CNY: a month of them costs 8,000."""
+    spec = line(history=[float("nan")] * (720 - 13 * 24) + [400.0] * 13 * 24)
+    assert note(spec) == (
+        "by the week that is known of the line, a month would cost 10,000 CNY with the order instead of 8,000, 2,000 "
+        "more; by the busiest hours, the commit and the room it counts as 2,000; on average as 2,000"
+    )
 
 
 def test_several_lines_are_summed() -> None:
