@@ -9,16 +9,16 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from idcsched.inventory.models import Idc
-from idcsched.ledger.taking import Stay, claims_take, oversold
+from idcsched.ledger.taking import Stay, claims_take
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.schedule import MadeDecision
-from idcsched.scheduling.services import decisions_insert
+from idcsched.scheduling.services import decisions_insert, with_pictures
 from idcsched.scheduling.snapshot_archive import pictures
 
 from .callbacks import announce_on_commit, callbacks_of
@@ -52,19 +52,14 @@ def take_together(takes: Sequence[Take]) -> list[Placement]:
 
     Raises IntegrityError where capacity has run out (see `ledger.taking.oversold`), Conflict `quota_exceeded`.
     """
-    try:
-        return _write_together(takes)
-    except IntegrityError as error:
-        if oversold(error):
-            raise
-        pictures.forget()  # the database was emptied or restored: pictures that this process stored are missing
-        return _write_together(takes)
 
+    def written() -> list[Placement]:
+        placements = [_placement(take.order, take.made) for take in takes]
+        with _order_transaction(_rows(takes, placements, new=placements, behind=True)):
+            _start(takes, placements)
+        return placements
 
-def _write_together(takes: Sequence[Take]) -> list[Placement]:
-    placements = [_placement(take.order, take.made) for take in takes]
-    with _order_transaction(_rows(takes, placements, new=placements, behind=True)):
-        _start(takes, placements)
+    placements = with_pictures(written)
     for placement in placements:
         announce_on_commit(placement)
     return placements
@@ -108,9 +103,13 @@ def wait(
     placement.tried_at, placement.cures = placement.created_at, list(cures)
     events = first_events(placement, {Move.WAIT: {"cures": placement.cures}})
     decision = _decision(order, made, placement.pk, taken=None)
-    with transaction.atomic():
-        _record([decision], [placement], events)
-        awaits_set(placement, awaits)
+
+    def written() -> None:
+        with transaction.atomic():
+            _record([decision], [placement], events)
+            awaits_set(placement, awaits)
+
+    with_pictures(written)
     announce_on_commit(placement)
     return placement
 

@@ -16,11 +16,10 @@ from time import monotonic
 from types import MappingProxyType
 from uuid import UUID, uuid4
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from idcsched.audit.writing import write
 from idcsched.feed.models import FeedEntry
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, NotFound
@@ -33,6 +32,7 @@ from idcsched.ledger.keeping import Keep, Place, kept_now, kept_settle
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import MadeDecision, decide_request
+from idcsched.scheduling.services import with_pictures
 
 from .choices import choices
 from .events import placement_locked
@@ -171,11 +171,11 @@ class _Round:
 
     def place(self, placement_id: UUID) -> bool:
         """Try one order; return whether it was placed."""
-        takes = self._try_order(placement_id)
+        takes = with_pictures(lambda: self._try_order(placement_id))
         self._view.took(takes)
         return bool(takes)
 
-    @write()
+    @transaction.atomic
     def _try_order(self, placement_id: UUID) -> list[Take]:
         try:
             placement = placement_locked(placement_id, skip_locked=True)

@@ -1,8 +1,8 @@
 """Every write of this package: profiles as immutable revisions, and the records of decisions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -16,6 +16,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, NotFound
 from idcsched.framework.messages import _
 from idcsched.framework.profile import ProfileBody
+from idcsched.ledger.taking import oversold
 from idcsched.scheduling.snapshot_archive import pictures, pictures_expire
 
 from .models import Decision, IdcOutcome, Profile, ProfileRevision
@@ -31,7 +32,10 @@ __all__ = [
     "profile_create",
     "profile_delete",
     "profile_revise",
+    "with_pictures",
 ]
+
+T = TypeVar("T")
 
 DEFAULT_PROFILE = "default"
 PIECE = 40
@@ -126,11 +130,22 @@ def profile_delete(*, profile: Profile) -> None:
 
 def decisions_record(*, records: Sequence[DecisionRecord]) -> int:
     """Store decisions in one transaction; one that is stored already stays as it is. Returns the number of records."""
+    return with_pictures(lambda: _stored(_rows(records)))  # the rows anew: a tenant may have been deleted
+
+
+def with_pictures(write: Callable[[], T]) -> T:
+    """Run a transaction that inserts decisions.
+
+    Where a row that it names is missing it runs once more, with all pictures: the database may have been emptied or
+    restored, and lack those that this process stored.
+    """
     try:
-        return _stored(_rows(records))
-    except IntegrityError:  # a tenant was deleted, or a restored database lacks stored pictures
+        return write()
+    except IntegrityError as error:
+        if oversold(error):
+            raise
         pictures.forget()
-        return _stored(_rows(records))
+        return write()
 
 
 def _rows(records: Sequence[DecisionRecord]) -> list[Decision]:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
 from threading import Barrier
 from typing import Any
 
 import pytest
 from django.db import connections
+from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_update
@@ -16,6 +18,8 @@ from idcsched.ledger.models import Claim, Holding
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Placement
 from idcsched.placement.ordering import placement_order
+from idcsched.placement.transitions import placement_release
+from idcsched.placement.waiting import waiting_try
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision, Picture
 from idcsched.scheduling.replay import replay
@@ -108,13 +112,31 @@ def test_what_orders_saw_is_kept_once_and_each_decision_can_be_made_again(follow
     assert len(set(rooms)) == 8
 
 
-def test_a_database_that_was_emptied_is_given_what_they_saw_again(following: None) -> None:
-    order(1)
+def emptied() -> None:
     Decision.objects.all().delete()
     Picture.objects.all().delete()
+
+
+def test_a_database_that_was_emptied_is_given_what_they_saw_again(following: None) -> None:
+    order(1)
+    emptied()
     assert isinstance(order(2), Placement)
     made = Decision.objects.get()
     assert {made.picture_id, made.history_id} == set(Picture.objects.values_list("pk", flat=True))
+
+
+def test_also_by_an_order_that_waits_and_is_placed_later(following: None) -> None:
+    all_of_a = {"only": ["a"], "region": None, "machines": [{"bandwidth_mbps": 900}]}
+    first = order(1, **all_of_a)
+    assert isinstance(first, Placement)
+    emptied()
+    waiting = order(2, **all_of_a, wait_seconds=600)
+    assert isinstance(waiting, Placement)
+    assert waiting.state == "waiting"
+    emptied()
+    placement_release(placement=first)
+    assert waiting_try(now=timezone.now() + timedelta(seconds=1)) == 1
+    assert Decision.objects.get().history_id in set(Picture.objects.values_list("pk", flat=True))
 
 
 @pytest.mark.both
