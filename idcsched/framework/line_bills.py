@@ -1,7 +1,10 @@
 """What an order adds to the bills of a snapshot's lines: by the formula of `billing`, and by their last 30 days or,
 where little of these is known, by the week that they make up."""
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from .billing import FREE, MEAN_OF_PEAK, SCARCITY, AddedBill, added_bill
 from .context import Cycle
@@ -54,20 +57,23 @@ def months_with(ctx: Cycle, chosen: Rows) -> MonthBills:
     if history is None or not asked.size:
         return months.take(chosen)
     asked = np.unique(asked)
-    months.put(asked, EXACT, _order_bills(ctx, asked, history.hours[asked], history.figures.take(asked)))
+    months.put(asked, EXACT, _order_bills(ctx, asked, history.hours, history.figures, asked))
     asked = asked[np.isnan(months.with_order[asked])]
     if asked.size:
         weeks = _repeated_weeks(history.hours[asked])
-        months.put(asked, WEEKLY, _order_bills(ctx, asked, weeks, MonthFigures.of(weeks)))
+        months.put(asked, WEEKLY, _order_bills(ctx, asked, weeks, MonthFigures.of(weeks), np.arange(asked.size)))
     return months.take(chosen)
 
 
-def _order_bills(ctx: Cycle, chosen: Rows, hours: Floats, figures: MonthFigures) -> OrderBills:
+def _order_bills(
+    ctx: Cycle, chosen: Rows, hours: npt.NDArray[np.floating[Any]], figures: MonthFigures, of: Rows
+) -> OrderBills:
     lines, history = ctx.snapshot.lines, ctx.snapshot.history
     flows = np.where(lines.by_volume[chosen], MEAN_OF_PEAK, 1.0)
     return order_bills(
         hours,
         figures,
+        of,
         Tariffs(
             charge_types=np.array([lines.charge_types[line] for line in chosen.tolist()], dtype=np.str_),
             purchased=lines.purchased[chosen],

@@ -52,6 +52,7 @@ then drops 16 hours, several evenings' worth, and the four or five highest days 
 NOT_ASKED, WEEKLY, EXACT = range(3)
 METERED = ("p95_month", "fourth_peak_month", "enhanced_95", "daily_peak", "daily_peak_average", "volume")
 _DROPPED = 20  # one hour in this many is dropped from the top
+_TOP = 2 * HOURS_A_MONTH // _DROPPED  # with a moderate order, too, the percentile is one of so many highest hours
 _ENHANCED_DAYS = 5
 _GB_A_MONTH = DAYS_A_MONTH * 86_400 / 8000  # what 1 Mbps carries at all hours; 8000 Mbit are a GB
 _LINES_AT_ONCE = 250  # their hours and one copy fit into the processor's cache
@@ -127,6 +128,10 @@ class MonthFigures:
     mean: Floats
     peaks: Floats
     """A column a day; NaN where nothing is known of it."""
+    top: npt.NDArray[np.int16]
+    """The numbers of the highest hours, in no order."""
+    highest: npt.NDArray[np.floating[Any]]
+    """What flows in these."""
 
     @classmethod
     def of(cls, hours: npt.NDArray[np.floating[Any]]) -> "MonthFigures":
@@ -134,19 +139,13 @@ class MonthFigures:
         known_hours = np.count_nonzero(~np.isnan(hours), axis=1)
         percentile, mean = np.full(len(hours), np.nan), np.full(len(hours), np.nan)
         peaks = np.full((len(hours), DAYS_A_MONTH), np.nan)
+        top, highest = np.zeros((len(hours), _TOP), dtype=np.int16), np.zeros((len(hours), _TOP), dtype=hours.dtype)
         for lines in _portions(np.flatnonzero(known_hours >= LEAST_HOURS)):
             load = hours[lines].astype(np.float64)
             percentile[lines], mean[lines], peaks[lines] = _percentile_95(load), _means(load), _daily_peaks(load)
-        return cls(known_hours=known_hours, percentile=percentile, mean=mean, peaks=peaks)
-
-    def take(self, lines: Rows) -> "MonthFigures":
-        """Return the figures of some of the lines."""
-        return MonthFigures(
-            known_hours=self.known_hours[lines],
-            percentile=self.percentile[lines],
-            mean=self.mean[lines],
-            peaks=self.peaks[lines],
-        )
+            top[lines] = np.argpartition(np.fmax(load, -np.inf), -_TOP, axis=1)[:, -_TOP:]
+            highest[lines] = np.take_along_axis(hours[lines], top[lines].astype(np.intp), axis=1)
+        return cls(known_hours=known_hours, percentile=percentile, mean=mean, peaks=peaks, top=top, highest=highest)
 
     def measured(self, charge_type: str) -> Floats:
         """Return what a contract of that type measures."""
@@ -158,6 +157,7 @@ class MonthFigures:
 def order_bills(
     hours: npt.NDArray[np.floating[Any]],
     figures: MonthFigures,
+    of: Rows,
     tariffs: Tariffs,
     mbps: Floats | float,
     shape: Floats | None = None,
@@ -165,29 +165,30 @@ def order_bills(
     weekday: int,
     pending: Floats | float = 0.0,
 ) -> OrderBills:
-    """Return each line's bills without and with an order of `mbps` (one number, or one a line; not negative).
+    """Return the bills of some lines without and with an order of `mbps` (one number, or one a line; not negative).
 
-    `hours` are the mean Mbps of each line (a row) in its last 30 days, oldest first, and `figures` those of them;
-    `weekday` is that of the first day, 0 for a Monday. `shape` has the shares of `mbps` that flow in the 168 hours of a
-    week from Monday 00:00 on; None: all of it in each hour. `pending` (one number, or one a line) flows all the time in
-    both bills. The difference is never negative, and where `mbps` grows it does not fall. NaN where the price, the
-    charge type or too much of the hours is unknown; a `fixed` line needs none.
+    `hours` are the mean Mbps of lines (a row each) in their last 30 days, oldest first, `figures` those of them, and
+    `of` the rows that are asked for; `weekday` is that of the first day, 0 for a Monday. `shape` has the shares of
+    `mbps` that flow in the 168 hours of a week from Monday 00:00 on; None: all of it in each hour. `pending` (one
+    number, or one a line) flows all the time in both bills. The difference is never negative, and where `mbps` grows it
+    does not fall. NaN where the price, the charge type or too much of the hours is unknown; a `fixed` line needs none.
     """
-    steady, order = np.broadcast_to(pending, len(hours)), np.broadcast_to(mbps, len(hours))
+    steady, order = np.broadcast_to(pending, of.size), np.broadcast_to(mbps, of.size)
     shares = None if shape is None else np.resize(np.roll(shape, -weekday * HOURS_A_DAY), HOURS_A_MONTH)
-    commit = np.nan_to_num(tariffs.commit, nan=0.0)
+    commit, enough = np.nan_to_num(tariffs.commit, nan=0.0), figures.known_hours[of] >= LEAST_HOURS
     without = np.where(tariffs.charge_types == "fixed", tariffs.purchased * tariffs.price_per_mbps, np.nan)
     with_order = without.copy()
-    enough = figures.known_hours >= LEAST_HOURS
     for charge_type in METERED:
         price = tariffs.price_per_gb if charge_type == "volume" else tariffs.price_per_mbps
         for lines in _portions(np.flatnonzero((tariffs.charge_types == charge_type) & enough)):
-            standing = _raised(figures.measured(charge_type)[lines], steady[lines])
+            rows, flow = of[lines], order[lines]
+            standing = _raised(figures.measured(charge_type)[rows], steady[lines])
             if shares is None:
-                carrying = _raised(standing, order[lines])
+                carrying = _raised(standing, flow)
+            elif charge_type == "p95_month":
+                carrying = _percentile_with(hours, figures, rows, steady[lines], flow, shares)
             else:
-                load = np.add(hours[lines], steady[lines, None], dtype=np.float64)
-                carrying = _measured(charge_type, load + order[lines, None] * shares)
+                carrying = _measured(charge_type, _load(hours[rows], steady[lines], flow, shares))
             without[lines] = _quantity(charge_type, standing, commit[lines]) * price[lines]
             with_order[lines] = _quantity(charge_type, carrying, commit[lines]) * price[lines]
     return OrderBills(without=without, with_order=with_order, added=rounded(with_order - without))
@@ -203,10 +204,34 @@ def _raised(measured: Floats, mbps: Floats) -> Floats:
     return measured + (mbps if measured.ndim == 1 else mbps[:, None])
 
 
+def _load(hours: npt.NDArray[np.floating[Any]], steady: Floats, order: Floats, shares: Floats) -> Floats:
+    """Return what each line carries with the order in the hours that the shares are for."""
+    load: Floats = np.add(hours, steady[:, None], dtype=np.float64) + order[:, None] * shares
+    return load
+
+
+def _percentile_with(
+    hours: npt.NDArray[np.floating[Any]],
+    figures: MonthFigures,
+    rows: Rows,
+    steady: Floats,
+    order: Floats,
+    shares: Floats,
+) -> Floats:
+    """Return the 95th percentile of the month of those rows with the order.
+
+    Mostly it is among the highest hours without it; where the order may lift another hour above these, all count.
+    """
+    highest = figures.highest[rows]
+    load = np.sort(_load(highest, steady, order, shares[figures.top[rows]]), axis=1)
+    percentiles = load[np.arange(rows.size), -1 - figures.known_hours[rows] // _DROPPED]
+    unsure = np.flatnonzero(highest.min(axis=1) + steady + order * shares.max() > percentiles)
+    percentiles[unsure] = _percentile_95(_load(hours[rows[unsure]], steady[unsure], order[unsure], shares))
+    return percentiles
+
+
 def _measured(charge_type: str, load: Floats) -> Floats:
-    """Return what a contract of that type measures of each line's 720 hours."""
-    if charge_type == "p95_month":
-        return _percentile_95(load)
+    """Return what a contract of that type, other than the percentile, measures of each line's 720 hours."""
     return _means(load) if charge_type == "volume" else _daily_peaks(load)
 
 

@@ -55,12 +55,14 @@ def month(hours: Any, contract: Tariffs) -> float:
 
 def monthly_bills(hours: Any, contract: Tariffs) -> Floats:
     """The bill of each line as it is."""
-    return order_bills(hours, MonthFigures.of(hours), contract, 0.0, weekday=MONDAY).without
+    return order_bills(hours, MonthFigures.of(hours), np.arange(len(hours)), contract, 0.0, weekday=MONDAY).without
 
 
 def order(hours: Any, contract: Tariffs, mbps: float = 100, shape: Floats | None = None, **more: Any) -> OrderBills:
     lines = np.array([hours], dtype=np.float32)
-    return order_bills(lines, MonthFigures.of(lines), contract, mbps, shape, weekday=MONDAY, **more)
+    return order_bills(
+        lines, MonthFigures.of(lines), np.arange(len(lines)), contract, mbps, shape, weekday=MONDAY, **more
+    )
 
 
 def test_it_works() -> None:
@@ -184,7 +186,9 @@ def test_a_shape_is_laid_over_the_hours_of_the_week() -> None:
     """30 days from a Thursday on have 4 Wednesdays, from a Tuesday on 5; 100 Mbps all month are 32,400 GB."""
     for weekday, days in ((THURSDAY, 4), (TUESDAY, 5)):
         even = np.full((1, 720), 400.0)
-        bills = order_bills(even, MonthFigures.of(even), tariff("volume"), 100, WEDNESDAYS, weekday=weekday)
+        bills = order_bills(
+            even, MonthFigures.of(even), np.arange(len(even)), tariff("volume"), 100, WEDNESDAYS, weekday=weekday
+        )
         assert bills.added[0] == pytest.approx(0.5 * 32_400 * days / 30)
 
 
@@ -201,6 +205,7 @@ def test_each_line_may_be_given_its_own_part() -> None:
     bills = order_bills(
         hours,
         MonthFigures.of(hours),
+        np.arange(3),
         contract,
         np.array([10.0, 20.0, 60.0]),
         WITH_THE_PEAK,
@@ -293,7 +298,9 @@ def test_a_small_order_on_a_large_line() -> None:
 def test_no_lines_no_bills() -> None:
     contract = Tariffs(charge_types=np.array([], dtype=str), **{name: np.empty(0) for name in Tariffs.__slots__[1:]})
     assert (
-        order_bills(np.empty((0, 720)), MonthFigures.of(np.empty((0, 720))), contract, 100, weekday=MONDAY).added.size
+        order_bills(
+            np.empty((0, 720)), MonthFigures.of(np.empty((0, 720))), np.arange(0), contract, 100, weekday=MONDAY
+        ).added.size
         == 0
     )
 
@@ -366,7 +373,9 @@ def test_the_difference_is_that_of_two_plain_bills(
     chance = np.random.default_rng(seed)
     hours, contract, pending = random_hours(seed, gaps=gaps), random_tariffs(chance), chance.uniform(0, 100, 7)
     shape = chance.random(168) if with_shape else None
-    bills = order_bills(hours, MonthFigures.of(hours), contract, mbps, shape, weekday=weekday, pending=pending)
+    bills = order_bills(
+        hours, MonthFigures.of(hours), np.arange(len(hours)), contract, mbps, shape, weekday=weekday, pending=pending
+    )
     for line in range(len(hours)):
         standing = [float(value) + float(pending[line]) for value in hours[line]]
         flows = [mbps * (1 if shape is None else float(shape[(24 * weekday + place) % 168])) for place in range(720)]
@@ -385,7 +394,16 @@ def test_more_mbps_never_cost_less_and_none_cost_nothing(
     hours, contract, pending = random_hours(seed, gaps=gaps), random_tariffs(chance), chance.uniform(0, 100, 7)
     shape = chance.random(168)
     none, few, many = (
-        order_bills(hours, MonthFigures.of(hours), contract, mbps, shape, weekday=weekday, pending=pending).added
+        order_bills(
+            hours,
+            MonthFigures.of(hours),
+            np.arange(len(hours)),
+            contract,
+            mbps,
+            shape,
+            weekday=weekday,
+            pending=pending,
+        ).added
         for mbps in (0.0, some, some + more)
     )
     known = ~np.isnan(none)
