@@ -20,7 +20,7 @@ from .monthly_bill import EXACT
 from .profile import Profile
 from .snapshot import Reading, Snapshot
 
-__all__ = ["METHODS", "NO_BANDWIDTH", "NO_PRICE", "NO_TRAFFIC", "billed", "bills", "in_all"]
+__all__ = ["METHODS", "NO_BANDWIDTH", "NO_PRICE", "NO_TRAFFIC", "bill_on", "billed", "bills", "in_all"]
 
 NO_BANDWIDTH, NO_PRICE, NO_TRAFFIC = "no_bandwidth", "no_price", "no_traffic"
 """Why there is no bill: none is needed, or the price or the traffic of a line is not known."""
@@ -43,6 +43,11 @@ def bills(ctx: Cycle, profile: Profile) -> list[Bill | str]:
         bill if isinstance(bill, str) else msgspec.structs.replace(bill, counted=counted)
         for bill, counted in zip(rows, _counted(ctx, profile), strict=True)
     ]
+
+
+def bill_on(ctx: Cycle, lines: Rows) -> Bill | str:
+    """Return the bill of the request on these lines, whatever is chosen, or the reason why there is none."""
+    return in_all(list(_line_bills(ctx, lines)))
 
 
 def billed(bill: Bill | str | None) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from math import isnan
 from typing import Any, Literal, overload
 from uuid import UUID
 
@@ -17,14 +16,16 @@ import numpy as np
 from django.conf import settings
 
 from idcsched.accounts.roles import Principal
-from idcsched.framework.answer import Answer, Candidate, IdcBrief, IdcShare, LineUse, Rejected, Stale
+from idcsched.framework.answer import Answer, Bill, Candidate, IdcBrief, IdcShare, LineUse, Rejected, Stale
+from idcsched.framework.bills import bill_on
+from idcsched.framework.context import Cycle
 from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import Decision as Outcome
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.explain import ListName, page_of_list
 from idcsched.framework.external import Query, Reply
-from idcsched.framework.line_bills import line_bills
+from idcsched.framework.lines import LinePolicy
 from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
@@ -109,7 +110,8 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     that was not asked then.
 
     `billed` and `would_be_billed` are what the examined orders added, and would have added, to the bills of a month in
-    `currency`: each order alone, by the formula of `billing_cost`. A backtest computes what they make of it together.
+    `currency`: each order alone, by what its lines carried in the 30 days before. A backtest computes what they make of
+    it together.
     """
 
     examined: int
@@ -295,15 +297,23 @@ class _Place(msgspec.Struct):
 
 
 def _billed(inputs: Inputs, snapshot: Snapshot, shares: Iterable[tuple[str, LineUse]]) -> float | None:
-    """Return what an order adds to the bills of the lines per month, each by itself; None: no price is known."""
-    shape, lines = order_shape(inputs.request, inputs.labels, snapshot.shapes).hours, snapshot.lines
+    """Return what an order adds to the bills of the lines per month, each by itself; None: none is known."""
+    shape, lines = order_shape(inputs.request, inputs.labels, snapshot.shapes), snapshot.lines
     bills = []
     for idc, use in shares:
         if use.bandwidth_mbps:
             line = lines.codes.index(use.line, *lines.first[snapshot.idcs.row_of[idc] :][:2].tolist())
-            billed = line_bills(lines, np.array([line]), use.bandwidth_mbps, shape).billed.item()
-            bills.append(billed * use.bandwidth_mbps)
-    known = [bill for bill in bills if not isnan(bill)]
+            share = Cycle(
+                request=inputs.request,
+                snapshot=snapshot,
+                now=inputs.now,
+                labels=inputs.labels,
+                line_policy=LinePolicy(need=use.bandwidth_mbps),
+                rows=slice(0, 0),
+                shape=shape,
+            )
+            bills.append(bill_on(share, np.array([line])))
+    known = [bill.per_month for bill in bills if isinstance(bill, Bill)]
     return round(sum(known), 2) if known else None
 
 

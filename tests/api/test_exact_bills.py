@@ -97,9 +97,9 @@ def test_the_days_of_then_are_replayed(portal: Api, line: Line) -> None:
 
 
 def test_a_preview_says_what_the_orders_would_have_billed(portal: Api, api: Callable[..., Api]) -> None:
-    """By its list price, as the line has no commit; dearer elsewhere, if the draft goes there."""
+    """By what its lines carried; dearer elsewhere, if the draft goes there."""
     idc = idc_create(code="gz-02", region="R", lines=[{"isp": "ct", "purchased_mbps": 90_000, "price_per_mbps": 50}])
-    measure(idc.lines.get(), 100.0, days=1)
+    measure(idc.lines.get(), 100.0, days=30)
     portal.schedule(**ASKED, request_id="o-1")
     recorder.settle()
     roomy = {"plugins": [{"name": "flow", "plugin": "network_flow", "weight": 1}]}
