@@ -200,6 +200,8 @@ class FilterSet(django_filters.FilterSet):
 def _look_ups(name: str, path: str, model: type[models.Model]) -> dict[str, django_filters.Filter]:
     """Return the filters of one column, by the kind of its field."""
     field = get_model_field(model, path)
+    if isinstance(field, models.GeneratedField) and field.output_field is not None:
+        field = field.output_field
     options = {"field_name": path, "distinct": _is_plural(model, path)}
     if field.name == "code" and field.model in REFERENCES and "__" in path:
         return _either(name, TEXT, partial(_reference, field.model, options, name))

@@ -74,6 +74,7 @@ OPERATIONS: Final[Mapping[str, Promise]] = {
     "placements_provision_create": _("Start the machines of a reservation"),
     "placements_release_create": _("Release a placement"),
     "placements_retry_create": _("Try a failed placement again"),
+    "placements_totals": _("Sum up placements"),
     "plugins_list": _("List the plugins"),
     "advice_ask": _("Have new advice computed"),
     "advice_show": _("Show what would be cheaper than what stands"),

@@ -2,6 +2,8 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
@@ -32,7 +34,8 @@ class Placement(models.Model):
 
     `based_on` names the recommendation that the placement was committed from; `held_back` says why a permit keeps it
     reserved. `bill` is what the order adds to the bandwidth bill of a month, as it was decided, or the code of the
-    reason why that is not known. `awaits`: the IDCs that would fit a waiting order if they had more room.
+    reason why that is not known; `bill_per_month` is the amount alone, to filter and sum by. `awaits`: the IDCs that
+    would fit a waiting order if they had more room.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -56,6 +59,12 @@ class Placement(models.Model):
     )
     lines = models.JSONField(_("lines"), default=list, blank=True)
     bill = models.JSONField(_("added to the bill"), null=True, blank=True)
+    bill_per_month = models.GeneratedField(
+        expression=Cast(KeyTextTransform("per_month", "bill"), models.FloatField()),
+        output_field=models.FloatField(),
+        db_persist=True,
+        verbose_name=_("added to the bill per month"),
+    )
     business = models.CharField(_("business"), max_length=256, blank=True)
     machine_count = models.PositiveIntegerField(_("machines"), default=0)
     bandwidth_mbps = AmountField(_("bandwidth (Mbps)"), default=0.0)

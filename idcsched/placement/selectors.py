@@ -1,12 +1,38 @@
 """Placements and callbacks that a caller may see."""
 
-from django.db.models import QuerySet
+import msgspec
+from django.conf import settings
+from django.db.models import Count, QuerySet, Sum
 
 from idcsched.accounts.roles import Principal
 
 from .models import Delivery, Placement
 
-__all__ = ["deliveries_visible", "placements_visible"]
+__all__ = ["PlacementTotals", "deliveries_visible", "placements_totals", "placements_visible"]
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """`per_month` is the sum of what each order, as it was decided, adds to the bandwidth bill of a month; of
+    `without_bill` of them that is not known."""
+
+    placements: int
+    machines: int
+    bandwidth_mbps: float
+    per_month: float
+    without_bill: int
+
+
+class IdcTotals(Totals, frozen=True, kw_only=True):
+    """The totals of one IDC; null: of placements that stand nowhere."""
+
+    idc: str | None
+
+
+class PlacementTotals(Totals, frozen=True, kw_only=True):
+    """The totals of some placements, in all and in each IDC, the dearest first."""
+
+    currency: str
+    idcs: tuple[IdcTotals, ...]
 
 
 def placements_visible(principal: Principal) -> QuerySet[Placement]:
@@ -19,3 +45,38 @@ def deliveries_visible(principal: Principal) -> QuerySet[Delivery]:
     """Return the callbacks of the placements that the caller may see."""
     deliveries = Delivery.objects.all()
     return deliveries if principal.all_tenants else deliveries.filter(placement__tenant__code=principal.tenant)
+
+
+def placements_totals(placements: QuerySet[Placement]) -> PlacementTotals:
+    """Return what the placements are together, and in each IDC, in one query."""
+    rows = (
+        placements.order_by()
+        .values("idc__code")
+        .annotate(
+            placements=Count("pk"),
+            machines=Sum("machine_count"),
+            mbps=Sum("bandwidth_mbps"),
+            amount=Sum("bill_per_month"),
+            billed=Count("bill_per_month"),
+        )
+    )
+    idcs = [
+        IdcTotals(
+            idc=row["idc__code"],
+            placements=row["placements"],
+            machines=row["machines"],
+            bandwidth_mbps=round(row["mbps"], 3),
+            per_month=round(row["amount"] or 0.0, 2),
+            without_bill=row["placements"] - row["billed"],
+        )
+        for row in rows
+    ]
+    return PlacementTotals(
+        currency=settings.CURRENCY,
+        placements=sum(idc.placements for idc in idcs),
+        machines=sum(idc.machines for idc in idcs),
+        bandwidth_mbps=round(sum(idc.bandwidth_mbps for idc in idcs), 3),
+        per_month=round(sum(idc.per_month for idc in idcs), 2),
+        without_bill=sum(idc.without_bill for idc in idcs),
+        idcs=tuple(sorted(idcs, key=lambda idc: (-idc.per_month, idc.idc or ""))),
+    )

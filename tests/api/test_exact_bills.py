@@ -80,6 +80,28 @@ def test_the_bill_is_data_wherever_money_is_spoken_of(portal: Api, line: Line) -
     assert (unpriced["bill"], unpriced["bill_unknown"]) == (None, "no_price")
 
 
+def test_placements_are_found_and_summed_by_their_bill(portal: Api, line: Line) -> None:
+    """Two for 2,000 and 6,000 CNY a month, and one whose price was not known."""
+    for number, mbps in enumerate((100, 300)):
+        order = {**ASKED, "machines": [{"bandwidth_mbps": mbps}], "action": "reserve", "request_id": str(number)}
+        portal.post("/schedule/", order, status=201)
+    Line.objects.update(price_per_mbps=None)
+    feed_append(topic="inventory")
+    portal.post("/schedule/", {**ASKED, "action": "reserve", "request_id": "2"}, status=201)
+
+    dear = portal.get("/placements/?bill_per_month__gte=5000")["results"]
+    assert [placement["bill"]["per_month"] for placement in dear] == [6000.0]
+    both = portal.get("/placements/?bill_per_month__gte=0&ordering=bill_per_month")["results"]
+    assert [placement["request_id"] for placement in both] == ["0", "1"]
+    totals = {"placements": 3, "machines": 3, "bandwidth_mbps": 500.0, "per_month": 8000.0, "without_bill": 1}
+    assert portal.get("/placements/totals/") == {
+        **totals, "currency": "CNY", "idcs": [{**totals, "idc": "gz-01"}],
+    }  # fmt: skip
+    assert portal.get("/placements/totals/?bill_per_month__lte=5000")["per_month"] == 2000.0
+    refused = portal.get("/placements/totals/?tenent=a", status=400)
+    assert refused["errors"][0]["code"] == "unknown_parameter"
+
+
 def test_the_days_of_then_are_replayed(portal: Api, line: Line) -> None:
     made = portal.schedule(**ASKED, explain="full")["decision_id"]
     portal.schedule(**ASKED)

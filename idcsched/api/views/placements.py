@@ -41,7 +41,7 @@ from idcsched.placement.documents import (
 )
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.models import Placement
-from idcsched.placement.selectors import placements_visible
+from idcsched.placement.selectors import PlacementTotals, placements_totals, placements_visible
 from idcsched.scheduling.recommendation import LONGEST_TOKEN
 
 __all__ = ["PlacementViewSet", "ordered_response", "status_of_order"]
@@ -121,7 +121,8 @@ class PlacementFilters(FilterSet):
         model = Placement
         columns = (
             *("id", "state", "request_id", "group_id", "decision_id", "actor", "needs_attention"),
-            *("machine_count", "bandwidth_mbps", "priority", "created_at", "changed_at", "expires_at"),
+            *("machine_count", "bandwidth_mbps", "bill_per_month", "priority"),
+            *("created_at", "changed_at", "expires_at"),
         )
         paths = {"tenant": "tenant__code", "idc": "idc__code", "region": "idc__region__code"}
         searched = ("request_id", "idc__code", "actor")
@@ -141,7 +142,7 @@ class PlacementViewSet(ReadOnlyResource):
     capability_by_action: ClassVar = {"give_up": "give_up_placements"}
     queryset = Placement.objects.all()
     filterset_class = PlacementFilters
-    ordering_fields = ("created_at", "changed_at", "expires_at")
+    ordering_fields = ("created_at", "changed_at", "expires_at", "bill_per_month")
     lookup_field = "id"
     lookup_value_regex = UUID_SHAPED
 
@@ -173,6 +174,13 @@ class PlacementViewSet(ReadOnlyResource):
             )
         success = status.HTTP_201_CREATED if placement.action == Action.RESERVE else status.HTTP_202_ACCEPTED
         return ordered_response(placement, success) if new else placement_response(placement)
+
+    @extend_schema(operation_id="placements_totals", request=None, responses=PlacementTotals)
+    @action(detail=False, pagination_class=None, ordering_fields=())
+    def totals(self, request: Request) -> HttpResponse:
+        """What the placements that the filters leave are together, and in each IDC."""
+        placements = placements_visible(principal_of_request(request))
+        return struct_response(placements_totals(self.filter_queryset(placements)))
 
     @paged(EventDocument)
     @action(detail=True, filterset_class=None, ordering_fields=())

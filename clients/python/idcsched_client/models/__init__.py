@@ -29,6 +29,7 @@ from .hypothetical_taint import HypotheticalTaint
 from .hypothetical_taint_effect import HypotheticalTaintEffect
 from .idc_brief import IdcBrief
 from .idc_share import IdcShare
+from .idc_totals import IdcTotals
 from .ignored_taint import IgnoredTaint
 from .ignored_taint_effect_type_0 import IgnoredTaintEffectType0
 from .line_bill import LineBill
@@ -43,6 +44,7 @@ from .paginated_placement_document_list import PaginatedPlacementDocumentList
 from .passed import Passed
 from .passed_figures import PassedFigures
 from .placement_document import PlacementDocument
+from .placement_totals import PlacementTotals
 from .placements_list_state_item import PlacementsListStateItem
 from .placements_list_state_n_item import PlacementsListStateNItem
 from .planned import Planned
@@ -129,6 +131,7 @@ __all__ = (
     "HypotheticalTaintEffect",
     "IdcBrief",
     "IdcShare",
+    "IdcTotals",
     "IgnoredTaint",
     "IgnoredTaintEffectType0",
     "LineBill",
@@ -143,6 +146,7 @@ __all__ = (
     "Passed",
     "PassedFigures",
     "PlacementDocument",
+    "PlacementTotals",
     "PlacementsListStateItem",
     "PlacementsListStateNItem",
     "Planned",

@@ -23,6 +23,10 @@ def _get_kwargs(
     bandwidth_mbps_gte: float | Unset = UNSET,
     bandwidth_mbps_lte: float | Unset = UNSET,
     bandwidth_mbps_n: list[float] | Unset = UNSET,
+    bill_per_month: list[float] | Unset = UNSET,
+    bill_per_month_gte: float | Unset = UNSET,
+    bill_per_month_lte: float | Unset = UNSET,
+    bill_per_month_n: list[float] | Unset = UNSET,
     changed_at_gte: datetime.datetime | Unset = UNSET,
     changed_at_lte: datetime.datetime | Unset = UNSET,
     created_at_gte: datetime.datetime | Unset = UNSET,
@@ -99,6 +103,22 @@ def _get_kwargs(
         json_bandwidth_mbps_n = bandwidth_mbps_n
 
     params["bandwidth_mbps__n"] = json_bandwidth_mbps_n
+
+    json_bill_per_month: list[float] | Unset = UNSET
+    if not isinstance(bill_per_month, Unset):
+        json_bill_per_month = bill_per_month
+
+    params["bill_per_month"] = json_bill_per_month
+
+    params["bill_per_month__gte"] = bill_per_month_gte
+
+    params["bill_per_month__lte"] = bill_per_month_lte
+
+    json_bill_per_month_n: list[float] | Unset = UNSET
+    if not isinstance(bill_per_month_n, Unset):
+        json_bill_per_month_n = bill_per_month_n
+
+    params["bill_per_month__n"] = json_bill_per_month_n
 
     json_changed_at_gte: str | Unset = UNSET
     if not isinstance(changed_at_gte, Unset):
@@ -396,6 +416,10 @@ def sync_detailed(
     bandwidth_mbps_gte: float | Unset = UNSET,
     bandwidth_mbps_lte: float | Unset = UNSET,
     bandwidth_mbps_n: list[float] | Unset = UNSET,
+    bill_per_month: list[float] | Unset = UNSET,
+    bill_per_month_gte: float | Unset = UNSET,
+    bill_per_month_lte: float | Unset = UNSET,
+    bill_per_month_n: list[float] | Unset = UNSET,
     changed_at_gte: datetime.datetime | Unset = UNSET,
     changed_at_lte: datetime.datetime | Unset = UNSET,
     created_at_gte: datetime.datetime | Unset = UNSET,
@@ -448,6 +472,10 @@ def sync_detailed(
         bandwidth_mbps_gte (float | Unset):
         bandwidth_mbps_lte (float | Unset):
         bandwidth_mbps_n (list[float] | Unset):
+        bill_per_month (list[float] | Unset):
+        bill_per_month_gte (float | Unset):
+        bill_per_month_lte (float | Unset):
+        bill_per_month_n (list[float] | Unset):
         changed_at_gte (datetime.datetime | Unset):
         changed_at_lte (datetime.datetime | Unset):
         created_at_gte (datetime.datetime | Unset):
@@ -504,6 +532,10 @@ def sync_detailed(
         bandwidth_mbps_gte=bandwidth_mbps_gte,
         bandwidth_mbps_lte=bandwidth_mbps_lte,
         bandwidth_mbps_n=bandwidth_mbps_n,
+        bill_per_month=bill_per_month,
+        bill_per_month_gte=bill_per_month_gte,
+        bill_per_month_lte=bill_per_month_lte,
+        bill_per_month_n=bill_per_month_n,
         changed_at_gte=changed_at_gte,
         changed_at_lte=changed_at_lte,
         created_at_gte=created_at_gte,
@@ -562,6 +594,10 @@ def sync(
     bandwidth_mbps_gte: float | Unset = UNSET,
     bandwidth_mbps_lte: float | Unset = UNSET,
     bandwidth_mbps_n: list[float] | Unset = UNSET,
+    bill_per_month: list[float] | Unset = UNSET,
+    bill_per_month_gte: float | Unset = UNSET,
+    bill_per_month_lte: float | Unset = UNSET,
+    bill_per_month_n: list[float] | Unset = UNSET,
     changed_at_gte: datetime.datetime | Unset = UNSET,
     changed_at_lte: datetime.datetime | Unset = UNSET,
     created_at_gte: datetime.datetime | Unset = UNSET,
@@ -614,6 +650,10 @@ def sync(
         bandwidth_mbps_gte (float | Unset):
         bandwidth_mbps_lte (float | Unset):
         bandwidth_mbps_n (list[float] | Unset):
+        bill_per_month (list[float] | Unset):
+        bill_per_month_gte (float | Unset):
+        bill_per_month_lte (float | Unset):
+        bill_per_month_n (list[float] | Unset):
         changed_at_gte (datetime.datetime | Unset):
         changed_at_lte (datetime.datetime | Unset):
         created_at_gte (datetime.datetime | Unset):
@@ -671,6 +711,10 @@ def sync(
         bandwidth_mbps_gte=bandwidth_mbps_gte,
         bandwidth_mbps_lte=bandwidth_mbps_lte,
         bandwidth_mbps_n=bandwidth_mbps_n,
+        bill_per_month=bill_per_month,
+        bill_per_month_gte=bill_per_month_gte,
+        bill_per_month_lte=bill_per_month_lte,
+        bill_per_month_n=bill_per_month_n,
         changed_at_gte=changed_at_gte,
         changed_at_lte=changed_at_lte,
         created_at_gte=created_at_gte,
@@ -723,6 +767,10 @@ async def asyncio_detailed(
     bandwidth_mbps_gte: float | Unset = UNSET,
     bandwidth_mbps_lte: float | Unset = UNSET,
     bandwidth_mbps_n: list[float] | Unset = UNSET,
+    bill_per_month: list[float] | Unset = UNSET,
+    bill_per_month_gte: float | Unset = UNSET,
+    bill_per_month_lte: float | Unset = UNSET,
+    bill_per_month_n: list[float] | Unset = UNSET,
     changed_at_gte: datetime.datetime | Unset = UNSET,
     changed_at_lte: datetime.datetime | Unset = UNSET,
     created_at_gte: datetime.datetime | Unset = UNSET,
@@ -775,6 +823,10 @@ async def asyncio_detailed(
         bandwidth_mbps_gte (float | Unset):
         bandwidth_mbps_lte (float | Unset):
         bandwidth_mbps_n (list[float] | Unset):
+        bill_per_month (list[float] | Unset):
+        bill_per_month_gte (float | Unset):
+        bill_per_month_lte (float | Unset):
+        bill_per_month_n (list[float] | Unset):
         changed_at_gte (datetime.datetime | Unset):
         changed_at_lte (datetime.datetime | Unset):
         created_at_gte (datetime.datetime | Unset):
@@ -831,6 +883,10 @@ async def asyncio_detailed(
         bandwidth_mbps_gte=bandwidth_mbps_gte,
         bandwidth_mbps_lte=bandwidth_mbps_lte,
         bandwidth_mbps_n=bandwidth_mbps_n,
+        bill_per_month=bill_per_month,
+        bill_per_month_gte=bill_per_month_gte,
+        bill_per_month_lte=bill_per_month_lte,
+        bill_per_month_n=bill_per_month_n,
         changed_at_gte=changed_at_gte,
         changed_at_lte=changed_at_lte,
         created_at_gte=created_at_gte,
@@ -887,6 +943,10 @@ async def asyncio(
     bandwidth_mbps_gte: float | Unset = UNSET,
     bandwidth_mbps_lte: float | Unset = UNSET,
     bandwidth_mbps_n: list[float] | Unset = UNSET,
+    bill_per_month: list[float] | Unset = UNSET,
+    bill_per_month_gte: float | Unset = UNSET,
+    bill_per_month_lte: float | Unset = UNSET,
+    bill_per_month_n: list[float] | Unset = UNSET,
     changed_at_gte: datetime.datetime | Unset = UNSET,
     changed_at_lte: datetime.datetime | Unset = UNSET,
     created_at_gte: datetime.datetime | Unset = UNSET,
@@ -939,6 +999,10 @@ async def asyncio(
         bandwidth_mbps_gte (float | Unset):
         bandwidth_mbps_lte (float | Unset):
         bandwidth_mbps_n (list[float] | Unset):
+        bill_per_month (list[float] | Unset):
+        bill_per_month_gte (float | Unset):
+        bill_per_month_lte (float | Unset):
+        bill_per_month_n (list[float] | Unset):
         changed_at_gte (datetime.datetime | Unset):
         changed_at_lte (datetime.datetime | Unset):
         created_at_gte (datetime.datetime | Unset):
@@ -997,6 +1061,10 @@ async def asyncio(
             bandwidth_mbps_gte=bandwidth_mbps_gte,
             bandwidth_mbps_lte=bandwidth_mbps_lte,
             bandwidth_mbps_n=bandwidth_mbps_n,
+            bill_per_month=bill_per_month,
+            bill_per_month_gte=bill_per_month_gte,
+            bill_per_month_lte=bill_per_month_lte,
+            bill_per_month_n=bill_per_month_n,
             changed_at_gte=changed_at_gte,
             changed_at_lte=changed_at_lte,
             created_at_gte=created_at_gte,
