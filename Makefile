@@ -10,7 +10,7 @@ texts = idcsched/locale/zh_Hans/LC_MESSAGES/django.po
 # What fails is run once more, alone.
 pytest = $(bin)/python -m tests.run --quiet --numprocesses $(at_once) --dist worksteal $(ARGS)
 
-.PHONY: help run test test-promise test-long coverage bench soak screenshots site check messages client lock setup clean
+.PHONY: help run test test-promise test-long coverage coverage-all bench soak screenshots site check messages client lock setup clean
 .DEFAULT_GOAL := help
 
 help: ## this list

@@ -6,7 +6,7 @@ from typing import Any
 __all__ = ["rounded_figures"]
 
 MBPS = 3
-DECIMALS = {"amount": 2, "coverage": 6}
+DECIMALS = {"amount": 2, "low_amount": 2, "high_amount": 2, "coverage": 6}
 """Decimals by the name of the field; bandwidth and what is counted of it have MBPS."""
 
 

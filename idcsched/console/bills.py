@@ -7,7 +7,7 @@ from typing import Final
 
 from metrics_ingest.billing.report import BandwidthReport, BillReport, rollups_reported
 
-__all__ = ["LineBill", "Month", "forecast_amount", "month_billed"]
+__all__ = ["LineBill", "Month", "month_billed"]
 
 DEAREST: Final = 8
 
@@ -54,20 +54,10 @@ def month_billed(now: datetime) -> Month | None:
     )
 
 
-def forecast_amount(report: BandwidthReport) -> float | None:
-    """Return what the month will cost at its end: its price times the forecast Mbps; None where that is not known."""
-    if report.month is None or report.forecast is None:
-        return None
-    bill = report.month.bill
-    if bill.amount is None or bill.unit != "mbps" or not bill.quantity:
-        return None
-    return bill.amount / bill.quantity * report.forecast.billable_mbps
-
-
 def _line(report: BandwidthReport, bill: BillReport) -> LineBill:
     amount, commit = bill.amount or 0.0, report.commit_mbps or 0.0
     most = max(report.purchased_mbps, bill.billable_mbps, commit) or 1.0
-    expected = forecast_amount(report)
+    expected = report.forecast.amount if report.forecast else None
     return LineBill(
         idc=report.idc,
         line=report.code,

@@ -30,7 +30,6 @@ from idcsched.scheduling.sentences import read
 from idcsched.scheduling.state import IdcState, LineState, TaintWindow, idc_state, taint_windows
 from metrics_ingest.billing.report import BandwidthReport, rollups_reported
 
-from .bills import forecast_amount
 from .fleet import NEARLY_FULL, colour
 from .idc_chart import SPANS, Chart, chart
 from .pages import console_origin, named, page, principal_of_page, shown
@@ -166,7 +165,6 @@ def _line(line: LineState, report: BandwidthReport | None) -> dict[str, Any]:
         "level": "" if line.water_level is None else colour(line.water_level / line.max_level),
         "tight": line.room_mbps is not None
         and line.room_mbps < (1 - NEARLY_FULL) * line.purchased_mbps * line.max_level,
-        "forecast": None if report is None else forecast_amount(report),
         "over_commit": over_commit,
         "unused": None if over_commit is None else -over_commit,
         "limit_mbps": line.purchased_mbps * line.max_level,

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from idcsched.inventory.choices import ChargeType
 
-__all__ = ["Bill", "Figures", "Tariff", "bill", "billable_mbps", "measured_mbps"]
+__all__ = ["Bill", "Figures", "Tariff", "amount_at", "bill", "billable_mbps", "measured_mbps"]
 
 MBIT_PER_GB: Final = 8000
 
@@ -82,6 +82,12 @@ def bill(tariff: Tariff, figures: Figures, *, daily_peaks: Sequence[float], days
     if tariff.charge_type == ChargeType.DAILY_PEAK_AVERAGE:
         return Bill(quantity=billed * days, unit="mbps_days", amount=_amount(billed * days, tariff.price_per_mbps))
     return Bill(quantity=billed, unit="mbps", amount=_amount(billed, tariff.price_per_mbps))
+
+
+def amount_at(tariff: Tariff, mbps: float, *, days: int, seconds: float) -> float | None:
+    """Return what a whole month is billed in which the measured figure is `mbps`, under `daily_peak` on each day."""
+    same = Figures(p95=mbps, fourth_peak=mbps, enhanced_95=mbps, daily_peak_average=mbps, mean=mbps)
+    return bill(tariff, same, daily_peaks=[mbps] * days, days=days, seconds=seconds).amount
 
 
 def _amount(quantity: float, price: float | None) -> float | None:

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from idcsched.inventory.choices import ChargeType
 from idcsched.inventory.models import Line
 from metrics_ingest.billing.calendar import midnight, month_start, next_month
-from metrics_ingest.billing.charges import Bill, Figures, Tariff, bill, billable_mbps, measured_mbps
+from metrics_ingest.billing.charges import Bill, Figures, Tariff, amount_at, bill, billable_mbps, measured_mbps
 from metrics_ingest.billing.forecasting import FARTHEST_DAYS, DailyTrend, Forecast, forecast
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup
 from metrics_ingest.samples.slots import SLOT, slots_between
@@ -104,13 +104,18 @@ class DayReport(msgspec.Struct, frozen=True, kw_only=True):
 class ForecastReport(msgspec.Struct, frozen=True, kw_only=True):
     """What the running month will be billed by; four months in five end between `low_mbps` and `high_mbps`.
 
-    The interval is null with fewer than seven whole days. `fixed` bills what was purchased, whatever flows.
+    The interval is null with fewer than seven whole days. `fixed` bills what was purchased, whatever flows. The amounts
+    are what the month then costs, null where no price is known.
     """
 
     month: str
     billable_mbps: float
     low_mbps: float | None
     high_mbps: float | None
+    amount: float | None
+    low_amount: float | None
+    high_amount: float | None
+    currency: str
 
 
 class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -253,12 +258,12 @@ def _bill_report(billed: Bill, mbps: float) -> BillReport:
 def _forecast(row: BandwidthRollup, running: BandwidthMonth | None, now: datetime) -> ForecastReport | None:
     line: Line = row.line
     first = month_start(now.astimezone(_zone()).date())
+    start, end = midnight(first, _zone()), midnight(next_month(first), _zone())
     if line.charge_type == ChargeType.FIXED:
         expected = Forecast(mbps=line.purchased_mbps, low=line.purchased_mbps, high=line.purchased_mbps)
     elif row.p95_30d_mbps is None:
         return None
     else:
-        start, end = midnight(first, _zone()), midnight(next_month(first), _zone())
         expected = forecast(
             month=None if running is None else measured_mbps(line.charge_type, _month_figures(running)),
             rolling=measured_mbps(line.charge_type, _rolling_figures(row)),
@@ -268,8 +273,20 @@ def _forecast(row: BandwidthRollup, running: BandwidthMonth | None, now: datetim
             commit=line.commit_mbps or 0.0,
             highest=line.charge_type in HIGHEST_DAYS,
         )
+    days, seconds = (next_month(first) - first).days, (end - start).total_seconds()
+    amount, low, high = (
+        None if mbps is None else amount_at(_tariff(line), mbps, days=days, seconds=seconds)
+        for mbps in (expected.mbps, expected.low, expected.high)
+    )
     return ForecastReport(
-        month=f"{first:%Y-%m}", billable_mbps=expected.mbps, low_mbps=expected.low, high_mbps=expected.high
+        month=f"{first:%Y-%m}",
+        billable_mbps=expected.mbps,
+        low_mbps=expected.low,
+        high_mbps=expected.high,
+        amount=amount,
+        low_amount=low,
+        high_amount=high,
+        currency=settings.CURRENCY,
     )
 
 

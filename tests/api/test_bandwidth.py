@@ -68,6 +68,9 @@ def test_it_works(lines: list[Line], api: Callable[..., Api]) -> None:
     assert forecast["month"] == found["month"]["month"]
     assert forecast["low_mbps"] <= forecast["billable_mbps"] <= forecast["high_mbps"]
     assert min(month.p95_mbps, rollup.p95_30d_mbps) <= forecast["billable_mbps"]
+    for mbps, amount in (("billable_mbps", "amount"), ("low_mbps", "low_amount"), ("high_mbps", "high_amount")):
+        assert forecast[amount] == pytest.approx(20 * forecast[mbps], abs=0.02)
+    assert forecast["currency"] == "CNY"
     assert found["trend"]["mbps_per_day"] == pytest.approx(1)
     assert found["high_water_mbps"] == 900
     assert found["days_until_high_water"] is None, "at 1 Mbps a day it takes over two years"

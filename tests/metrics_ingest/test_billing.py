@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from idcsched.inventory.choices import ChargeType
-from metrics_ingest.billing.charges import Bill, Figures, Tariff, bill, billable_mbps
+from metrics_ingest.billing.charges import Bill, Figures, Tariff, amount_at, bill, billable_mbps
 
 FIGURES = Figures(p95=800, fourth_peak=900, enhanced_95=850, daily_peak_average=950, mean=400)
 TARIFF = Tariff(charge_type="p95_month", purchased_mbps=1000, price_per_mbps=20, price_per_gb=0.5)
@@ -76,3 +76,19 @@ def test_a_gigabyte_is_what_the_scheduler_takes_it_for():
     tariff = replace(TARIFF, charge_type="volume")
     found = bill(tariff, replace(FIGURES, mean=0.5), daily_peaks=[], days=30, seconds=30 * DAY)
     assert found.quantity == pytest.approx(162)
+
+
+@pytest.mark.parametrize(
+    ("charge_type", "amount"),
+    [
+        pytest.param("p95_month", 600 * 20, id="a month at once"),
+        pytest.param("daily_peak", 600 * 20 * 30, id="every day"),
+        pytest.param("daily_peak_average", 600 * 20 * 30, id="every day the mean"),
+        pytest.param("volume", 600 * 30 * DAY / 8000 * 0.5, id="all the month"),
+        pytest.param("fixed", 1000 * 20, id="what was purchased"),
+    ],
+)
+def test_a_whole_month_at_a_figure(charge_type, amount):
+    tariff = replace(TARIFF, charge_type=charge_type)
+    assert amount_at(tariff, 600, days=30, seconds=30 * DAY) == pytest.approx(amount)
+    assert amount_at(replace(tariff, price_per_mbps=None, price_per_gb=None), 600, days=30, seconds=30 * DAY) is None
