@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Forbidden, IdcschedError
+from idcsched.framework.request import HypotheticalTaint
 from idcsched.inventory import services
 from idcsched.inventory.admin.taint_forms import LASTS, SelectionTaintForm
 from idcsched.inventory.choices import Tier
@@ -28,6 +29,7 @@ from idcsched.scheduling.prose import reason_why_not, story
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
 from idcsched.scheduling.state import IdcState, LineState, TaintWindow, idc_state, taint_windows
+from idcsched.scheduling.taint_consequence import Consequence, taint_consequence
 from metrics_ingest.billing.report import BandwidthReport, rollups_reported
 
 from .fleet import NEARLY_FULL, colour
@@ -73,11 +75,24 @@ def idc(request: HttpRequest, code: str) -> HttpResponse:
     form, status = IdcTaintForm(), HTTPStatus.OK
     if request.method == "POST":
         form = IdcTaintForm(request.POST)
+        if "ask" in request.POST:
+            return _asked(request, principal, row, form)
         if (done := _lifted(request, row) if "lift" in request.POST else _tainted(request, row, form)) is not None:
             messages.success(request, done)
             return HttpResponseRedirect(f"{request.path}#taints-title")
         status = HTTPStatus.CONFLICT if "lift" in request.POST else HTTPStatus.UNPROCESSABLE_ENTITY
         form = IdcTaintForm() if "lift" in request.POST else form
+    return _page(request, principal, row, form, status)
+
+
+def _page(
+    request: HttpRequest,
+    principal: Principal,
+    row: Idc,
+    form: IdcTaintForm,
+    status: HTTPStatus,
+    consequence: Consequence | None = None,
+) -> HttpResponse:
     now = timezone.now()
     state = idc_state(row, now=now)
     reports = {report.code: report for report in _reports(row, now)}
@@ -94,11 +109,23 @@ def idc(request: HttpRequest, code: str) -> HttpResponse:
         "labels": dict(TaintState.choices),
         "may_taint": _may_taint(principal, row),
         "form": form,
+        "consequence": consequence,
         **_orders(principal, row),
     }
     if "HX-Request" not in request.headers:  # what stands outside of the live part
         context |= _chart(request, row, state, reports, now) | {"about": _about(principal, row.code)}
     return shown(request, "idc.html", context, status=status)
+
+
+def _asked(request: HttpRequest, principal: Principal, row: Idc, form: IdcTaintForm) -> HttpResponse:
+    """Show the page with what the taint of the form would have done to the last orders."""
+    if not _may_taint(principal, row):
+        form.add_error(None, _("You may not taint this IDC."))
+    if not form.is_valid():
+        return _page(request, principal, row, form, HTTPStatus.UNPROCESSABLE_ENTITY)
+    given = form.cleaned_data
+    taint = HypotheticalTaint(idc=row.code, key=given["key"], value=given["value"] or None, effect=given["effect"])
+    return _page(request, principal, row, form, HTTPStatus.OK, taint_consequence(taint, principal))
 
 
 def _tainted(request: HttpRequest, row: Idc, form: IdcTaintForm) -> str | None:

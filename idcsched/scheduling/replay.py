@@ -25,11 +25,13 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.explain import ListName, page_of_list
 from idcsched.framework.external import Query, Reply
+from idcsched.framework.hypothetical import suppose
 from idcsched.framework.lines import LinePolicy
 from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import Inputs, unpack
+from idcsched.framework.request import Hypothetical
 from idcsched.framework.rules import VERSION, changes_since
 from idcsched.framework.shape import order_shape
 from idcsched.framework.snapshot import Snapshot
@@ -50,6 +52,7 @@ __all__ = [
     "Moved",
     "Preview",
     "Replayed",
+    "answer_again",
     "decided_then",
     "policy_of",
     "preview",
@@ -139,7 +142,7 @@ def replay(
         inputs = replace(inputs, request=msgspec.structs.replace(inputs.request, weights=dict(weights)))
     policy = policy_of(decision.profile, decision.profile_revision) if profile is None else _active_policy(profile)
     notebook = Notebook()
-    again = _answer_again(inputs, policy, data, notebook, same_policy=profile is None)
+    again = answer_again(inputs, policy, data, notebook, same_policy=profile is None)
     if data == "then" and decision.reason_code == OVER_QUOTA:
         again = refused_by_quota(again, _quotas_reason(decision, notebook), notebook.say)
     fields = msgspec.json.decode(msgspec.json.encode(again))  # as the record holds them
@@ -219,7 +222,7 @@ def preview(*, profile: Profile, body: Mapping[str, Any], last: int, principal: 
             continue
         inputs = recorded_inputs(decision)
         try:
-            again = _answer_again(inputs, draft, "then")
+            again = answer_again(inputs, draft, "then")
         except IdcschedError:
             failed += 1
             continue
@@ -317,12 +320,23 @@ def _billed(inputs: Inputs, snapshot: Snapshot, shares: Iterable[tuple[str, Line
     return round(sum(known), 2) if known else None
 
 
-def _answer_again(
-    inputs: Inputs, policy: Policy, data: Data, notebook: Notebook | None = None, *, same_policy: bool = False
+def answer_again(
+    inputs: Inputs,
+    policy: Policy,
+    data: Data,
+    notebook: Notebook | None = None,
+    *,
+    same_policy: bool = False,
+    what_if: Hypothetical | None = None,
 ) -> Answer:
-    """Answer the recorded question in English, and note the sentences in `notebook`; without one explain nothing."""
+    """Answer the recorded question in English, and note the sentences in `notebook`; without one explain nothing.
+
+    `what_if` is supposed on top of the data.
+    """
     request, labels = inputs.request, inputs.labels
     now, snapshot = (inputs.now, inputs.snapshot()) if data == "then" else (time.time(), live.current().snapshot)
+    if what_if is not None:
+        snapshot = suppose(snapshot, what_if, now=now)
     if data == "then" and same_policy:
         replies = inputs.replies_by_entry()
     else:
