@@ -4,9 +4,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cache
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
+from django.apps import apps
 from django.db import connection, transaction
 
 from idcsched.accounts.token_use import token_use
@@ -96,13 +98,25 @@ def _last_news() -> int | None:
 
 
 def _rows(columns: dict[str, list[str]]) -> Rows:
-    found = {}
+    """All rows, without the columns that the database works out itself."""
+    found, quoted = {}, connection.ops.quote_name
     with connection.cursor() as cursor:
         for table in connection.introspection.django_table_names(only_existing=True):
-            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
-            columns[table] = [column[0] for column in cursor.description]
+            cursor.execute(f"SELECT * FROM {quoted(table)} LIMIT 0")
+            columns[table] = [column[0] for column in cursor.description if (table, column[0]) not in _generated()]
+            cursor.execute(f"SELECT {', '.join(map(quoted, columns[table]))} FROM {quoted(table)}")
             found[table] = [tuple(map(_as_sent, row)) for row in cursor.fetchall()]
     return found
+
+
+@cache
+def _generated() -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (model._meta.db_table, field.column)
+        for model in apps.get_models(include_auto_created=True)
+        for field in model._meta.local_fields
+        if field.generated
+    )
 
 
 def _as_sent(value: object) -> object:
