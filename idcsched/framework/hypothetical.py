@@ -151,12 +151,16 @@ def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
 
 def _history(snapshot: Snapshot, what_if: Hypothetical) -> History | None:
     """Return the history with each line of supposed bandwidth as if it had carried that all the time."""
-    if snapshot.history is None:
-        return None
+    supposed = {
+        line: np.nan if value is None else value
+        for _pointer, scope, line, code, value in _values(snapshot, what_if)
+        if scope == "line" and code == BANDWIDTH
+    }
+    if snapshot.history is None or not supposed:
+        return snapshot.history
     hours = snapshot.history.hours.copy()
-    for _pointer, scope, line, code, value in _values(snapshot, what_if):
-        if scope == "line" and code == BANDWIDTH:
-            hours[line] = np.nan if value is None else value
+    for line, value in supposed.items():
+        hours[line] = value
     return replace(snapshot.history, hours=hours)
 
 

@@ -57,11 +57,13 @@ def months_with(ctx: Cycle, chosen: Rows) -> MonthBills:
     if history is None or not asked.size:
         return months.take(chosen)
     asked = np.unique(asked)
-    months.put(asked, EXACT, _order_bills(ctx, asked, history.hours, history.figures, asked))
-    asked = asked[np.isnan(months.with_order[asked])]
-    if asked.size:
-        weeks = _repeated_weeks(history.hours[asked])
-        months.put(asked, WEEKLY, _order_bills(ctx, asked, weeks, MonthFigures.of(weeks), np.arange(asked.size)))
+    bills = _order_bills(ctx, asked, history.hours, history.figures, asked)
+    unknown = np.isnan(bills.with_order)
+    if unknown.any():
+        weeks = _repeated_weeks(history.hours[asked[unknown]])
+        weekly = _order_bills(ctx, asked[unknown], weeks, MonthFigures.of(weeks), np.arange(len(weeks)))
+        bills.without[unknown], bills.with_order[unknown] = weekly.without, weekly.with_order
+    months.put(asked, np.where(unknown, WEEKLY, EXACT), bills)
     return months.take(chosen)
 
 

@@ -71,20 +71,21 @@ class Tariffs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderBills:
-    """A month's bill of each line without and with an order, and the difference; NaN where it can't be said."""
+    """A month's bill of each line without and with an order; NaN where it can't be said."""
 
     without: Floats
     with_order: Floats
-    added: Floats
+
+    @property
+    def added(self) -> Floats:
+        """What the order adds to each bill."""
+        return rounded(self.with_order - self.without)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonthBills:
-    """A month's bill of each line without and with an order, as far as they were asked for; NaN where they can't be
-    said. `method`: from which hours they are."""
+class MonthBills(OrderBills):
+    """Bills as far as they were asked for. `method`: from which hours they are."""
 
-    without: Floats
-    with_order: Floats
     method: npt.NDArray[np.int8]
 
     @classmethod
@@ -96,13 +97,8 @@ class MonthBills:
             method=np.full(count, NOT_ASKED, dtype=np.int8),
         )
 
-    @property
-    def added(self) -> Floats:
-        """What the order adds to each bill."""
-        return rounded(self.with_order - self.without)
-
-    def put(self, lines: Rows, method: int, bills: OrderBills) -> None:
-        """Note the bills of some lines."""
+    def put(self, lines: Rows, method: Rows, bills: OrderBills) -> None:
+        """Note the bills of some lines, and from which hours each is."""
         self.without[lines], self.with_order[lines] = bills.without, bills.with_order
         self.method[lines] = method  # last: another thread that reads it finds the bills
 
@@ -191,7 +187,7 @@ def order_bills(
                 carrying = _measured(charge_type, _load(hours[rows], steady[lines], flow, shares))
             without[lines] = _quantity(charge_type, standing, commit[lines]) * price[lines]
             with_order[lines] = _quantity(charge_type, carrying, commit[lines]) * price[lines]
-    return OrderBills(without=without, with_order=with_order, added=rounded(with_order - without))
+    return OrderBills(without=without, with_order=with_order)
 
 
 def _portions(lines: Rows) -> Iterator[Rows]:

@@ -1,13 +1,17 @@
 """What if: taints, statuses, lines and metrics supposed otherwise, without a trace."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from idcsched.framework.errors import Invalid
-from idcsched.framework.facts import MetricFact
-from idcsched.framework.testing import IdcSpec, Outcome, decide_for, profile, snapshot, world
+from idcsched.framework.facts import History, MetricFact
+from idcsched.framework.hypothetical import suppose as suppose_in
+from idcsched.framework.request import Hypothetical
+from idcsched.framework.testing import NOW, IdcSpec, Outcome, decide_for, profile, snapshot, world
 
 FLEET: dict[str, IdcSpec] = {
     "a": {
@@ -158,6 +162,21 @@ def test_it_leaves_no_trace() -> None:
         }
     )
     assert msgspec.json.encode(decide_for(KNOWN, POLICY).answer) == before
+
+
+def test_what_flowed_is_copied_only_where_it_is_supposed_otherwise() -> None:
+    """What contracts measure of the month is worked out once for a history, and not for each question about a taint."""
+    history = History(hours=np.full((3, 720), 100, dtype=np.float32), weekday=0)
+    known = replace(KNOWN, history=history)
+
+    def supposed(**idc: Any) -> History | None:
+        what_if = {"idcs": [{"code": "a", **idc}], "taints": [{"idc": "b", "key": "new", "effect": "NoSchedule"}]}
+        return suppose_in(known, msgspec.convert(what_if, Hypothetical), now=NOW).history
+
+    assert supposed(metrics={"x": 1}, lines=[{"line": "ct", "purchased_mbps": 5}]) is history
+    other = supposed(lines=[{"line": "ct", "metrics": {"bandwidth_mbps": 7}}])
+    assert other is not None
+    assert other.figures.percentile.tolist() == [7, 100, 100]
 
 
 def test_what_was_derived_before_does_not_stick() -> None:
