@@ -283,7 +283,7 @@ EXACT_BILL_LINES = read(
     "EXACT_BILL_LINES",
     integer(0, 100_000),
     default=5000,
-    help="The most lines whose last 30 days each process holds by the hour, 3.6 kB a line, for `method: exact` of "
+    help="The most lines whose last 30 days each process holds by the hour, 4.1 kB a line, for `method: exact` of "
     "`billing_cost`. With more lines than this its formula alone counts.",
 )
 PLANNING_SECONDS = read(

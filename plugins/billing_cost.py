@@ -23,9 +23,10 @@ use: `over` is 0.608, so that 1,215 CNY a month are billed; with the commit that
 
 With `method: exact` the raw value is the mean of `counted` and of the bill: what the line's last 30 whole days would
 have cost with the order on top, by its contract, less what they cost without it. That takes the percentile of the whole
-month anew instead of asking how much of the order meets the busiest hours of one week. Where fewer than 14 days of the
-line are known, the month repeats the mean week of what is known; where nothing is, or the history is not loaded (the
-setting `EXACT_BILL_LINES`), the formula alone counts, and the note says so.
+month anew instead of asking how much of the order meets the busiest hours of one week. The bill without the order is
+that of the five-minute values, and so is that with an order which flows at all hours; a shape is laid over the means of
+hours. Where fewer than 14 days of the line are known, the month repeats the mean week of what is known; where nothing
+is, or the history is not loaded (the setting `EXACT_BILL_LINES`), the formula alone counts, and the note says so.
 
 Of several chosen lines (`isp_match: all`) the values are summed. Arguments: `method` (`formula`, or `exact`); `free`
 (0.25) and `scarcity` (0.75), both as factors of the line's price; `dearest`, the `counted` at which an IDC gets 0

@@ -154,7 +154,7 @@ def _lines(world: World, order: Sequence[int], row_of: Mapping[str, int], bandwi
 
 def _history(history: History | None, order: Sequence[int]) -> History | None:
     """Return the history with its rows in the order of the snapshot's lines."""
-    return None if history is None else replace(history, hours=history.hours[np.array(order, dtype=np.intp)])
+    return None if history is None else history.of_lines(np.array(order, dtype=np.intp))
 
 
 def busiest_hours(

@@ -5,7 +5,7 @@ Times are seconds since the epoch. Metric samples refer to IDCs and lines by the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .capacity import Usage
+from .labels import Mask, Rows
 from .matching import Term
 from .monthly_bill import MonthFigures
 from .normalize import Floats
@@ -166,16 +167,23 @@ class History:
     """What each line (a row) carried in 30 whole days: the mean Mbps of 720 hours, oldest first; NaN: a gap.
 
     `weekday` is that of the first day in the billing zone, 0 for a Monday. `version` names the readings that it is of.
+    `measured` are the figures of these days by five-minute values, as `MonthFigures.of` takes them; None: not kept.
     """
 
     hours: npt.NDArray[np.float32]
     weekday: int
     version: str = ""
+    measured: npt.NDArray[np.float32] | None = None
 
     @cached_property
     def figures(self) -> MonthFigures:
         """What contracts measure of these hours."""
-        return MonthFigures.of(self.hours)
+        return MonthFigures.of(self.hours, self.measured)
+
+    def of_lines(self, lines: Rows | Mask) -> "History":
+        """Return the history of some lines, in that order."""
+        measured = None if self.measured is None else self.measured[lines]
+        return replace(self, hours=self.hours[lines], measured=measured)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

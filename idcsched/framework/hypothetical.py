@@ -158,10 +158,12 @@ def _history(snapshot: Snapshot, what_if: Hypothetical) -> History | None:
     }
     if snapshot.history is None or not supposed:
         return snapshot.history
-    hours = snapshot.history.hours.copy()
+    every = snapshot.history.of_lines(np.arange(len(snapshot.lines.codes)))
     for line, value in supposed.items():
-        hours[line] = value
-    return replace(snapshot.history, hours=hours)
+        every.hours[line] = value
+        if every.measured is not None:
+            every.measured[line] = value
+    return every
 
 
 def _price(lines: Lines, columns: dict[str, Floats], number: int) -> float:

@@ -6,14 +6,18 @@ billed is the measured figure or the commit, whichever is larger:
 
 - `p95_month`: of n known hours the one at index n // 20 in descending order; of 720 the highest 36 are dropped.
 - `fourth_peak_month`: the fourth-highest daily peak; a day's peak is its highest hour.
-- `enhanced_95`: the mean of the five highest daily peaks. A real bill takes each day's 5th-highest value; the highest
-  hour has twelve of them, so that by the hour this is the highest hour.
+- `enhanced_95`: the mean of the five highest of the days' 5th-highest values. By the hour a day's is its highest hour,
+  which has twelve values.
 - `daily_peak`: the peak of each day, compared with the commit day by day.
 - `daily_peak_average`: the mean of the daily peaks, for each day.
 - `volume`: the mean, all month long. `fixed`: what was purchased, whatever flows; there is no commit.
 
-Traffic that is uneven within an hour has higher peaks on the real bill than here: a line that is billed by peaks may
-have used up its commit although by the hour it has not. Gaps are left out, and a day without values is billed like the
+Real bills measure five-minute values, which differ from the means of hours. Where these days' own five-minute values
+are known, what they measured more (or less) than the hours is added to the bill without the order and to that with it.
+So the bill without is the real one; that with an order is exact where the order flows at all hours, and otherwise
+supposes that an hour which the order makes the highest is as uneven as the highest was.
+
+Gaps are left out, and a day without values is billed like the
 mean of the others; a real bill has the commit for it under `daily_peak`, which the days to come will not cost.
 
 Days begin at midnight in the billing zone, as on real bills. If clocks were changed within the 30 days, the hours
@@ -35,6 +39,7 @@ __all__ = [
     "EXACT",
     "HOURS_A_MONTH",
     "LEAST_HOURS",
+    "MEASURED",
     "NOT_ASKED",
     "WEEKLY",
     "MonthBills",
@@ -51,6 +56,8 @@ LEAST_HOURS = 14 * HOURS_A_DAY
 then drops 16 hours, several evenings' worth, and the four or five highest days are the smaller part of the days."""
 NOT_ASKED, WEEKLY, EXACT = range(3)
 METERED = ("p95_month", "fourth_peak_month", "enhanced_95", "daily_peak", "daily_peak_average", "volume")
+MEASURED = 1 + 2 * DAYS_A_MONTH
+"""How many figures of five-minute values a line has."""
 _DROPPED = 20  # one hour in this many is dropped from the top
 _TOP = 2 * HOURS_A_MONTH // _DROPPED  # with a moderate order, too, the percentile is one of so many highest hours
 _ENHANCED_DAYS = 5
@@ -116,22 +123,34 @@ class MonthBills(OrderBills):
 class MonthFigures:
     """What contracts measure of each line's 720 hours; NaN where less than LEAST_HOURS are known.
 
-    Where the same flows on top at all hours, each figure is higher by just that.
+    Where the same flows on top at all hours, each figure is higher by just that. `…_rise` is how much more was measured
+    by five-minute values; 0 where these are not known.
     """
 
     known_hours: Rows
     percentile: Floats
+    percentile_rise: Floats
     mean: Floats
     peaks: Floats
-    """A column a day; NaN where nothing is known of it."""
+    """A column a day: its highest hour; NaN where nothing is known of it."""
+    peak_rise: npt.NDArray[np.float32]
+    """A column a day: how much higher its peak was."""
+    fifth_rise: npt.NDArray[np.float32]
+    """A column a day: how much higher its 5th-highest value was."""
     top: npt.NDArray[np.int16]
     """The numbers of the highest hours, in no order."""
     highest: npt.NDArray[np.floating[Any]]
     """What flows in these."""
 
     @classmethod
-    def of(cls, hours: npt.NDArray[np.floating[Any]]) -> "MonthFigures":
-        """Return the figures of some lines' hours (a row a line); NaN: a gap."""
+    def of(
+        cls, hours: npt.NDArray[np.floating[Any]], measured: npt.NDArray[np.float32] | None = None
+    ) -> "MonthFigures":
+        """Return the figures of some lines' hours (a row a line); NaN: a gap.
+
+        `measured` are the figures of the same days by five-minute values: the 95th percentile of all, each day's peak,
+        and each day's 5th-highest value; NaN where one is not known.
+        """
         known_hours = np.count_nonzero(~np.isnan(hours), axis=1)
         percentile, mean = np.full(len(hours), np.nan), np.full(len(hours), np.nan)
         peaks = np.full((len(hours), DAYS_A_MONTH), np.nan)
@@ -141,13 +160,34 @@ class MonthFigures:
             percentile[lines], mean[lines], peaks[lines] = _percentile_95(load), _means(load), _daily_peaks(load)
             top[lines] = np.argpartition(np.fmax(load, -np.inf), -_TOP, axis=1)[:, -_TOP:]
             highest[lines] = np.take_along_axis(hours[lines], top[lines].astype(np.intp), axis=1)
-        return cls(known_hours=known_hours, percentile=percentile, mean=mean, peaks=peaks, top=top, highest=highest)
+        if measured is None:
+            measured = np.full((len(hours), MEASURED), np.nan, dtype=np.float32)
+        by_day = measured[:, 1:].reshape(len(hours), 2, DAYS_A_MONTH)
+        return cls(
+            known_hours=known_hours,
+            percentile=percentile,
+            percentile_rise=np.nan_to_num(measured[:, 0] - percentile),
+            mean=mean,
+            peaks=peaks,
+            peak_rise=np.nan_to_num(by_day[:, 0] - peaks).astype(np.float32),
+            fifth_rise=np.nan_to_num(by_day[:, 1] - peaks).astype(np.float32),
+            top=top,
+            highest=highest,
+        )
 
-    def measured(self, charge_type: str) -> Floats:
-        """Return what a contract of that type measures."""
+    def by_hour(self, charge_type: str, lines: Rows) -> Floats:
+        """Return what a contract of that type measures of the hours."""
         if charge_type == "p95_month":
-            return self.percentile
-        return self.mean if charge_type == "volume" else self.peaks
+            return self.percentile[lines]
+        return self.mean[lines] if charge_type == "volume" else self.peaks[lines]
+
+    def rise(self, charge_type: str, lines: Rows) -> npt.NDArray[np.floating[Any]]:
+        """Return how much more it measures of the five-minute values."""
+        if charge_type == "p95_month":
+            return self.percentile_rise[lines]
+        if charge_type == "volume":
+            return np.zeros(lines.size)
+        return self.fifth_rise[lines] if charge_type == "enhanced_95" else self.peak_rise[lines]
 
 
 def order_bills(
@@ -178,15 +218,16 @@ def order_bills(
         price = tariffs.price_per_gb if charge_type == "volume" else tariffs.price_per_mbps
         for lines in _portions(np.flatnonzero((tariffs.charge_types == charge_type) & enough)):
             rows, flow = of[lines], order[lines]
-            standing = _raised(figures.measured(charge_type)[rows], steady[lines])
+            standing = _raised(figures.by_hour(charge_type, rows), steady[lines])
             if shares is None:
                 carrying = _raised(standing, flow)
             elif charge_type == "p95_month":
                 carrying = _percentile_with(hours, figures, rows, steady[lines], flow, shares)
             else:
                 carrying = _measured(charge_type, _load(hours[rows], steady[lines], flow, shares))
-            without[lines] = _quantity(charge_type, standing, commit[lines]) * price[lines]
-            with_order[lines] = _quantity(charge_type, carrying, commit[lines]) * price[lines]
+            rise = figures.rise(charge_type, rows)
+            without[lines] = _quantity(charge_type, standing + rise, commit[lines]) * price[lines]
+            with_order[lines] = _quantity(charge_type, carrying + rise, commit[lines]) * price[lines]
     return OrderBills(without=without, with_order=with_order)
 
 

@@ -133,8 +133,7 @@ def history_seen_by(request: Request, snapshot: Snapshot) -> History | None:
     """Return the history of the lines that the request can see."""
     if snapshot.history is None:
         return None
-    lines = _seen(request, snapshot)[snapshot.lines.idc]
-    return replace(snapshot.history, hours=snapshot.history.hours[lines])
+    return snapshot.history.of_lines(_seen(request, snapshot)[snapshot.lines.idc])
 
 
 def pack(part: Inputs | RequestInputs | RecordedColumns | History | None) -> bytes:

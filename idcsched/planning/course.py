@@ -17,7 +17,7 @@ from idcsched.framework.overlay import Tenancy
 from idcsched.framework.profile import Profile
 from idcsched.framework.snapshot import HOURS_A_WEEK, Headcounts, Lines, Snapshot
 from idcsched.framework.spreading import solve, tenancies_of
-from metrics_ingest.billing.figures import hour_means
+from metrics_ingest.billing.figures import hour_means, measured_of_days
 from metrics_ingest.billing.percentile import percentile_95
 from metrics_ingest.samples.slots import SLOT, SLOTS_A_DAY, SLOTS_AN_HOUR, Values
 
@@ -103,9 +103,10 @@ class Course:
     def _history(self, rows: Rows, at: float) -> History:
         """Return the last 30 whole days by the hour."""
         day = self.period.slot(at) // SLOTS_A_DAY
-        hours = self._hours(rows, day * HOURS_A_DAY, HOURS_A_MONTH)
+        days = self._window(rows, day * SLOTS_A_DAY, HOURS_A_MONTH * SLOTS_AN_HOUR)
         first = int(self.period.hour_of_slot[0]) // HOURS_A_DAY
-        return History(hours=hours, weekday=(first + day - HOURS_A_MONTH // HOURS_A_DAY) % 7)
+        weekday = (first + day - HOURS_A_MONTH // HOURS_A_DAY) % 7
+        return History(hours=hour_means(days), weekday=weekday, measured=measured_of_days(days))
 
     def _hours(self, rows: Rows, until: int, count: int) -> Values:
         """Return the means of the `count` hours before an hour, counted from the period's start."""

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import Max, Sum
 
 from idcsched.framework.facts import History, Ints
-from idcsched.framework.monthly_bill import HOURS_A_MONTH
+from idcsched.framework.monthly_bill import HOURS_A_MONTH, MEASURED
 from metrics_ingest.models import BandwidthHistory
 
 __all__ = ["history_known", "history_version"]
@@ -21,19 +21,23 @@ AT_ONCE = 2000
 def history_known(lines: Ints) -> History | None:
     """Return what the lines, by ascending primary keys, carried; None: there are more than the setting allows.
 
-    The hours end at the newest midnight that any line's end at. Of a line whose end earlier, the last are gaps.
+    The hours end at the newest midnight that any line's end at. Of a line whose end earlier, the last are gaps, and the
+    figures by five-minute values are not known.
     """
     if lines.size > settings.EXACT_BILL_LINES:
         return None
     version = history_version()
     hours = np.full((lines.size, HOURS_A_MONTH), np.nan, dtype=np.float32)
+    measured = np.full((lines.size, MEASURED), np.nan, dtype=np.float32)
     until = BandwidthHistory.objects.aggregate(until=Max("until"))["until"]
-    rows = BandwidthHistory.objects.order_by().values_list("line_id", "hours", "until")
-    for line, packed, ends in rows.iterator(AT_ONCE):
+    rows = BandwidthHistory.objects.order_by().values_list("line_id", "hours", "until", "measured")
+    for line, packed, ends, figures in rows.iterator(AT_ONCE):
         if (late := (until - ends) // HOUR) < HOURS_A_MONTH:
-            values = np.frombuffer(packed, dtype="<f4")[late:]
-            hours[np.searchsorted(lines, line), : values.size] = values
-    return History(hours=hours, weekday=_weekday(until), version=version)
+            values, place = np.frombuffer(packed, dtype="<f4")[late:], np.searchsorted(lines, line)
+            hours[place, : values.size] = values
+            if figures and not late:
+                measured[place] = np.frombuffer(figures, dtype="<f4")
+    return History(hours=hours, weekday=_weekday(until), version=version, measured=measured)
 
 
 def history_version() -> str:

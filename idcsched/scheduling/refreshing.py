@@ -129,7 +129,7 @@ class Refreshing:
         """Read the last 30 days of all lines, which move about once a day."""
         keys = self._keys = self._keys or keys_of(old)
         by_key = history_known(keys.lines.keys)
-        return by_key and sealed(replace(by_key, hours=by_key.hours[np.argsort(keys.lines.places)]))
+        return by_key and sealed(by_key.of_lines(np.argsort(keys.lines.places)))
 
     def _rollups(self, old: Snapshot, oldest: int | None) -> Lines:
         rows = _rollups(self._since.get("rollups", self._built))

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics_ingest.billing.calendar import Calendar
-from metrics_ingest.billing.percentile import percentile_95_sorted
+from metrics_ingest.billing.percentile import percentile_95, percentile_95_sorted
 from metrics_ingest.samples.batch import Floats, Integers
-from metrics_ingest.samples.slots import HOURS_A_WEEK, SLOTS_AN_HOUR, Values
+from metrics_ingest.samples.slots import HOURS_A_WEEK, SLOTS_A_DAY, SLOTS_AN_HOUR, Values
 
 __all__ = [
     "DayFigures",
@@ -22,6 +22,7 @@ __all__ = [
     "day_figures",
     "hour_means",
     "means",
+    "measured_of_days",
     "peak_figures",
     "theil_sen",
     "week_profile",
@@ -96,6 +97,19 @@ def peak_figures(days: DayFigures, chosen: slice) -> PeakFigures:
 def hour_means(slots: Values) -> Values:
     """Return the mean of each hour; the slots must make up whole hours."""
     return means(slots.reshape(len(slots), -1, SLOTS_AN_HOUR)).astype(np.float32)
+
+
+def measured_of_days(slots: Values) -> Values:
+    """Return what contracts measure of whole days: the 95th percentile of all, each day's peak, each day's 5th-highest.
+
+    A row a line: one column, then a column a day, then another one a day. Of a day with fewer values the lowest counts.
+    """
+    upwards = np.sort(slots.reshape(len(slots), -1, SLOTS_A_DAY), axis=-1)
+    covered = np.count_nonzero(~np.isnan(upwards), axis=-1)
+    percentiles, _covered = percentile_95(slots)
+    return np.hstack(
+        [percentiles[:, None], _ranked(upwards, covered, 1), _ranked(upwards, covered, FIFTH)], dtype=np.float32
+    )
 
 
 def week_profile(slots: Values, hours_of_week: Integers) -> Values:

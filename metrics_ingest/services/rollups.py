@@ -21,6 +21,7 @@ from metrics_ingest.billing.figures import (
     day_figures,
     hour_means,
     means,
+    measured_of_days,
     peak_figures,
     theil_sen,
     week_profile,
@@ -219,17 +220,21 @@ def _save_history(ids: Integers, slots: Values, writable: Flags, plan: _Plan) ->
     new = [place for place in np.flatnonzero(writable).tolist() if held.get(int(ids[place])) != known[place]]
     if not new:
         return
-    hours = hour_means(slots[new, plan.whole_days])
+    days = slots[new, plan.whole_days]
     BandwidthHistory.objects.bulk_create(
         [
             BandwidthHistory(
-                line_id=int(ids[place]), hours=packed(values), until=plan.midnight, known_slots=known[place]
+                line_id=int(ids[place]),
+                hours=packed(hours),
+                until=plan.midnight,
+                known_slots=known[place],
+                measured=packed(measured),
             )
-            for place, values in zip(new, hours, strict=True)
+            for place, hours, measured in zip(new, hour_means(days), measured_of_days(days), strict=True)
         ],
         update_conflicts=True,
         unique_fields=["line"],
-        update_fields=["hours", "until", "known_slots"],
+        update_fields=["hours", "until", "known_slots", "measured"],
     )
 
 

@@ -39,14 +39,17 @@ def line(portal: Api) -> Line:
     return found
 
 
-def measure(line: Line, mbps: float, *, days: int) -> None:
+def measure(line: Line, mbps: float, *, days: int, spike: float = 0.0) -> None:
+    """So much flows all the time, and `spike` more in one of each hour's five-minute values."""
     now = timezone.now()
+    values = np.full(days * 288, mbps, dtype=np.float32)
+    values[::12] += spike
     history_store(
         metric=Metric.objects.get(code="bandwidth_mbps"),
         idc=line.idc,
         line=line,
         start=slot_floor(now) - (days * 288 - 1) * SLOT,
-        values=np.full(days * 288, mbps, dtype=np.float32),
+        values=values,
     )
     samples_store(
         samples=[Sample(idc=line.idc.code, line=line.code, metric="bandwidth_mbps", value=mbps, at=now)], now=now
@@ -78,6 +81,29 @@ def test_the_bill_is_data_wherever_money_is_spoken_of(portal: Api, line: Line) -
     feed_append(topic="inventory")
     unpriced = portal.schedule(**ASKED)
     assert (unpriced["bill"], unpriced["bill_unknown"]) == (None, "no_price")
+
+
+@pytest.mark.parametrize(
+    ("charge_type", "before"),
+    [
+        pytest.param("p95_month", 18_000, id="one value in twelve is more than one in twenty"),
+        pytest.param("daily_peak", 18_000 * 30, id="daily peak"),
+        pytest.param("enhanced_95", 18_000, id="a day has 24 values as high"),
+    ],
+)
+def test_the_bill_without_the_order_is_that_of_five_minute_values(
+    portal: Api, line: Line, charge_type: str, before: float
+) -> None:
+    """The hours carry 441.67 on average, of which the contracts measure nothing. A replay bills the same."""
+    BandwidthHistory.objects.all().delete()  # it is written once a day
+    measure(line, 400.0, days=35, spike=500.0)
+    Line.objects.update(charge_type=charge_type)
+    feed_append(topic="inventory")
+    answer = portal.schedule(**ASKED, explain="full")
+    recorder.settle()
+    assert answer["bill"]["before"] == before
+    assert answer["bill"]["after"] == before / 9 * 10
+    assert portal.post(f"/decisions/{answer['decision_id']}/replay/", {}, status=200)["identical"]
 
 
 def test_placements_are_found_and_summed_by_their_bill(portal: Api, line: Line) -> None:

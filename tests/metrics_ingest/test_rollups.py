@@ -100,6 +100,11 @@ def test_the_history_is_of_the_last_thirty_whole_days(line, bandwidth, now):
     days = slots[:-since_midnight][-30 * 288 :]
     np.testing.assert_allclose(unpacked(history.hours), days.reshape(720, 12).mean(axis=1), rtol=1e-6)
     assert history.known_slots == 30 * 288
+    percentile, *by_day = unpacked(history.measured)
+    peaks, fifths = by_day[:30], by_day[30:]
+    assert percentile == days[-1] - 432
+    assert peaks == days[287::288].tolist()
+    assert fifths == days[283::288].tolist()
 
 
 @pytest.mark.usefixtures("db")
