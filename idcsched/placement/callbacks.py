@@ -9,13 +9,14 @@ import msgspec
 from django.db import transaction
 
 from idcsched.accounts.models import Tenant
-from idcsched.framework.answer import LineUse
+from idcsched.framework.answer import Bill, LineUse
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.jobs.announcing import announce
 from idcsched.outbound.hosts import AllowedHosts
 from idcsched.scheduling.schedule import callback_url_check
 
+from .documents import placement_bill
 from .lifecycle import Move
 from .models import Delivery, Event, Placement
 
@@ -35,7 +36,7 @@ MESSAGE_SECONDS = 60
 
 
 class CallbackData(msgspec.Struct, frozen=True, kw_only=True):
-    """The placement right after the event."""
+    """The placement right after the event; `bill` as it was decided."""
 
     id: str
     request_id: str | None
@@ -45,10 +46,12 @@ class CallbackData(msgspec.Struct, frozen=True, kw_only=True):
     move: str
     idc: str | None
     lines: list[LineUse]
+    bill: Bill | None
     group_id: str | None
     expires_at: datetime | None
     needs_attention: bool
     decision_id: str
+    bill_unknown: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class CallbackDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,6 +121,7 @@ def _callback_data(placement: Placement, event: Event) -> CallbackData:
         move=event.move,
         idc=placement.idc.code if placement.idc else None,
         lines=[LineUse(**line) for line in placement.lines],
+        **placement_bill(placement),
         group_id=str(placement.group_id) if placement.group_id else None,
         expires_at=placement.expires_at,
         needs_attention=placement.needs_attention,

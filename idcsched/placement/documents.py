@@ -26,6 +26,7 @@ __all__ = [
     "event_document",
     "new_placement_document",
     "on_idcs_to_leave",
+    "placement_bill",
     "placement_documents",
     "with_details",
 ]
@@ -200,7 +201,7 @@ def _document(placement: Placement, leaving: str | None, attempts: Sequence[Atte
         needs_attention=placement.needs_attention,
         idc=placement.idc.code if placement.idc else None,
         lines=[LineUse(**line) for line in placement.lines],
-        **billed(convert(placement.bill, Bill) if isinstance(placement.bill, dict) else placement.bill),
+        **placement_bill(placement),
         group_id=str(placement.group_id) if placement.group_id else None,
         due_to_leave=leaving if placement.state in HOLDING else None,
         expires_at=placement.expires_at,
@@ -219,6 +220,11 @@ def _document(placement: Placement, leaving: str | None, attempts: Sequence[Atte
         priority=placement.priority,
         callback_url=placement.callback_url or None,
     )
+
+
+def placement_bill(placement: Placement) -> dict[str, Any]:
+    """Return what the order adds to the bill, as it was decided, or why that is not known, as fields of a document."""
+    return billed(convert(placement.bill, Bill) if isinstance(placement.bill, dict) else placement.bill)
 
 
 def _machine(machine: Machine) -> MachineDocument:

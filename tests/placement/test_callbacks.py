@@ -74,6 +74,7 @@ def test_it_works(told: Placement, portal: Peer, allowed: Tenant) -> None:
     assert first.document["data"].items() >= {
         "id": str(told.pk), "request_id": "order-1", "tenant": "live-cn", "idc": "a", "version": 1, "move": "reserve",
         "lines": [{"line": "ct", "isp": "ct", "bandwidth_mbps": 300.0}], "decision_id": str(told.decision_id),
+        "bill": None, "bill_unknown": "no_price",
     }.items()  # fmt: skip
     assert signature_fits(first, secret)
     assert signature_fits(second, secret)
