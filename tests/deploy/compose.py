@@ -160,7 +160,8 @@ class Compose:
 
     def _environment(self, name: str) -> dict[str, str]:
         """Its variables, with the names of other services, of secrets and of folders replaced by those of here."""
-        variables = {"TRUSTED_PROXIES": "127.0.0.0/8"}  # the network is another one
+        written = self._written()
+        variables = written | {"TRUSTED_PROXIES": "127.0.0.0/8"}  # the network is another one
         service = composed(variables=variables)["services"][name]
         (self.folder / "var").mkdir(exist_ok=True)
         here = {
@@ -168,12 +169,18 @@ class Compose:
             "/var/lib/idcsched": f"{self.folder}/var",
             "redis://redis:6379/0": self._redis,
         }
-        environment = image_environment() | service["environment"] | {"PATH": os.environ["PATH"]}
+        environment = image_environment() | written | service["environment"] | {"PATH": os.environ["PATH"]}
         if name == "web":
             environment["PORT"] = str(self.web)
         for there, replaced in here.items():
             environment = {variable: value.replace(there, replaced) for variable, value in environment.items()}
         return environment
+
+    def _written(self) -> dict[str, str]:
+        """The variables of the file `.env`."""
+        file = self.folder / ".env"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        return dict(line.split("=", 1) for line in lines)
 
     def _describe(self) -> None:
         """Tell the `docker` of this folder how to run commands of the services."""

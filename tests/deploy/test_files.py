@@ -82,6 +82,16 @@ def test_variables_are_settings() -> None:
     assert not {name for name in names if name.removesuffix("_FILE") not in KNOWN} - OF_THE_IMAGE
 
 
+@pytest.mark.parametrize("name", [*OWN, "migrate"])
+def test_every_setting_can_be_written_into_the_file_of_variables(name: str) -> None:
+    """But for those by which the services find each other."""
+    tried = {variable: f"{variable.lower()}-as-written" for variable in KNOWN}
+    service = composed(variables=tried)["services"][name]
+    fixed = {variable for variable, value in service["environment"].items() if tried.get(variable, value) not in value}
+    assert service["env_file"] == [{"path": ".env", "required": False}]
+    assert fixed <= {"REDIS_URL", "PORT"}
+
+
 def unit(name: str) -> ConfigParser:
     parser = ConfigParser(interpolation=None, delimiters="=", strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
