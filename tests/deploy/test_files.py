@@ -1,8 +1,10 @@
 """docker-compose.yml, systemd units and Kubernetes manifests: valid, complete, and alike in what they run."""
 
+import re
 import shutil
 import subprocess
 from configparser import ConfigParser
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,14 @@ import yaml
 
 from idcsched.settings import ENVIRONMENT
 from tests.architecture.repository import ROOT
-from tests.deploy.compose import FILE, OWN, composed, image_command
+from tests.deploy.compose import DOCKERFILE, FILE, OWN, composed, image_command
 from tests.docs.pages import blocks, page, section
 
 UNITS = ROOT / "deploy" / "systemd"
 MANIFESTS = ROOT / "deploy" / "kubernetes"
 KNOWN = {variable.name for variable in ENVIRONMENT.declared}
 TLS = FILE.with_name("docker-compose.tls.yml")
+COPIED = re.compile(r"^COPY (?!--from)(.*)$", re.MULTILINE)
 OF_THE_IMAGE = {"PYTHONUNBUFFERED", "MALLOC_ARENA_MAX"}
 
 
@@ -64,6 +67,17 @@ def test_every_secret_is_made_on_the_page() -> None:
     text = "\n".join(blocks(page("deploying.md"), "bash"))
     files = [each["file"] for file in (FILE, TLS) for each in composed(file)["secrets"].values()]
     assert not [file for file in files if file.removeprefix("./") not in text]
+
+
+@pytest.mark.parametrize("requirements", ["base", "traces"])
+def test_the_image_is_given_the_files_that_it_copies(requirements: str) -> None:
+    text = DOCKERFILE.read_text(encoding="utf-8").replace("${REQUIREMENTS}", requirements)
+    copied = {file for files in COPIED.findall(text) for file in files.split()[:-1]}
+    excluded, *let_through = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
+    assert excluded == "*"
+    assert copied
+    assert not {file for file in copied if not any(fnmatch(file, pattern.removeprefix("!")) for pattern in let_through)}
+    assert all((ROOT / file).exists() for file in copied)
 
 
 @pytest.mark.parametrize("name", composed()["services"])
