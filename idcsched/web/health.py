@@ -4,12 +4,11 @@ from collections.abc import Callable
 from http import HTTPStatus
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from idcsched.db.migrated import migrated
 from idcsched.db.places import place
 from idcsched.db.standby import read_only
 from idcsched.framework.errors import IdcschedError, Unavailable
@@ -55,9 +54,7 @@ def _state(check: Callable[[], str]) -> str:
 
 
 def _database() -> str:
-    connection = connections[DEFAULT_DB_ALIAS]
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if not migrated():
         return "not migrated"
     return "read-only" if read_only() else "ok"
 

@@ -66,11 +66,15 @@ def test_it_works(installation: Compose) -> None:
 
 
 def administrator_and_token(installation: Compose) -> str:
-    first_admin, token_create = commands("The first administrator, the first token").splitlines()
-    said = installation.typed(first_admin, PASSWORD, PASSWORD)
-    assert "Created the administrator alice." in said
-    assert "Nothing was done." in installation.run(first_admin)
-    return installation.run(token_create).strip()
+    setup, scripted = (commands("Currency, time zone, administrator, token", number) for number in (0, 1))
+    (installation.folder / ".env").write_text("CURRENCY=EUR\n", encoding="ascii")
+    shown = installation.typed(setup, "", "", "", "alice", PASSWORD, PASSWORD)
+    assert "CURRENCY is EUR." in shown
+    assert "Created the administrator alice." in shown
+    (installation.folder / "password").write_text(PASSWORD, encoding="ascii")
+    installation.shell(scripted.replace("CNY", "EUR"))
+    assert (installation.folder / "token").read_text(encoding="ascii") == ""  # shown once
+    return shown.partition("shown again:")[2].split()[0]
 
 
 def processes_are_at_work(installation: Compose, token: str) -> None:
