@@ -148,6 +148,48 @@ def test_kubernetes_takes_the_manifests(document: dict[str, Any]) -> None:
     kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
 
 
+def named(kind: str) -> dict[str, dict[str, Any]]:
+    return {each["metadata"]["name"]: each for each in objects() if each["kind"] == kind}
+
+
+@pytest.mark.parametrize("part", pods())
+def test_every_reference_of_a_pod_resolves(part: str) -> None:
+    pod, made = pods()[part], section(page("deploying.md"), "On Kubernetes")
+    (container,) = pod["containers"]
+    assert {each["configMapRef"]["name"] for each in container["envFrom"]} <= {*named("ConfigMap")}
+    for secret in (each["secret"] for each in pod["volumes"] if "secret" in each):
+        assert secret.get("optional") or f"create secret generic {secret['secretName']} " in made
+    mounts = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
+    files = [Path(each["value"]) for each in container["env"] if each["name"].endswith("_FILE")]
+    assert {str(file.parent) for file in files} == {mounts["secrets"]}
+    ports = {each["containerPort"] for each in container.get("ports", ())}
+    probes = [container[each] for each in ("startupProbe", "readinessProbe", "livenessProbe") if each in container]
+    assert {each["httpGet"]["port"] for each in probes} <= ports
+
+
+def test_what_leads_to_the_pods_finds_them() -> None:
+    labels = {
+        name: each["spec"]["template"]["metadata"]["labels"] for name, each in named("Deployment").items()
+    }  # fmt: skip
+    for name, deployment in named("Deployment").items():
+        wanted = deployment["spec"]["selector"]["matchLabels"]
+        assert [other for other in labels if wanted.items() <= labels[other].items()] == [name]
+    (service,) = named("Service").values()
+    (budget,) = named("PodDisruptionBudget").values()
+    for wanted in (service["spec"]["selector"], budget["spec"]["selector"]["matchLabels"]):
+        assert [name for name in labels if wanted.items() <= labels[name].items()] == ["idcsched-web"]
+    (port,) = service["spec"]["ports"]
+    assert {"containerPort": port["targetPort"]} in pods()["web"]["containers"][0]["ports"]
+    (ingress,) = named("Ingress").values()
+    (rule,) = ingress["spec"]["rules"]
+    (path,) = rule["http"]["paths"]
+    assert path["backend"]["service"] == {"name": service["metadata"]["name"], "port": {"name": port["name"]}}
+    (tls,) = ingress["spec"]["tls"]
+    assert tls["hosts"] == [rule["host"]]
+    assert f"create secret tls {tls['secretName']} " in section(page("deploying.md"), "On Kubernetes")
+    assert rule["host"] in named("ConfigMap")["idcsched"]["data"]["ALLOWED_HOSTS"].split(",")
+
+
 @pytest.mark.parametrize("name", [*OWN, "upgrade"])
 def test_pods_run_what_the_services_run(name: str) -> None:
     (container,) = pods()[name]["containers"]

@@ -1,0 +1,150 @@
+"""docs/deploying.md without Docker: what systemd and nginx would start runs in a folder that stands for `/`."""
+
+import os
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from http.client import HTTPConnection, HTTPSConnection
+from pathlib import Path
+
+import psycopg2
+import pytest
+from psycopg2.extensions import ISOLATION_LEVEL_AUTOCOMMIT
+
+from idcsched.demo.processes import Child, start, stop
+from tests.architecture.repository import ROOT
+from tests.deploy.test_files import unit
+from tests.docs.pages import blocks, page, section
+from tests.e2e.installation import wait_for
+from tests.outbound.peers import CERTIFICATE
+from tests.servers import free_port, nginx, postgresql
+
+REDIS_DATABASE = 62
+BY_THE_HOST = (
+    "apt-get install", "useradd ", "(cd /opt/idcsched && requirements/install.sh", "sudo -u postgres ", "chgrp ",
+    "cp -r /opt/idcsched/deploy/systemd/", "systemctl ",
+)  # fmt: skip
+"""Commands that change the machine itself: other tests install the requirements, and systemd takes the units."""
+
+
+class Host:
+    """A host on which the page is followed."""
+
+    def __init__(self, folder: Path, *, postgresql: str, redis: str) -> None:
+        self.folder, self.web, self.tls, self.plain = folder, free_port(), free_port(), free_port()
+        self.children: list[Child] = []
+        self.here = {
+            "/opt/idcsched/.venv/bin": str(Path(sys.executable).parent),
+            "/opt/idcsched": str(ROOT),
+            "/etc/": f"{folder}/etc/",
+            "/var/": f"{folder}/var/",
+            "/run/postgresql": postgresql,
+            "redis://127.0.0.1:6379/0": redis,
+            "127.0.0.1:8000": f"127.0.0.1:{self.web}",
+            "listen 80/": f"listen {self.plain}/",
+            "/443/": f"/{self.tls}/",
+            "-m 750 -g idcsched ": "-m 750 ",
+        }
+
+    def moved(self, text: str) -> str:
+        for there, replaced in self.here.items():
+            text = text.replace(there, replaced)
+        return text
+
+    def follow(self, block: str) -> None:
+        """Run a page's block, but for what is the host's own."""
+        lines = [line for line in block.splitlines() if not line.startswith(BY_THE_HOST)]
+        subprocess.run(["bash", "-euc", self.moved("\n".join(lines))], check=True, capture_output=True)
+
+    def command(self, name: str) -> list[str]:
+        return self.moved(unit(f"idcsched-{name}.service")["Service"]["ExecStart"].replace("%%", "%")).split()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        written = (self.folder / "etc/idcsched/environment").read_text(encoding="utf-8")
+        variables = dict(line.split("=", 1) for line in written.splitlines())
+        return {"PATH": os.environ["PATH"], "PGUSER": "idcsched", "PORT": str(self.web)} | variables
+
+    def start(self, name: str, *command: str | Path, folder: Path = ROOT) -> Child:
+        child = start(name, command, log=self.folder / f"{name}.log", folder=folder, environment=self.environment)
+        self.children.append(child)
+        return child
+
+    def asked(self, path: str) -> int:
+        """The status of a page, by TLS under the installation's own name."""
+        trusting = ssl.create_default_context(cafile=CERTIFICATE)
+        with closing(HTTPSConnection("localhost", self.tls, context=trusting, timeout=30)) as connection:
+            connection.request("GET", path, headers={"Host": "idc.example.com"})
+            return connection.getresponse().status
+
+    def led_to(self, path: str) -> str | None:
+        """Where whoever comes without TLS is sent."""
+        with closing(HTTPConnection("127.0.0.1", self.plain, timeout=30)) as connection:
+            connection.request("GET", path, headers={"Host": "idc.example.com"})
+            return connection.getresponse().headers["Location"]
+
+
+@pytest.fixture
+def host(redis_server: str, tmp_path: Path) -> Iterator[Host]:
+    for place in ("etc/systemd/system", "etc/nginx", "var/lib/idcsched"):
+        (tmp_path / place).mkdir(parents=True)
+    with postgresql.running() as url:
+        with closing(psycopg2.connect(url)) as connection:
+            connection.set_isolation_level(ISOLATION_LEVEL_AUTOCOMMIT)
+            cursor = connection.cursor()
+            cursor.execute("CREATE DATABASE idcsched")
+            cursor.execute("SELECT current_setting('unix_socket_directories') || '&port=' || current_setting('port')")
+            sockets: str = cursor.fetchone()[0]
+        host = Host(tmp_path, postgresql=sockets, redis=f"{redis_server}/{REDIS_DATABASE}")
+        try:
+            yield host
+        finally:
+            stop(*host.children)
+
+
+@pytest.mark.long
+@pytest.mark.postgresql
+def test_it_works(host: Host) -> None:
+    text = section(page("deploying.md"), "With systemd, without Docker")
+    install, proxy, *_ = blocks(text, "shell")
+    host.follow(install)
+    assert (host.folder / "etc/idcsched/secrets/secret-key").stat().st_mode & 0o777 == 0o640
+    upgraded = subprocess.run(
+        host.command("upgrade"),
+        cwd=ROOT,
+        env=host.environment,
+        capture_output=True,
+        text=True,
+        timeout=250,
+        check=False,
+    )
+    assert upgraded.returncode == 0, upgraded.stderr
+    web = host.start("web", *host.command("web"))
+    worker = host.start("worker", *host.command("worker"))
+
+    for name in ("tls-certificate", "tls-key"):
+        (host.folder / "etc/idcsched/secrets" / name).write_bytes(CERTIFICATE.read_bytes())
+    *sed, check = proxy.splitlines()
+    assert check == "nginx -t && systemctl restart nginx"
+    host.follow("\n".join(sed))
+    configuration = host.folder / "etc/nginx/nginx.conf"
+    configuration.write_text(host.moved(configuration.read_text(encoding="utf-8")), encoding="utf-8")
+    with nginx.present() as program:
+        host.start(
+            "nginx", program, "-c", configuration, "-g",
+            f"daemon off; pid {host.folder}/nginx.pid; user root;",
+        )  # fmt: skip
+
+        def ready() -> bool:
+            assert web.running, web.last_words()
+            with suppress(OSError):
+                return host.asked("/health/ready/") == 200
+            return False
+
+        wait_for(ready, "the web server")
+    assert host.asked("/admin/login/") == 200
+    assert host.asked("/metrics") == 404
+    assert host.led_to("/admin/login/") == "https://idc.example.com/admin/login/"
+    assert worker.running, worker.last_words()
