@@ -1,4 +1,4 @@
-"""The alert rules that are shipped: promtool accepts and tests them, and the page on monitoring has each of them."""
+"""The alert rules that are shipped: promtool accepts and tests them, and the runbook has each of them."""
 
 import re
 import subprocess
@@ -73,11 +73,24 @@ def test_every_alert_has_a_unit_test() -> None:
     assert raised == {rule["alert"] for rule in rules()}
 
 
-def test_the_page_has_every_alert() -> None:
-    (table,) = tables(section(page("observing.md"), "Alerts"))
-    documented = {row["alert"]: row["severity"] for row in table}
-    assert documented == {rule["alert"]: rule["labels"]["severity"] for rule in rules()}
-    assert all(row["what it means"] and row["what to do"] for row in table)
+def test_the_runbook_has_an_entry_for_every_alert_and_no_other() -> None:
+    _, *entries = re.split(r"^## ", page("runbook.md"), flags=re.MULTILINE)
+    severities = {}
+    for entry in entries:
+        name, severity, _ = entry.split("\n\n", 2)
+        severities[name] = severity.strip("*")
+        assert re.findall(r"^- \*\*(.*?):\*\* \S", entry, re.MULTILINE) == ["Means", "Look at", "Do"], name
+    assert severities == {rule["alert"]: rule["labels"]["severity"] for rule in rules()}
+
+
+def test_what_the_runbook_names_is_there(declared: set[str]) -> None:
+    text = page("runbook.md")
+    metrics = set(METRIC.findall(text))
+    histograms = {name.removesuffix("_count") for name in declared}
+    assert metrics <= declared | histograms
+    endpoints = set(re.findall(r"`(?:POST )?([a-z]+/\{.*?/)`", text))
+    assert endpoints
+    assert not [each for each in endpoints if f"`{each}`" not in page("permissions.md") + page("callbacks.md")]
 
 
 def test_the_product_has_every_metric_of_a_rule(declared: set[str]) -> None:
