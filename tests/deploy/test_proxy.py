@@ -30,8 +30,10 @@ def proxy(web: Peer) -> Iterator[nginx.Proxy]:
         yield started
 
 
-def asked(proxy: nginx.Proxy, method: str, path: str, **headers: str) -> tuple[int, HTTPMessage, str]:
-    with closing(HTTPConnection("127.0.0.1", proxy.port, timeout=30)) as connection:
+def asked(
+    proxy: nginx.Proxy, method: str, path: str, *, client: str = "127.0.0.1", **headers: str
+) -> tuple[int, HTTPMessage, str]:
+    with closing(HTTPConnection("127.0.0.1", proxy.port, source_address=(client, 0), timeout=30)) as connection:
         connection.request(method, path, "{}" if method == "POST" else None, headers)
         response = connection.getresponse()
         return response.status, response.headers, response.read().decode()
@@ -78,3 +80,14 @@ def test_nobody_outside_is_shown_the_metrics(proxy: nginx.Proxy, web: Peer) -> N
 
     assert asked(proxy, "GET", "/metrics")[0] == 404
     assert len(web.calls) == calls
+
+
+def test_only_networks_of_ones_own_ask_whether_it_is_ready(proxy: nginx.Proxy, web: Peer) -> None:
+    """Any other address than the proxy's own of the loopback network is as good as one from outside."""
+    web.behave = json_reply({"status": "ok"})
+    try:
+        assert asked(proxy, "GET", "/health/ready/")[0] == 200
+        assert asked(proxy, "GET", "/health/ready/", client="127.0.0.2")[0] == 403
+        assert asked(proxy, "GET", "/health/live/", client="127.0.0.2")[0] == 200
+    finally:
+        web.behave = hang_up
