@@ -17,6 +17,8 @@ from psycopg2.extensions import ISOLATION_LEVEL_AUTOCOMMIT
 from tests.deploy.compose import OWN, Compose
 from tests.docs.pages import blocks, page, section
 from tests.e2e.installation import wait_for
+from tests.outbound.peers import Peer
+from tests.placement.receiving import received, receiver
 from tests.servers import nginx, postgresql
 
 PAGE = page("deploying.md")
@@ -62,7 +64,10 @@ def test_it_works(installation: Compose) -> None:
     static_files_are_compressed_and_kept(installation)
     assert get(installation, "/metrics")[0] == 404
     tls_ends_at_the_proxy(installation)
-    restored_decisions_replay(installation, token, answer["decision_id"])
+    with receiver() as portal:
+        placed = ordered(installation, token, portal)
+        restored_decisions_replay(installation, token, answer["decision_id"])
+        the_order_goes_on(installation, token, portal, placed)
 
 
 def administrator_and_token(installation: Compose) -> str:
@@ -113,17 +118,56 @@ def tls_ends_at_the_proxy(installation: Compose) -> None:
         assert response.status == 200
 
 
+def ordered(installation: Compose, token: str, portal: Peer) -> str:
+    """An active placement of the demo, whose callbacks have been received."""
+    assert get(installation, "/api/v1/tenants/demo/", token, {"callback_hosts": ["127.0.0.1"]}, "PATCH")[0] == 200
+    order = {
+        "region": "440000", "tenant": "demo", "action": "reserve", "callback_url": portal.url,
+        "machines": [{"count": 2, "bandwidth_mbps": 10}],
+    }  # fmt: skip
+    status, _, body = get(installation, "/api/v1/schedule/", token, order)
+    assert status == 201, body
+    placed: str = json.loads(body)["id"]
+    assert get(installation, f"/api/v1/placements/{placed}/confirm/", token, {})[0] == 200
+    wait_for(lambda: states(portal) == ["reserved", "active"], "the callbacks")
+    delivered = "/api/v1/deliveries/?state=delivered"
+    wait_for(lambda: len(json.loads(get(installation, delivered, token)[2])["results"]) == 2, "their receipts")
+    return placed
+
+
+def the_order_goes_on(installation: Compose, token: str, portal: Peer, placed: str) -> None:
+    """Its end is told once more, and nothing that was told before."""
+    status, _, body = get(installation, f"/api/v1/placements/{placed}/release/", token, {})
+    assert (status, json.loads(body)["state"]) == (200, "released")
+    wait_for(lambda: "released" in states(portal), "the callback of its end")
+    assert states(portal) == ["reserved", "active", "releasing", "released"]
+
+
+def states(portal: Peer) -> list[str]:
+    return [message.state for message in received(portal)]
+
+
+def ledger(installation: Compose) -> str:
+    query = "SELECT * FROM ledger_claim ORDER BY 1"
+    return installation.run(
+        f"docker compose exec -T postgresql psql --username idcsched --csv --command '{query}' idcsched"
+    )
+
+
 def restored_decisions_replay(installation: Compose, token: str, decision: str) -> None:
     """From a dump, into an empty database, after an IDC has gone."""
 
     def replayed() -> bytes:
         return get(installation, f"/api/v1/decisions/{decision}/replay/", token, {})[2]
 
-    before = replayed()
+    before, taken = replayed(), ledger(installation)
+    assert taken.count("\n") > 1
     assert json.loads(before)["identical"]
     installation.shell(commands("Back up and restore"))
     assert get(installation, "/api/v1/idcs/a/", token, {"status": "draining"}, "PATCH")[0] == 200
-    installation.shell(commands("Back up and restore", 1))
+    audited = installation.shell(commands("Back up and restore", 1))
+    assert audited == "The ledger agrees with the placements.\n"
+    assert ledger(installation) == taken
     wait_until_it_answers(installation)
     assert replayed() == before
     assert json.loads(get(installation, "/api/v1/idcs/a/", token)[2])["status"] == "online"
