@@ -7,7 +7,6 @@ from .context import Cycle
 from .decision import Decision
 from .errors import PluginFailed
 from .facts import STOCK_RESOURCES
-from .normalize import DECIMALS
 from .profile import Profile
 
 __all__ = ["claims_of", "narrowed_to", "on_given_lines"]
@@ -50,7 +49,7 @@ def claims_of(ctx: Cycle, profile: Profile) -> tuple[Claim, ...]:
 
 def _needed(ctx: Cycle) -> list[Claim]:
     """Return claims, without a limit, on all that the request needs of the chosen lines and the stock."""
-    need, codes = round(ctx.need, DECIMALS), ctx.snapshot.lines.codes
+    need, codes = ctx.need, ctx.snapshot.lines.codes
     of_lines = [Claim(resource=BANDWIDTH, amount=need, line=codes[line]) for line in ctx.lines.of(0) if need]
-    of_stock = [(name, round(ctx.request.need(name), DECIMALS)) for name in STOCK_RESOURCES]
+    of_stock = [(name, ctx.request.need(name)) for name in STOCK_RESOURCES]
     return of_lines + [Claim(resource=name, amount=amount) for name, amount in of_stock if amount]

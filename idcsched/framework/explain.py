@@ -38,7 +38,7 @@ from .decision import Decision, Judgement, ScoreColumn
 from .labels import Mask, Rows
 from .lines import NO_LINE
 from .messages import _
-from .normalize import Floats, rounded
+from .normalize import Floats, rounded, rounded_value
 from .profile import Profile
 from .ranking import HASH
 from .shape import shape_sentence
@@ -257,7 +257,7 @@ def _scores_at(decision: Decision, positions: Rows, tell: Teller) -> dict[str, l
         range_ = _range(column)
         scores_of[column.entry.name] = [
             Score(
-                raw=None if isnan(value) else value,
+                raw=None if isnan(value) else rounded_value(value),
                 normalized=None if column.left_out else score,
                 weight=column.weight,
                 nominal_weight=column.nominal_weight,

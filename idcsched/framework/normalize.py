@@ -20,6 +20,7 @@ __all__ = [
     "Scale",
     "normalize",
     "rounded",
+    "rounded_value",
     "sound_range",
     "within_bounds",
 ]
@@ -69,6 +70,11 @@ def rounded(values: Number) -> Number:
     """Round one number or many to DECIMALS."""
     result: Number = np.rint(values * _UNIT) / _UNIT
     return result
+
+
+def rounded_value(value: float) -> float:
+    """Round a value of any unit to be shown: to DECIMALS or, where it is smaller than 1, to as many digits."""
+    return round(value, DECIMALS) if abs(value) >= 1.0 else float(f"{value:.{DECIMALS}g}")
 
 
 def within_bounds(scores: Floats, kind: NormalizerKind) -> bool:

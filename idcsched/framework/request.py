@@ -286,7 +286,7 @@ class Request(_Body, frozen=True, kw_only=True, dict=True):  # the dict caches t
             for name in RESOURCES:
                 if amount := getattr(machine, name):
                     needs[name] += amount * count
-        return needs
+        return {name: round(amount, DECIMALS) for name, amount in needs.items()}
 
     @property
     def machine_count(self) -> int:

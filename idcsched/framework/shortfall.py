@@ -11,7 +11,6 @@ from .context import Cycle
 from .decision import Decision
 from .facts import STOCK_RESOURCES
 from .labels import Rows
-from .normalize import DECIMALS
 from .overlay import Tenancy
 from .snapshot import Snapshot
 
@@ -66,9 +65,9 @@ def _needed(decision: Decision, position: int) -> Tenancy:
     """Return the request's claims at a position: bandwidth of the lines that it would use, and limited stock."""
     cycle, request = decision.cycle, decision.cycle.request
     row, snapshot = int(cycle.row_numbers[position]), cycle.snapshot
-    codes, need = snapshot.lines.codes, round(request.bandwidth, DECIMALS)
+    codes, need = snapshot.lines.codes, request.bandwidth
     lines = (codes[line] for line in (_lines(cycle, position) if need else ()))
-    stock = ((name, round(request.need(name), DECIMALS)) for name in STOCK_RESOURCES)
+    stock = ((name, request.need(name)) for name in STOCK_RESOURCES)
     limited = ((name, amount) for name, amount in stock if amount and not np.isnan(snapshot.stock.total[name][row]))
     claims = (
         *(Claim(resource=BANDWIDTH, amount=need, line=line) for line in lines),

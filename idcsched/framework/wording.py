@@ -9,6 +9,7 @@ from .answer import PluginError
 from .context import Cycle
 from .decision import Judgement, ScoreColumn
 from .messages import Message
+from .normalize import rounded_value
 from .plugin import Note
 
 __all__ = ["PARTS", "Listing", "Say", "Teller", "say_english"]
@@ -28,6 +29,11 @@ class Listing(tuple[str, ...]):
         return ", ".join(self)
 
 
+def _shown(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a plugin's numbers rounded as they are shown, in data and in sentences alike."""
+    return {name: rounded_value(value) if isinstance(value, float) else value for name, value in numbers.items()}
+
+
 def say_english(template: Message, params: Mapping[str, Any]) -> str:
     return template.format_map(params) if params else template
 
@@ -42,7 +48,7 @@ class Teller:
     def reason(self, judgement: Judgement, position: int) -> tuple[str, dict[str, Any]]:
         """Return the sentence why an IDC was rejected, and the numbers in it."""
         try:
-            numbers = dict(judgement.numbers(position))
+            numbers = _shown(judgement.numbers(position))
             return self.say(judgement.reason.sentence, numbers), numbers
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its verdict was given before
             self._failed(judgement.plugin, "detail", error)
@@ -51,7 +57,7 @@ class Teller:
     def figures(self, judgement: Judgement, position: int) -> Mapping[str, Any] | None:
         """Return the numbers by which an IDC passed."""
         try:
-            return judgement.figures(position) if judgement.figures else None
+            return _shown(judgement.figures(position) or {}) if judgement.figures else None
         except Exception as error:  # noqa: BLE001  # a plugin may raise anything; its verdict was given before
             self._failed(judgement.plugin, "figures", error)
             return None

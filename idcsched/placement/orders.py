@@ -9,7 +9,6 @@ from uuid import UUID
 import msgspec
 
 from idcsched.accounts.models import Tenant
-from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Request
 from idcsched.scheduling.callers import tenant_named
 from idcsched.scheduling.schedule import MadeDecision
@@ -46,7 +45,7 @@ class Order:
 
     @property
     def bandwidth_mbps(self) -> float:
-        return round(self.request.bandwidth, DECIMALS)
+        return self.request.bandwidth
 
     @property
     def use(self) -> Use:

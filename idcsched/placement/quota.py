@@ -63,7 +63,7 @@ NOTHING: Final = Use()
 
 def use_of(request: Request) -> Use:
     """Return what an order of all the request's machines would hold."""
-    return Use(bandwidth_mbps=round(request.bandwidth, DECIMALS), machines=request.machine_count)
+    return Use(bandwidth_mbps=request.bandwidth, machines=request.machine_count)
 
 
 def has_quota(tenant: Tenant) -> bool:

@@ -5,6 +5,7 @@ from django.conf import settings
 from django.db.models import Count, QuerySet, Sum
 
 from idcsched.accounts.roles import Principal
+from idcsched.framework.normalize import DECIMALS
 
 from .models import Delivery, Placement
 
@@ -65,7 +66,7 @@ def placements_totals(placements: QuerySet[Placement]) -> PlacementTotals:
             idc=row["idc__code"],
             placements=row["placements"],
             machines=row["machines"],
-            bandwidth_mbps=round(row["mbps"], 3),
+            bandwidth_mbps=round(row["mbps"], DECIMALS),
             per_month=round(row["amount"] or 0.0, 2),
             without_bill=row["placements"] - row["billed"],
         )
@@ -75,7 +76,7 @@ def placements_totals(placements: QuerySet[Placement]) -> PlacementTotals:
         currency=settings.CURRENCY,
         placements=sum(idc.placements for idc in idcs),
         machines=sum(idc.machines for idc in idcs),
-        bandwidth_mbps=round(sum(idc.bandwidth_mbps for idc in idcs), 3),
+        bandwidth_mbps=round(sum(idc.bandwidth_mbps for idc in idcs), DECIMALS),
         per_month=round(sum(idc.per_month for idc in idcs), 2),
         without_bill=sum(idc.without_bill for idc in idcs),
         idcs=tuple(sorted(idcs, key=lambda idc: (-idc.per_month, idc.idc or ""))),

@@ -95,14 +95,15 @@ def course_report(name: str, course: Course) -> CourseReport:
     for row, amount in zip(rows.tolist(), np.nan_to_num(added).tolist(), strict=True):
         charge_type = period.tariffs[row].charge_type
         by_type[charge_type] = by_type.get(charge_type, 0.0) + amount
+    shown = {charge_type: round(amount, 2) for charge_type, amount in sorted(by_type.items())}
     done = {order.code: {tenancy.idc for tenancy in order.done} for order in period.orders}
     placed = {code: {tenancy.idc for tenancy in tenancies} for code, tenancies in course.placed.items()}
     purchased = np.array([tariff.purchased_mbps for tariff in period.tariffs])
     billed = course.traffic[:, period.lead * SLOTS_A_DAY :]
     return CourseReport(
         name=name,
-        added=round(sum(by_type.values()), 2),
-        by_charge_type={charge_type: round(amount, 2) for charge_type, amount in sorted(by_type.items())},
+        added=round(sum(shown.values()), 2),
+        by_charge_type=shown,
         moved=sum(placed[code] != done[code] for code in placed),
         unplaced=sum(not idcs for idcs in placed.values()),
         failed=len(course.failed),

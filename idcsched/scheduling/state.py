@@ -14,6 +14,7 @@ from django.db.models import Q, Sum, prefetch_related_objects
 
 from idcsched.framework.capacity import Usage, demand, room, used_bandwidth
 from idcsched.framework.matching import parse_terms, terms_match
+from idcsched.framework.normalize import DECIMALS, rounded_value
 from idcsched.inventory.labels import RegionTree, idc_labels
 from idcsched.inventory.models import Affinity, Idc, Line, Taint
 from idcsched.inventory.taint_state import TaintState, in_state, state_of
@@ -42,6 +43,8 @@ STOCK: Mapping[str, Resource] = {
     "stock_gpu": Resource.GPU,
 }
 NOTHING = Taken()
+MBPS = 3
+"""The decimals in which measured bandwidth is shown."""
 HIGH = 0.8
 """The share of its limit from which on a line is shown as nearly full."""
 Stands = Literal["in_force", "coming", "over"]
@@ -211,7 +214,7 @@ def _value(row: Latest, now: datetime) -> ValueState:
         name=row.metric.name,
         unit=row.metric.unit,
         line=row.line.code if row.line else None,
-        value=row.value,
+        value=rounded_value(row.value),
         at=row.at,
         age_seconds=round(age, 3),
         stale=longest is not None and age > longest,
@@ -238,12 +241,12 @@ def _line(line: Line, seen: ValueState | None, percentile: float | None, held: T
         purchased_mbps=line.purchased_mbps,
         commit_mbps=line.commit_mbps,
         max_level=limit,
-        latest_mbps=seen.value if seen else None,
-        percentile_mbps=percentile,
-        used_mbps=_known(used),
+        latest_mbps=round(seen.value, MBPS) if seen else None,
+        percentile_mbps=None if percentile is None else round(percentile, MBPS),
+        used_mbps=_known(used, MBPS),
         pending_mbps=held.taken,
         ordered_mbps=held.ordered,
-        room_mbps=_known(room(_column(line.purchased_mbps), _column(limit), counted, pending)),
+        room_mbps=_known(room(_column(line.purchased_mbps), _column(limit), counted, pending), MBPS),
         water_level=_known(used / line.purchased_mbps) if line.purchased_mbps else None,
         at=seen.at if seen else None,
         age_seconds=seen.age_seconds if seen else None,
@@ -282,6 +285,6 @@ def _column(value: float | None) -> Any:
     return np.array([np.nan if value is None else value])
 
 
-def _known(column: Any) -> float | None:
+def _known(column: Any, decimals: int = DECIMALS) -> float | None:
     value = float(column[0])
-    return None if np.isnan(value) else round(value, 6)
+    return None if np.isnan(value) else round(value, decimals)

@@ -21,6 +21,7 @@ from idcsched.api.parameters import (
 from idcsched.framework.decoding import decoder_of
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
+from idcsched.framework.normalize import rounded_value
 from idcsched.inventory.selectors import idc_named, line_named
 from metrics_ingest.billing.series import AGGREGATES, MAX_SPAN, series_read
 from metrics_ingest.samples.slots import slot_floor
@@ -110,7 +111,7 @@ def _page(request: Request, parameters: Mapping[str, Any], cursor: _Cursor, step
     return SeriesPage(
         next=link(cursor.skipped + limit) if end < cursor.end else None,
         previous=link(max(cursor.skipped - limit, 0)) if cursor.skipped else None,
-        results=tuple(Point(at, value) for at, value in series.points()),
+        results=tuple(Point(at, None if value is None else rounded_value(value)) for at, value in series.points()),
     )
 
 
