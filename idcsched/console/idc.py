@@ -25,11 +25,11 @@ from idcsched.language.wording import explained
 from idcsched.ledger.models import Resource
 from idcsched.placement.lifecycle import HOLDING, State
 from idcsched.placement.selectors import placements_visible
+from idcsched.planning.taint_consequence import Consequence, taint_consequence
 from idcsched.scheduling.prose import reason_why_not, story
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
 from idcsched.scheduling.state import IdcState, LineState, TaintWindow, idc_state, taint_windows
-from idcsched.scheduling.taint_consequence import Consequence, taint_consequence
 from metrics_ingest.billing.report import BandwidthReport, rollups_reported
 
 from .fleet import NEARLY_FULL, colour

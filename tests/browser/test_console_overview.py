@@ -44,6 +44,11 @@ def _lift_and_taint(page: Page) -> None:
     form.get_by_label("Key").fill("switch")
     form.get_by_label("Lasts").select_option(label="4 hours")
     form.get_by_label("Reason").fill("the switch is replaced")
+    form.get_by_role("button", name="What would it do?").click()
+    expect(form.get_by_role("status")).to_contain_text("could go to")
+    expect(page.get_by_text(f"{IDC} is tainted")).to_have_count(0)
+    expect(form.get_by_label("Reason")).to_have_value("the switch is replaced")
+    assert grave_violations(page) == []
     form.get_by_role("button", name="Taint", exact=True).click()
     expect(page.get_by_text(f"{IDC} is tainted: switch:NoSchedule.")).to_be_visible()
     expect(page.locator("#live").get_by_text("the switch is replaced")).to_be_visible()
