@@ -21,11 +21,13 @@ from idcsched.inventory.choices import Tier
 from idcsched.inventory.models import Idc, Line, Taint
 from idcsched.inventory.scope import scope_check
 from idcsched.inventory.taint_state import TaintState, in_state
-from idcsched.language.wording import explained
+from idcsched.language.wording import explained, say
 from idcsched.ledger.models import Resource
 from idcsched.placement.lifecycle import HOLDING, State
 from idcsched.placement.selectors import placements_visible
 from idcsched.planning.taint_consequence import Consequence, taint_consequence
+from idcsched.scheduling.outcomes import outcomes_of_idc
+from idcsched.scheduling.plugins import registry
 from idcsched.scheduling.prose import reason_why_not, story
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
@@ -113,7 +115,8 @@ def _page(
         **_orders(principal, row),
     }
     if "HX-Request" not in request.headers:  # what stands outside of the live part
-        context |= _chart(request, row, state, reports, now) | {"about": _about(principal, row.code)}
+        context |= _chart(request, row, state, reports, now)
+        context |= {"about": _about(principal, row.code), **_outcomes(principal, row.code)}
     return shown(request, "idc.html", context, status=status)
 
 
@@ -263,6 +266,27 @@ def _chart(
         limit = next(state.max_level for state in state.lines if state.line == code)
         drawn = chart(row, line, span, now=now, max_level=limit, report=reports.get(code))
     return {"chart": drawn, "chart_line": code, "span": span, "spans": SPANS.items()}
+
+
+def _outcomes(principal: Principal, code: str) -> dict[str, Any]:
+    """Return what became of the IDC in the latest decisions that considered it, counted, with the lengths of its bars.
+
+    The first reasons stand by their labels, the most frequent first.
+    """
+    outcomes = outcomes_of_idc(code, principal, last=DECISIONS)
+    went_elsewhere = sum(rank.count for rank in outcomes.passed_over)
+    labels = {reason.code: say(reason.label, {}) for _plugin, reason in registry().reasons()}
+    counts = [
+        ("o-won", _("came here"), outcomes.chosen),
+        ("o-rank", _("fitted, went elsewhere"), went_elsewhere),
+        *(("o-out", labels.get(first.code, first.code), first.count) for first in outcomes.rejected),
+    ]
+    most = max((count for _kind, _label, count in counts), default=0) or 1
+    return {
+        "outcomes": outcomes,
+        "went_elsewhere": went_elsewhere,
+        "outcome_bars": [(kind, label, count, f"{100 * count / most:.1f}%") for kind, label, count in counts if count],
+    }
 
 
 def _about(principal: Principal, code: str) -> Sequence[dict[str, Any]]:

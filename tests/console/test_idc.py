@@ -21,7 +21,7 @@ from idcsched.inventory.services import (
     taint_create,
 )
 from idcsched.placement.models import Placement
-from idcsched.scheduling.models import Decision
+from idcsched.scheduling.models import Decision, IdcOutcome
 from metrics_ingest.services import Sample, rollups_refresh, samples_store
 
 pytestmark = pytest.mark.usefixtures("db")
@@ -196,6 +196,36 @@ def test_it_says_why_it_was_chosen_and_passed_over(client: Client, idc: Idc) -> 
     assert "1/1 IDCs fit" in about
     assert "needs 400 Mbps, 50 left" in about
     assert "order-elsewhere" not in about
+
+
+def test_it_counts_what_became_of_it_with_the_first_reasons(client: Client, idc: Idc) -> None:
+    """It came here once, twice a dearer one was preferred in vain or rightly, and once there was no room."""
+    for number, fields in enumerate(
+        [
+            {"chosen": True, "rank": 1, "billed": 100.0},
+            {"chosen": False, "rank": 2, "billed": 50.0},
+            {"chosen": False, "rank": 2, "billed": 200.0},
+            {"chosen": False, "plugin": "network_flow", "code": "not_enough_bandwidth"},
+        ]
+    ):
+        decision = decided(f"order-{number}", "gz-1" if fields["chosen"] else "bj-1", answer={"summary": ""})
+        IdcOutcome.objects.create(decision=decision, idc="gz-1", **fields)
+        if not fields["chosen"]:
+            IdcOutcome.objects.create(decision=decision, idc="bj-1", chosen=True, rank=1, billed=100.0)
+    page = text_of(logged_in(client))
+    assert "1 of the last 4 orders that could have come here did." in page
+    assert "Of the 2 that fitted and went elsewhere 1 would have added less to the bill here." in page
+    bars = page.partition('class="outcomes mt"')[2].partition("</div>")[0]
+    assert [text for text in ("came here", "fitted, went elsewhere", "not enough bandwidth") if text in bars] == [
+        "came here",
+        "fitted, went elsewhere",
+        "not enough bandwidth",
+    ]
+
+
+@pytest.mark.parametrize(("role", "offered"), [("operator", True), ("viewer", False)])
+def test_an_order_in_its_region_is_tried_from_here(client: Client, idc: Idc, role: str, offered: bool) -> None:
+    assert ('href="/console/try/?region=gz"' in text_of(logged_in(client, role))) is offered
 
 
 def test_somebody_of_one_tenant_sees_its_orders_alone(client: Client, idc: Idc) -> None:
