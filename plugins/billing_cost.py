@@ -89,9 +89,17 @@ BILL = _(
     "the line's last 30 days would have cost {with_order:,.0f} {currency} with the order instead of {without:,.0f}, "
     "{exact:,.0f} more"
 )
+BILL_AS_BEFORE = _(
+    "the line's last 30 days would have cost {with_order:,.0f} {currency} with the order as without it: nothing more "
+    "is billed"
+)
 BILL_BY_WEEK = _(
     "by the week that is known of the line, a month would cost {with_order:,.0f} {currency} with the order instead of "
     "{without:,.0f}, {exact:,.0f} more"
+)
+BILL_BY_WEEK_AS_BEFORE = _(
+    "by the week that is known of the line, a month would cost {with_order:,.0f} {currency} with the order as without "
+    "it: nothing more is billed"
 )
 COUNTED = _("{bill}; by the busiest hours, the commit and the room it counts as {formula:,.0f}")
 # With `method: exact`:
@@ -206,7 +214,8 @@ class BillingCost(Plugin):
         if isnan(month.added.item()):
             return None
         figures = {"exact": month.added.item(), "with_order": month.with_order.item(), "without": month.without.item()}
-        bill = Note(BILL if month.method == EXACT else BILL_BY_WEEK, {**numbers, **figures})
+        exact, by_week = (BILL, BILL_BY_WEEK) if round(figures["exact"]) else (BILL_AS_BEFORE, BILL_BY_WEEK_AS_BEFORE)
+        bill = Note(exact if month.method == EXACT else by_week, {**numbers, **figures})
         return Note(COUNTED if self.args.method == "formula" else AVERAGED, {**numbers, "bill": bill})
 
     def _without_bill(self, ctx: Cycle, part: Note) -> Note:

@@ -60,9 +60,17 @@ def test_it_works() -> None:
             line(), "the line's last 30 days would have cost 7,240 CNY with the order instead of 5,240, 2,000"
         ),
         pytest.param(line(days=7), "by the week that is known of the line, a month would cost 7,240 CNY"),
+        pytest.param(
+            line(commit_mbps=362),
+            "would have cost 7,240 CNY with the order as without it: nothing more is billed; by the busiest hours",
+        ),
+        pytest.param(
+            line(days=7, commit_mbps=362),
+            "a month would cost 7,240 CNY with the order as without it: nothing more is billed; by the busiest hours",
+        ),
         pytest.param(line(days=0), "the order's shape is not known, so all of it counts as flowing in the"),
     ],
-    ids=["exact", "weekly", "no traffic"],
+    ids=["exact", "weekly", "exact, under the commit", "weekly, under the commit", "no traffic"],
 )
 def test_the_note_of_the_score_says_the_same_bill(spec: LineSpec, sentence: str) -> None:
     note = decided({"ct": spec}).scores("bill")["a"].note
