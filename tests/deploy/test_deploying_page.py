@@ -14,9 +14,11 @@ import psycopg2
 import pytest
 from psycopg2.extensions import ISOLATION_LEVEL_AUTOCOMMIT
 
+from idcsched.config import checks
+from idcsched.web import health
 from tests.deploy.compose import OWN, Compose
-from tests.docs.pages import blocks, page, section
-from tests.e2e.installation import wait_for
+from tests.docs.pages import blocks, page, section, tables
+from tests.e2e.installation import Installation, wait_for
 from tests.outbound.peers import Peer
 from tests.placement.receiving import received, receiver
 from tests.servers import nginx, postgresql
@@ -68,6 +70,22 @@ def test_it_works(installation: Compose) -> None:
         placed = ordered(installation, token, portal)
         restored_decisions_replay(installation, token, answer["decision_id"])
         the_order_goes_on(installation, token, portal, placed)
+
+
+def test_the_signs_of_what_is_wrong_are_those_that_are_shown(tmp_path: Path) -> None:
+    (table,) = tables(section(PAGE, "When it does not start"))
+    shown = [part for row in table for part in row["what one sees"].split(" … ")]
+    wrong = Installation(tmp_path, SECRET_KEY_FILE=str(tmp_path / "none"), WEB_WORKERS="many").tried("check")
+    said = wrong.stderr + "".join(Path(str(each.__file__)).read_text(encoding="utf-8") for each in (checks, health))
+    for sign in (
+        "idcsched.E003",
+        "idcsched.E001",
+        "cannot be read: ",
+        "does not start with wrong settings",
+        "not migrated",
+    ):
+        assert any(sign in each for each in shown), sign
+        assert sign in said
 
 
 def administrator_and_token(installation: Compose) -> str:
