@@ -20,7 +20,7 @@ from tests.servers import free_port
 from tests.servers.otlp import collector
 from tests.servers.postgresql import new_database
 
-pytestmark = pytest.mark.postgresql
+pytestmark = [pytest.mark.postgresql, pytest.mark.long]
 
 WORKER = (sys.executable, "-m", "celery", "-A", "idcsched.celery", "worker", "--concurrency", "2")
 WORLD = """
