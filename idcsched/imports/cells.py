@@ -132,7 +132,10 @@ class Share(Number):
 
     def read(self, value: Any) -> Any:
         text = unicodedata.normalize("NFKC", str(value)).strip()
-        return super().read(text[:-1]) / 100 if text.endswith("%") else super().read(value)
+        share: float = super().read(text[:-1]) / 100 if text.endswith("%") else super().read(value)
+        if not 0.0 < share <= 1.0:
+            raise Invalid("out_of_range", _("{text} is not above 0 and at most 100%, which is 1"), text=text[:40])
+        return share
 
 
 class Whole(Number):

@@ -9,7 +9,8 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -18,17 +19,17 @@ from django.db import transaction
 from idcsched.accounts.roles import Principal
 from idcsched.audit.bulk import ENOUGH
 from idcsched.framework.errors import Conflict, FieldError, Forbidden, IdcschedError, Invalid
-from idcsched.framework.messages import _
+from idcsched.framework.messages import Message, _
 from idcsched.inventory import services
 from idcsched.inventory.choices import AffinityKind, Status
 from idcsched.inventory.labels import RegionTree
-from idcsched.inventory.models import Idc, Isp
+from idcsched.inventory.models import Idc, Isp, Region
 from idcsched.inventory.scope import idcs_within
 
 from .cells import KEEP, as_json
 from .models import Missing
 from .reading import Contents, Entry, Fault
-from .resources import AFFINITIES, IDCS, KINDS, LINES, REGIONS, TAINTS, Kind
+from .resources import AFFINITIES, IDCS, ISPS, KINDS, LINES, REGIONS, TAINTS, Kind
 
 __all__ = ["Outcome", "Progress", "RowChange", "import_inventory"]
 
@@ -37,6 +38,13 @@ FEW = 1000
 """Up to so many codes are looked up by name; for more of them all rows are read."""
 UNKNOWN = {"unknown_region": "regions", "unknown_isp": "isps", "unknown_idc": "idcs"}
 """The codes of errors about a reference to an unknown row, with the kind of that row."""
+REFERENCES: Mapping[str, tuple[Kind, str, Message]] = {
+    "region": (REGIONS, "unknown_region", _("there is no region {name}")),
+    "parent": (REGIONS, "unknown_region", _("there is no region {name}")),
+    "isp": (ISPS, "unknown_isp", _("there is no ISP {name}")),
+    "idc": (IDCS, "unknown_idc", _("there is no IDC {name}")),
+}
+"""The columns that name other rows: the kind of these, and the error about a name that none of them has."""
 NO_ENTRY = Entry(file="", row="", values={})
 Key = tuple[Any, ...]
 Progress = Callable[[int, int], None]
@@ -125,6 +133,7 @@ class _Import:
         self._missing = missing
         self._progress = progress
         self._faults = list(contents.faults)
+        self._known: dict[Kind, frozenset[str]] = {}
         self._refused: set[tuple[str, Any]] = set()
         """Kind and code of refused rows; references to such a row are not reported as faults."""
         self._changes: list[RowChange] = []
@@ -141,9 +150,12 @@ class _Import:
     def run(self) -> Outcome:
         """Write the kinds in an order in which references exist already; delete missing rows in the reverse order.
 
-        Refused rows are left out, so that the faults of the others are found as well.
+        A refused row is written without what was refused, and a name that no row has gets one, so that all faults are
+        found at once; with faults, all that is written is rolled back.
         """
         kinds = [kind for kind in KINDS if kind.name in self._contents.entries]
+        for kind in kinds:
+            self._check_references(kind)
         missing = [(kind, self._write(kind)) for kind in kinds if len(self._faults) < ENOUGH]
         if not self._faults and self._missing == Missing.DELETE:
             for kind, rows in reversed(missing):
@@ -172,6 +184,40 @@ class _Import:
         if kind is IDCS and self._missing == Missing.RETIRE and not self._faults:
             self._retire(missing)
         return missing
+
+    def _check_references(self, kind: Kind) -> None:
+        """Note the names that neither the inventory nor the files have, and make a row of each."""
+        for column in REFERENCES.keys() & kind.fields.keys():
+            referred, code, sentence = REFERENCES[column]
+            for entry in self._contents.entries[kind.name]:
+                name = entry.values.get(column)
+                if isinstance(name, str) and name not in self._names(referred) and len(self._faults) < ENOUGH:
+                    self._fault(kind, entry, FieldError("", code, sentence, {"name": name}), column)
+                    self._stand_in(referred, name)
+
+    def _names(self, kind: Kind) -> frozenset[str]:
+        """Return the names of regions, ISPs or IDCs in the inventory and in the files."""
+        if kind not in self._known:
+            rows = [row.values for row in self._contents.entries.get(kind.name, ())]
+            aliases = {alias for row in rows for alias in row.get("aliases") or () if isinstance(alias, str)}
+            codes = {row["code"] for row in rows if "code" in row} | set(
+                kind.get_queryset().values_list("code", flat=True)
+            )
+            if kind is ISPS:
+                aliases |= {alias for isp in Isp.objects.all() for alias in isp.aliases}
+            self._known[kind] = frozenset(codes | aliases)
+        return self._known[kind]
+
+    def _stand_in(self, kind: Kind, name: Any) -> None:
+        """Make a row of that name, for what refers to it; nothing where no row can have the name."""
+        document = {"code": name}
+        if kind is IDCS:
+            if not Region.objects.exists():
+                self._stand_in(REGIONS, "none")
+            document["region"] = Region.objects.values_list("code", flat=True)[:1][0]
+        if not kind.get_queryset().filter(code=name).exists():
+            with suppress(IdcschedError):
+                kind.create([document])
 
     def _match(self, kind: Kind) -> tuple[list[Step], list[Step], list[Any]]:
         """Return the steps that create, those that update, and the missing rows; a few queries, however many rows."""
@@ -245,7 +291,7 @@ class _Import:
     def _write_chunks(
         self, kind: Kind, steps: Sequence[Step], action: str, write: Callable[[Sequence[Step]], Sequence[Any]]
     ) -> None:
-        """Write the steps chunk by chunk; if some steps of a chunk are refused, the others are tried again."""
+        """Write the steps chunk by chunk; if some are refused, the chunk is tried again without what was refused."""
         size = len(steps) if kind.whole else CHUNK
         for start in range(0, len(steps), size or 1):
             chunk = steps[start : start + size]
@@ -255,7 +301,8 @@ class _Import:
                     written = write(chunk)
                 except IdcschedError as error:
                     refused = self._refuse(kind, chunk, error)
-                    chunk = [step for index, step in enumerate(chunk) if index not in refused] if refused else []
+                    rest = [self._without(kind, step, refused.get(index, set())) for index, step in enumerate(chunk)]
+                    chunk = [step for step in rest if step is not None] if refused else []
                 else:
                     if not self._faults:
                         for step, old, row in zip(chunk, before, written, strict=True):
@@ -264,16 +311,28 @@ class _Import:
                     break
             self._advance(min(size, len(steps) - start))
 
-    def _refuse(self, kind: Kind, steps: Sequence[Step], error: IdcschedError) -> set[int]:
-        """Note the errors that a service raised about the steps; return the indices of the refused steps."""
-        refused = set()
+    def _without(self, kind: Kind, step: Step, refused: set[str]) -> Step | None:
+        """Return the step without the refused columns; None: nothing can be judged without them."""
+        if not refused:
+            return step
+        rest = {name: value for name, value in step.changes.items() if name not in refused}
+        if refused <= step.changes.keys() - {*kind.key}:
+            return replace(step, changes=rest)
+        if step.row is None and kind in (REGIONS, ISPS, IDCS):
+            self._stand_in(kind, step.entry.values.get("code"))
+        return None
+
+    def _refuse(self, kind: Kind, steps: Sequence[Step], error: IdcschedError) -> dict[int, set[str]]:
+        """Note the errors that a service raised about the steps; return the refused columns by the step's index."""
+        refused: dict[int, set[str]] = {}
         for field_error in _field_errors(error):
             index, _, pointer = field_error.pointer.removeprefix("/").partition("/")
             if not index.isdigit():
                 self._faults.append(Fault(error=field_error))
                 continue
-            refused.add(int(index))
-            self._fault(kind, steps[int(index)].entry, field_error, pointer.split("/", 1)[0])
+            column = pointer.split("/", 1)[0]
+            refused.setdefault(int(index), set()).add(column)
+            self._fault(kind, steps[int(index)].entry, field_error, column)
         return refused
 
     def _fault(self, kind: Kind, entry: Entry, error: FieldError, column: str) -> None:

@@ -189,6 +189,80 @@ def test_a_document_is_refused(idc, document, expected):
     assert (row, column, code) == expected or (code == "too_deep" and expected[2] == "malformed_json")
 
 
+WRONG = {
+    "regions": [
+        {"code": "east", "latitude": 91},
+        {"code": "west", "parent": "wset"},
+    ],
+    "idcs": [
+        {"code": "a", "region": "sout", "stock": {"cpu": -1}, "tier": "egde", "lines": [{"isp": "ct"}]},
+        {
+            "code": "b",
+            "region": "south",
+            "latitude": 91,
+            "lines": [{"isp": "ctt", "purchased_mbps": -5, "max_level": 1.75}],
+        },
+        {
+            "code": "c",
+            "region": "east",
+            "longitude": 200,
+            "status": "gone",
+            "lines": [{"isp": "ct", "purchased_mbps": 10}],
+        },
+    ],
+    "lines": [{"idc": "d", "isp": "ct", "purchased_mbps": 10, "commit_mbps": -1}],
+    "taints": [{"idc": "d", "key": "k", "effect": "NoShedule"}, {"idc": "a", "key": "", "effect": "NoSchedule"}],
+}
+ALL_WRONG = {
+    ("/regions/0", "latitude"),
+    ("/regions/1", "parent"),
+    ("/idcs/0", "region"),
+    ("/idcs/0", "stock_cpu"),
+    ("/idcs/0", "tier"),
+    ("/idcs/0/lines/0", "purchased_mbps"),
+    ("/idcs/1", "latitude"),
+    ("/idcs/1/lines/0", "isp"),
+    ("/idcs/1/lines/0", "purchased_mbps"),
+    ("/idcs/1/lines/0", "max_level"),
+    ("/idcs/2", "longitude"),
+    ("/idcs/2", "status"),
+    ("/lines/0", "idc"),
+    ("/lines/0", "commit_mbps"),
+    ("/taints/0", "idc"),
+    ("/taints/0", "effect"),
+    ("/taints/1", "key"),
+}
+
+
+def test_faults_hide_no_others(idc):
+    """Neither what lies below a faulty IDC, nor what stands beside an unknown name."""
+    found = imported({"all.json": WRONG}).faults
+    assert {(fault.row, fault.column) for fault in found} == ALL_WRONG
+    assert len(found) == len(ALL_WRONG)
+    assert not Idc.objects.filter(code__in="abcd").exists()
+
+
+def test_once_all_are_mended_there_are_no_more(idc):
+    files = {
+        "regions": [{"code": "east", "latitude": 9, "longitude": 20}, {"code": "west", "parent": "south"}],
+        "idcs": [
+            {"code": "a", "region": "south", "stock": {"cpu": 1}, "lines": [{"isp": "ct", "purchased_mbps": 1}]},
+            {"code": "b", "region": "south", "lines": [{"isp": "ct", "purchased_mbps": 5, "max_level": 0.75}]},
+            {"code": "c", "region": "east", "lines": [{"isp": "ct", "purchased_mbps": 10}]},
+        ],
+        "lines": [{"idc": "gz-ct-01", "isp": "ct", "code": "ct-2", "purchased_mbps": 10, "commit_mbps": 1}],
+        "taints": [{"idc": "a", "key": "k", "effect": "NoSchedule"}],
+    }
+    assert not faults(imported({"all.json": files}))
+
+
+@pytest.mark.parametrize("level", ["175%", "1.75", "0", "-5%"])
+def test_a_level_out_of_range_is_said_in_both_ways_to_write_one(idc, level):
+    (fault,) = imported({"lines.csv": f"idc,isp,max_level\ngz-ct-01,ct,{level}\n"}).faults
+    assert (fault.row, fault.column, fault.error.code) == ("2", "max_level", "out_of_range")
+    assert str(fault.error) == f"{level} is not above 0 and at most 100%, which is 1"
+
+
 def test_all_that_is_wrong_is_said_at_once_by_row_and_column(idc):
     outcome = imported(
         {

@@ -53,9 +53,12 @@ def test_a_dry_run_shows_each_change_and_makes_none(idcs):
 def test_errors_name_row_and_column_and_nothing_is_imported(idcs):
     idcs.write_text("code,region,stock_cpu\nnew,440100,5\ngz-02,nowhere,-1\n", "utf-8")
     err = StringIO()
-    with pytest.raises(CommandError, match="nothing was imported: 1 error"):
+    with pytest.raises(CommandError, match="nothing was imported: 2 errors"):
         call_command("import_inventory", str(idcs), stdout=StringIO(), stderr=err)
-    assert err.getvalue() == "idcs.csv, 3, region: there is no region nowhere\n"
+    assert err.getvalue().splitlines() == [
+        "idcs.csv, 3, region: there is no region nowhere",
+        "idcs.csv, 3, stock_cpu: this must be at least 0",
+    ]
     assert Idc.objects.count() == 1
 
 
