@@ -50,8 +50,7 @@ def idc_labels(idc: Idc, tree: RegionTree) -> dict[str, str | frozenset[str]]:
     return {**idc.labels, **{key: value for key, value in facts.items() if value}}
 
 
-def terms_name(terms: Iterable[Term], kind: str, code: str) -> bool:
-    """Return whether a term names the row of that kind and code by the fact that stands for it."""
-    fact = CODE_FACTS.get(kind)
+def terms_name(terms: Iterable[Term], fact: str | None, code: str) -> bool:
+    """Return whether a term names the row of that code by the fact that stands for its kind; None: no fact does."""
     expressions = (expression for term in terms for expression in term.expressions())
     return any(expression.key == fact and code in (expression.values or ()) for expression in expressions)

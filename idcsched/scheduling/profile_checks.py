@@ -14,7 +14,7 @@ from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.ranges import without_range
-from idcsched.inventory.labels import terms_name
+from idcsched.inventory.labels import CODE_FACTS, terms_name
 from idcsched.inventory.selectors import Names
 from idcsched.outbound.literal_secrets import secret_parameter
 from metrics_ingest.models import Metric
@@ -125,7 +125,7 @@ def profiles_naming(kind: str, code: str) -> Iterator[str]:
         elif kind == RANGE:
             named = _needs_range(document, code)
         else:
-            named = terms_name(document.fallback or (), kind, code)
+            named = terms_name(document.fallback or (), CODE_FACTS.get(kind), code)
         if named:
             yield f"{Profile._meta.verbose_name} {profile.code}"
 

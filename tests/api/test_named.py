@@ -188,3 +188,22 @@ def test_the_admin_says_who_names_it(world: Api, client: Client, page: str) -> N
     assert f"in use by affinity {affinity['id']}" in said
     region.refresh_from_db()
     assert region.code == "south"
+
+
+def test_an_alias_that_a_profile_names_is_kept(world: Api) -> None:
+    world.call("PATCH", "/isps/ct/", {"aliases": ["telecom", "chinanet"]}, status=200)
+    fallback = [{"match_labels": {"idc/isp": "telecom"}}]
+    world.post("/profiles/", {"code": "p", "plugins": [], "fallback": fallback}, status=201)
+    for method, body in (("PATCH", {"aliases": ["chinanet"]}), ("DELETE", None)):
+        problem = world.call(method, "/isps/ct/", body, status=409)
+        assert (problem["code"], "profile p" in problem["detail"]) == ("in_use", True), problem["detail"]
+    world.call("PATCH", "/isps/ct/", {"aliases": ["telecom"]}, status=200)
+
+
+def test_a_tenant_whose_orders_an_affinity_is_about_is_kept(world: Api) -> None:
+    world.post("/tenants/", {"code": "live"}, status=201)
+    affinity = {"selector": EVERYWHERE, "kind": "forbid", "request_selector": {"match_labels": {"tenant": "live"}}}
+    made = world.post("/affinities/", affinity, status=201)
+    check_kept(world, "/tenants/live/", f"affinity {made['id']}")
+    world.call("DELETE", f"/affinities/{made['id']}/", status=204)
+    check_free(world, "/tenants/live/")

@@ -2,7 +2,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from idcsched.audit.bulk import apply_to_each, places, rows_create, rows_update
-from idcsched.audit.writing import refuse_unknown, row_delete, table_locked, write
+from idcsched.audit.naming import refuse_named
+from idcsched.audit.writing import below, refuse_unknown, row_delete, table_locked, write
 from idcsched.framework.errors import FieldError, Invalid
 from idcsched.framework.messages import _
 from idcsched.inventory.models import Isp
@@ -45,6 +46,8 @@ def isps_update(*, updates: Sequence[tuple[Isp, Mapping[str, Any]]]) -> list[Isp
 @write()
 def isp_delete(*, isp: Isp) -> None:
     """Remove an ISP without lines; raises NotFound, Conflict `in_use`."""
+    for alias in isp.aliases:
+        refuse_named(Isp.audit_kind, alias)
     row_delete(isp)
 
 
@@ -61,9 +64,16 @@ def _new(document: Mapping[str, Any]) -> Isp:
 
 
 def _update(updates: Sequence[tuple[Isp, Mapping[str, Any]]], pointers: Sequence[str]) -> list[Isp]:
+    """Change ISPs; a selector may name an ISP by an alias, so no alias that one names can be taken away."""
     table_locked(Isp)
+    before = Isp.objects.in_bulk([isp.pk for isp, _ in updates])
     isps = rows_update(updates, allowed=FIELDS, pointers=pointers)
     _refuse_taken_names(isps, pointers)
+    for isp, pointer in zip(isps, pointers, strict=True):
+        for alias in before[isp.pk].aliases:
+            if alias not in (isp.code, *isp.aliases):
+                with below(pointer):
+                    refuse_named(Isp.audit_kind, alias)
     return isps
 
 
