@@ -6,7 +6,7 @@ from idcsched.accounts.known_codes import codes_register
 
 class PlacementConfig(AppConfig):
     name = "idcsched.placement"
-    verbose_name = _("placements")
+    verbose_name = _("orders")
 
     def ready(self) -> None:
         from . import checks, provider_rows  # noqa: F401, PLC0415 - models can't be imported earlier

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from django.apps import apps
 from django.test import Client
 from django.urls import reverse
 
@@ -59,3 +60,12 @@ def test_the_page_tells_what_it_holds_and_what_happened(placement: Placement) ->
     assert reverse("admin:scheduling_decision_change", args=[placement.decision_id]) in told
     assert [event.move for event in page.context["events"]] == ["reserve"]
     assert "&quot;claims&quot;" in told
+
+
+def test_headings_begin_with_a_capital(placement: Placement) -> None:
+    page = reader(None).get(reverse("admin:placement_placement_change", args=[placement.pk])).content.decode()
+    assert "<summary>Request</summary>" in page
+
+
+def test_the_group_is_called_otherwise_than_the_list(placement: Placement) -> None:
+    assert apps.get_app_config("placement").verbose_name != Placement._meta.verbose_name_plural
