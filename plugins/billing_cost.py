@@ -101,10 +101,10 @@ BILL_BY_WEEK_AS_BEFORE = _(
     "by the week that is known of the line, a month would cost {with_order:,.0f} {currency} with the order as without "
     "it: nothing more is billed"
 )
-COUNTED = _("{bill}; by the busiest hours, the commit and the room it counts as {formula:,.0f}")
+COUNTED = _("{part}; by the busiest hours, the commit and the room it counts as {formula:,.0f}")
 # With `method: exact`:
 AVERAGED = _(
-    "{bill}; by the busiest hours, the commit and the room it counts as {formula:,.0f}; on average as {total:,.0f}"
+    "{part}; by the busiest hours, the commit and the room it counts as {formula:,.0f}; on average as {total:,.0f}"
 )
 TOO_SHORT = _("{part}; too little is known of the line's last 30 days for an exact bill")
 NOT_LOADED = _("{part}; the last 30 days of the lines are not loaded here, so there is no exact bill")
@@ -216,7 +216,7 @@ class BillingCost(Plugin):
         figures = {"exact": month.added.item(), "with_order": month.with_order.item(), "without": month.without.item()}
         exact, by_week = (BILL, BILL_BY_WEEK) if round(figures["exact"]) else (BILL_AS_BEFORE, BILL_BY_WEEK_AS_BEFORE)
         bill = Note(exact if month.method == EXACT else by_week, {**numbers, **figures})
-        return Note(COUNTED if self.args.method == "formula" else AVERAGED, {**numbers, "bill": bill})
+        return Note(COUNTED if self.args.method == "formula" else AVERAGED, {**numbers, "part": bill})
 
     def _without_bill(self, ctx: Cycle, part: Note) -> Note:
         if self.args.method == "formula":

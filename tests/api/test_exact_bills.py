@@ -63,6 +63,13 @@ def test_it_works(portal: Api) -> None:
     assert "would have cost 10,000 CNY with the order instead of 8,000, 2,000 more" in score["note"]
 
 
+def test_the_note_is_in_the_reader_s_language_as_a_whole(portal: Api) -> None:
+    told = portal.call("POST", "/schedule/", ASKED, status=200, accept_language="zh-hans")
+    note = told["candidates"][0]["scores"]["bill"]["note"]
+    assert "加上本单，线路最近 30 天的账单为 10,000 CNY" in note
+    assert "the line's" not in note
+
+
 def test_the_bill_is_data_wherever_money_is_spoken_of(portal: Api, line: Line) -> None:
     """The candidate, the placement, the next machine, and what was committed later say the same bill."""
     advice = portal.schedule(**ASKED)
