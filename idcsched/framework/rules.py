@@ -9,7 +9,7 @@ from .messages import Message, _
 
 __all__ = ["VERSION", "Change", "changes_since"]
 
-VERSION = 4
+VERSION = 5
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -35,6 +35,8 @@ CHANGES = (
     Change(3, _("commits of contracts by daily peak and by volume count")),
     Change(3, _("by volume all that an order moves is billed, not only what flows in the line's busiest hours")),
     Change(4, _("where no line carries an order, the one that lacks least counts, whatever the profile chooses by")),
+    Change(5, _("raw values and the figures of reasons are rounded, to six decimals or, below 1, six digits")),
+    Change(5, _("where nothing more is billed, the note of billing_cost says that in other words")),
 )
 
 
