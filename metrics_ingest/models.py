@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.audit.models import Recorded
 from idcsched.db.fields import ENORMOUS, CodeField, NumberField, between, one_of, unique
+from idcsched.db.names import code_and_name
 from idcsched.feed.models import Topic
 from idcsched.inventory.models import Idc, Line
 from metrics_ingest.sources.models import CounterReadings, Run, RunState, Source
@@ -85,7 +86,7 @@ class Metric(Recorded):
         ]
 
     def __str__(self) -> str:
-        return f"{self.code} {self.name}".rstrip()
+        return code_and_name(self.code, self.name)
 
 
 class Subject(models.Model):

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.audit.models import Recorded
 from idcsched.db.fields import AmountField, CodeField, DocumentField, NumberField, between, one_of, unique
+from idcsched.db.names import code_and_name
 from idcsched.feed.models import Topic
 
 from .checks import alias_list, label_map, selector_document, taint_key
@@ -85,7 +86,7 @@ class Region(Located, Recorded):
         ]
 
     def __str__(self) -> str:
-        return f"{self.code} {self.name}".rstrip()
+        return code_and_name(self.code, self.name)
 
 
 class Isp(Recorded):
@@ -105,7 +106,7 @@ class Isp(Recorded):
         constraints = [unique("code", name="isp_code_unique")]
 
     def __str__(self) -> str:
-        return f"{self.code} {self.name}".rstrip()
+        return code_and_name(self.code, self.name)
 
 
 class Idc(Located, Recorded):
@@ -146,7 +147,7 @@ class Idc(Located, Recorded):
         ]
 
     def __str__(self) -> str:
-        return f"{self.code} {self.name}".rstrip()
+        return code_and_name(self.code, self.name)
 
 
 class Line(Recorded):

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
@@ -136,6 +137,16 @@ def test_a_taint_that_is_to_come_is_not_said_to_be_there(client: Client, idc: Id
     operator = logged_in(client)
     assert "gz-1 will be tainted: switch:NoSchedule" in operator.post(PAGE, form, follow=True).content.decode()
     assert "taint planned" in text_of(client, "/console/").partition('id="i-gz-1"')[2].partition("</a>")[0]
+
+
+def test_a_taint_is_planned_for_sunday_night_at_one_choice(client: Client, idc: Idc) -> None:
+    client.cookies["zone"] = "Asia%2FTokyo"
+    logged_in(client).post(PAGE, {"key": "switch", "effect": "NoSchedule", "lasts": "sunday"})
+    taint = Taint.objects.get()
+    assert taint.ends_at
+    assert f"{taint.ends_at.astimezone(ZoneInfo('Asia/Tokyo')):%a %H:%M}" == "Sun 05:00"
+    assert taint.starts_at
+    assert taint.ends_at - taint.starts_at <= 4 * HOUR
 
 
 def test_the_times_of_a_taint_are_the_reader_s(client: Client, idc: Idc) -> None:

@@ -32,6 +32,18 @@ def test_the_lineage_goes_up(guangzhou):
 
 
 @pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        pytest.param("Guangzhou", "gz Guangzhou", id="a name of its own"),
+        pytest.param("gz", "gz", id="the code again"),
+        pytest.param("", "gz", id="no name"),
+    ],
+)
+def test_what_people_are_shown_of_it(name, shown):
+    assert str(region_create(code="gz", name=name)) == shown
+
+
+@pytest.mark.parametrize(
     ("fields", "pointer", "code"),
     [
         pytest.param({"code": "华南"}, "/code", "invalid_code", id="a code that is not ASCII"),

@@ -127,6 +127,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an effect that is not there": ({"effect": "NoWay"}, "effect"),
     "a duration that is not offered": ({"lasts": "-1"}, "lasts"),
     "both a duration and an end": ({"lasts": "1", "ends_at_0": "2027-01-01", "ends_at_1": "00:00"}, "ends_at"),
+    "both a night and a start": ({"lasts": "night", "starts_at_0": "2027-01-01", "starts_at_1": "00:00"}, "lasts"),
     "half a time": ({"starts_at_0": "2027-01-01", "starts_at_1": "noon"}, "starts_at"),
 }
 

@@ -116,7 +116,7 @@ class IdcAdmin(ServiceAdmin):
         delete=lambda row: services.idc_delete(idc=row),
     )
     offers = {"provider": lambda: [(code, code) for code in codes_offered("provider")]}
-    list_display = ["code", "name", "region", "tier", "state", "levels", "marks", "partition", "provider"]
+    list_display = ["code", "name", "region", "tier", "state", "levels", "marks"]  # what fits; the filters have more
     list_filter = [
         ("region", AutocompleteSelectMultipleFilter),
         ("status", ChoicesDropdownFilter),

@@ -1,6 +1,7 @@
 """The forms by which operators taint one IDC or many, for a chosen time."""
 
-from datetime import timedelta
+from collections.abc import Container
+from datetime import datetime, time, timedelta
 from typing import Any
 
 from django import forms
@@ -13,7 +14,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from idcsched.inventory.models import Idc, Taint
 
-__all__ = ["FIELDS", "LASTS", "SelectionTaintForm", "TaintForm"]
+__all__ = ["FIELDS", "LASTS", "SelectionTaintForm", "TaintForm", "next_night"]
 
 FIELDS = ["key", "value", "effect", "lasts", "starts_at", "ends_at", "reason"]
 """The fields of a taint, in the order of the page."""
@@ -25,7 +26,22 @@ LASTS = [
     ("8", _("8 hours")),
     ("24", _("1 day")),
     ("168", _("1 week")),
+    ("night", _("tonight, 01:00 to 05:00")),
+    ("sunday", _("on Sunday, 01:00 to 05:00")),
 ]
+NIGHTS = {"night": range(7), "sunday": [6]}
+"""The weekdays, 0 for a Monday, whose nights a choice is about."""
+
+
+def next_night(now: datetime, weekdays: Container[int]) -> tuple[datetime, datetime]:
+    """Return the next 01:00 to 05:00 of these weekdays, or what is left of it, by the clock of the user's zone."""
+    today = timezone.localtime(now).date()
+    nights = (
+        [timezone.make_aware(datetime.combine(today + timedelta(days=days), time(hour))) for hour in (1, 5)]
+        for days in range(8)
+        if (today + timedelta(days=days)).weekday() in weekdays
+    )
+    return next((max(start, now), end) for start, end in nights if end > now)
 
 
 class SelectionTaintForm(forms.ModelForm):
@@ -48,7 +64,12 @@ class SelectionTaintForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         hours = cleaned.get("lasts")
-        if hours and cleaned.get("ends_at"):
+        if hours in NIGHTS:
+            if cleaned.get("starts_at") or cleaned.get("ends_at"):
+                self.add_error("lasts", _("Choose a night, or give start and end, not both."))
+            else:
+                cleaned["starts_at"], cleaned["ends_at"] = next_night(timezone.now(), NIGHTS[hours])
+        elif hours and cleaned.get("ends_at"):
             self.add_error("ends_at", _("Say how long it lasts or when it ends, not both."))
         elif hours and "starts_at" in cleaned:
             cleaned["starts_at"] = cleaned["starts_at"] or timezone.now()
