@@ -2,7 +2,9 @@
 
 import importlib.util
 import json
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -83,22 +85,20 @@ def test_the_filter_shown_filters(one_at_a_time: list[ModuleType]) -> None:
     check_plugin(kind)
 
 
-def test_the_filter_of_all_idcs_shown_filters(tmp_path: Path) -> None:
-    (source,) = blocks(section(PAGE, "A filter"), "python")
-    file = tmp_path / "shown_filter.py"
-    file.write_text(source, encoding="utf-8")
-    kind = imported(file).Clean
-    grids = world({"coal": {"metrics": {"grid_co2": 800}}, "hydro": {"metrics": {"grid_co2": 40}}, "silent": {}})
-    policies = {
-        policy: profile(("clean", "clean", {"on_missing": policy}), plugins=[kind]) for policy in ("pass", "reject")
-    }
-    rejections = {policy: decide_for(grids, compiled).rejections for policy, compiled in policies.items()}
-
-    assert rejections["pass"] == {"coal": "dirty_grid"}
-    assert rejections["reject"] == {"coal": "dirty_grid", "silent": "metric_unknown"}
-    check_plugin(kind)
-    check_plugin(kind, worlds=[grids], requests=[{}])
-    del sys.modules[file.stem]
+def test_the_filter_shown_passes_the_test_shown(tmp_path: Path) -> None:
+    plugin, test = blocks(section(PAGE, "A filter"), "python")
+    (tmp_path / "idcsched_clean.py").write_text(plugin, encoding="utf-8")
+    (tmp_path / "test_clean.py").write_text(test, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", tmp_path]
+    done = subprocess.run(
+        [*command, tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path.cwd())},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "5 passed" in done.stdout
 
 
 def test_every_cure_is_named() -> None:
