@@ -223,14 +223,14 @@ class BandwidthHistory(models.Model):
     `hours` holds 720 little-endian float32: the mean Mbps of each hour before `until`, a midnight in the billing zone,
     oldest first; NaN stands for hours of which nothing is known. `known_slots` counts the five-minute values in them.
     `measured` holds 61 more, figures of the same days by five-minute values, in the order of
-    `metrics_ingest.billing.figures.measured_of_days`; none, where the row is of an older version.
+    `metrics_ingest.billing.figures.measured_of_days`; null where an older version wrote the row.
     """
 
     line = models.OneToOneField(Line, models.CASCADE, verbose_name=_("line"), related_name="bandwidth_history")
     hours = models.BinaryField(_("hourly means"))
     until = models.DateTimeField(_("end of the hours"))
     known_slots = models.PositiveIntegerField(_("five-minute values in them"))
-    measured = models.BinaryField(_("figures of the days"), default=b"")
+    measured = models.BinaryField(_("figures of the days"), null=True)
 
     class Meta:
         verbose_name = _("bandwidth history")

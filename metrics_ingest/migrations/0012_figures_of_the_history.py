@@ -12,6 +12,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="bandwidthhistory",
             name="measured",
-            field=models.BinaryField(default=b"", verbose_name="figures of the days"),
+            field=models.BinaryField(null=True, verbose_name="figures of the days"),
         ),
     ]
