@@ -52,6 +52,7 @@ NOT_RUN = {
     ("docs/plugins.md", "from idcsched_carbon"): PLUGIN,
     ("docs/plugins.md", ".venv/bin/pip"): "installs into the environment of all tests; tests/third_party has its own",
     ("docs/plugins.md", "from typing import Annotated"): "tests/docs/test_writing_plugins.py runs it",
+    ("docs/plugins.md", "import pytest\nfrom idcsched_clean"): "tests/docs/test_writing_plugins.py runs it",
     ("docs/plugins.md", f"{CYCLE}from idcsched.framework.normalize"): PLUGIN,
     ("docs/plugins.md", f"{CYCLE}from idcsched.framework.messages"): PLUGIN,
     ("docs/provisioning.md", "from collections.abc"): DRIVER,
@@ -197,8 +198,11 @@ def told_of_a_placement(reader: Reader) -> None:
         until(lambda: delivered(caller, sent_again) >= 2, "the callback once more", seconds=60)
         assert printed.read_text() == "order-8812 reserved\n"
         the_receiver_refuses_what_is_not_genuine(url, secret_bytes(made["secret"]))
-    assert [*delivery["payload"]["data"]] == [*shown["data"]]
-    assert not list(differs({**shown, "data": {**shown["data"], "lines": []}}, delivery["payload"], values=False))
+    data = delivery["payload"]["data"]
+    assert (data["bill"], data.pop("bill_unknown")) == (None, "no_bandwidth"), "the page has the bill of another order"
+    assert [*data] == [*shown["data"]]
+    without_bill = {**shown, "data": {**shown["data"], "lines": [], "bill": None}}
+    assert not list(differs(without_bill, delivery["payload"], values=False))
 
 
 def delivered(caller: Caller, delivery: Mapping[str, Any]) -> int:
