@@ -22,7 +22,7 @@ from tests.servers.postgresql import new_database
 
 pytestmark = [pytest.mark.long, pytest.mark.postgresql, pytest.mark.timeout(300)]
 
-PREVIOUS: Final = "64e20ee633a32ddfbb38ceb0b421b2f80c0c288d"
+PREVIOUS: Final = "ded32f886478dfb3a61fc035274dcb91a7d9a64e"
 """The commit of the previous version, whose last migrations tests/db/test_migrations.py has."""
 CELERY = (sys.executable, "-m", "celery", "-A", "idcsched.celery")
 SETTINGS = {"SECRET_KEY": "k" * 50, "OUTBOUND_HOSTS": "127.0.0.0/8"}
