@@ -148,7 +148,9 @@ class ShapeFact:
     """How the traffic of a tenant's business is spread over a week; without a tenant, of that business of any tenant.
 
     `hours` are the 168 hours of a week from Monday 00:00 of the billing zone, as shares of the busiest. A shape that
-    was learnt rests on so many `lines` and `days` of traffic; None: an operator has entered it.
+    was learnt rests on so many `lines` and `days` of traffic; None: an operator has entered it. `error` is the mean
+    difference from the true shape that is to be expected, as a share of the shape's mean; records of earlier versions
+    do not have it.
     """
 
     business: str
@@ -156,6 +158,7 @@ class ShapeFact:
     hours: npt.NDArray[np.float32]
     lines: int | None = None
     days: int | None = None
+    error: float | None = None
 
     @property
     def learnt(self) -> bool:

@@ -19,10 +19,21 @@ BUSINESS, TENANT = "business", "tenant"
 
 ENTERED = _("its traffic counts by the shape of {business} that an operator has entered for {tenant}")
 ENTERED_FOR_ALL = _("its traffic counts by the shape of {business} that an operator has entered for all tenants")
-LEARNT = _("its traffic counts by the shape of {tenant}'s {business}, learnt from {lines} lines over {days} days")
+LEARNT = _(
+    "its traffic counts by the shape of {tenant}'s {business}, learnt from {lines} lines over {days} days with an "
+    "error of {error:.0%}"
+)
 LEARNT_OF_ALL = _(
+    "its traffic counts by the shape of all tenants' {business}, learnt from {lines} lines over {days} days with an "
+    "error of {error:.0%}"
+)
+LEARNT_WITHOUT_ERROR = _(
+    "its traffic counts by the shape of {tenant}'s {business}, learnt from {lines} lines over {days} days"
+)
+LEARNT_OF_ALL_WITHOUT_ERROR = _(
     "its traffic counts by the shape of all tenants' {business}, learnt from {lines} lines over {days} days"
 )
+"""For records of earlier versions, which do not have the error."""
 UNKNOWN_BUSINESS = _("its traffic counts as flat: no shape is known for {business}")
 NO_BUSINESS = _("its traffic counts as flat: the request has neither a shape nor a label `business`")
 
@@ -72,7 +83,9 @@ def shape_sentence(shape: OrderShape, labels: Mapping[str, str]) -> tuple[Messag
         if not shape.known.learnt:
             return ENTERED if shape.known.tenant else ENTERED_FOR_ALL, whose
         figures = {"lines": shape.known.lines, "days": shape.known.days}
-        return LEARNT if shape.known.tenant else LEARNT_OF_ALL, {**whose, **figures}
+        if shape.known.error is None:
+            return LEARNT_WITHOUT_ERROR if shape.known.tenant else LEARNT_OF_ALL_WITHOUT_ERROR, {**whose, **figures}
+        return LEARNT if shape.known.tenant else LEARNT_OF_ALL, {**whose, **figures, "error": shape.known.error}
     if shape.source == "request":
         return None
     return (UNKNOWN_BUSINESS, {"business": business}) if business else (NO_BUSINESS, {})

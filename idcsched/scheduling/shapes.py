@@ -135,9 +135,9 @@ def shape_is_of(principal: Principal, shape: Shape) -> bool:
 
 def shapes_known() -> Iterator[ShapeFact]:
     """Yield the shape in force of each business as the engine takes it: the one entered, or else the learnt one."""
-    columns = ("tenant__code", "business", "entered", "learnt", "learnt_lines", "learnt_days")
+    columns = ("tenant__code", "business", "entered", "learnt", "learnt_lines", "learnt_days", "learnt_error")
     shapes = Shape.objects.filter(Q(entered__isnull=False) | Q(learnt__isnull=False))
-    for tenant, business, entered, learnt, lines, days in shapes.order_by("id").values_list(*columns):
-        evidence = {} if entered is not None else {"lines": round(lines), "days": round(days)}
+    for tenant, business, entered, learnt, lines, days, error in shapes.order_by("id").values_list(*columns):
+        evidence = {} if entered is not None else {"lines": round(lines), "days": round(days), "error": error}
         hours = hours_of_a_week(learnt if entered is None else entered).astype(np.float32)
         yield ShapeFact(tenant=tenant or "", business=business, hours=hours, **evidence)

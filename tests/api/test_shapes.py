@@ -133,7 +133,7 @@ def test_a_learnt_shape_prices_the_next_order(seed: Api) -> None:
     shapes_learnt_store(learned={(None, "live"): LEARNT}, now=NIGHT)
     assert priced(seed) == (
         "learnt",
-        "its traffic counts by the shape of all tenants' live, learnt from 14 lines over 41 days",
+        "its traffic counts by the shape of all tenants' live, learnt from 14 lines over 41 days with an error of 7%",
     )
     (row,) = seed.get("/shapes/")["results"]
     assert (row["entered"], row["in_force"]) == (None, "learnt")
@@ -168,7 +168,10 @@ def test_what_is_entered_comes_before_what_is_learnt(seed: Api) -> None:
     path = f"/shapes/{entered['id']}/"
     seed.call("DELETE", path, status=204)
     assert seed.get(path)["in_force"] == "learnt"
-    assert priced(seed)[1] == "its traffic counts by the shape of all tenants' live, learnt from 14 lines over 41 days"
+    assert (
+        priced(seed)[1]
+        == "its traffic counts by the shape of all tenants' live, learnt from 14 lines over 41 days with an error of 7%"
+    )
     seed.call("PATCH", path, {"entered": DAY}, status=200)
     assert seed.call("PATCH", path, {"entered": None}, status=200)["in_force"] == "learnt"
     seed.call("DELETE", path, status=204)
@@ -198,7 +201,7 @@ def test_a_decision_keeps_the_learnt_shape_that_it_was_priced_by(seed: Api) -> N
     assert replayed["identical"]
     assert (
         replayed["again"]["shape_note"]
-        == "its traffic counts by the shape of all tenants' live, learnt from 14 lines over 41 days"
+        == "its traffic counts by the shape of all tenants' live, learnt from 14 lines over 41 days with an error of 7%"
     )
 
 

@@ -62,7 +62,7 @@ def test_it_works() -> None:
 
 def test_what_was_known_of_the_business_is_kept() -> None:
     hours = np.linspace(0.0, 1.0, 168, dtype=np.float32)
-    live = ShapeFact(tenant="cn", business="live", hours=hours, lines=14, days=41)
+    live = ShapeFact(tenant="cn", business="live", hours=hours, lines=14, days=41, error=0.06)
     others = [ShapeFact(tenant="cn", business="vod", hours=hours), ShapeFact(tenant="us", business="live", hours=hours)]
     picture = snapshot(replace(sample_world(), shapes=(*others, live)))
     asked = request(picture, machines=[{"bandwidth_mbps": 40}])
@@ -70,7 +70,7 @@ def test_what_was_known_of_the_business_is_kept() -> None:
 
     inputs = unpack(pack(inputs_of(asked, picture, now=NOW, reference="", labels=labels)))
     (kept,) = inputs.snapshot().shapes.values()
-    assert (kept.tenant, kept.business, kept.lines, kept.days) == ("cn", "live", 14, 41)
+    assert (kept.tenant, kept.business, kept.lines, kept.days, kept.error) == ("cn", "live", 14, 41, 0.06)
     assert kept.hours.tolist() == hours.tolist()
 
 
@@ -98,7 +98,7 @@ def test_a_shape_that_was_kept_before_shapes_were_learnt_can_still_be_read() -> 
     picture = snapshot(replace(sample_world(), shapes=(live,)))
     question = inputs_of(request(picture), picture, now=NOW, reference="", labels={"tenant": "cn", "business": "live"})
     document = msgspec.msgpack.decode(zlib.decompress(pack(question)))
-    del document["shape"]["lines"], document["shape"]["days"]
+    del document["shape"]["lines"], document["shape"]["days"], document["shape"]["error"]
     kept = unpack(zlib.compress(msgspec.msgpack.encode(document))).shape
     assert kept is not None
     assert (kept.tenant, kept.business, kept.learnt) == ("cn", "live", False)
