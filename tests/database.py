@@ -33,7 +33,7 @@ class Pristine:
     """
 
     def __init__(self) -> None:
-        self._tables = [table for table in _tables() if table not in UNTOUCHED]
+        self._tables = {table: columns for table, columns in _tables().items() if table not in UNTOUCHED}
         self._copies = self._copied("pristine")
         self._settings = ["SET LOCAL lock_timeout = '100s'"]
         self._noting = connection.vendor == "postgresql" and _is_superuser()
@@ -85,7 +85,9 @@ class Pristine:
         quoted = connection.ops.quote_name
         statements = [f"DELETE FROM {quoted(table)}" for table in tables]
         again = [table for table in tables if table in self._copies]
-        statements += [f"INSERT INTO {quoted(table)} SELECT * FROM {self._copies[table]}" for table in again]
+        for table in again:
+            columns = ", ".join(map(quoted, self._tables[table]))
+            statements.append(f"INSERT INTO {quoted(table)} ({columns}) SELECT {columns} FROM {self._copies[table]}")
         if connection.vendor == "postgresql":
             return ["; ".join([*self._settings, *statements])]
         return statements  # SQLite takes one at a time, and asks nobody else for it
@@ -105,10 +107,14 @@ def _is_superuser() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _tables() -> list[str]:
-    """The tables of all models, with those that many-to-many fields made."""
-    models = apps.get_models(include_auto_created=True)
-    return sorted({model._meta.db_table for model in models if model._meta.managed and not model._meta.proxy})
+def _tables() -> dict[str, list[str]]:
+    """The tables of all models, with those that many-to-many fields made, and the columns that are written to each."""
+    models = [model._meta for model in apps.get_models(include_auto_created=True)]
+    return {
+        model.db_table: [str(field.column) for field in model.local_concrete_fields if not field.generated]
+        for model in sorted(models, key=lambda model: model.db_table)
+        if model.managed and not model.proxy
+    }
 
 
 def somebody_waits_for_a_lock() -> bool:
