@@ -40,6 +40,7 @@ MEAN_DEVIATION: Final = 0.8
 LEAST_MEAN: Final = 0.01
 """A group whose ordered Mbps carries less than that, on average, has no shape."""
 WORKING_DAYS: Final = 5
+DECIMALS: Final = 4
 LAYER_SIZES: Final = np.array([24, 24, 5, 115])
 """How many independent numbers make up each layer of a week; the heights of the days of a kind have the mean 1."""
 
@@ -231,10 +232,10 @@ def _judged(
     return LearnedShape(
         verdict=verdict,
         shape=tuple(shape.tolist()),
-        use=use,
+        use=round(use, DECIMALS),
         days=days,
         lines=lines,
-        error=error,
+        error=round(error, DECIMALS),
         heterogeneity=heterogeneity,
     )
 

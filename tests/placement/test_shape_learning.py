@@ -76,6 +76,7 @@ def test_it_works() -> None:
         assert row.learnt_days == row.tried_days == pytest.approx(30, abs=0.1)
         assert 3 < row.learnt_lines < 24
         assert row.learnt_error < 0.15
+        assert (row.learnt_error, row.learnt_use) == (round(row.learnt_error, 4), round(row.learnt_use, 4))
         assert row.learnt_at == row.tried_at == NOW
     assert not Shape.objects.filter(tenant__isnull=True, business="backup").exists(), "one tenant is not all tenants"
     assert not Change.objects.filter(kind="shape").exists()
