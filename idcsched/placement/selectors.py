@@ -1,15 +1,27 @@
-"""Placements and callbacks that a caller may see."""
+"""Placements and callbacks that a caller may see, and the orders whose traffic lines carry."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import msgspec
 from django.conf import settings
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.normalize import DECIMALS
+from idcsched.ledger.models import Claim
 
 from .models import Delivery, Placement
 
-__all__ = ["PlacementTotals", "deliveries_visible", "placements_totals", "placements_visible"]
+__all__ = [
+    "OrderOnLine",
+    "PlacementTotals",
+    "deliveries_visible",
+    "orders_on_lines",
+    "placements_totals",
+    "placements_visible",
+]
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,3 +93,37 @@ def placements_totals(placements: QuerySet[Placement]) -> PlacementTotals:
         without_bill=sum(idc.without_bill for idc in idcs),
         idcs=tuple(sorted(idcs, key=lambda idc: (-idc.per_month, idc.idc or ""))),
     )
+
+
+class OrderOnLine(NamedTuple):
+    """What an order holds of a line, and how long traffic has flowed for it: `since` and, if it was released, `until`.
+
+    `line` and `tenant` are primary keys; `tenant` is None where the placement is no longer on record.
+    """
+
+    line: int
+    tenant: int | None
+    business: str
+    since: datetime
+    until: datetime | None
+    mbps: float
+
+
+def orders_on_lines(*, start: datetime, end: datetime) -> Iterator[OrderOnLine]:
+    """Yield the orders whose traffic lines carried at some time between `start` and `end`, as they were claimed.
+
+    An order carries traffic from when its machines are up, which is when its claim began to fade, until it is released.
+    """
+    placement = Placement.objects.filter(pk=OuterRef("placement"))
+    carrying = Claim.objects.filter(holding__line__isnull=False, fading_since__lt=end)
+    carrying = carrying.filter(Q(released_at__isnull=True) | Q(released_at__gt=start))
+    rows: Iterator[tuple[Any, ...]] = (
+        carrying.order_by("id")
+        .annotate(
+            tenant=Subquery(placement.values("tenant_id")[:1]), business=Subquery(placement.values("business")[:1])
+        )
+        .values_list("holding__line_id", "tenant", "business", "fading_since", "released_at", "amount")
+        .iterator(chunk_size=5000)
+    )
+    for line, tenant, business, since, until, mbps in rows:
+        yield OrderOnLine(line, tenant, business or "", since, until, mbps)

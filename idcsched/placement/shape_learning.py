@@ -17,16 +17,14 @@ from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import OuterRef, Q, Subquery
 
 from idcsched.jobs.services import lease_give_up, lease_take
-from idcsched.ledger.models import Claim
 from idcsched.scheduling.shapes import BusinessOfTenant, shapes_learnt_store
 from metrics_ingest.billing.shape_learning import Holdings, LearnedShape, ShapeRegression
 from metrics_ingest.hourly import HourlyTraffic, hourly_traffic
 from metrics_ingest.samples.checking import KEPT
 
-from .models import Placement
+from .selectors import orders_on_lines
 
 __all__ = ["LearningRun", "shapes_learn"]
 
@@ -89,26 +87,13 @@ def _orders(traffic: HourlyTraffic) -> tuple[Orders, list[BusinessOfTenant]]:
     row_of = {line: row for row, line in enumerate(traffic.lines.tolist())}
 
     def columns() -> Iterator[tuple[Any, ...]]:
-        for line, tenant, business, start, until, mbps in _claims(traffic):
-            number = numbers.setdefault((tenant, business or ""), len(numbers))
-            if line in row_of:
-                yield row_of[line], number, traffic.hour(start), traffic.hour(until) if until else np.inf, mbps
+        for order in orders_on_lines(start=traffic.start, end=traffic.end):
+            number = numbers.setdefault((order.tenant, order.business), len(numbers))
+            if order.line in row_of:
+                until = np.inf if order.until is None else traffic.hour(order.until)
+                yield row_of[order.line], number, traffic.hour(order.since), until, order.mbps
 
     return np.fromiter(columns(), dtype=ORDER), list(numbers)
-
-
-def _claims(traffic: HourlyTraffic) -> Iterator[tuple[Any, ...]]:
-    placement = Placement.objects.filter(pk=OuterRef("placement"))
-    carrying = Claim.objects.filter(holding__line__isnull=False, fading_since__lt=traffic.end)
-    carrying = carrying.filter(Q(released_at__isnull=True) | Q(released_at__gt=traffic.start))
-    return (
-        carrying.order_by("id")
-        .annotate(
-            tenant=Subquery(placement.values("tenant_id")[:1]), business=Subquery(placement.values("business")[:1])
-        )
-        .values_list("holding__line_id", "tenant", "business", "fading_since", "released_at", "amount")
-        .iterator(chunk_size=5000)
-    )
 
 
 def _bounded(orders: Orders, lines: int) -> tuple[Orders, int]:
