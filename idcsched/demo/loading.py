@@ -9,7 +9,7 @@ from django.db import transaction
 from idcsched.accounts.services import tenant_create
 from idcsched.audit.context import origin_set
 from idcsched.inventory.services import affinity_create, idc_create, isp_create, region_create, taint_create
-from idcsched.placement.services import provider_create
+from idcsched.placement.services import provider_create, shapes_learn
 from idcsched.scheduling.services import profile_create
 from idcsched.scheduling.shapes import shape_create
 from metrics_ingest.services import Sample, metric_create, samples_store
@@ -17,6 +17,7 @@ from metrics_ingest.services import Sample, metric_create, samples_store
 from .credentials import TENANT, credentials_issue
 from .documents import Document, demo, moment, seed_example
 from .measuring import measurements_store
+from .past_orders import past_orders_store
 
 __all__ = ["demo_load"]
 
@@ -25,7 +26,7 @@ PROFILE_FIELDS = ("code", "name", "message")
 
 @transaction.atomic
 def demo_load(*, now: datetime) -> dict[str, int]:
-    """Load the seed example and the demo, all or nothing, measured as of `now`; return counts of what was loaded.
+    """Load the seed example and the demo, all or nothing, measured and learnt as of `now`; return what was loaded.
 
     Raises Invalid or Conflict where something of the same name is there already, OSError where the users' secrets
     can't be written.
@@ -36,14 +37,18 @@ def demo_load(*, now: datetime) -> dict[str, int]:
         _inventory({kind: demo(kind) for kind in ("isps", "regions", "idcs", "metrics", "taints", "affinities")}, now)
         for document in demo("providers"):
             provider_create(**document)
+        tenant = tenant_create(code=TENANT, name="Demo")
         for document in demo("shapes"):
             shape_create(**document)
+        orders = past_orders_store(tenant=tenant, now=now)
         samples = samples_store(samples=[Sample(**document, at=now) for document in example["samples"]], now=now)
         measured = measurements_store(at=now, now=now)
-        credentials_issue(tenant=tenant_create(code=TENANT, name="Demo"))
+        shapes_learn(now=now)
+        credentials_issue(tenant=tenant)
     return {
         "idcs": len(example["idcs"]) + len(demo("idcs")),
         "lines": measured["lines"],
+        "orders": orders,
         "values": measured["values"] + measured["samples"] + samples,
     }
 

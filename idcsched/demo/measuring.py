@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
+import numpy as np
 from django.db import transaction
 
 from idcsched.inventory.models import Idc, Line
@@ -11,8 +12,9 @@ from metrics_ingest.builtin import BANDWIDTH
 from metrics_ingest.models import Latest, Metric
 from metrics_ingest.services import Sample, history_store, rollups_refresh, samples_store
 
-from .source import history, line_traffic, samples_at, slot_start
-from .traffic import SLOTS_A_DAY, slot_of
+from .ordered_traffic import ordered_traffic
+from .source import LineKey, history, line_traffic, samples_at, slot_start
+from .traffic import SLOTS_A_DAY, Floats, slot_of
 
 __all__ = ["HISTORY_DAYS", "measurements_store"]
 
@@ -29,8 +31,13 @@ def measurements_store(*, at: datetime, now: datetime) -> dict[str, int]:
     due = {line: first for line, first in _unstored(current) if first <= current}
     if not due:
         return {"lines": 0, "values": 0, "samples": 0}
-    values = sum(_fill(line, first, current) for line, first in due.items())
-    samples = samples_store(samples=list(_samples(at)), now=now)
+    earliest = min(due.values())
+    ordered = ordered_traffic(first=earliest, until=current + 1)
+    values = 0
+    for line, first in due.items():
+        on_line = ordered.get((line.idc.code, line.code))
+        values += _fill(line, first, current, None if on_line is None else on_line[first - earliest : -1])
+    samples = samples_store(samples=list(_samples(at, {key: mbps[-1:] for key, mbps in ordered.items()})), now=now)
     rollups_refresh(lines=list(due), now=now)
     return {"lines": len(due), "values": values, "samples": samples}
 
@@ -49,19 +56,21 @@ def _last_slots() -> Mapping[int, int]:
     return {line: slot_of(at.timestamp()) for line, at in rows if line is not None}
 
 
-def _fill(line: Line, first: int, until: int) -> int:
+def _fill(line: Line, first: int, until: int, ordered: Floats | None) -> int:
     """Store the line's slots from `first` up to, not including, `until`; return how many values were stored."""
     if first >= until:
         return 0
     values = history((line.idc.code, line.code), first=first, until=until)
+    if ordered is not None:
+        values += ordered.astype(np.float32)
     metric = Metric.objects.get(code=BANDWIDTH)
     return history_store(metric=metric, idc=line.idc, line=line, start=slot_start(first), values=values)
 
 
-def _samples(at: datetime) -> Iterator[Sample]:
+def _samples(at: datetime, ordered: Mapping[LineKey, Floats]) -> Iterator[Sample]:
     """Yield the samples taken at that moment of IDCs and lines that still exist."""
     idcs = set(Idc.objects.values_list("code", flat=True))
     lines = set(Line.objects.values_list("idc__code", "code"))
-    for sample in samples_at(at):
+    for sample in samples_at(at, ordered):
         if sample.idc in idcs if sample.line is None else (sample.idc, sample.line) in lines:
             yield sample

@@ -30,7 +30,7 @@ from metrics_ingest.billing.charges import Tariff
 
 from .documents import Document, demo
 from .source import history
-from .traffic import SHAPES, SLOT_SECONDS, SLOTS_A_DAY
+from .traffic import BUSINESSES, SHAPES, SLOT_SECONDS, SLOTS_A_DAY
 
 __all__ = ["demo_quarter"]
 
@@ -46,8 +46,6 @@ MEAN_STAY: Final = timedelta(days=60).total_seconds()
 MACHINE_MBPS: Final = 100.0
 ANY_ISP: Final = 0.3
 """The part of the orders that name no ISP."""
-BUSINESSES: Final = {"live-streaming": "evening", "conference": "office", "backup": "night", "web": "mixed"}
-"""The businesses that order, each with the shape of its traffic."""
 
 
 @dataclass(frozen=True, slots=True)

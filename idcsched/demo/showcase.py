@@ -92,6 +92,8 @@ def _story(scheduled: Scheduled, prices: Mapping[str, float | None]) -> Iterator
     winner = candidates[0]
     yield f"  {winner.idc} · {scheduled.idc.name}"
     yield _paragraph(f"{_praise(winner, candidates)}: {_bill(winner)}.")
+    if scheduled.shape_note:
+        yield _paragraph(f"{scheduled.shape_note[0].upper()}{scheduled.shape_note[1:]}.")
     yield "\n".join(_ranking(candidates, prices))
     yield from (_paragraph(text) for text in _comparisons(scheduled, winner, prices))
     yield "\n".join(_rejections(scheduled))

@@ -1,6 +1,9 @@
-"""The measurements of the demo's monitoring system: a pure function of the time and the demo's documents."""
+"""The measurements of the demo's monitoring system: pure functions of the time, the demo's documents and the orders.
 
-from collections.abc import Iterator
+What orders carry, `ordered`, is given by line, slot by slot from the time's own slot on.
+"""
+
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
@@ -12,11 +15,12 @@ from metrics_ingest.builtin import BANDWIDTH
 from metrics_ingest.services import Sample
 
 from .documents import demo
-from .traffic import SLOT_SECONDS, Traffic, bandwidth, slot_of
+from .traffic import SLOT_SECONDS, Floats, Traffic, bandwidth, slot_of
 
-__all__ = ["history", "line_traffic", "measured_now", "samples_at", "slot_start"]
+__all__ = ["LineKey", "history", "line_traffic", "measured_now", "samples_at", "slot_start"]
 
 LineKey = tuple[str, str]
+Ordered = Mapping[LineKey, Floats]
 
 HIGHEST: Final = {"cpu_load": 1.0, "memory_load": 1.0, "disk_load": 1.0, "quality_score": 100.0}
 STEADY: Final = frozenset({"cost_index"})
@@ -40,7 +44,7 @@ def line_traffic() -> dict[LineKey, Traffic]:
 
 
 def history(key: LineKey, *, first: int, until: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Return the line's bandwidth from slot `first` on up to, not including, slot `until`."""
+    """Return the line's own bandwidth from slot `first` on up to, not including, slot `until`."""
     return bandwidth(line_traffic()[key], first=first, count=until - first).astype(np.float32)
 
 
@@ -48,11 +52,11 @@ def slot_start(slot: int) -> datetime:
     return datetime.fromtimestamp(slot * SLOT_SECONDS, UTC)
 
 
-def samples_at(at: datetime) -> Iterator[Sample]:
+def samples_at(at: datetime, ordered: Ordered) -> Iterator[Sample]:
     """Yield all samples of that moment: bandwidth by line, the other metrics by IDC."""
     slot = slot_of(at.timestamp())
     for (idc, line), traffic in line_traffic().items():
-        value = float(bandwidth(traffic, first=slot, count=1)[0])
+        value = float(_with_orders(bandwidth(traffic, first=slot, count=1), ordered.get((idc, line)))[0])
         yield Sample(idc=idc, line=line, metric=BANDWIDTH, value=round(value, DECIMALS), at=at)
     for reading in demo("readings"):
         for metric, usual in reading.items():
@@ -61,13 +65,13 @@ def samples_at(at: datetime) -> Iterator[Sample]:
                 yield Sample(idc=reading["idc"], metric=metric, value=value, at=at)
 
 
-def measured_now(at: datetime) -> dict[str, Any]:
+def measured_now(at: datetime, ordered: Ordered) -> dict[str, Any]:
     """Return the monitoring system's answer at that moment; lines are interpolated between their five-minute values."""
     slot = slot_of(at.timestamp())
     passed = at.timestamp() / SLOT_SECONDS - slot
     lines = [
-        {"site": idc, "carrier": line, **_both_ways(bandwidth(traffic, first=slot, count=2), passed)}
-        for (idc, line), traffic in line_traffic().items()
+        {"site": key[0], "carrier": key[1], **_both_ways(_with_orders(own, ordered.get(key)), passed)}
+        for key, own in ((key, bandwidth(traffic, first=slot, count=2)) for key, traffic in line_traffic().items())
     ]
     sites = [
         {
@@ -77,6 +81,10 @@ def measured_now(at: datetime) -> dict[str, Any]:
         for reading in demo("readings")
     ]
     return {"at": at.isoformat(), "lines": lines, "sites": sites}
+
+
+def _with_orders(own: Floats, ordered: Floats | None) -> Floats:
+    return own if ordered is None else own + ordered[: own.size]
 
 
 def _both_ways(around: np.ndarray[Any, np.dtype[np.float64]], passed: float) -> dict[str, float]:

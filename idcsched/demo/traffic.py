@@ -1,4 +1,4 @@
-"""The demo's 5-minute bandwidth: a pure, seeded function of the time.
+"""The demo's 5-minute bandwidth: pure functions of the time, that of the lines seeded.
 
 So the history that was loaded yesterday and the value that is read now lie on one curve.
 
@@ -12,7 +12,18 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["SHAPES", "SLOTS_A_DAY", "SLOT_SECONDS", "Shape", "Traffic", "bandwidth", "slot_of"]
+__all__ = [
+    "BUSINESSES",
+    "SHAPES",
+    "SLOTS_A_DAY",
+    "SLOT_SECONDS",
+    "Floats",
+    "Shape",
+    "Traffic",
+    "bandwidth",
+    "slot_of",
+    "use_of_business",
+]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -82,6 +93,16 @@ SHAPES: Mapping[str, Shape] = {
     ),
 }
 
+BUSINESSES: Mapping[str, str] = {
+    "live-streaming": "evening",
+    "conference": "office",
+    "backup": "night",
+    "web": "mixed",
+}
+"""The businesses that order, each with the shape of its traffic."""
+USE: Final = 0.85
+"""The part of an order's bandwidth that flows in its busiest hour."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
@@ -100,6 +121,18 @@ def slot_of(seconds: float) -> int:
 def bandwidth(traffic: Traffic, *, first: int, count: int) -> Floats:
     """Return the Mbps of `count` slots from slot `first` on; the same slot always gives the same value."""
     return traffic.p95_mbps / _level(traffic.shape) * _relative(traffic.shape, traffic.seed, first, count)
+
+
+def use_of_business(business: str, *, first: int, count: int) -> Floats:
+    """Return which part of an order's bandwidth flows in each of `count` slots; evenly for one that the demo lacks."""
+    shape = BUSINESSES.get(business)
+    if shape is None:
+        return np.full(count, USE)
+    day, skipped = divmod(first + CHINA_SLOTS, SLOTS_A_DAY)
+    days = -(-(skipped + count) // SLOTS_A_DAY)
+    curves = [_curve(shape, weekend=_weekend(number)) for number in range(day, day + days)]
+    busiest = max(_curve(shape, weekend=weekend).max() for weekend in (False, True))
+    return USE / busiest * np.concatenate([np.empty(0), *curves])[skipped : skipped + count]
 
 
 @cache
@@ -121,7 +154,11 @@ def _day(shape: str, seed: int, day: int) -> Floats:
     rng = np.random.default_rng([seed, day])
     day_noise = 1 + DAY_TO_DAY * np.clip(rng.standard_normal(), -MOST_DAY, MOST_DAY)
     slot_noise = 1 + SLOT_TO_SLOT * rng.standard_normal(SLOTS_A_DAY).clip(-MOST_SLOT, MOST_SLOT)
-    return _curve(shape, weekend=(day - FIRST_SATURDAY) % 7 < WEEKEND) * day_noise * slot_noise
+    return _curve(shape, weekend=_weekend(day)) * day_noise * slot_noise
+
+
+def _weekend(day: int) -> bool:
+    return (day - FIRST_SATURDAY) % 7 < WEEKEND
 
 
 @cache

@@ -103,7 +103,9 @@ def test_water_levels_differ_and_some_lines_are_nearly_full() -> None:
 
 def test_samples_of_one_moment_are_always_the_same_and_move_with_time() -> None:
     noon, later = (datetime(2026, 3, 2, 4, minute, tzinfo=UTC) for minute in (0, 5))
-    first, again, moved = ({(s.idc, s.line, s.metric): s.value for s in samples_at(at)} for at in (noon, noon, later))
+    first, again, moved = (
+        {(s.idc, s.line, s.metric): s.value for s in samples_at(at, {})} for at in (noon, noon, later)
+    )
 
     assert first == again
     assert first.keys() == moved.keys()

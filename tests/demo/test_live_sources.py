@@ -16,7 +16,7 @@ from tests.outbound.peers import Exchange, Peer, json_reply, loopback_allowed, p
 
 
 def measurements(exchange: Exchange) -> None:
-    json_reply(measured_now(timezone.now()))(exchange)
+    json_reply(measured_now(timezone.now(), {}))(exchange)
 
 
 @pytest.fixture
@@ -56,8 +56,8 @@ def test_they_ask_where_the_server_listens_this_time(loaded: datetime, server: P
 
 def test_water_levels_move_between_five_minutes() -> None:
     start = slot_start(slot_of(datetime(2031, 5, 7, 12, tzinfo=UTC).timestamp()))
-    levels = [measured_now(start + timedelta(seconds=seconds))["lines"][0]["out_mbps"] for seconds in (0, 150, 300)]
-    (first, *_), (last, *_) = list(samples_at(start)), list(samples_at(start + timedelta(minutes=5)))
+    levels = [measured_now(start + timedelta(seconds=seconds), {})["lines"][0]["out_mbps"] for seconds in (0, 150, 300)]
+    (first, *_), (last, *_) = list(samples_at(start, {})), list(samples_at(start + timedelta(minutes=5), {}))
     assert levels[0] == first.value
     assert levels[2] == last.value
     assert min(levels[0], levels[2]) <= levels[1] <= max(levels[0], levels[2])

@@ -1,6 +1,7 @@
 """The first recommendation as `make run` shows it."""
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,9 @@ def test_it_works(shown: list[str]) -> None:
     assert "untolerated taint commissioning=burn-in:NoSchedule" in text
     assert max(map(len, shown)) <= 100
     assert Decision.objects.get().idc == "sz-ct-cu-01"
-    assert Decision.objects.get().answer["shape_from"] in ("entered", "learnt"), "the demo knows its own business"
+    assert Decision.objects.get().answer["shape_from"] == "learnt", "the demo knows its own business"
+    (whose,) = re.findall(r"Its traffic counts by the shape of demo's live-streaming, .+?\.", " ".join(text.split()))
+    assert re.search(r"learnt from \d+ lines over 35 days with an error of \d+%\.", whose)
 
     command = text[text.index("curl ") :]
     assert json.loads(command[command.index("{") : command.rindex("}") + 1]) == json.loads(json.dumps(ORDER))
