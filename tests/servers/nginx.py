@@ -3,7 +3,7 @@
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -38,10 +38,15 @@ def in_front_of(web: int, *, secrets: Path | None = None) -> Iterator[int]:
 
 
 @contextmanager
-def running(*webs: int | str, secrets: Path | None = None) -> Iterator["Proxy"]:
-    """A proxy whose web servers listen on these ports, or addresses; with the folder of its `secrets` it speaks TLS."""
+def running(
+    *webs: int | str, secrets: Path | None = None, changes: Sequence[tuple[str, str]] = ()
+) -> Iterator["Proxy"]:
+    """A proxy whose web servers listen on these ports, or addresses; with the folder of its `secrets` it speaks TLS.
+
+    `changes`: parts of its configuration with what stands in their place.
+    """
     with present() as program, scratch_folder() as folder:
-        proxy = Proxy(folder, webs, secrets)
+        proxy = Proxy(folder, webs, secrets, changes)
         options = f"daemon off; pid {folder}/nginx.pid;"
         if os.geteuid() == 0:
             options += " user root;"  # nobody else may open the folder
@@ -63,9 +68,11 @@ class Proxy:
 
     child: Child
 
-    def __init__(self, folder: Path, webs: tuple[int | str, ...], secrets: Path | None) -> None:
+    def __init__(
+        self, folder: Path, webs: tuple[int | str, ...], secrets: Path | None, changes: Sequence[tuple[str, str]]
+    ) -> None:
         self.port = free_port()
-        self._folder, self._webs = folder, webs
+        self._folder, self._webs, self._changes = folder, webs, changes
         self._plain = free_port() if secrets else self.port
         self._configure()
         if secrets:
@@ -91,6 +98,7 @@ class Proxy:
             ("/etc/nginx/tls[.]conf", f"{self._folder}/tls[.]conf"),
             ("/var/cache/nginx", str(self._folder)),
             ("http {", "http {\n" + "".join(f"{kind}_temp_path {self._folder}/{kind};\n" for kind in KEEPING)),
+            *self._changes,
         )
 
 
