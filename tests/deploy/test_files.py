@@ -11,6 +11,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+from django.urls import reverse
 
 from idcsched.settings import ENVIRONMENT
 from tests.architecture.repository import ROOT
@@ -174,7 +175,7 @@ def test_what_leads_to_the_pods_finds_them() -> None:
     for name, deployment in named("Deployment").items():
         wanted = deployment["spec"]["selector"]["matchLabels"]
         assert [other for other in labels if wanted.items() <= labels[other].items()] == [name]
-    (service,) = named("Service").values()
+    service = named("Service")["idcsched"]
     (budget,) = named("PodDisruptionBudget").values()
     for wanted in (service["spec"]["selector"], budget["spec"]["selector"]["matchLabels"]):
         assert [name for name in labels if wanted.items() <= labels[name].items()] == ["idcsched-web"]
@@ -182,12 +183,35 @@ def test_what_leads_to_the_pods_finds_them() -> None:
     assert {"containerPort": port["targetPort"]} in pods()["web"]["containers"][0]["ports"]
     (ingress,) = named("Ingress").values()
     (rule,) = ingress["spec"]["rules"]
-    (path,) = rule["http"]["paths"]
-    assert path["backend"]["service"] == {"name": service["metadata"]["name"], "port": {"name": port["name"]}}
+    for path in rule["http"]["paths"]:
+        led_to = path["backend"]["service"]
+        assert led_to["port"]["name"] in [each["name"] for each in named("Service")[led_to["name"]]["spec"]["ports"]]
+    assert led_to_from(rule, "/api/v1/schedule/") == led_to_from(rule, "/health/live/") == "idcsched"
     (tls,) = ingress["spec"]["tls"]
     assert tls["hosts"] == [rule["host"]]
     assert f"create secret tls {tls['secretName']} " in section(page("deploying.md"), "On Kubernetes")
     assert rule["host"] in named("ConfigMap")["idcsched"]["data"]["ALLOWED_HOSTS"].split(",")
+
+
+def led_to_from(rule: dict[str, Any], path: str) -> str:
+    """The service that an Ingress leads a path to: an exact rule goes first, then the longest prefix."""
+    exact = [each for each in rule["http"]["paths"] if (each["pathType"], each["path"]) == ("Exact", path)]
+    prefixes = [
+        each for each in rule["http"]["paths"] if each["pathType"] == "Prefix" and path.startswith(each["path"])
+    ]
+    name: str = (exact or sorted(prefixes, key=lambda each: -len(each["path"])))[0]["backend"]["service"]["name"]
+    return name
+
+
+@pytest.mark.parametrize("page", ["metrics", "ready"])
+def test_what_is_private_leads_to_no_pod(page: str) -> None:
+    """A service that selects no pods and has no endpoints of its own has nobody who could answer."""
+    (ingress,) = named("Ingress").values()
+    (rule,) = ingress["spec"]["rules"]
+    nobody = led_to_from(rule, reverse(page))
+
+    assert "selector" not in named("Service")[nobody]["spec"]
+    assert not [each for each in objects() if each["kind"] in ("Endpoints", "EndpointSlice")]
 
 
 @pytest.mark.parametrize("name", [*OWN, "upgrade"])
