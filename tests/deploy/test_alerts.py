@@ -83,6 +83,14 @@ def test_the_runbook_has_an_entry_for_every_alert_and_no_other() -> None:
     assert severities == {rule["alert"]: rule["labels"]["severity"] for rule in rules()}
 
 
+def test_every_alert_leads_to_its_entry() -> None:
+    headings = re.findall(r"^## (.*)$", page("runbook.md"), re.MULTILINE)
+    addresses = {heading.lower(): heading for heading in headings}  # each is one word
+    for rule in rules():
+        file, _, anchor = rule["annotations"]["runbook"].partition("#")
+        assert (file, addresses.get(anchor)) == ("docs/runbook.md", rule["alert"])
+
+
 def test_what_the_runbook_names_is_there(declared: set[str]) -> None:
     text = page("runbook.md")
     metrics = set(METRIC.findall(text))
