@@ -107,16 +107,19 @@ class Compose:
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         return str(done.stdout)
 
-    def typed(self, command: str, *lines: str) -> str:
-        """Run one command at a terminal, and type a line at each prompt; returns what was on the screen."""
+    def typed(self, command: str, *lines: tuple[str, str]) -> str:
+        """Run one command at a terminal; returns what was on the screen.
+
+        `lines`: each prompt, in their order, and the line that is typed once it is shown.
+        """
         ours, terminal = os.openpty()
         options: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), terminal)
         with os.fdopen(ours, "rb+", buffering=0) as screen, subprocess.Popen(**self._shell(command) | options):
             os.close(terminal)
             shown = b""
-            for line in lines:
+            for prompt, line in lines:
                 begun = len(shown)
-                while not shown[begun:].endswith(b": "):
+                while not shown[begun:].endswith(f"{prompt}: ".encode()):
                     shown += screen.read(1)
                 screen.write(f"{line}\n".encode())
             with suppress(OSError):  # the end

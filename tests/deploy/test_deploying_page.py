@@ -91,7 +91,15 @@ def test_the_signs_of_what_is_wrong_are_those_that_are_shown(tmp_path: Path) -> 
 def administrator_and_token(installation: Compose) -> str:
     setup, scripted = (commands("Currency, time zone, administrator, token", number) for number in (0, 1))
     (installation.folder / ".env").write_text("CURRENCY=EUR\n", encoding="ascii")
-    shown = installation.typed(setup, "", "", "", "alice", PASSWORD, PASSWORD)
+    shown = installation.typed(
+        setup,
+        ("Currency of all prices [EUR]", ""),
+        ("Time zone in which ISPs cut months and days [Asia/Shanghai]", ""),
+        ("Regions, such as A,B/B-north (none if you import them)", ""),
+        ("Name of the first administrator [admin]", "alice"),
+        ("Password", PASSWORD),
+        ("Password, again", PASSWORD),
+    )
     assert "CURRENCY is EUR." in shown
     assert "Created the administrator alice." in shown
     (installation.folder / "password").write_text(PASSWORD, encoding="ascii")
