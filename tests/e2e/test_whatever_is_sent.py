@@ -85,7 +85,6 @@ def known(api: Caller) -> dict[str, list[Any]]:
     api("sources/", SOURCE)
     api("region_scopes/", {"user": "operator", "region": "440000"})
     api("profiles/default/backtest/", {})
-    api("shapes/", {"business": "live-streaming", "entered": [1] * 24})
     found = {name: [row[key] for row in api(f"{name}/?limit=30")["results"]] for name, key in LISTS.items()}
     return {**{name: values for name, values in found.items() if values}, "commit_tokens": tokens}
 
