@@ -124,7 +124,8 @@ class MonthFigures:
     """What contracts measure of each line's 720 hours; NaN where less than LEAST_HOURS are known.
 
     Where the same flows on top at all hours, each figure is higher by just that. `…_rise` is how much more was measured
-    by five-minute values; 0 where these are not known.
+    by five-minute values; 0 where these are not known. A day whose highest hour had 800 Mbps on average, and whose
+    highest five minutes had 950, has a `peak_rise` of 150.
     """
 
     known_hours: Rows
