@@ -61,7 +61,8 @@ def show(base_url: str, credentials: Mapping[str, Mapping[str, str]]) -> str:
         return f"The first recommendation was refused with {error.code}: {error.read().decode(errors='replace')}"
     except (URLError, TimeoutError, msgspec.DecodeError) as error:
         return f"The first recommendation could not be had: {error}"
-    return "\n\n".join([TITLE, *_story(scheduled, prices), _curl(base_url, token)])
+    page = f"The same as a page: {base_url}/console/decisions/{scheduled.decision_id}/"
+    return "\n\n".join([TITLE, *_story(scheduled, prices), page, _curl(base_url, token)])
 
 
 def _fetched(url: str, token: str, document: Mapping[str, Any] | None = None) -> bytes:

@@ -57,7 +57,7 @@ def samples_at(at: datetime, ordered: Ordered) -> Iterator[Sample]:
     slot = slot_of(at.timestamp())
     for (idc, line), traffic in line_traffic().items():
         value = float(_with_orders(bandwidth(traffic, first=slot, count=1), ordered.get((idc, line)))[0])
-        yield Sample(idc=idc, line=line, metric=BANDWIDTH, value=round(value, DECIMALS), at=at)
+        yield Sample(idc=idc, line=line, metric=BANDWIDTH, value=float(round(value)), at=at)
     for reading in demo("readings"):
         for metric, usual in reading.items():
             if metric != "idc":
@@ -90,7 +90,7 @@ def _with_orders(own: Floats, ordered: Floats | None) -> Floats:
 def _both_ways(around: np.ndarray[Any, np.dtype[np.float64]], passed: float) -> dict[str, float]:
     """Return outbound bandwidth, which is the larger one and is billed, and inbound bandwidth."""
     larger = float(around[0] + (around[1] - around[0]) * passed)
-    return {"out_mbps": round(larger, DECIMALS), "in_mbps": round(larger * IN_PER_OUT, DECIMALS)}
+    return {"out_mbps": float(round(larger)), "in_mbps": float(round(larger * IN_PER_OUT))}
 
 
 def _reading(idc: str, metric: str, usual: float, slot: int) -> float:

@@ -64,7 +64,7 @@ def test_an_outage_leaves_no_gap(loaded: datetime) -> None:
     for line in Line.objects.select_related("idc"):
         key = line.idc.code, line.code
         expected = history(key, first=first, until=first + 38) + ordered.get(key, 0)
-        np.testing.assert_allclose(stored(line, slot_start(first), 38), expected, rtol=1e-6)
+        np.testing.assert_allclose(stored(line, slot_start(first), 38), expected, atol=0.5, rtol=1e-6)  # whole Mbps
 
 
 def test_after_months_only_what_is_kept_is_added(loaded: datetime) -> None:

@@ -34,6 +34,7 @@ def test_it_works(shown: list[str]) -> None:
     assert "Why not nanning-ct-cu-01, which has the most room" in text
     assert "untolerated taint commissioning=burn-in:NoSchedule" in text
     assert max(map(len, shown)) <= 100
+    assert f"/console/decisions/{Decision.objects.get().id}/" in text
     assert Decision.objects.get().idc == "sz-ct-cu-01"
     assert Decision.objects.get().answer["shape_from"] == "learnt", "the demo knows its own business"
     (whose,) = re.findall(r"Its traffic counts by the shape of demo's live-streaming, .+?\.", " ".join(text.split()))

@@ -123,8 +123,9 @@ class Command(BaseCommand):
         if file.exists():
             credentials = json.loads(file.read_text(encoding="utf-8"))
             self._say(showcase.show(address, credentials))
-        self._say(f"  API docs   {address}/api/v1/docs/")
-        self._say(f"  Admin      {address}/admin/   (users and passwords: {file})\n")
+        self._say(f"  Console    {address}/console/   (users and passwords: {file})")
+        self._say(f"  Admin      {address}/admin/")
+        self._say(f"  API docs   {address}/api/v1/docs/\n")
         self._say("Ctrl-C stops everything.")
 
     def _say(self, line: str) -> None:
