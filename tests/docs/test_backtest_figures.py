@@ -1,4 +1,4 @@
-"""The figures on the page about backtests are those of the command that it names."""
+"""The figures on the pages about backtests and profiles are those of the command that the former names."""
 
 import re
 from io import StringIO
@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-pytestmark = pytest.mark.long
-
 PAGE = Path("docs/backtests.md")
+PROFILES = Path("docs/profiles.md")
 SHIPPED = ("article", "even", "bandwidth-first", "default", "cost-first")
 
 
@@ -21,9 +20,15 @@ def added(*options: str) -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
-def test_it_works() -> None:
+def shown() -> list[tuple[str, str, str, str]]:
+    """The rows of the table: profile, what is added where shapes are known, its share, and where they are not."""
     page = PAGE.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `([a-z-]+)` \| ([\d,]+) \| (\d+) % \| ([\d,]+) \|$", page, re.MULTILINE)
+    return re.findall(r"^\| `([a-z-]+)` \| ([\d,]+) \| (\d+) % \| ([\d,]+) \|$", page, re.MULTILINE)
+
+
+@pytest.mark.long
+def test_it_works() -> None:
+    rows = shown()
     assert tuple(code for code, *_ in rows) == SHIPPED
     with_shapes, without = added(), added("--without-shapes")
     assert {code: (known, unknown) for code, known, _, unknown in rows} == {
@@ -32,3 +37,13 @@ def test_it_works() -> None:
     article = float(with_shapes["article"].replace(",", ""))
     for code, known, share, _ in rows:
         assert int(share) == round(100 * float(known.replace(",", "")) / article), code
+
+
+def test_the_page_about_profiles_says_the_same() -> None:
+    """It says what each of the two that look at the bill does to the bills of that quarter."""
+    sections = dict(
+        re.findall(r"^### ([a-z-]+)\n(.+?)(?=^##)", PROFILES.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    )
+    for code, known, _, unknown in shown():
+        if code in ("default", "cost-first"):
+            assert {known, unknown} <= set(re.findall(r"[\d,]*\d", sections[code])), code
