@@ -1,10 +1,11 @@
 """docs/deploying.md without Docker: what systemd and nginx would start runs in a folder that stands for `/`."""
 
 import os
+import re
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
@@ -20,10 +21,12 @@ from tests.docs.pages import blocks, page, section
 from tests.e2e.installation import wait_for
 from tests.outbound.peers import CERTIFICATE
 from tests.servers import free_port, nginx, postgresql
+from tests.servers.postgresql import programs
 
 REDIS_DATABASE = 62
+RUNUSER = re.compile(r"^runuser -u \w+ -- ")
 BY_THE_HOST = (
-    "apt-get install", "useradd ", "(cd /opt/idcsched && requirements/install.sh", "sudo -u postgres ", "chgrp ",
+    "apt-get install", "useradd ", "(cd /opt/idcsched && requirements/install.sh", "runuser -u postgres -- ", "chgrp ",
     "cp -r /opt/idcsched/deploy/systemd/", "systemctl ",
 )  # fmt: skip
 """Commands that change the machine itself: other tests install the requirements, and systemd takes the units."""
@@ -32,15 +35,17 @@ BY_THE_HOST = (
 class Host:
     """A host on which the page is followed."""
 
-    def __init__(self, folder: Path, *, postgresql: str, redis: str) -> None:
+    def __init__(self, folder: Path, *, postgresql: Mapping[str, str], redis: str) -> None:
         self.folder, self.web, self.tls, self.plain = folder, free_port(), free_port(), free_port()
         self.children: list[Child] = []
+        self.postgresql = postgresql
+        """The variables by which its programs find the server."""
         self.here = {
             "/opt/idcsched/.venv/bin": str(Path(sys.executable).parent),
             "/opt/idcsched": str(ROOT),
             "/etc/": f"{folder}/etc/",
             "/var/": f"{folder}/var/",
-            "/run/postgresql": postgresql,
+            "/run/postgresql": postgresql["PGHOST"],
             "redis://127.0.0.1:6379/0": redis,
             "127.0.0.1:8000": f"127.0.0.1:{self.web}",
             "listen 80/": f"listen {self.plain}/",
@@ -65,12 +70,30 @@ class Host:
     def environment(self) -> dict[str, str]:
         written = (self.folder / "etc/idcsched/environment").read_text(encoding="utf-8")
         variables = dict(line.split("=", 1) for line in written.splitlines())
-        return {"PATH": os.environ["PATH"], "PGUSER": "idcsched", "PORT": str(self.web)} | variables
+        return {"PATH": os.environ["PATH"], "PORT": str(self.web)} | self.postgresql | variables
 
     def start(self, name: str, *command: str | Path, folder: Path = ROOT) -> Child:
         child = start(name, command, log=self.folder / f"{name}.log", folder=folder, environment=self.environment)
         self.children.append(child)
         return child
+
+    def restored(self, block: str) -> str:
+        """Make a dump and restore it, as a page's block does; returns what its last command printed."""
+        printed = ""
+        for line in block.splitlines():
+            if line.startswith("systemctl stop "):
+                stop(*self.children)
+            if line.startswith(("systemctl ", "cd ")):
+                continue
+            command = self.moved(RUNUSER.sub("", line))
+            environment = {"PATH": f"{programs()}:{os.environ['PATH']}"} | self.postgresql
+            done = subprocess.run(
+                ["bash", "-euc", command],
+                cwd=self.folder, env=environment, capture_output=True, text=True, timeout=250, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, f"{line}\n{done.stderr}"
+            printed = done.stdout.strip()
+        return printed
 
     def asked(self, path: str) -> int:
         """The status of a page, by TLS under the installation's own name."""
@@ -95,9 +118,10 @@ def host(redis_server: str, tmp_path: Path) -> Iterator[Host]:
             connection.set_isolation_level(ISOLATION_LEVEL_AUTOCOMMIT)
             cursor = connection.cursor()
             cursor.execute("CREATE DATABASE idcsched")
-            cursor.execute("SELECT current_setting('unix_socket_directories') || '&port=' || current_setting('port')")
-            sockets: str = cursor.fetchone()[0]
-        host = Host(tmp_path, postgresql=sockets, redis=f"{redis_server}/{REDIS_DATABASE}")
+            cursor.execute("SELECT current_setting('unix_socket_directories'), current_setting('port')")
+            sockets, port = cursor.fetchone()
+        access = {"PGHOST": sockets, "PGPORT": port, "PGUSER": "idcsched"}
+        host = Host(tmp_path, postgresql=access, redis=f"{redis_server}/{REDIS_DATABASE}")
         try:
             yield host
         finally:
@@ -108,7 +132,7 @@ def host(redis_server: str, tmp_path: Path) -> Iterator[Host]:
 @pytest.mark.postgresql
 def test_it_works(host: Host) -> None:
     text = section(page("deploying.md"), "With systemd, without Docker")
-    install, proxy, *_ = blocks(text, "shell")
+    install, proxy, _setup, _upgrade, backup = blocks(text, "shell")
     host.follow(install)
     assert (host.folder / "etc/idcsched/secrets/secret-key").stat().st_mode & 0o777 == 0o640
     upgraded = subprocess.run(
@@ -126,8 +150,9 @@ def test_it_works(host: Host) -> None:
 
     for name in ("tls-certificate", "tls-key"):
         (host.folder / "etc/idcsched/secrets" / name).write_bytes(CERTIFICATE.read_bytes())
-    *sed, check = proxy.splitlines()
+    *sed, check, probe = proxy.splitlines()
     assert check == "nginx -t && systemctl restart nginx"
+    assert probe == "curl -sf https://idc.example.com/health/ready/"
     host.follow("\n".join(sed))
     configuration = host.folder / "etc/nginx/nginx.conf"
     configuration.write_text(host.moved(configuration.read_text(encoding="utf-8")), encoding="utf-8")
@@ -148,3 +173,4 @@ def test_it_works(host: Host) -> None:
     assert host.asked("/metrics") == 404
     assert host.led_to("/admin/login/") == "https://idc.example.com/admin/login/"
     assert worker.running, worker.last_words()
+    assert host.restored(backup) == "The ledger agrees with the placements."
