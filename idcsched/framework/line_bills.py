@@ -59,10 +59,11 @@ def months_with(ctx: Cycle, chosen: Rows) -> MonthBills:
     asked = np.unique(asked)
     bills = _order_bills(ctx, asked, history.hours, history.figures, asked)
     unknown = np.isnan(bills.with_order)
-    if unknown.any():
-        weeks = _repeated_weeks(history.hours[asked[unknown]])
-        weekly = _order_bills(ctx, asked[unknown], weeks, MonthFigures.of(weeks), np.arange(len(weeks)))
-        bills.without[unknown], bills.with_order[unknown] = weekly.without, weekly.with_order
+    short = unknown & (history.figures.known_hours[asked] > 0)
+    if short.any():
+        weeks = _repeated_weeks(history.hours[asked[short]])
+        weekly = _order_bills(ctx, asked[short], weeks, MonthFigures.of(weeks), np.arange(len(weeks)))
+        bills.without[short], bills.with_order[short] = weekly.without, weekly.with_order
     months.put(asked, np.where(unknown, WEEKLY, EXACT), bills)
     return months.take(chosen)
 
