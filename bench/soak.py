@@ -52,7 +52,7 @@ RESTARTED_AFTER: Final = 1.0
 """Seconds until whoever runs the processes starts one again that has ended, as Compose and systemd do."""
 TOLD: Final = 20
 NAMED: Final[Mapping[str, frozenset[str]]] = {
-    "PostgreSQL is stopped": frozenset({"503 database_unavailable"}),
+    "PostgreSQL is stopped": frozenset({"503 database_unavailable", "503 busy"}),
     "Redis is stopped": frozenset(),
     "a worker is killed": frozenset(),
     "a web process is killed": frozenset({"no answer", "502 unanswered"}),
