@@ -21,6 +21,7 @@ MOST_WEIGHT: Final = 10_000.0
 CENT: Final = 0.01
 WHOLE_WEIGHTS: Final = 10
 """From here on decimals of a weight are noise."""
+FIXED: Final = "fixed"
 SHORT_OF_BANDWIDTH: Final = "not_enough_bandwidth"
 
 Document = Mapping[str, Any]
@@ -64,6 +65,17 @@ MOST_POINTS = _("{idc} has the most points of all that fit: {points}.")
 LEAST_BILLED = _("{idc} adds least to the bill of all that fit: {money}.")
 BILLED = _("{idc} adds {money} to the bill; {other} would add least, {least}.")
 ADDS = _("It adds {money} to the bill.")
+LAST_DAYS = _("With the order, the last 30 days on {lines} would have cost {after} {currency} instead of {before}.")
+LAST_DAYS_AS_BEFORE = _("The last 30 days on {lines} would have cost {after} {currency} with the order as without it.")
+LAST_DAYS_FREE = _("Without the order, the last 30 days on {lines} would have cost nothing.")
+BY_WEEK = _(
+    "By the week that is known of {lines}, a month costs {after} {currency} with the order instead of {before}."
+)
+BY_WEEK_AS_BEFORE = _(
+    "By the week that is known of {lines}, a month costs {after} {currency} with the order as without it."
+)
+BY_WEEK_FREE = _("By the week that is known of {lines}, a month costs nothing without the order.")
+SAME_PRICE = _("The price of {lines} is the same whatever flows.")
 TIED = _("It shares the most points with {others}; the tie was broken by {key}.")
 AHEAD_IN_MONEY = _("With everything else weighed in, it is ahead of {other}, the next best, by the worth of {money}.")
 AHEAD_IN_POINTS = _("It is ahead of {other}, the next best, by {points} points.")
@@ -87,6 +99,12 @@ NEVER_LEVEL = _("No other weight of a single scorer would bring it level.")
 DOES_NOT_FIT = _("It does not fit: {reason}.")
 CURED_BY_ROOM = _("With {short_by} Mbps more it would fit.")
 ALSO = _("Without that it would still be rejected by {plugins}.")
+
+BY_TRAFFIC: Final = {
+    "exact": (LAST_DAYS, LAST_DAYS_AS_BEFORE, LAST_DAYS_FREE),
+    "weekly": (BY_WEEK, BY_WEEK_AS_BEFORE, BY_WEEK_FREE),
+}
+"""What to say of a bill by what it was computed from: that it grows, stays as it is, or begins with the order."""
 
 
 def verdict(answer: Document, lens: MoneyLens | NoMoney, *, currency: str) -> list[Paragraph]:
@@ -133,7 +151,7 @@ def level_weights(winner: Document, other: Document) -> dict[str, float]:
 
 
 def _chosen(answer: Document, lens: MoneyLens | NoMoney, currency: str) -> Iterator[Sentence]:
-    """Yield what singles the chosen IDC out, and what it adds to the bill."""
+    """Yield what singles the chosen IDC out, what it adds to the bill, and what the bill is with it."""
     idc = Code(answer["idc"]["code"])
     if shares := answer.get("idcs"):
         told = ", ".join(say(SHARE, {"count": share["machine_count"], "idc": share["idc"]}) for share in shares)
@@ -155,7 +173,8 @@ def _chosen(answer: Document, lens: MoneyLens | NoMoney, currency: str) -> Itera
             yield Sentence(BILLED, {"idc": idc, "money": own, "other": Code(cheapest), "least": least})
     else:
         yield Sentence(MOST_POINTS, {"idc": idc, "points": f"{answer['score']:,.0f}"})
-    yield from _note(_candidate(answer, idc), lens)
+    candidate = _candidate(answer, idc)
+    yield from _bill_explained(candidate["bill"]) if own and candidate else _note(candidate, lens)
 
 
 def _special(answer: Document, idc: Code) -> Sentence | None:
@@ -194,8 +213,20 @@ def _nothing_fits(answer: Document) -> Iterator[Sentence]:
     yield from (Sentence(NOTE, {"note": _capital(hint["hint"].rstrip("."))}) for hint in answer.get("hints") or ())
 
 
+def _bill_explained(bill: Document) -> Iterator[Sentence]:
+    """Yield the month's bill with the order and without it, none of which repeats what the order adds."""
+    lines = ", ".join(line["line"] for line in bill["lines"])
+    after, before = (f"{bill[name]:,.0f}" for name in ("after", "before"))
+    if bill["method"] == FIXED:
+        yield Sentence(SAME_PRICE, {"lines": lines})
+    elif after != "0":
+        grows, stays, begins = BY_TRAFFIC[bill["method"]]
+        template = begins if before == "0" else grows if round(bill["per_month"]) else stays
+        yield Sentence(template, {"lines": lines, "after": after, "before": before, "currency": bill["currency"]})
+
+
 def _note(candidate: Document | None, lens: MoneyLens | NoMoney) -> Iterator[Sentence]:
-    """Yield what the scorer of the bill says of the candidate's bill."""
+    """Yield what the scorer of the bill says, where the bill itself is not known."""
     if candidate is not None and isinstance(lens, MoneyLens):
         note = candidate["scores"][lens.bill].get("note")
         if note:

@@ -76,6 +76,7 @@ def test_it_speaks_of_money(client: Client, priced: str) -> None:
     page = shown(client, priced)
     for text in (
         '<b>b</b> adds least to the bill of all that fit: <span class="money">',
+        "With the order, the last 30 days on ct would have cost",
         "With everything else weighed in, it is ahead of <b>a</b>, the next best, by the worth of",
         "CNY a month</label>",
         '<span class="name"><svg aria-hidden="true"><rect class="s-bill"',

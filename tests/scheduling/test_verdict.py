@@ -24,8 +24,14 @@ def documents(outcome: Outcome, **bills: float) -> tuple[dict[str, Any], MoneyLe
     for candidate in answer["candidates"]:
         candidate.pop("bill", None)
         if candidate["idc"] in bills:
-            candidate["bill"] = {"per_month": bills[candidate["idc"]]}
+            candidate["bill"] = bill(bills[candidate["idc"]])
     return answer, money_lens(answer["candidates"], profile=outcome.decision.profile)
+
+
+def bill(per_month: float, before: float = 7001.0, method: str = "exact") -> dict[str, Any]:
+    """A bill as an answer has it."""
+    line = {"per_month": per_month, "before": before, "after": before + per_month, "method": method}
+    return {**line, "currency": "CNY", "counted": None, "history_days": 30, "lines": [{"line": "ct", **line}]}
 
 
 def told(answer: dict[str, Any], lens: MoneyLens | NoMoney) -> list[str]:
@@ -36,8 +42,8 @@ def test_it_works() -> None:
     answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED), cheap=2000.0, dear=5000.0)
     assert told(answer, lens) == [
         (
-            "cheap adds least to the bill of all that fit: 2,000 CNY a month. The order's shape is not known, so all "
-            "of it counts as flowing in the line's busiest hours; the line has no commit: 2,000 CNY a month."
+            "cheap adds least to the bill of all that fit: 2,000 CNY a month. "
+            "With the order, the last 30 days on ct would have cost 9,001 CNY instead of 7,001."
         ),
         (
             "With everything else weighed in, it is ahead of dear, the next best, by the worth of 2,867 CNY a month. "
@@ -88,6 +94,63 @@ def test_it_works() -> None:
 def test_it_says_why(changes: dict[str, Any], bills: dict[str, float], sentence: str) -> None:
     answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED), **bills)
     assert sentence in " ".join(told(answer | changes, lens))
+
+
+@pytest.mark.parametrize(
+    ("of_winner", "sentence"),
+    [
+        pytest.param(
+            bill(2000.0, method="weekly"),
+            "By the week that is known of ct, a month costs 9,001 CNY with the order instead of 7,001.",
+            id="by the week that is known",
+        ),
+        pytest.param(
+            bill(0.0), "The last 30 days on ct would have cost 7,001 CNY with the order as without it.", id="no more"
+        ),
+        pytest.param(
+            bill(0.0, method="weekly"),
+            "By the week that is known of ct, a month costs 7,001 CNY with the order as without it.",
+            id="no more by the week",
+        ),
+        pytest.param(
+            bill(2000.0, before=0.0), "Without the order, the last 30 days on ct would have cost nothing.", id="first"
+        ),
+        pytest.param(
+            bill(2000.0, before=0.0, method="weekly"),
+            "By the week that is known of ct, a month costs nothing without the order.",
+            id="first by the week",
+        ),
+        pytest.param(bill(0.0, before=0.0), "", id="nothing at all"),
+        pytest.param(bill(0.0, method="fixed"), "The price of ct is the same whatever flows.", id="a flat rate"),
+        pytest.param(
+            {**bill(2000.0), "lines": [{"line": "ct"}, {"line": "cu"}]},
+            "With the order, the last 30 days on ct, cu would have cost 9,001 CNY instead of 7,001.",
+            id="two lines",
+        ),
+    ],
+)
+def test_no_amount_is_said_twice(of_winner: dict[str, Any], sentence: str) -> None:
+    answer, lens = documents(
+        decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED), cheap=of_winner["per_month"], dear=5000.0
+    )
+    answer["candidates"][0]["bill"] = of_winner
+    first = told(answer, lens)[0]
+    assert first == " ".join(
+        filter(
+            None,
+            [f"cheap adds least to the bill of all that fit: {of_winner['per_month']:,.0f} CNY a month.", sentence],
+        )
+    )
+    amounts = [number for number in NUMBER.findall(first) if number != "30"]
+    assert len(amounts) == len(set(amounts))
+
+
+def test_where_no_bill_is_known_it_says_what_the_scorer_says() -> None:
+    answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED))
+    assert told(answer, lens)[0] == (
+        "cheap has the most points of all that fit: 6,100. The order's shape is not known, so all of it counts as "
+        "flowing in the line's busiest hours; the line has no commit: 2,000 CNY a month."
+    )
 
 
 def test_it_says_why_not() -> None:
