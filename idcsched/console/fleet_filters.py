@@ -1,4 +1,4 @@
-"""The filters of the fleet, which the address of the overview and of the list of IDCs holds."""
+"""The filters of the fleet and the order of its table, which the addresses of the overview and of the IDC list hold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ from django.utils.translation import gettext_lazy
 from idcsched.framework.labels import Mask
 from idcsched.framework.snapshot import Snapshot
 from idcsched.inventory.choices import Status, Tier
+
+from .idc_table import ORDERINGS
 
 __all__ = ["Filters", "filters_of", "options_of", "rows_of"]
 
@@ -33,6 +35,7 @@ class Filters:
     tier: str = ""
     label: str = ""
     mark: str = ""
+    ordering: str = ""
     problems: Mapping[str, str]
 
     @property
@@ -42,19 +45,21 @@ class Filters:
 
 def filters_of(request: HttpRequest, snapshot: Snapshot) -> Filters:
     """Return the filters that the address names; those that name nothing known are left out and reported."""
-    given = {name: request.GET.get(name, "").strip() for name in ("region", "isp", "tier", "label", "mark")}
+    given = {name: request.GET.get(name, "").strip() for name in ("region", "isp", "tier", "label", "mark", "ordering")}
     given["isp"] = snapshot.isps.get(given["isp"], given["isp"])
     known = {
         "region": snapshot.spans,
         "isp": set(snapshot.isps.values()),
         "tier": Tier.values,
         "mark": MARKS,
+        "ordering": ORDERINGS,
     }
     sentences = {
         "region": _("There is no region %(name)s."),
         "isp": _("There is no ISP %(name)s."),
         "tier": _("There is no tier %(name)s."),
         "mark": _("There is no mark %(name)s."),
+        "ordering": _("The table can't be sorted by %(name)s."),
     }
     problems = {
         name: sentences[name] % {"name": given[name][:60]}

@@ -9,6 +9,7 @@ from idcsched.scheduling.live import live
 
 from .fleet import Fleet
 from .fleet_filters import filters_of, options_of, rows_of
+from .idc_table import idc_table
 from .pages import page, shown
 
 __all__ = ["idcs"]
@@ -17,7 +18,7 @@ __all__ = ["idcs"]
 @page()
 @require_safe
 def idcs(request: HttpRequest) -> HttpResponse:
-    """Show the IDCs that the filters leave, the fullest regions and IDCs first; those without lines come last."""
+    """Show the IDCs that the filters leave, in the order of the address, else the fullest regions and IDCs first."""
     snapshot, now = live.catch_up().snapshot, timezone.now()
     filters = filters_of(request, snapshot)
     fleet = Fleet(snapshot, now=now.timestamp(), idcs=rows_of(filters, snapshot), isp=filters.isp or None)
@@ -26,7 +27,7 @@ def idcs(request: HttpRequest) -> HttpResponse:
         "section": "idcs",
         "filters": filters,
         "options": options_of(snapshot),
-        "regions": fleet.regions(shown_rows),
+        "table": idc_table(fleet.regions(shown_rows), filters.ordering),
         "without_lines": [] if filters.isp or filters.mark else fleet.without_lines(),
         "figures": fleet.figures,
         "status_names": dict(Status.choices),

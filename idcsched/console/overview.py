@@ -13,6 +13,7 @@ from idcsched.scheduling.live import live
 from .bills import month_billed
 from .fleet import Fleet
 from .fleet_filters import filters_of, options_of, rows_of
+from .idc_table import idc_table
 from .pages import page, principal_of_page, shown
 from .problems import orders_of, problems
 from .recent_changes import changes_folded
@@ -37,12 +38,13 @@ def overview(request: HttpRequest) -> HttpResponse:
     rows = problems(state, whole, orders, now)
     regions = fleet.regions(fleet.with_mark(filters.mark) if filters.mark else fleet.shown)
     count = sum(len(region.tiles) for region in regions)
+    view = "table" if request.GET.get("view") == "table" else "map"
     wrong = [row for row in rows if row.severity != "info"]
     context: dict[str, Any] = {
         "section": "overview",
         "now": now,
         "filters": filters,
-        "view": "table" if request.GET.get("view") == "table" else "map",
+        "view": view,
         "query": _query(request, "seen", "view"),
         "figures": fleet.figures,
         "capacity": fleet.capacity(),
@@ -52,6 +54,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "urgent": sum(row.severity == "crit" for row in wrong),
         "to_know": len(rows) - len(wrong),
         "regions": regions,
+        "table": idc_table(regions, filters.ordering) if view == "table" else None,
         "size": "tiny" if count > TINY else "small" if count > SMALL else "",
         "without_lines": fleet.without_lines() if not filters.any else [],
         "isps": isps,
