@@ -15,6 +15,7 @@ from django.urls import reverse
 from idcsched.framework.errors import IdcschedError
 from idcsched.framework.explain import MOST_SHOWN
 from idcsched.framework.snapshot import Snapshot
+from idcsched.framework.would_rank import rank_if_it_fitted
 from idcsched.placement.lifecycle import State
 from idcsched.placement.models import Placement
 from idcsched.scheduling.decision_page import DecisionShown, decision_shown
@@ -140,7 +141,12 @@ def _why_not(answer: Document, found: DecisionShown, result: Ranked, snapshot: S
     others = [each for each in found.candidates if each is not winner]
     rejection = next((each for each in found.rejected if each["idc"] == asked), None)
     if rejection is not None:
-        paragraphs = why_rejected(rejection)
+        outcome = found.outcome
+        paragraphs = (
+            why_rejected(rejection, feasible=outcome.feasible, rank=rank_if_it_fitted(outcome, asked))
+            if outcome
+            else why_rejected(rejection)
+        )
         return WhyNot(idc=asked, name=name_of(asked, snapshot), paragraphs=paragraphs, versus=None)
     if winner is None or not others:
         return None

@@ -99,6 +99,8 @@ NEVER_LEVEL = _("No other weight of a single scorer would bring it level.")
 DOES_NOT_FIT = _("It does not fit: {reason}.")
 CURED_BY_ROOM = _("With {short_by} Mbps more it would fit.")
 ALSO = _("Without that it would still be rejected by {plugins}.")
+WOULD_BE_BEST = _("If it fitted, no IDC would have more points.")
+WOULD_RANK = _("If it fitted, it would be number {rank} of {count}.")
 
 BY_TRAFFIC: Final = {
     "exact": (LAST_DAYS, LAST_DAYS_AS_BEFORE, LAST_DAYS_FREE),
@@ -126,14 +128,17 @@ def why_not_chosen(
     ]
 
 
-def why_rejected(rejected: Document) -> list[Paragraph]:
-    """Return why an IDC does not fit, and what would cure that."""
+def why_rejected(rejected: Document, *, feasible: int = 0, rank: int | None = None) -> list[Paragraph]:
+    """Return why an IDC does not fit, what would cure that, and its rank beside the `feasible` ones if it fitted."""
     sentences = [Sentence(DOES_NOT_FIT, {"reason": rejected["reason"]})]
     short_by = (rejected.get("detail") or {}).get("short_by")
     if short_by and rejected["code"] == SHORT_OF_BANDWIDTH:
         sentences.append(Sentence(CURED_BY_ROOM, {"short_by": f"{short_by:,.0f}"}))
     if also := rejected.get("also"):
         sentences.append(Sentence(ALSO, {"plugins": ", ".join(also)}))
+    if rank is not None:
+        best = rank == 1
+        sentences.append(Sentence(WOULD_BE_BEST if best else WOULD_RANK, {"rank": rank, "count": feasible + 1}))
     return [sentences]
 
 

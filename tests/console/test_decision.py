@@ -92,7 +92,11 @@ def test_it_speaks_of_money(client: Client, priced: str) -> None:
     ("asked", "reason"),
     [
         pytest.param("b", "It is 10 points behind <b>a</b>.", id="a candidate"),
-        pytest.param("c", "It does not fit: its status is draining.", id="a rejected one"),
+        pytest.param(
+            "c",
+            "It does not fit: its status is draining. If it fitted, it would be number 3 of 3.",
+            id="a rejected one",
+        ),
         pytest.param("foshan", "No IDC with the code “foshan” was looked at", id="one elsewhere"),
     ],
 )

@@ -181,6 +181,16 @@ def test_a_rejection_says_what_would_cure_it() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("rank", "sentence"),
+    [(1, "If it fitted, no IDC would have more points."), (3, "If it fitted, it would be number 3 of 5."), (None, "")],
+)
+def test_a_rejection_says_which_rank_it_would_have_had(rank: int | None, sentence: str) -> None:
+    rejected = {"idc": "a", "code": "draining", "reason": "its status is draining", "detail": {}}
+    (paragraph,) = why_rejected(rejected, feasible=4, rank=rank)
+    assert " ".join(map(str, paragraph)) == f"It does not fit: its status is draining. {sentence}".strip()
+
+
 @given(priced())
 def test_at_its_weight_any_rival_draws_level(outcome: Outcome) -> None:
     answer, _lens = documents(outcome)
