@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-__all__ = ["ISPS", "REGIONS", "requests"]
+__all__ = ["ISPS", "REGIONS", "orders", "requests"]
 
 ISPS = ("ct", "cu", "cm")
 REGIONS = 20
@@ -13,6 +13,12 @@ def requests(count: int, *, seed: int = 2) -> list[dict[str, Any]]:
     """Distinct questions about the whole fleet, such as portals ask."""
     chance = random.Random(seed)
     return [_request(n, chance) for n in range(count)]
+
+
+def orders(count: int) -> list[dict[str, Any]]:
+    """The same questions as orders that reserve, each for two small machines, so that the fleet is not full soon."""
+    small = {"action": "reserve", "explain": "none", "machines": [{"count": 2, "bandwidth_mbps": 5}]}
+    return [found | small for found in requests(count)]
 
 
 def _request(number: int, chance: random.Random) -> dict[str, Any]:

@@ -1,14 +1,17 @@
 """Rounds in turns: ours, theirs, ours, theirs …, so that a slow moment of the machine meets both."""
 
 import gc
+import os
+import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from .row import Measure, Row, Sides
 
-__all__ = ["ROUNDS", "Result", "each", "measure"]
+__all__ = ["ROUNDS", "Result", "each", "machine", "measure"]
 
 ROUNDS = 7
 
@@ -64,6 +67,16 @@ def each(
         return (clock() - started) / len(actions) * scale
 
     return once
+
+
+def machine() -> dict[str, object]:
+    """Where and when something is measured."""
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
 
 
 def rounded(value: float) -> float:

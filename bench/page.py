@@ -1,28 +1,26 @@
-"""`python -m bench.page [--take]`: docs/performance.md and its plots from the results that are kept, or var's."""
+"""`python -m bench.page [--take]`: docs/performance.md, its plots and docs/scaling.md from kept results, or var's."""
 
 import argparse
 import json
-import os
-import platform
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from .growth import AXES
+from .measuring import machine
 from .plot import plot
 from .row import Row, all_rows
+from .scaling_page import scaling_page
 from .steady import LONGEST, LONGEST_P99, MOST_GROWTH
 from .timeline import LEFT, LITTLE, STRETCH
 
-__all__ = ["PAGE", "page", "plots"]
+__all__ = ["PAGES", "page", "plots"]
 
-PAGE = Path("docs/performance.md")
 RESULTS = Path("bench/results")
 MEASURED, STEADY, GROWN, SERVED, MACHINE = "bench.json", "steady.json", "growth.json", "servers.json", "machine.json"
-SOAKED = "soak.json"
+SOAKED, SCALED, YEAR = "soak.json", "scaling.json", "year.json"
 PLOTS = Path("docs/growth")
 THOUSAND = 1000
 TAKEN = {"stolen": "was stolen by the host of this machine", "others": "went to programs that have no part in it"}
@@ -76,6 +74,15 @@ def page(results: Path = RESULTS) -> str:
         *_soak(_read(results / SOAKED)),
     ]
     return "\n".join(parts) + "\n"
+
+
+def scaling(results: Path = RESULTS) -> str:
+    """The page about what grows with what."""
+    return scaling_page(*(_read(results / name) for name in (SCALED, YEAR, GROWN)))
+
+
+PAGES = {Path("docs/performance.md"): page, Path("docs/scaling.md"): scaling}
+"""How each page is made of the results in a folder."""
 
 
 def plots(results: Path = RESULTS) -> dict[str, str]:
@@ -211,16 +218,10 @@ def _quick(figures: Mapping[str, Any], which: str = "") -> str:
 def _take() -> None:
     """Have what was measured here last committed."""
     RESULTS.mkdir(exist_ok=True)
-    for kept in (MEASURED, STEADY, SOAKED, GROWN, SERVED):
+    for kept in (MEASURED, STEADY, SOAKED, GROWN, SERVED, SCALED, YEAR):
         if (fresh := Path("var", kept)).exists():
             shutil.copy(fresh, RESULTS / kept)
-    machine = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-    }
-    (RESULTS / MACHINE).write_text(json.dumps(machine, indent=1) + "\n", encoding="utf-8")
+    (RESULTS / MACHINE).write_text(json.dumps(machine(), indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -228,7 +229,8 @@ def main() -> int:
     parser.add_argument("--take", action="store_true", help="take over what is in var first")
     if parser.parse_args().take:
         _take()
-    PAGE.write_text(page(), encoding="utf-8")
+    for file, made in PAGES.items():
+        file.write_text(made(), encoding="utf-8")
     PLOTS.mkdir(exist_ok=True)
     for name, drawn in plots().items():
         (PLOTS / name).write_text(drawn, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A fleet in a database: so many IDCs in one region, three lines each, measured a moment ago."""
+"""A fleet in a database: so many IDCs in one region, three lines each, measured for a month and a moment ago."""
 
 import random
 from datetime import datetime, timedelta
@@ -8,16 +8,16 @@ from django.db import connection
 from django.utils import timezone
 
 from bench.asked import ISPS, REGIONS
-from idcsched.accounts.services import token_issue, user_create
+from idcsched.accounts.services import tenant_create, token_issue, user_create
 from idcsched.feed.services import feed_append
 from idcsched.framework.capacity import BANDWIDTH
 from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
-from metrics_ingest.models import BandwidthRollup, Latest, Metric, Scope
+from metrics_ingest.models import BandwidthHistory, BandwidthRollup, Latest, Metric, Scope
 
-__all__ = ["store"]
+__all__ = ["store", "store_tenants"]
 
 PRICES = (12.0, 15.0, 20.0, 25.0, 30.0, 50.0)
-WEEK = 168
+WEEK, MONTH = 168, 720
 FURTHER = """
     INSERT INTO metrics_ingest_latest (metric_id, idc_id, line_id, value, at)
     SELECT metric.id, line.idc_id, line.id, (line.id * 7919 + metric.id * 31) %% 1000 / 1000.0, %s
@@ -44,6 +44,13 @@ def store(count: int, *, extra_metrics: int = 0, seed: int = 1) -> str:
     _measure(idcs, lines, extra_metrics, now, chance)
     feed_append(topic="inventory")
     return token_issue(user=user_create(username="bench", role="admin"), name="bench").text
+
+
+def store_tenants(count: int) -> list[str]:
+    """Create so many tenants; returns the token of the portal of each."""
+    names = [f"tenant-{number:04d}" for number in range(count)]
+    portals = [user_create(username=name, role="portal", tenant=tenant_create(code=name)) for name in names]
+    return [token_issue(user=portal, name="bench").text for portal in portals]
 
 
 def _idc(number: int, regions: list[Region], chance: random.Random) -> Idc:
@@ -96,7 +103,8 @@ def _measure(idcs: list[Idc], lines: list[Line], extra_metrics: int, now: dateti
     if extra_metrics:
         with connection.cursor() as cursor:
             cursor.execute(FURTHER, [at, BANDWIDTH])
-    BandwidthRollup.objects.bulk_create((_rollup(line, now, chance) for line in lines), batch_size=500)
+    rollups = BandwidthRollup.objects.bulk_create((_rollup(line, now, chance) for line in lines), batch_size=500)
+    BandwidthHistory.objects.bulk_create((_history(rollup, now) for rollup in rollups), batch_size=500)
 
 
 def _used(line: Line, chance: random.Random) -> float:
@@ -114,4 +122,18 @@ def _rollup(line: Line, now: datetime, chance: random.Random) -> BandwidthRollup
         busy_profile=hours.tobytes(),
         hours=hours.tobytes(),
         hours_until=now.replace(minute=0, second=0, microsecond=0),
+    )
+
+
+def _history(rollup: BandwidthRollup, now: datetime) -> BandwidthHistory:
+    """The week of the roll-up for 30 days."""
+    hours = np.resize(np.frombuffer(rollup.hours, dtype="<f4"), MONTH)
+    peaks = hours.reshape(-1, 24).max(axis=1)
+    measured = np.hstack([np.percentile(hours, 95), peaks, peaks]).astype("<f4")
+    return BandwidthHistory(
+        line=rollup.line,
+        hours=hours.tobytes(),
+        until=now.replace(hour=0, minute=0, second=0, microsecond=0),
+        known_slots=MONTH * 12,
+        measured=measured.tobytes(),
     )

@@ -1,7 +1,8 @@
-"""A year of samples and daily figures in a database that has a fleet, and what they weigh."""
+"""Samples, daily figures and records in a database that has a fleet: what they weigh, and what deleting them takes."""
 
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -12,23 +13,48 @@ from django.utils import timezone
 
 from idcsched.framework.capacity import BANDWIDTH
 from idcsched.inventory.models import Line
-from idcsched.scheduling.models import Decision, Picture
+from idcsched.scheduling.models import Decision, IdcOutcome, Picture
+from idcsched.scheduling.services import decisions_expire
 from metrics_ingest.models import BandwidthDay, Metric, SampleDay
+from metrics_ingest.samples.checking import KEPT
 from metrics_ingest.samples.slots import SLOTS_A_DAY, packed
 from metrics_ingest.services import history_prune
 
-__all__ = ["decisions", "stored"]
+__all__ = ["decisions", "kept", "stored"]
 
 DAYS, FIGURE_DAYS = 365, 400
+KEPT_DAYS = KEPT.days + 1
+READS, WRITTEN, ROUNDS = 200, 10_000, 5
+PLAIN, PARTS = "metrics_ingest_sampleday", "bench_sampleday"
+COPIED = f"""
+    INSERT INTO {PLAIN} (metric_id, idc_id, line_id, day, values)
+    SELECT metric_id, idc_id, line_id, day - %s, values FROM {PLAIN} WHERE day = %s
+"""
+PARTITIONED = f"""
+    CREATE TABLE {PARTS} (LIKE {PLAIN} INCLUDING DEFAULTS) PARTITION BY RANGE (day);
+    CREATE UNIQUE INDEX ON {PARTS} (metric_id, line_id, day) WHERE line_id IS NOT NULL;
+    CREATE UNIQUE INDEX ON {PARTS} (metric_id, idc_id, day) WHERE line_id IS NULL
+"""
+"""A twin with a part for each day; an index by day is not needed then."""
+A_LINES_DAYS = "SELECT day, values FROM {table} WHERE metric_id = %s AND line_id = %s AND day >= %s"
+A_DAYS_LINES = """
+    INSERT INTO {table} (id, metric_id, idc_id, line_id, day, values)
+    SELECT id, metric_id, idc_id, line_id, day, values FROM {table} WHERE day = %s ORDER BY id LIMIT %s
+    ON CONFLICT (metric_id, line_id, day) WHERE line_id IS NOT NULL DO UPDATE SET values = excluded.values
+"""
 
 
 def decisions() -> dict[str, float]:
-    """How many decisions are on record, and what they weigh with what they were made on."""
-    return {
+    """How many decisions are on record, what they weigh with what they were made on, and how soon they are deleted."""
+    found: dict[str, float] = {
         "decisions": Decision.objects.count(),
         "decision_bytes": weight(Decision),
         "archive_bytes": weight(Picture),
+        "outcomes": IdcOutcome.objects.count(),
+        "outcome_bytes": weight(IdcOutcome),
     }
+    expired, seconds = _timed(lambda: decisions_expire(before=timezone.now()))
+    return found | {"expired": expired, "expired_s": seconds, "outcomes_vacuum_s": _vacuumed(IdcOutcome)}
 
 
 def stored() -> dict[str, float]:
@@ -46,13 +72,67 @@ def stored() -> dict[str, float]:
     pruned, seconds = _timed(lambda: history_prune(now=now))
     found |= {"pruned_rows": pruned, "pruned_s": seconds}
     pruned, seconds = _timed(lambda: history_prune(now=now + timedelta(days=1)))
-    return found | {"day_pruned_rows": pruned, "day_pruned_s": seconds, **_vacuumed(SampleDay)}
+    return found | {"day_pruned_rows": pruned, "day_pruned_s": seconds, "vacuum_s": _vacuumed(SampleDay)}
 
 
-def _fill_samples(today: date) -> int:
+def kept() -> dict[str, float]:
+    """Fill the database with the days of samples that are kept, and delete the oldest; beside it with partitions."""
+    today, settled = timezone.now().date(), {"kept_days": float(KEPT.days), "fleet_lines": float(Line.objects.count())}
+    _fill_samples(today, days=1)
+    with connection.cursor() as cursor:
+        for ago in range(1, KEPT_DAYS + 1):
+            cursor.execute(COPIED, [ago, today])
+        cursor.execute(PARTITIONED)
+        for ago in range(KEPT_DAYS + 1):
+            day = today - timedelta(days=ago)
+            cursor.execute(
+                f"CREATE TABLE {_part(day)} PARTITION OF {PARTS} FOR VALUES FROM (%s) TO (%s)",
+                [day, day + timedelta(days=1)],
+            )
+        cursor.execute(f"INSERT INTO {PARTS} SELECT * FROM {PLAIN}")
+        for table in (PLAIN, PARTS):
+            cursor.execute(f"VACUUM ANALYZE {table}")
+    settled |= {"kept_rows": SampleDay.objects.count(), "kept_mb": weight(SampleDay) / 1e6}
+    reads = _in_turns(_read_lines, today)
+    writes = _in_turns(_write_lines, today)
+    pruned, seconds = _timed(lambda: history_prune(now=timezone.now()))
+    settled |= {"kept_day_pruned_rows": pruned, "kept_day_pruned_s": seconds, "kept_vacuum_s": _vacuumed(SampleDay)}
+    with connection.cursor() as cursor:
+        oldest = _part(today - timedelta(days=KEPT_DAYS))
+        _, seconds = _timed(lambda: cursor.execute(f"DROP TABLE {oldest}"))
+    return settled | {"part_dropped_s": seconds, "part_reads": reads, "part_writes": writes, "part_written": WRITTEN}
+
+
+def _part(day: date) -> str:
+    return f"{PARTS}_{day:%Y%m%d}"
+
+
+def _in_turns(act: Callable[[str, date, int], None], today: date) -> float:
+    """How many times as long it takes with partitions, at best."""
+    took = [[_timed(partial(act, table, today, turn))[1] for table in (PLAIN, PARTS)] for turn in range(ROUNDS)]
+    plain, parts = (min(each) for each in zip(*took, strict=True))
+    return round(parts / plain, 2)
+
+
+def _read_lines(table: str, today: date, turn: int) -> None:
+    """The days of a line, as its page and its bill read them."""
+    metric, lines = Metric.objects.get(code=BANDWIDTH), Line.objects.order_by("pk").values_list("pk", flat=True)
+    with connection.cursor() as cursor:
+        for line in lines[turn * READS : (turn + 1) * READS]:
+            cursor.execute(A_LINES_DAYS.format(table=table), [metric.pk, line, today - KEPT])
+            cursor.fetchall()
+
+
+def _write_lines(table: str, today: date, turn: int) -> None:
+    """A new value of many lines, as they come every five minutes."""
+    with connection.cursor() as cursor:
+        cursor.execute(A_DAYS_LINES.format(table=table), [today, WRITTEN])
+
+
+def _fill_samples(today: date, days: int = DAYS) -> int:
     random, metric = np.random.default_rng(1), Metric.objects.get(code=BANDWIDTH)
     lines = list(Line.objects.all())
-    for ago in range(DAYS):
+    for ago in range(days):
         values = random.uniform(50, 900, (len(lines), SLOTS_A_DAY)).astype("<f4")
         SampleDay.objects.bulk_create(
             SampleDay(metric=metric, idc_id=line.idc_id, line=line, day=today - timedelta(days=ago), values=packed(own))
@@ -81,14 +161,12 @@ def weight(model: type[Model]) -> int:
         return int(cursor.fetchone()[0])
 
 
-def _vacuumed(model: type[Model]) -> dict[str, float]:
-
+def _vacuumed(model: type[Model]) -> float:
     with connection.cursor() as cursor:
-        _, seconds = _timed(lambda: cursor.execute(f"VACUUM {model._meta.db_table}"))
-    return {"vacuum_s": seconds}
+        return _timed(lambda: cursor.execute(f"VACUUM {model._meta.db_table}"))[1]
 
 
 def _timed(act: Callable[[], Any]) -> tuple[Any, float]:
     begun = perf_counter()
     done = act()
-    return done, round(perf_counter() - begun, 2)
+    return done, round(perf_counter() - begun, 3)

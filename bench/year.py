@@ -2,15 +2,16 @@
 
 100 IDCs with 3 lines each, a sample of each line every five minutes, on a PostgreSQL of its own with its safety on. A
 year is stored at once, though an installation keeps samples for 40 days, so that there is much to delete; then the
-daily figures of 400 days, and recommendations through a web server, each on record with its inputs.
+daily figures of 400 days, and recommendations through a web server, each on record with its inputs. On another
+PostgreSQL 10,000 IDCs with the 40 days that are kept, and beside them the same in a table with a part for each day.
 """
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import sleep
 
@@ -24,7 +25,7 @@ from tests.servers import free_port, postgresql, scratch_folder
 __all__ = ["RESULT", "main"]
 
 RESULT = Path("var/year.json")
-IDCS = 100
+IDCS, FLEET = 100, 10_000
 ASKED = 2000
 TOLD = "from json import dumps; from bench.stored_year import {name}; print(dumps({name}()))"
 Figures = dict[str, float]
@@ -64,13 +65,21 @@ def _python(environment: Mapping[str, str], code: str) -> str:
     ).stdout.strip()
 
 
-def main() -> int:
+@contextmanager
+def _fleet(idcs: int) -> Iterator[tuple[Mapping[str, str], Path, str]]:
+    """The variables of an installation with so many IDCs on a PostgreSQL of its own, its folder, and a token."""
     with postgresql.running({}) as url, scratch_folder() as folder:
         environment = os.environ | {"DATABASE_URL": url, "VAR_DIR": str(folder), "THROTTLE": "off"}
         migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
         subprocess.run(migrate, env=environment, stdin=subprocess.DEVNULL, check=True)
-        token = _python(environment, STORE.format(count=IDCS))
+        yield environment, folder, _python(environment, STORE.format(count=idcs))
+
+
+def main() -> int:
+    with _fleet(IDCS) as (environment, folder, token):
         found = _asked(environment, folder, token) | json.loads(_python(environment, TOLD.format(name="stored")))
+    with _fleet(FLEET) as (environment, _, _):
+        found |= json.loads(_python(environment, TOLD.format(name="kept")))
     RESULT.parent.mkdir(parents=True, exist_ok=True)
     RESULT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     for name, value in found.items():

@@ -1,10 +1,15 @@
-"""docs/performance.md says what the results that are kept say."""
+"""The pages about performance and scaling say what the results that are kept say."""
 
-from bench.page import PAGE, page
+from pathlib import Path
+
+import pytest
+
+from bench.page import PAGES
 from tests.architecture.repository import ROOT
 
 RESULTS = ROOT / "bench" / "results"
 
 
-def test_it_works() -> None:
-    assert (ROOT / PAGE).read_text(encoding="utf-8") == page(RESULTS), "run: python -m bench.page"
+@pytest.mark.parametrize("file", PAGES, ids=str)
+def test_it_works(file: Path) -> None:
+    assert (ROOT / file).read_text(encoding="utf-8") == PAGES[file](RESULTS), "run: python -m bench.page"
