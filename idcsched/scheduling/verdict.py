@@ -76,6 +76,8 @@ BY_WEEK_AS_BEFORE = _(
 )
 BY_WEEK_FREE = _("By the week that is known of {lines}, a month costs nothing without the order.")
 SAME_PRICE = _("The price of {lines} is the same whatever flows.")
+NO_PRICE_KNOWN = _("What the order adds to the bill there is not known: no price is known for {lines}.")
+NO_TRAFFIC_KNOWN = _("What the order adds to the bill there is not known: no traffic is known of {lines}.")
 TIED = _("It shares the most points with {others}; the tie was broken by {key}.")
 AHEAD_IN_MONEY = _("With everything else weighed in, it is ahead of {other}, the next best, by the worth of {money}.")
 AHEAD_IN_POINTS = _("It is ahead of {other}, the next best, by {points} points.")
@@ -107,6 +109,8 @@ BY_TRAFFIC: Final = {
     "weekly": (BY_WEEK, BY_WEEK_AS_BEFORE, BY_WEEK_FREE),
 }
 """What to say of a bill by what it was computed from: that it grows, stays as it is, or begins with the order."""
+WITHOUT_BILL: Final = {"no_price": NO_PRICE_KNOWN, "no_traffic": NO_TRAFFIC_KNOWN}
+"""What to say where there is no bill, by `bill_unknown`; an order without bandwidth has none to speak of."""
 
 
 def verdict(answer: Document, lens: MoneyLens | NoMoney, *, currency: str) -> list[Paragraph]:
@@ -123,7 +127,7 @@ def why_not_chosen(
     costs = _costs(lens)
     behind = winner["score"] - other["score"]
     return [
-        [*_bill_beside(winner, other, costs, currency), *_behind(winner, behind, lens, currency, tie)],
+        [*_bill_beside(winner, other, lens, costs, currency), *_behind(winner, behind, lens, currency, tie)],
         [_level(winner, other)] if behind > 0 else [],
     ]
 
@@ -179,7 +183,10 @@ def _chosen(answer: Document, lens: MoneyLens | NoMoney, currency: str) -> Itera
     else:
         yield Sentence(MOST_POINTS, {"idc": idc, "points": f"{answer['score']:,.0f}"})
     candidate = _candidate(answer, idc)
-    yield from _bill_explained(candidate["bill"]) if own and candidate else _note(candidate, lens)
+    if own and candidate:
+        yield from _bill_explained(candidate["bill"])
+    elif candidate:
+        yield from list(_note(candidate, lens)) or _without_bill(candidate)
 
 
 def _special(answer: Document, idc: Code) -> Sentence | None:
@@ -230,18 +237,28 @@ def _bill_explained(bill: Document) -> Iterator[Sentence]:
         yield Sentence(template, {"lines": lines, "after": after, "before": before, "currency": bill["currency"]})
 
 
-def _note(candidate: Document | None, lens: MoneyLens | NoMoney) -> Iterator[Sentence]:
+def _without_bill(candidate: Document) -> Iterator[Sentence]:
+    """Yield why it is not known what the order adds to the bill."""
+    if template := WITHOUT_BILL.get(candidate.get("bill_unknown", "")):
+        yield Sentence(template, {"lines": ", ".join(use["line"] for use in candidate["lines"])})
+
+
+def _note(candidate: Document, lens: MoneyLens | NoMoney) -> Iterator[Sentence]:
     """Yield what the scorer of the bill says, where the bill itself is not known."""
-    if candidate is not None and isinstance(lens, MoneyLens):
+    if isinstance(lens, MoneyLens):
         note = candidate["scores"][lens.bill].get("note")
         if note:
             yield Sentence(NOTE, {"note": _capital(note)})
 
 
-def _bill_beside(winner: Document, other: Document, costs: Mapping[str, Cost], currency: str) -> Iterator[Sentence]:
+def _bill_beside(
+    winner: Document, other: Document, lens: MoneyLens | NoMoney, costs: Mapping[str, Cost], currency: str
+) -> Iterator[Sentence]:
     """Yield what the other would add to the bill, beside what the winner adds."""
     own = costs[winner["idc"]].billed if winner["idc"] in costs else None
     others = costs[other["idc"]].billed if other["idc"] in costs else None
+    if others is None:
+        yield from list(_note(other, lens)) or _without_bill(other)
     if own is None or others is None:
         return
     more = others - own

@@ -153,6 +153,34 @@ def test_where_no_bill_is_known_it_says_what_the_scorer_says() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("unknown", "sentence"),
+    [
+        ("no_price", "What the order adds to the bill there is not known: no price is known for ct."),
+        ("no_traffic", "What the order adds to the bill there is not known: no traffic is known of ct."),
+    ],
+)
+def test_it_says_that_no_bill_is_known(unknown: str, sentence: str) -> None:
+    """Of the chosen IDC and of another one."""
+    answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED))
+    winner, other = answer["candidates"]
+    for candidate in (winner, other):
+        candidate |= {"bill": None, "bill_unknown": unknown, "lines": [{"line": "ct"}]}
+        for score in candidate["scores"].values():
+            score.pop("note", None)
+    assert sentence in told(answer, lens)[0]
+    assert sentence in " ".join(map(str, why_not_chosen(winner, other, lens, currency="CNY")[0]))
+
+
+def test_an_order_without_bandwidth_has_no_bill_to_speak_of() -> None:
+    answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED))
+    for candidate in answer["candidates"]:
+        candidate |= {"bill": None, "bill_unknown": "no_bandwidth"}
+        for score in candidate["scores"].values():
+            score.pop("note", None)
+    assert told(answer, lens)[0] == "cheap has the most points of all that fit: 6,100."
+
+
 def test_it_says_why_not() -> None:
     answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED), cheap=2000.0, dear=5000.0)
     winner, other = answer["candidates"]
