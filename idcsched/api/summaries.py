@@ -95,6 +95,7 @@ OPERATIONS: Final[Mapping[str, Promise]] = {
     "source_runs_list": _("List the runs of a source"),
     "source_test": _("Ask a source now, and store nothing"),
     "status_read": _("Show how things stand"),
+    "taint_preview": _("Preview what a taint would have done"),
     "tenants_callback_secret": _("Make a new callback secret"),
     "tenants_use": _("Show how much of a tenant's quotas is used"),
     "tokens_revoke": _("Revoke a token"),

@@ -177,6 +177,7 @@ def test_its_fields_take_what_the_api_takes(
         ("samples/", True),
         ("placements/", True),
         ("profiles/{code}/preview/", True),
+        ("taints/preview/", True),
         ("decisions/{id}/replay/", False),
     ],
 )

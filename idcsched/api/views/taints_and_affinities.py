@@ -1,23 +1,47 @@
-"""`taints/` and `affinities/`: the operators' marks on IDCs."""
+"""`taints/` and `affinities/`: the operators' marks on IDCs, and what a taint would do."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Annotated, Any, Final
 
+import msgspec
 from django.db.models import QuerySet
+from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.decorators import action
+from rest_framework.request import Request
 
 from idcsched.api.fields import SelectorField
 from idcsched.api.filtering import FilterSet, flag
 from idcsched.api.permissions import principal_of_request
-from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer
+from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer, struct_response
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import Invalid
+from idcsched.framework.messages import _
+from idcsched.framework.request import HypotheticalTaint
 from idcsched.inventory import services
-from idcsched.inventory.models import Affinity, Taint
+from idcsched.inventory.models import Affinity, Idc, Taint
 from idcsched.inventory.scope import concerned, scope_check_many
 from idcsched.inventory.taint_state import TaintState, in_state
+from idcsched.planning.taint_consequence import Consequence, taint_consequence
+from idcsched.scheduling.recorder import recorder
 
 __all__ = ["AffinityViewSet", "TaintViewSet"]
+
+
+PREVIEWED: Final = OpenApiExample(
+    "A switch is to be replaced",
+    value={"idc": "a", "key": "switch", "effect": "NoSchedule", "last": 200},
+    request_only=True,
+)
+
+
+class TaintPreviewRequest(HypotheticalTaint, frozen=True, kw_only=True):
+    """A taint, and how many of the last decisions that looked at its IDC to consider."""
+
+    last: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 200
 
 
 class Scoped(Resource):
@@ -41,7 +65,7 @@ class TaintSerializer(StrictModelSerializer):
 
 
 class MarkFilters(FilterSet):
-    in_force = flag("now", help_text=_("Whether it is in force now."))
+    in_force = flag("now", help_text=gettext_lazy("Whether it is in force now."))
 
     def now(self, queryset: QuerySet[Any], name: str, values: list[bool]) -> QuerySet[Any]:
         if set(values) != {values[0]}:
@@ -74,6 +98,22 @@ class TaintViewSet(Scoped):
     create_many_service = staticmethod(services.taints_create)
     update_service = staticmethod(services.taint_update)
     delete_service = staticmethod(services.taint_delete)
+
+    @extend_schema(
+        operation_id="taint_preview", request=TaintPreviewRequest, responses=Consequence, examples=[PREVIEWED]
+    )
+    @action(detail=False, methods=["post"])
+    def preview(self, request: Request) -> HttpResponse:
+        """What a taint would have done to the last orders that went to its IDC; nothing is tainted."""
+        question = convert(request.data, TaintPreviewRequest)
+        principal = principal_of_request(request)
+        idc = Idc.objects.select_related("region").filter(code=question.idc).first()
+        if idc is None:
+            raise Invalid("unknown_idc", _("there is no IDC {name}"), "/idc", name=question.idc)
+        scope_check_many(principal, [idc], ["/idc"])
+        recorder.settle()
+        taint = HypotheticalTaint(idc=idc.code, key=question.key, value=question.value, effect=question.effect)
+        return struct_response(taint_consequence(taint, principal, last=question.last))
 
 
 class AffinitySerializer(StrictModelSerializer):
