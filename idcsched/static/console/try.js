@@ -201,32 +201,75 @@ const topOf = (hours) => {
     const highest = Math.max(...hours);
     return highest > 0 && highest <= 1 ? 1 : Math.max(highest, 100);
 };
+const levelsDrawn = () => {
+    const hours = drawnHours();
+    const top = topOf(hours);
+    return hours.map((number) => Math.round((100 * number) / top));
+};
+function attributes(element, values) {
+    for (const [name, value] of Object.entries(values)) {
+        element.setAttribute(name, value);
+    }
+}
+// Each bar is a slider. Tab leads to one of them, the arrows to the right and left to the others.
+function makeBars() {
+    drawing.removeAttribute("aria-hidden");
+    attributes(drawing, { role: "group", "aria-label": drawing.dataset.label });
+    drawing.replaceChildren(...Array.from({ length: HOURS }, (_none, hour) => {
+        const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+        attributes(bar, {
+            x: hour * 10 + 0.5, width: 9, class: "level", tabindex: hour ? -1 : 0,
+            role: "slider", "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": 100,
+            "aria-label": `${String(hour).padStart(2, "0")}:00`,
+        });
+        return bar;
+    }));
+}
 function draw() {
     const hours = drawnHours();
     const top = topOf(hours);
-    drawing.replaceChildren(...hours.map((number, hour) => {
-        const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    const levels = levelsDrawn();
+    hours.forEach((number, hour) => {
         const height = Math.max((60 * number) / top, 1);
-        for (const [name, value] of Object.entries({ x: hour * 10 + 0.5, y: 60 - height, width: 9, height, class: "level" })) {
-            bar.setAttribute(name, value);
-        }
-        return bar;
-    }));
+        const level = levels[hour];
+        attributes(drawing.children[hour], { y: 60 - height, height, "aria-valuenow": level, "aria-valuetext": `${level} %` });
+    });
+}
+function setLevel(hour, level) {
+    const levels = levelsDrawn();
+    levels[hour] = Math.min(Math.max(Math.round(level), 0), 100);
+    shape.value = levels.join(", ");
+    shape.dispatchEvent(new Event("input", { bubbles: true }));
 }
 function drawAt(event) {
     const box = drawing.getBoundingClientRect();
     const hour = Math.min(Math.max(Math.floor(((event.clientX - box.left) / box.width) * HOURS), 0), HOURS - 1);
-    const level = Math.min(Math.max(1 - (event.clientY - box.top) / box.height, 0), 1);
-    const hours = drawnHours();
-    const top = topOf(hours);
-    const levels = hours.map((number) => Math.round((100 * number) / top));
-    levels[hour] = Math.round(100 * level);
-    shape.value = levels.join(", ");
-    shape.dispatchEvent(new Event("input", { bubbles: true }));
+    setLevel(hour, 100 * (1 - (event.clientY - box.top) / box.height));
+}
+const HOURS_ON = { ArrowRight: 1, ArrowLeft: -1 };
+const LEVEL_BY = { ArrowUp: 5, ArrowDown: -5, PageUp: 20, PageDown: -20, Home: -100, End: 100 };
+function drawByKey(event) {
+    const hour = [...drawing.children].indexOf(event.target);
+    if (hour < 0 || event.ctrlKey || event.altKey || event.metaKey) {
+        return;
+    }
+    if (event.key in HOURS_ON) {
+        const other = drawing.children[(hour + HOURS_ON[event.key] + HOURS) % HOURS];
+        event.target.setAttribute("tabindex", -1);
+        other.setAttribute("tabindex", 0);
+        other.focus();
+    } else if (event.key in LEVEL_BY) {
+        setLevel(hour, levelsDrawn()[hour] + LEVEL_BY[event.key]);
+    } else {
+        return;
+    }
+    event.preventDefault();
 }
 if (drawing) {
+    makeBars();
     draw();
     shape.addEventListener("input", draw);
+    drawing.addEventListener("keydown", drawByKey);
     drawing.addEventListener("pointerdown", (event) => { drawing.setPointerCapture(event.pointerId); drawAt(event); });
     drawing.addEventListener("pointermove", (event) => { if (event.buttons) { drawAt(event); } });
 }
