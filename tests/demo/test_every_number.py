@@ -81,6 +81,7 @@ POSTED: dict[str, Sequence[Mapping[str, Any]]] = {
     "/capacity/": [{"region": "huanan", "isp": "ct", "machine": {"bandwidth_mbps": 300}}],
     "/decisions/{id}/replay/": [{"data": "then"}, {"data": "now"}],
     "/profiles/{code}/preview/": [{"revision": 1}],
+    "/taints/preview/": [{"idc": "sz-ct-cu-01", "key": "switch", "effect": "NoSchedule"}],
 }
 
 
