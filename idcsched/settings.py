@@ -9,7 +9,6 @@ from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
-from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext_lazy as _
 from kombu.entity import Exchange, Queue
@@ -535,6 +534,6 @@ CELERY_TASK_SOFT_TIME_LIMIT = 300
 CELERY_TASK_TIME_LIMIT = 330
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_BEAT_SCHEDULER = "idcsched.beat:Scheduler"  # adds a schedule for each source
-CELERY_BEAT_SCHEDULE = housekeeping(ZoneInfo(BILLING_ZONE))
+CELERY_BEAT_SCHEDULE = housekeeping()
 
 LOGGING = logs.configuration(LOG_LEVEL, LOG_FORMAT, access_log=ACCESS_LOG)

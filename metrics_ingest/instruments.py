@@ -1,4 +1,4 @@
-"""Prometheus metrics of pushed samples, and those of sources, processes and queues.
+"""Prometheus metrics of pushed samples, and those of sources, processes, nightly jobs and queues.
 
 The latter are read at each scrape, so that all web processes answer alike.
 """
@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from idcsched.jobs.models import ProcessKind
+from idcsched.jobs.nightly import JobHealth, nightly_health
 from idcsched.jobs.selectors import Process, processes, queue_depths
 
 from .models import Source
@@ -28,7 +29,7 @@ SOURCES = (
 
 
 class BackgroundFigures(Collector):
-    """The collector of the metrics of sources and processes; raises a database error while the database is away."""
+    """The collector of the metrics of sources, processes and nightly jobs; raises a database error where it is away."""
 
     def collect(self) -> Iterator[Metric]:
         now = timezone.now()
@@ -36,6 +37,7 @@ class BackgroundFigures(Collector):
         yield from _counters(sources)
         yield from _gauges(sources, now)
         yield from _processes(processes(now=now))
+        yield from _nightly(nightly_health(now=now), now)
 
 
 class QueueFigures(Collector):
@@ -61,6 +63,17 @@ def _processes(known: list[Process]) -> Iterator[Metric]:
         alive.add_metric([trade.value], sum(process.alive for process in known if process.trade == trade))
     yield age
     yield alive
+
+
+def _nightly(jobs: list[JobHealth], now: datetime) -> Iterator[Metric]:
+    failing = GaugeMetricFamily("idcsched_nightly_failing", "Whether it ended with an error last.", labels=["name"])
+    age = GaugeMetricFamily("idcsched_nightly_age_seconds", "Since it last succeeded.", labels=["name"])
+    for job in jobs:
+        failing.add_metric([job.name], job.failing)
+        if job.succeeded_at is not None:
+            age.add_metric([job.name], max((now - job.succeeded_at).total_seconds(), 0.0))
+    yield failing
+    yield age
 
 
 def _counters(sources: list[Source]) -> Iterator[Metric]:

@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 from django.conf import settings
@@ -11,7 +10,8 @@ from kombu.serialization import dumps, loads, prepare_accept_content
 
 from idcsched.celery import app
 from idcsched.feed import tasks as feed_tasks
-from idcsched.jobs.schedule import housekeeping
+from idcsched.jobs import tasks as jobs_tasks
+from idcsched.jobs.nightly import JOBS
 from idcsched.placement import tasks as placement_tasks
 from idcsched.scheduling import tasks as scheduling_tasks
 from metrics_ingest import tasks as metrics_tasks
@@ -21,6 +21,7 @@ BY_MESSAGE = {
     "metrics_ingest.tasks.source_run",  # scheduled source by source, in the database
     "idcsched.placement.tasks.machine_tend",
     "idcsched.placement.tasks.placement_deliver",
+    "idcsched.jobs.tasks.nightly_run",
 }
 
 
@@ -29,29 +30,17 @@ def test_it_works() -> None:
     assert app.conf.beat_schedule.keys() == SCHEDULE.keys()
 
 
-@pytest.mark.parametrize("name", SCHEDULE)
-def test_what_is_scheduled_is_a_task(name: str) -> None:
+@pytest.mark.parametrize("task", [*(entry["task"] for entry in SCHEDULE.values()), *JOBS])
+def test_what_is_scheduled_is_a_task(task: str) -> None:
     app.loader.import_default_modules()  # as a worker does when it starts
-    assert SCHEDULE[name]["task"] in app.tasks
+    assert task in app.tasks
 
 
 def test_every_periodic_task_is_scheduled() -> None:
-    scheduled = {entry["task"] for entry in SCHEDULE.values()}
-    modules = (feed_tasks, metrics_tasks, placement_tasks, scheduling_tasks)
+    scheduled = {entry["task"] for entry in SCHEDULE.values()} | JOBS.keys()
+    modules = (feed_tasks, jobs_tasks, metrics_tasks, placement_tasks, scheduling_tasks)
     declared = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     assert declared - BY_MESSAGE <= scheduled
-
-
-@pytest.mark.parametrize(
-    ("zone", "at"),
-    [("UTC", ({4}, {0})), ("Asia/Shanghai", ({20}, {0})), ("Asia/Kolkata", ({22}, {30})), ("Asia/Tokyo", ({19}, {0}))],
-)
-def test_what_is_done_at_night_is_done_in_the_night_of_the_billing_zone(
-    zone: str, at: tuple[set[int], set[int]]
-) -> None:
-    entry = housekeeping(ZoneInfo(zone))["shapes-learn"]
-    assert (entry["schedule"].hour, entry["schedule"].minute) == at
-    assert entry["options"] == {"expires": 3600}
 
 
 def test_a_message_is_acknowledged_when_its_work_is_done() -> None:

@@ -1,4 +1,4 @@
-"""The background work in `status/`: processes, queues, sources."""
+"""The background work in `status/`: processes, queues, sources, nightly jobs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 from django.utils import timezone
 
+from idcsched.jobs.nightly import JobHealth, nightly_health
 from idcsched.jobs.selectors import Process, processes, queue_depths
 from idcsched.placement.driver_kinds import driver_kinds
 from idcsched.placement.provider_models import Provider
@@ -41,6 +42,20 @@ class SourceStatus(msgspec.Struct, frozen=True):
     late: bool
 
 
+class NightlyJobStatus(msgspec.Struct, frozen=True):
+    """Work that is done once a night: learning the shapes of traffic (`shapes_learn`), and the advice (`advise`).
+
+    `begun_at`, `succeeded_at`: its last begin and its last success; `error`: what made it fail when it last ended, else
+    empty; `late`: it should have succeeded three hours ago at the latest.
+    """
+
+    name: str
+    begun_at: datetime | None
+    succeeded_at: datetime | None
+    error: str
+    late: bool
+
+
 class Background(msgspec.Struct, frozen=True):
     """The background work. `queues` has the number of messages that wait in each, null where the broker is away.
 
@@ -50,6 +65,7 @@ class Background(msgspec.Struct, frozen=True):
     processes: list[ProcessStatus]
     queues: dict[str, int | None]
     sources: list[SourceStatus]
+    nightly: list[NightlyJobStatus]
     broken_collectors: dict[str, str]
     broken_drivers: dict[str, str]
     degraded: bool
@@ -60,7 +76,8 @@ def background() -> Background:
     """Return how the background work stands now."""
     now = timezone.now()
     known, depths, sources = processes(now=now), dict(queue_depths()), sources_health(now=now)
-    causes = list(_causes(known, depths, sources))
+    nightly = nightly_health(now=now)
+    causes = [*_causes(known, depths, sources), *_nightly_causes(nightly)]
     return Background(
         processes=[
             ProcessStatus(str(process.trade.value), process.name, round(process.age_seconds, 1), process.alive)
@@ -68,6 +85,7 @@ def background() -> Background:
         ],
         queues=depths,
         sources=[_source(source) for source in sources],
+        nightly=[_nightly(job) for job in nightly],
         broken_collectors=dict(collector_kinds().broken),
         broken_drivers=dict(driver_kinds().broken),
         degraded=bool(causes),
@@ -90,6 +108,17 @@ def _causes(
     )
     for code in Provider.objects.exclude(kind__in=driver_kinds().drivers).values_list("code", flat=True):
         yield f"driver_missing: {code}"
+
+
+def _nightly_causes(jobs: Sequence[JobHealth]) -> Iterator[str]:
+    yield from (f"nightly_failing: {job.name}" for job in jobs if job.failing)
+    yield from (f"nightly_late: {job.name}" for job in jobs if job.late)
+
+
+def _nightly(job: JobHealth) -> NightlyJobStatus:
+    return NightlyJobStatus(
+        name=job.name, begun_at=job.begun_at, succeeded_at=job.succeeded_at, error=job.error, late=job.late
+    )
 
 
 def _source(source: SourceHealth) -> SourceStatus:

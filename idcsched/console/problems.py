@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from idcsched.accounts.roles import Principal
+from idcsched.jobs.nightly import nightly_health
 from idcsched.jobs.selectors import processes
 from idcsched.placement.lifecycle import State
 from idcsched.placement.rollup import stuck
@@ -76,11 +77,12 @@ class Orders:
 
 
 def problems(state: LiveState, fleet: Fleet, orders: Orders, now: datetime) -> list[Problem]:
-    """Return what is wrong in the whole fleet, the most urgent first, then what is to be known today; two queries."""
+    """Return what is wrong in the whole fleet, the most urgent first, then what is to be known today; three queries."""
     rows = [
         *_processes(state, now),
         *_sources(now),
         *_placements(orders),
+        *_nightly(now),
         *_lines(fleet),
         *_orders(orders),
         *_measurements(fleet),
@@ -178,6 +180,26 @@ def _sources(now: datetime) -> Iterator[Problem]:
             detail=" · ".join(filter(None, (detail, since))),
             label=_("Test now"),
             address=reverse("console:source", args=[source.code]),
+        )
+
+
+def _nightly(now: datetime) -> Iterator[Problem]:
+    for job in nightly_health(now=now):
+        if not (job.failing or job.late):
+            continue
+        since = (
+            _("last done at {at}").format(at=_clock(job.succeeded_at))
+            if job.succeeded_at
+            else _("it was never done yet")
+        )
+        shapes = job.name == "shapes_learn"
+        yield Problem(
+            severity="warn",
+            icon="triangle-alert",
+            title=_("The shapes of traffic are not learnt anew") if shapes else _("The advice is not computed anew"),
+            detail=" · ".join(filter(None, (job.error, since))),
+            label=_("Status"),
+            address=reverse("docs"),
         )
 
 

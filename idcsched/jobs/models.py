@@ -3,7 +3,7 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.db.fields import one_of, unique
 
-__all__ = ["Heartbeat", "Lease", "ProcessKind"]
+__all__ = ["Heartbeat", "Lease", "NightlyJob", "ProcessKind"]
 
 
 class ProcessKind(models.TextChoices):
@@ -43,6 +43,28 @@ class Lease(models.Model):
         verbose_name_plural = _("leases")
         ordering = ["name"]
         constraints = [unique("name", name="lease_unique")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class NightlyJob(models.Model):
+    """What became of the work of one name that is done once a night: its last begin, its last success, its last error.
+
+    `error` is empty after a success, and while nothing has failed yet; `known_since` is when it was first begun.
+    """
+
+    name = models.CharField(_("name"), max_length=100)
+    known_since = models.DateTimeField(_("known since"))
+    begun_at = models.DateTimeField(_("begun"), null=True)
+    succeeded_at = models.DateTimeField(_("succeeded"), null=True)
+    error = models.TextField(_("error"), default="", db_default="")
+
+    class Meta:
+        verbose_name = _("nightly job")
+        verbose_name_plural = _("nightly jobs")
+        ordering = ["name"]
+        constraints = [unique("name", name="nightly_job_unique")]
 
     def __str__(self) -> str:
         return self.name

@@ -1,9 +1,7 @@
-"""The periodic background tasks, and how often each runs."""
+"""The periodic background tasks, and how often each runs. What runs once a night is in `nightly`."""
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import timedelta
 from typing import Any
-
-from celery.schedules import crontab
 
 __all__ = ["housekeeping"]
 
@@ -13,6 +11,7 @@ TASKS = {
     "metrics_ingest.tasks.history_prune": timedelta(hours=1),
     "metrics_ingest.tasks.sources_sweep": timedelta(seconds=20),
     "metrics_ingest.tasks.runs_prune": timedelta(hours=1),
+    "idcsched.jobs.tasks.nightly_sweep": timedelta(minutes=5),
     "idcsched.accounts.tasks.idempotency_prune": timedelta(hours=1),
     "idcsched.accounts.tasks.sessions_prune": timedelta(hours=24),
     "idcsched.imports.tasks.imports_sweep": timedelta(seconds=30),
@@ -25,25 +24,16 @@ TASKS = {
     "idcsched.placement.tasks.claims_fade": timedelta(minutes=10),
     "idcsched.placement.tasks.ledger_audit": timedelta(hours=1),
 }
-NIGHTLY = {"idcsched.placement.tasks.shapes_learn": 4, "idcsched.planning.tasks.advise": 5}
-"""What takes long and may wait for the night: the hour, in the billing zone."""
 LONGEST_WORTH_DOING = timedelta(hours=1)
 
 
-def housekeeping(zone: tzinfo = UTC) -> dict[str, dict[str, Any]]:
+def housekeeping() -> dict[str, dict[str, Any]]:
     """Return Celery beat's schedule; unread messages expire, so that none pile up without a worker."""
-    schedules = {**TASKS, **{task: _at_night(hour, zone) for task, hour in NIGHTLY.items()}}
     return {
         task.rpartition(".")[2].replace("_", "-"): {
             "task": task,
-            "schedule": schedule,
-            "options": {"expires": min(TASKS.get(task, LONGEST_WORTH_DOING), LONGEST_WORTH_DOING).total_seconds()},
+            "schedule": every,
+            "options": {"expires": min(every, LONGEST_WORTH_DOING).total_seconds()},
         }
-        for task, schedule in schedules.items()
+        for task, every in TASKS.items()
     }
-
-
-def _at_night(hour: int, zone: tzinfo) -> crontab:
-    """Return a daily schedule, which Celery reads in UTC; clocks set forward or back move it by an hour."""
-    at = datetime.now(zone).replace(hour=hour, minute=0).astimezone(UTC)
-    return crontab(minute=at.minute, hour=at.hour)

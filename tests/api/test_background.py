@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from idcsched.inventory.services import idc_create, region_create
-from idcsched.jobs.models import Heartbeat, ProcessKind
+from idcsched.jobs.models import Heartbeat, NightlyJob, ProcessKind
 from idcsched.jobs.services import heartbeat_forget, heartbeat_note
 from idcsched.placement.provider_models import Provider
 from metrics_ingest.models import Source
@@ -101,6 +101,24 @@ def test_a_broker_that_takes_no_messages_is_said(viewer: Api, settings: Any, ful
     settings.REDIS_URL = full_redis
     assert causes(viewer) == ["broker_away"]
     assert "idcsched_broker_up 0.0" in Client(SERVER_NAME="localhost").get("/metrics").content.decode()
+
+
+def test_a_nightly_job_that_fails_is_said_and_one_that_is_not_done(viewer: Api) -> None:
+    now = timezone.now()
+    days_ago = now - timedelta(days=9)
+    job = NightlyJob.objects.create(name="shapes_learn", known_since=days_ago, begun_at=now, succeeded_at=now)
+    assert not causes(viewer)
+    NightlyJob.objects.update(error="ValueError: no such column")
+    assert causes(viewer) == ["nightly_failing: shapes_learn"]
+    assert viewer.get("/status/")["background"]["nightly"][0]["error"] == "ValueError: no such column"
+    NightlyJob.objects.update(error="", succeeded_at=days_ago)
+    assert causes(viewer) == ["nightly_late: shapes_learn"]
+    told = Client(SERVER_NAME="localhost").get("/metrics").content.decode()
+    assert 'idcsched_nightly_failing{name="shapes_learn"} 0.0' in told
+    age = float(told.partition('idcsched_nightly_age_seconds{name="shapes_learn"} ')[2].split()[0])
+    assert timedelta(seconds=age) >= now - days_ago
+    job.delete()
+    assert not causes(viewer)
 
 
 def test_prometheus_is_told(source: Source) -> None:

@@ -15,6 +15,7 @@ from idcsched.accounts.services import tenant_create, user_create
 from idcsched.audit.context import origin_set
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_create, isp_create, line_update, region_create, taint_create
+from idcsched.jobs.models import NightlyJob
 from idcsched.placement.models import Placement
 from idcsched.scheduling.models import Decision
 from idcsched.templatetags import console
@@ -159,6 +160,14 @@ def test_the_error_of_a_failing_source_is_said(client: Client) -> None:
     assert wrong(page)[0] == "crit: Source zabbix has failed 3 times in a row"
     assert "Connection refused · it has never answered" in page
     assert 'href="/console/sources/zabbix/">Test now' in page
+
+
+def test_shapes_that_are_not_learnt_anew_are_said_with_the_error(client: Client) -> None:
+    now = timezone.now()
+    NightlyJob.objects.create(name="shapes_learn", known_since=now, begun_at=now, error="ValueError: no such column")
+    page = shown(client)
+    assert "The shapes of traffic are not learnt anew" in page
+    assert "ValueError: no such column · it was never done yet" in page
 
 
 def test_orders_of_the_last_hour_are_counted_and_those_that_found_nothing_said(client: Client) -> None:
@@ -317,9 +326,9 @@ def test_a_large_fleet_takes_no_more_queries(client: Client, django_assert_max_n
         decided(request_id=f"refused-{number}")
         waiting(tenant, f"waits-{number}")
     shown(client)
-    with django_assert_max_num_queries(13):  # one of them reads why orders found nothing, where many do
+    with django_assert_max_num_queries(14):  # one of them reads why orders found nothing, where many do
         page = text_of(client, "/console/")
     assert page.count('id="i-idc-') == 200
     assert 'class="tanks small"' in page
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         assert client.get("/console/?seen=", headers={"HX-Request": "true"}).status_code == 200

@@ -29,6 +29,10 @@ for days in (1, 31):
         profile_revision=1, request={}, answer={},
     )
 """
+NIGHTLY_DONE = """
+from idcsched.jobs.models import NightlyJob
+print(*NightlyJob.objects.exclude(succeeded_at=None).values_list("name", flat=True))
+"""
 DECISIONS, SCHEDULED = "scheduling_decision", "django_celery_beat_periodictask"
 
 
@@ -64,6 +68,13 @@ def test_old_decisions_expire_by_worker_and_beat(installation: Installation) -> 
         assert worker.running
     assert worker.process.returncode == 0, worker.last_words()
     assert not installation.processes()
+
+
+@pytest.mark.long
+def test_nightly_jobs_are_done_by_worker_and_beat(installation: Installation) -> None:
+    age_schedule(installation)
+    with running(installation, "worker", "--concurrency", "1"), running(installation, "beat", "--pidfile="):
+        wait_for(lambda: installation.python(NIGHTLY_DONE) == "advise shapes_learn", "both jobs", seconds=120)
 
 
 @pytest.mark.long
