@@ -134,7 +134,10 @@ def _described(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _register(auto_schema: AutoSchema, schemas: Mapping[str, Any]) -> None:
     for name, schema in schemas.items():
         component = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=name, schema=_described(schema))
-        auto_schema.registry.register_on_missing(component)
+        registry = auto_schema.registry
+        if component in registry and registry[component].schema != component.schema:
+            raise ValueError(f"two structs are called {name}: the document can have one of them")
+        registry.register_on_missing(component)
 
 
 class BearerScheme(OpenApiAuthenticationExtension):

@@ -41,7 +41,7 @@ class NotedIdc(msgspec.Struct, frozen=True, kw_only=True):
     billed: float | None = None
 
 
-class PassedOver(msgspec.Struct, frozen=True, kw_only=True):
+class RankCount(msgspec.Struct, frozen=True, kw_only=True):
     """How often the IDC had this rank and was not chosen."""
 
     rank: int
@@ -80,7 +80,7 @@ class IdcOutcomes(msgspec.Struct, frozen=True, kw_only=True):
     idc: str
     decisions: int
     chosen: int
-    passed_over: tuple[PassedOver, ...]
+    passed_over: tuple[RankCount, ...]
     cheaper: int
     rejected: tuple[FirstReason, ...]
     latest: tuple[LatestOutcome, ...]
@@ -120,7 +120,7 @@ def outcomes_of_idc(
         decisions=len(rows),
         chosen=sum(row.chosen for row in rows),
         passed_over=tuple(
-            PassedOver(rank=rank, count=count) for rank, count in sorted(Counter(_ranks(passed_over)).items())
+            RankCount(rank=rank, count=count) for rank, count in sorted(Counter(_ranks(passed_over)).items())
         ),
         cheaper=sum(_cheaper(row.billed, winners.get(row.decision_id)) for row in passed_over),
         rejected=tuple(
