@@ -88,7 +88,7 @@ def test_the_list_says_what_is_in_force_and_since_when(client: Client, profile: 
         assert part in page
     profile_activate(profile=profile, number=2)
     change = Change.objects.filter(kind="profile", key="live").latest("id")
-    Change.objects.filter(pk=change.pk).update(actor="wang", at=datetime(2001, 2, 3, tzinfo=UTC))
+    Change.objects.filter(pk=change.pk).update(actor="wang", at=datetime(2001, 2, 3, 12, tzinfo=UTC))
     page = text_of(client.get("/console/profiles/"))
     assert "newer:" not in page
     assert "2001-02-03" in page
