@@ -63,6 +63,7 @@ OPERATIONS: Final[Mapping[str, Promise]] = {
     "decisions_rejected_retrieve": _("List all rejected IDCs of a decision"),
     "decisions_replay_create": _("Decide again, and compare"),
     "decisions_stale_retrieve": _("List all stale values of a decision"),
+    "decisions_why": _("Say why there, and why not elsewhere"),
     "deliveries_resend": _("Send a callback again"),
     "idc_outcomes": _("Show how often an IDC was chosen and passed over"),
     "idc_state": _("Show what is known of an IDC now"),

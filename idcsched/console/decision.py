@@ -15,7 +15,6 @@ from django.urls import reverse
 from idcsched.framework.errors import IdcschedError
 from idcsched.framework.explain import MOST_SHOWN
 from idcsched.framework.snapshot import Snapshot
-from idcsched.framework.would_rank import rank_if_it_fitted
 from idcsched.placement.lifecycle import State
 from idcsched.placement.models import Placement
 from idcsched.scheduling.decision_page import DecisionShown, decision_shown
@@ -24,7 +23,8 @@ from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import replay
 from idcsched.scheduling.selectors import decisions_visible
-from idcsched.scheduling.verdict import Paragraph, verdict, why_not_chosen, why_rejected
+from idcsched.scheduling.verdict import Paragraph
+from idcsched.scheduling.why import why, why_not
 
 from .bars import Versus, versus
 from .order_words import order_words, try_address
@@ -33,7 +33,7 @@ from .placements import moves_allowed
 from .ranked import Ranked, name_of, ranked
 from .rejections import nearest_first
 
-__all__ = ["decision", "decision_visible", "lens_of", "numbers_of", "order_decisions", "paragraphs_of"]
+__all__ = ["decision", "decision_visible", "lens_of", "numbers_of", "order_decisions"]
 
 SAME_ORDER: Final = 10
 """The most other decisions about the same order, and the most placements, that the page lists."""
@@ -72,7 +72,7 @@ def decision(request: HttpRequest, id: UUID) -> HttpResponse:
         weights=row.request.get("weights"),
     )
     missed = nearest_first(found.rejected, outcome)
-    whole = {**answer, "candidates": found.candidates}
+    whole = {**answer, "candidates": found.candidates, "rejected": found.rejected}
     asked = request.GET.get("not", "").strip()[:63]
     context = {
         "section": "decisions",
@@ -80,7 +80,7 @@ def decision(request: HttpRequest, id: UUID) -> HttpResponse:
         "answer": answer,
         "order": order_words(row.request, state.snapshot),
         "try_address": try_address(row.request, row.profile),
-        "paragraphs": paragraphs_of(whole, result),
+        "paragraphs": why(whole, result.lens),
         "not_kept": found.not_kept,
         "ranked": result,
         "lens": lens_of(request, result),
@@ -123,14 +123,6 @@ def lens_of(request: HttpRequest, result: Ranked) -> str:
     return "points" if result.money is None or request.GET.get("lens") == "points" else "money"
 
 
-def paragraphs_of(answer: Document, result: Ranked) -> Sequence[Paragraph]:
-    """Return the answer in sentences; an older record that lacks what they are made of has its summary alone."""
-    try:
-        return verdict(answer, result.lens, currency=settings.CURRENCY)
-    except (LookupError, TypeError):
-        return []
-
-
 def _chosen(answer: Document, candidate: Document) -> bool:
     return bool(answer.get("idc")) and candidate["idc"] == answer["idc"]["code"]
 
@@ -139,33 +131,22 @@ def _why_not(answer: Document, found: DecisionShown, result: Ranked, snapshot: S
     """Return why the IDC was not chosen that was asked about, else the one of which that is asked most likely."""
     winner = next((each for each in found.candidates if _chosen(answer, each)), None)
     others = [each for each in found.candidates if each is not winner]
-    rejection = next((each for each in found.rejected if each["idc"] == asked), None)
-    if rejection is not None:
-        outcome = found.outcome
-        paragraphs = (
-            why_rejected(rejection, feasible=outcome.feasible, rank=rank_if_it_fitted(outcome, asked))
-            if outcome
-            else why_rejected(rejection)
-        )
-        return WhyNot(idc=asked, name=name_of(asked, snapshot), paragraphs=paragraphs, versus=None)
-    if winner is None or not others:
+    if not asked and (winner is None or not others):
         return None
-    other = next((each for each in others if each["idc"] == asked), None if asked else _likeliest(others))
-    if other is None:
-        return None
-    paragraphs = why_not_chosen(winner, other, result.lens, currency=settings.CURRENCY, tie=answer.get("tie"))
+    idc = asked or _likeliest(others)
+    other = next((each for each in others if each["idc"] == idc), None)
     return WhyNot(
-        idc=other["idc"],
-        name=name_of(other["idc"], snapshot),
-        paragraphs=[paragraph for paragraph in paragraphs if paragraph],
-        versus=versus(winner, other, result.lens, result.scorers),
+        idc=idc,
+        name=name_of(idc, snapshot),
+        paragraphs=why_not(answer, idc, result.lens, found.outcome),
+        versus=versus(winner, other, result.lens, result.scorers) if winner and other else None,
     )
 
 
-def _likeliest(others: Sequence[Document]) -> Document:
+def _likeliest(others: Sequence[Document]) -> str:
     """Return the candidate of which a reader most likely wonders why it lost: the roomiest, else the second best."""
     room = {each["idc"]: (each["scores"].get("network_flow") or {}).get("raw") or 0.0 for each in others}
-    return max(others, key=lambda each: room[each["idc"]])
+    return max(room, key=room.__getitem__)
 
 
 def numbers_of(result: Ranked) -> dict[str, Any]:

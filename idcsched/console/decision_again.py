@@ -19,8 +19,9 @@ from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.replay import Replayed, replay
 from idcsched.scheduling.selectors import decisions_visible
+from idcsched.scheduling.why import why
 
-from .decision import decision_visible, lens_of, paragraphs_of
+from .decision import decision_visible, lens_of
 from .order_form import plain
 from .order_words import order_words
 from .pages import page, principal_of_page, shown
@@ -131,6 +132,6 @@ def _side(title: str, answer: Document, result: Ranked) -> dict[str, Any]:
     return {
         "title": title,
         "idc": answer["idc"]["code"] if answer.get("idc") else "",
-        "paragraphs": paragraphs_of({**answer, "candidates": result.candidates}, result),
+        "paragraphs": why({**answer, "candidates": result.candidates}, result.lens),
         "ranked": result,
     }

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Forbidden, IdcschedError
+from idcsched.framework.profile import Profile
 from idcsched.framework.request import HypotheticalTaint
 from idcsched.inventory import services
 from idcsched.inventory.admin.taint_forms import LASTS, SelectionTaintForm
@@ -26,12 +27,16 @@ from idcsched.ledger.models import Resource
 from idcsched.placement.lifecycle import HOLDING, State
 from idcsched.placement.selectors import placements_visible
 from idcsched.planning.taint_consequence import Consequence, taint_consequence
+from idcsched.scheduling.live import live
+from idcsched.scheduling.models import Decision
+from idcsched.scheduling.money_lens import money_lens
 from idcsched.scheduling.outcomes import outcomes_of_idc
 from idcsched.scheduling.plugins import registry
-from idcsched.scheduling.prose import reason_why_not, story
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
 from idcsched.scheduling.state import IdcState, LineState, TaintWindow, idc_state, taint_windows
+from idcsched.scheduling.verdict import Paragraph
+from idcsched.scheduling.why import why, why_not
 from metrics_ingest.billing.report import BandwidthReport, rollups_reported
 
 from .fleet import NEARLY_FULL, colour
@@ -291,20 +296,30 @@ def _outcomes(principal: Principal, code: str) -> dict[str, Any]:
 
 def _about(principal: Principal, code: str) -> Sequence[dict[str, Any]]:
     """Return the latest decisions that chose the IDC or passed it over, with the reason; one query, bounded in rows."""
-    columns = ("id", "created_at", "request_id", "idc", "answer", "sentences")
+    columns = ("id", "created_at", "request_id", "idc", "answer", "sentences", "request", "profile", "profile_revision")
     latest = decisions_visible(principal).order_by("-created_at").only(*columns)[:DECISIONS]
     about: list[dict[str, Any]] = []
+    profiles = live.current().profiles
     for decision in latest:
         if len(about) == ABOUT_IT:
             break
         chosen = decision.idc == code
-        if not chosen and not _names(decision.answer, code):
-            continue
-        told = story(read(decision.answer, decision.sentences))
-        reason = reason_why_not(told, code)
-        near = next((near.reason for near in told.near_misses or () if near.idc == code), "")
-        about.append({"decision": decision, "chosen": chosen, "reason": reason or near or told.summary})
+        if chosen or _names(decision.answer, code):
+            answer = read(decision.answer, decision.sentences)
+            reasons = _reasons(decision, answer, code, profiles.get(decision.profile))
+            about.append({"decision": decision, "chosen": chosen, "reasons": reasons, "summary": answer["summary"]})
     return about
+
+
+def _reasons(decision: Decision, answer: Mapping[str, Any], code: str, profile: Profile | None) -> Sequence[Paragraph]:
+    """Return why the IDC was chosen or not: in money as long as the profile's revision of then is in force."""
+    lens = money_lens(
+        answer.get("candidates") or (),
+        profile=profile if profile and profile.revision == decision.profile_revision else None,
+        weights=decision.request.get("weights"),
+        best=(answer.get("worth") or {}).get("best"),
+    )
+    return why(answer, lens)[:1] if decision.idc == code else why_not(answer, code, lens)[:1]
 
 
 def _names(answer: Mapping[str, Any], code: str) -> bool:

@@ -27,7 +27,8 @@ from idcsched.scheduling.models import Profile, ProfileRevision
 from idcsched.scheduling.money_lens import MoneyLens
 from idcsched.scheduling.schedule import MadeDecision, Scheduled
 from idcsched.scheduling.services import profile_revise
-from idcsched.scheduling.verdict import Paragraph, verdict
+from idcsched.scheduling.verdict import Paragraph
+from idcsched.scheduling.why import why
 
 from .bars import BARS
 from .decision import lens_of, numbers_of
@@ -124,7 +125,7 @@ def _trial(order: TriedOrder) -> Trial | None:
         answer=answer,
         document=document,
         ranked=result,
-        paragraphs=verdict(document, result.lens, currency=settings.CURRENCY),
+        paragraphs=why(document, result.lens),
         billed=billed,
         missed=nearest_first(msgspec.to_builtins(rejected), decision),
         rejected_count=count,

@@ -11,9 +11,11 @@ import msgspec
 
 from idcsched.framework.answer import Candidate, Score
 from idcsched.framework.billing import monthly_price
-from idcsched.scheduling.prose import amount, level, percent, raw_text, why_not
+from idcsched.scheduling.in_words import amount, percent, raw_text
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.table import aligned, render
+from idcsched.scheduling.verdict import question
+from idcsched.scheduling.why import Said, Why
 
 __all__ = ["ORDER", "show"]
 
@@ -57,12 +59,14 @@ def show(base_url: str, credentials: Mapping[str, Mapping[str, str]]) -> str:
         scheduled = msgspec.json.decode(body, type=Scheduled)
         candidates = scheduled.candidates or ()
         prices = {candidate.idc: _list_price(base_url, token, candidate) for candidate in candidates}
+        asked = _asked(scheduled, prices)
+        reasons = {idc: _why(base_url, token, scheduled.decision_id, idc) for idc in asked}
     except HTTPError as error:
         return f"The first recommendation was refused with {error.code}: {error.read().decode(errors='replace')}"
     except (URLError, TimeoutError, msgspec.DecodeError) as error:
         return f"The first recommendation could not be had: {error}"
     page = f"The same as a page: {base_url}/console/decisions/{scheduled.decision_id}/"
-    return "\n\n".join([TITLE, *_story(scheduled, prices), page, _curl(base_url, token)])
+    return "\n\n".join([TITLE, *_story(scheduled, prices, asked, reasons), page, _curl(base_url, token)])
 
 
 def _fetched(url: str, token: str, document: Mapping[str, Any] | None = None) -> bytes:
@@ -85,34 +89,40 @@ def _list_price(base_url: str, token: str, candidate: Candidate) -> float | None
     return monthly_price(line["charge_type"], line["price_per_mbps"], line["price_per_gb"])
 
 
-def _story(scheduled: Scheduled, prices: Mapping[str, float | None]) -> Iterator[str]:
+def _why(base_url: str, token: str, decision: str, idc: str) -> Why:
+    """Return why the order went where it did, and why not to that IDC."""
+    body = _fetched(f"{base_url}/api/v1/decisions/{decision}/why/?not={idc}", token)
+    return msgspec.json.decode(body, type=Why)
+
+
+def _story(
+    scheduled: Scheduled,
+    prices: Mapping[str, float | None],
+    asked: Mapping[str, str],
+    reasons: Mapping[str, Why],
+) -> Iterator[str]:
     candidates = scheduled.candidates or ()
-    if scheduled.idc is None or not candidates or not candidates[0].scores.keys() >= {BILL, ROOM}:
+    if scheduled.idc is None or not asked or not candidates[0].scores.keys() >= {BILL, ROOM}:
         yield render(scheduled)  # an operator has changed the demo, and the texts below do not fit
         return
     winner = candidates[0]
     yield f"  {winner.idc} · {scheduled.idc.name}"
-    yield _paragraph(f"{_praise(winner, candidates)}: {_bill(winner)}.")
+    yield _paragraph(_text(next(iter(reasons.values())).sentences))
     if scheduled.shape_note:
         yield _paragraph(f"{scheduled.shape_note[0].upper()}{scheduled.shape_note[1:]}.")
     yield "\n".join(_ranking(candidates, prices))
-    yield from (_paragraph(text) for text in _comparisons(scheduled, winner, prices))
+    for idc, advantage in asked.items():
+        why_not = reasons[idc].why_not
+        yield _paragraph(f"{question(idc, advantage=advantage)} {_text(why_not.sentences if why_not else ())}")
     yield "\n".join(_rejections(scheduled))
+
+
+def _text(sentences: Sequence[Said]) -> str:
+    return " ".join(sentence.text for sentence in sentences)
 
 
 def _paragraph(text: str) -> str:
     return indent(fill(text, WIDTH - 2, break_on_hyphens=False), "  ")
-
-
-def _praise(winner: Candidate, candidates: Sequence[Candidate]) -> str:
-    least = all(_monthly(winner) <= _monthly(candidate) for candidate in candidates)
-    return "Why: of all that fit, the order adds least to the bill here" if least else "Why, in all"
-
-
-def _bill(candidate: Candidate) -> str:
-    """Return what the order adds to the bill, in the scorer's own sentence."""
-    score = candidate.scores[BILL]
-    return score.note or f"{amount(_monthly(candidate))} CNY a month"
 
 
 def _monthly(candidate: Candidate) -> float:
@@ -152,20 +162,24 @@ def _raw_text(name: str, candidate: Candidate) -> str:
             return f"{score.raw:+g}"
 
 
-def _comparisons(scheduled: Scheduled, winner: Candidate, prices: Mapping[str, float | None]) -> Iterator[str]:
-    """Yield why the cheaper candidate lost, why the one with most room lost, and what would make the second win."""
-    others = (scheduled.candidates or ())[1:]
-    cheaper = [each for each in others if _price_or_infinity(prices[each.idc]) < _price_or_infinity(prices[winner.idc])]
-    if cheaper:
-        best = min(cheaper, key=lambda each: _price_or_infinity(prices[each.idc]))
-        against = f"{amount(prices[best.idc])} against {amount(prices[winner.idc])} CNY per Mbps"
-        yield why_not(winner, best, advantage=f"the lower list price ({against})")
-    roomier = max(others, key=_room, default=winner)
-    if _room(roomier) > _room(winner):
-        against = f"{percent(_room(roomier))} left against {percent(_room(winner))}"
-        yield why_not(winner, roomier, advantage=f"the most room ({against})")
-    if scheduled.margin is not None:
-        yield from level(scheduled.margin, winner)
+def _asked(scheduled: Scheduled, prices: Mapping[str, float | None]) -> dict[str, str]:
+    """Return of which IDCs a reader wonders why they lost: that of the lowest list price, that with the most room, and
+    the next best; each with what would let one expect that it had been chosen."""
+    winner, *others = scheduled.candidates or (None,)
+    asked: dict[str, str] = {}
+    if winner is None or not others:
+        return asked
+    cheapest = min(others, key=lambda each: _price_or_infinity(prices[each.idc]))
+    if _price_or_infinity(prices[cheapest.idc]) < _price_or_infinity(prices[winner.idc]):
+        against = f"{amount(prices[cheapest.idc])} against {amount(prices[winner.idc])} CNY per Mbps"
+        asked[cheapest.idc] = f"the lower list price ({against})"
+    roomiest = max(others, key=_room)
+    if _room(roomiest) > _room(winner):
+        asked.setdefault(
+            roomiest.idc, f"the most room ({percent(_room(roomiest))} left against {percent(_room(winner))})"
+        )
+    asked.setdefault(others[0].idc, "")
+    return asked
 
 
 def _price_or_infinity(price: float | None) -> float:
@@ -173,7 +187,7 @@ def _price_or_infinity(price: float | None) -> float:
 
 
 def _room(candidate: Candidate) -> float:
-    return candidate.scores[ROOM].raw or 0.0
+    return (candidate.scores[ROOM].raw or 0.0) if ROOM in candidate.scores else 0.0
 
 
 def _rejections(scheduled: Scheduled) -> Iterator[str]:

@@ -1,22 +1,35 @@
 """An answer as text for a terminal."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
 from unicodedata import east_asian_width
 
-from idcsched.framework.answer import Candidate, LineUse, Margin, Score, Stale, Tie
+import msgspec
 
-from .prose import amount, flip_phrases, paragraphs, story
+from idcsched.framework.answer import Candidate, LineUse, Margin, Score, Stale, Tie
+from idcsched.framework.profile import Profile
+
+from .in_words import amount
+from .money_lens import money_lens
 from .schedule import Scheduled
+from .verdict import question
+from .why import why, why_not
 
 __all__ = ["aligned", "line_uses", "render"]
 
+ASKED: Final = 3
+"""Of so many candidates, and of so many rejected IDCs, it is said why they were not chosen."""
 
-def render(scheduled: Scheduled) -> str:
-    """Return the whole answer; with `explain: full` also in sentences, with each score and each rejection."""
+
+def render(scheduled: Scheduled, *, profile: Profile | None = None, weights: Mapping[str, float] | None = None) -> str:
+    """Return the whole answer; with `explain: full` also in sentences, with each score and each rejection.
+
+    With the profile that decided, and the request's own `weights`, the sentences speak of money.
+    """
     full = scheduled.rejected is not None
     sections = (
         _headline(scheduled),
-        paragraphs(story(scheduled)) if full else [],
+        _sentences(scheduled, profile, weights) if full else [],
         _ranking(scheduled),
         [*_tie(scheduled.tie), *(() if full else _margin(scheduled))],
         _ways(scheduled.candidates or ()) if full else [],
@@ -45,6 +58,21 @@ def _width(text: str) -> int:
 
 def line_uses(lines: Sequence[LineUse]) -> str:
     return "+".join(use.line for use in lines) or "-"
+
+
+def _sentences(scheduled: Scheduled, profile: Profile | None, weights: Mapping[str, float] | None) -> Iterator[str]:
+    """Yield why the IDC was chosen, or none, and why the next ones and the first of those that do not fit were not."""
+    answer = msgspec.to_builtins(scheduled)
+    candidates = answer.get("candidates") or []
+    worth = answer.get("worth") or {}
+    lens = money_lens(candidates, profile=profile, weights=weights, best=worth.get("best"))
+    for paragraph in why(answer, lens):
+        yield " ".join(map(str, paragraph))
+    chosen = scheduled.idc.code if scheduled.idc else None
+    others = [each["idc"] for each in candidates if each["idc"] != chosen] if chosen and not scheduled.idcs else []
+    for idc in [*others[:ASKED], *(each["idc"] for each in answer["rejected"][:ASKED])]:
+        sentences = [sentence for paragraph in why_not(answer, idc, lens) for sentence in paragraph]
+        yield " ".join(map(str, [question(idc), *sentences]))
 
 
 def _headline(scheduled: Scheduled) -> Iterator[str]:
@@ -97,8 +125,11 @@ def _margin(scheduled: Scheduled) -> Iterator[str]:
 
 
 def _flips(margin: Margin, winner: Candidate) -> str:
-    phrases = flip_phrases(margin.flips, winner)
-    if phrases:
+    now = {name: score.weight for name, score in winner.scores.items()}
+    changes = [(flip.scorer, flip.weight) for flip in margin.flips if flip.weight is not None]
+    changes.sort(key=lambda change: abs(change[1] - now.get(change[0], 0.0)))
+    if changes:
+        phrases = (f"{name} weighed {amount(weight)} instead of {amount(now.get(name))}" for name, weight in changes)
         return f" It would draw level if {' or '.join(phrases)}."
     return " No change of a single weight would let it draw level." if margin.score else ""
 

@@ -12,10 +12,20 @@ from typing import Any, Final
 from idcsched.framework.messages import Message, _
 from idcsched.language.wording import say
 
+from .in_words import amount, scorer_name
 from .money_lens import Cost, MoneyLens, NoMoney
-from .prose import amount, scorer_name
 
-__all__ = ["Code", "Money", "Sentence", "level_weights", "verdict", "why_not_chosen", "why_rejected"]
+__all__ = [
+    "Code",
+    "Money",
+    "Sentence",
+    "level_weights",
+    "question",
+    "verdict",
+    "why_not_about_it",
+    "why_not_chosen",
+    "why_rejected",
+]
 
 MOST_WEIGHT: Final = 10_000.0
 CENT: Final = 0.01
@@ -62,6 +72,7 @@ ALONE = _("{idc} is the only one of {evaluated} IDCs that fits.")
 PLANNED = _("{idc} was planned, together with the other orders of the batch.")
 BY_CHANCE = _("{idc} was picked by chance among the IDCs that come near to the best.")
 MOST_POINTS = _("{idc} has the most points of all that fit: {points}.")
+ADDS_NOTHING = _("{idc} adds nothing to the bill.")
 LEAST_BILLED = _("{idc} adds least to the bill of all that fit: {money}.")
 BILLED = _("{idc} adds {money} to the bill; {other} would add least, {least}.")
 ADDS = _("It adds {money} to the bill.")
@@ -87,11 +98,14 @@ MORE_ROOM = _("With {short_by} Mbps more on {idc} it would have fitted.")
 NEAREST = _("Nearest was {idc}: {reason}.")
 NOTE = _("{note}.")
 
+WHY_NOT = _("Why not {idc}?")
+WHY_NOT_ALTHOUGH = _("Why not {idc}, which has {advantage}?")
 ADDS_MORE = _("It would add {money} to the bill, {more} more than {winner}.")
 ADDS_LESS = _("It would add {money} to the bill, {less} less than {winner}.")
+ADDS_BESIDE_NOTHING = _("It would add {money} to the bill, and {winner} adds nothing.")
 ADDS_AS_MUCH = _("It would add {money} to the bill, as much as {winner}.")
 BEHIND_IN_MONEY = _("With everything else weighed in, it is behind by the worth of {money}.")
-BEHIND_IN_POINTS = _("It is {points} points behind {winner}.")
+BEHIND_IN_POINTS = _("It is {points} points behind {winner}; {scorer} costs it {most}.")
 AS_GOOD = _("It has as many points; the tie was broken by {key}.")
 AHEAD_NOT_PICKED = _("It has {points} points more, but was not picked.")
 LEVEL = _("It would draw level only if {changes}.")
@@ -101,6 +115,8 @@ NEVER_LEVEL = _("No other weight of a single scorer would bring it level.")
 DOES_NOT_FIT = _("It does not fit: {reason}.")
 CURED_BY_ROOM = _("With {short_by} Mbps more it would fit.")
 ALSO = _("Without that it would still be rejected by {plugins}.")
+CHOSEN = _("{idc} was chosen.")
+NOT_ABOUT_IT = _("{idc} is none of the {evaluated} IDCs that the order was about.")
 WOULD_BE_BEST = _("If it fitted, no IDC would have more points.")
 WOULD_RANK = _("If it fitted, it would be number {rank} of {count}.")
 
@@ -120,14 +136,21 @@ def verdict(answer: Document, lens: MoneyLens | NoMoney, *, currency: str) -> li
     return [part for part in (list(_chosen(answer, lens, currency)), list(_lead(answer, lens, currency))) if part]
 
 
+def question(idc: str, *, advantage: str = "") -> Sentence:
+    """Return the question why an IDC was not chosen; `advantage` is what would let a reader expect that it had been."""
+    return Sentence(WHY_NOT_ALTHOUGH if advantage else WHY_NOT, {"idc": Code(idc), "advantage": advantage})
+
+
 def why_not_chosen(
     winner: Document, other: Document, lens: MoneyLens | NoMoney, *, currency: str, tie: Document | None = None
 ) -> list[Paragraph]:
     """Return why a candidate was not chosen, and with which weights it would draw level."""
+    if other["idc"] == winner["idc"]:
+        return [[Sentence(CHOSEN, {"idc": Code(other["idc"])})]]
     costs = _costs(lens)
     behind = winner["score"] - other["score"]
     return [
-        [*_bill_beside(winner, other, lens, costs, currency), *_behind(winner, behind, lens, currency, tie)],
+        [*_bill_beside(winner, other, lens, costs, currency), *_behind(winner, other, lens, currency, tie)],
         [_level(winner, other)] if behind > 0 else [],
     ]
 
@@ -144,6 +167,11 @@ def why_rejected(rejected: Document, *, feasible: int = 0, rank: int | None = No
         best = rank == 1
         sentences.append(Sentence(WOULD_BE_BEST if best else WOULD_RANK, {"rank": rank, "count": feasible + 1}))
     return [sentences]
+
+
+def why_not_about_it(idc: str, evaluated: int) -> list[Paragraph]:
+    """Return that the order's region, or something else that it named, left the IDC out."""
+    return [[Sentence(NOT_ABOUT_IT, {"idc": Code(idc), "evaluated": evaluated})]]
 
 
 def level_weights(winner: Document, other: Document) -> dict[str, float]:
@@ -174,12 +202,7 @@ def _chosen(answer: Document, lens: MoneyLens | NoMoney, currency: str) -> Itera
         if own:
             yield Sentence(ADDS, {"money": own})
     elif own:
-        cheapest = min(billed, key=billed.__getitem__)
-        if billed[cheapest] >= own.amount - CENT:
-            yield Sentence(LEAST_BILLED, {"idc": idc, "money": own})
-        else:
-            least = Money(billed[cheapest], currency)
-            yield Sentence(BILLED, {"idc": idc, "money": own, "other": Code(cheapest), "least": least})
+        yield _billed(idc, own, billed)
     else:
         yield Sentence(MOST_POINTS, {"idc": idc, "points": f"{answer['score']:,.0f}"})
     candidate = _candidate(answer, idc)
@@ -187,6 +210,17 @@ def _chosen(answer: Document, lens: MoneyLens | NoMoney, currency: str) -> Itera
         yield from _bill_explained(candidate["bill"])
     elif candidate:
         yield from list(_note(candidate, lens)) or _without_bill(candidate)
+
+
+def _billed(idc: Code, own: Money, billed: Mapping[str, float]) -> Sentence:
+    """Return what the order adds to the bill there, and where it would add least."""
+    if abs(own.amount) < CENT:
+        return Sentence(ADDS_NOTHING, {"idc": idc})
+    cheapest = min(billed, key=billed.__getitem__)
+    if billed[cheapest] >= own.amount - CENT:
+        return Sentence(LEAST_BILLED, {"idc": idc, "money": own})
+    least = Money(billed[cheapest], own.currency)
+    return Sentence(BILLED, {"idc": idc, "money": own, "other": Code(cheapest), "least": least})
 
 
 def _special(answer: Document, idc: Code) -> Sentence | None:
@@ -266,6 +300,8 @@ def _bill_beside(
     difference = f"{abs(more):,.0f}"
     if abs(more) < CENT:
         yield Sentence(ADDS_AS_MUCH, facts)
+    elif abs(own) < CENT:
+        yield Sentence(ADDS_BESIDE_NOTHING, facts)
     elif more > 0:
         yield Sentence(ADDS_MORE, {**facts, "more": difference})
     else:
@@ -273,8 +309,9 @@ def _bill_beside(
 
 
 def _behind(
-    winner: Document, behind: float, lens: MoneyLens | NoMoney, currency: str, tie: Document | None
+    winner: Document, other: Document, lens: MoneyLens | NoMoney, currency: str, tie: Document | None
 ) -> Iterator[Sentence]:
+    behind = winner["score"] - other["score"]
     if behind < 0:
         yield Sentence(AHEAD_NOT_PICKED, {"points": f"{-behind:,.0f}"})
     elif behind == 0:
@@ -283,7 +320,11 @@ def _behind(
     elif isinstance(lens, MoneyLens):
         yield Sentence(BEHIND_IN_MONEY, {"money": Money(behind * lens.per_point, currency)})
     else:
-        yield Sentence(BEHIND_IN_POINTS, {"points": f"{behind:,.0f}", "winner": Code(winner["idc"])})
+        scores, others = winner["scores"], other["scores"]
+        lost = {name: scores[name]["contribution"] - others[name]["contribution"] for name in scores}
+        most = max(lost, key=lost.__getitem__)
+        facts = {"points": f"{behind:,.0f}", "winner": Code(winner["idc"])}
+        yield Sentence(BEHIND_IN_POINTS, {**facts, "scorer": scorer_name(most), "most": f"{lost[most]:,.0f}"})
 
 
 def _level(winner: Document, other: Document) -> Sentence:

@@ -91,13 +91,13 @@ def test_it_speaks_of_money(client: Client, priced: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        pytest.param("b", "It is 10 points behind <b>a</b>.", id="a candidate"),
+        pytest.param("b", "It is 10 points behind <b>a</b>; its room costs it 10.", id="a candidate"),
         pytest.param(
             "c",
             "It does not fit: its status is draining. If it fitted, it would be number 3 of 3.",
             id="a rejected one",
         ),
-        pytest.param("foshan", "No IDC with the code “foshan” was looked at", id="one elsewhere"),
+        pytest.param("foshan", "<b>foshan</b> is none of the 3 IDCs that the order was about.", id="one elsewhere"),
     ],
 )
 def test_it_says_why_not_one(asked: str, reason: str, client: Client, answered: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from idcsched.scheduling.prose import amount
+from idcsched.scheduling.in_words import amount
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.table import aligned, render
 

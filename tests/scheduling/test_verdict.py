@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from idcsched.framework.testing import Outcome
+from idcsched.scheduling.in_words import amount
 from idcsched.scheduling.money_lens import MoneyLens, NoMoney, money_lens
-from idcsched.scheduling.prose import amount
 from idcsched.scheduling.verdict import level_weights, verdict, why_not_chosen, why_rejected
 from tests.scheduling.test_money_lens import BILLED, CHEAP, DEAR, SCORED, decided, priced
 
@@ -134,13 +134,9 @@ def test_no_amount_is_said_twice(of_winner: dict[str, Any], sentence: str) -> No
         decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED), cheap=of_winner["per_month"], dear=5000.0
     )
     answer["candidates"][0]["bill"] = of_winner
-    first = told(answer, lens)[0]
-    assert first == " ".join(
-        filter(
-            None,
-            [f"cheap adds least to the bill of all that fit: {of_winner['per_month']:,.0f} CNY a month.", sentence],
-        )
-    )
+    first, per_month = told(answer, lens)[0], of_winner["per_month"]
+    least = f"cheap adds least to the bill of all that fit: {per_month:,.0f} CNY a month."
+    assert first == " ".join(filter(None, [least if per_month else "cheap adds nothing to the bill.", sentence]))
     amounts = [number for number in NUMBER.findall(first) if number != "30"]
     assert len(amounts) == len(set(amounts))
 
@@ -259,6 +255,10 @@ def test_every_number_is_one_of_the_answers(outcome: Outcome) -> None:
                 sentences += why_not_chosen(winner, other, lens, currency="CNY", tie=answer["tie"])
                 known |= {abs(winner["score"] - other["score"]) * factor for factor in (1.0, rate)}
                 known |= set(level_weights(winner, other).values())
+                known |= {
+                    score["contribution"] - other["scores"][name]["contribution"]
+                    for name, score in winner["scores"].items()
+                }
                 known |= {abs(a - b) for a in bills(candidates) for b in bills(candidates)}
     sentences += [part for rejected in answer["rejected"] for part in why_rejected(rejected)]
     known |= {(answer["margin"] or {}).get("score", 0.0) * rate}

@@ -8,7 +8,7 @@ import msgspec
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as _
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -17,6 +17,7 @@ from idcsched.api.bodies import body_bytes
 from idcsched.api.filtering import FilterSet, flag
 from idcsched.api.openapi import paged
 from idcsched.api.paging import CursorPages
+from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, page_response, struct_response
 from idcsched.framework.answer import Candidate, Rejected, Stale
@@ -29,12 +30,14 @@ from idcsched.scheduling.replay import Explanation, Replayed, replay
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
+from idcsched.scheduling.why import Why, decision_why
 
 __all__ = ["DecisionViewSet"]
 
 EXPLAINED_FIELDS = ("candidates", "tie", "margin", "rejected", "rejected_counts", "near_misses", "stale")
 """The fields that the request's `explain` governs; with `brief=true` they are null."""
 BRIEF = _("With true: without what `explain` governs (`candidates`, `rejected` and the like are null).")
+NOT = _("Also say why this IDC was not chosen.")
 EXAMPLE = {"weights": {"billing_cost": 20}, "data": "then"}
 
 
@@ -147,6 +150,17 @@ class DecisionViewSet(ReadOnlyResource):
     def stale(self, request: Request, id: str) -> HttpResponse:
         """Every value that was stale or missing, and what was done about it."""
         return self._listed("stale")
+
+    @extend_schema(
+        operation_id="decisions_why",
+        parameters=[OpenApiParameter("not", str, description=NOT)],
+        responses=Why,
+    )
+    @action(detail=True)
+    def why(self, request: Request, id: str) -> HttpResponse:
+        """Why the order went where it did, or found no place, in sentences; with `not` also why not to another IDC."""
+        refuse_unknown_parameters(request, {"not"}, at_most_once={"not"})
+        return struct_response(decision_why(decision=self.get_object(), other=request.query_params.get("not", "")))
 
     def _listed(self, name: ListName) -> HttpResponse:
         return page_response(self.request, Explanation(self.get_object(), name))

@@ -4,8 +4,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from idcsched.placement.shape_learning import shapes_learn
+from idcsched.scheduling.in_words import amount
 from idcsched.scheduling.models import Shape
-from idcsched.scheduling.prose import amount
 from idcsched.scheduling.table import aligned
 
 HEAD = ("tenant", "business", "in force", "lines", "days", "error", "last attempt")

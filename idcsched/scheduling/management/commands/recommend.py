@@ -72,7 +72,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             live.catch_up()
-            scheduled = schedule(request=_request(options), principal=LOCAL, http_request_id=str(uuid4()))
+            request = _request(options)
+            scheduled = schedule(request=request, principal=LOCAL, http_request_id=str(uuid4()))
         except Invalid as refusal:
             raise CommandError("; ".join(_refused(error, options) for error in refusal.errors)) from refusal
         except IdcschedError as refusal:
@@ -81,7 +82,8 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(msgspec.json.format(msgspec.json.encode(scheduled), indent=2).decode())
         else:
-            self.stdout.write(render(scheduled))
+            profile = live.current().profiles.get(scheduled.profile.code)
+            self.stdout.write(render(scheduled, profile=profile, weights=request.weights))
         if scheduled.idc is None:
             sys.exit(UNSCHEDULABLE)
 
