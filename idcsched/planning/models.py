@@ -6,11 +6,11 @@ from uuid_utils.compat import uuid7
 from idcsched.accounts.models import Tenant
 from idcsched.db.fields import WholeDocumentField, one_of
 
-__all__ = ["Backtest", "State", "StoredAdvice"]
+__all__ = ["AdviceRun", "Backtest", "State", "StoredAdvice"]
 
 
 class State(models.TextChoices):
-    """The state of a backtest: the worker that runs it shows signs of life in `beat_at`."""
+    """The state of work that a worker does."""
 
     QUEUED = "queued", _("waiting for a worker")
     RUNNING = "running", _("running")
@@ -22,7 +22,8 @@ class Backtest(models.Model):
     """A question of what the orders of the last days would have cost under other profiles, and the answer.
 
     `tenant`: whose orders are decided again; empty: those of all. `policies` has each profile's name in the
-    answer and its document as it was when the question was asked.
+    answer and its document as it was when the question was asked. The worker that runs it shows signs of life in
+    `beat_at`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -65,3 +66,23 @@ class StoredAdvice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.computed_at:%Y-%m-%d %H:%M}"
+
+
+class AdviceRun(models.Model):
+    """One computing of advice: asked for by somebody, or by the night (`actor` is empty), and what became of it."""
+
+    asked_at = models.DateTimeField(_("asked for"), default=timezone.now, db_index=True)
+    actor = models.CharField(_("asked by"), max_length=150, blank=True)
+    state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.QUEUED)
+    started_at = models.DateTimeField(_("begun"), null=True)
+    finished_at = models.DateTimeField(_("finished"), null=True)
+    failure = models.CharField(_("why it failed"), max_length=500, blank=True)
+
+    class Meta:
+        verbose_name = _("computing of advice")
+        verbose_name_plural = _("computings of advice")
+        ordering = ["-asked_at", "-id"]
+        constraints = [one_of("state", State, name="advice_run_state_known")]
+
+    def __str__(self) -> str:
+        return f"{self.asked_at:%Y-%m-%d %H:%M}, {self.state}"

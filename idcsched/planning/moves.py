@@ -16,6 +16,7 @@ from uuid import UUID
 import msgspec
 import numpy as np
 
+from idcsched.framework.billing import TRAFFIC_LEVELS
 from idcsched.framework.capacity import BANDWIDTH, Claim, demand
 from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import Decision
@@ -38,10 +39,10 @@ from idcsched.scheduling.live import LiveState
 from idcsched.scheduling.reserved_room import without_reserved_room
 from idcsched.scheduling.schedule import labels_of, profile_of
 
-from .optimum import Problem, Status, bill_of, solve
+from .optimum import Problem, Status, bill_of, bills_by_line, solve
 from .problem import MOST_OPTIONS, Options, Pick, Plannable, options_of, price_known, problem_of
 
-__all__ = ["LEAST", "Move", "Place", "Rearrangement", "rearrangement"]
+__all__ = ["LEAST", "LineChange", "Move", "Place", "Rearrangement", "rearrangement"]
 
 LEAST: Final = 1.0
 """What a move must save a month, in the installation's currency."""
@@ -55,11 +56,27 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
 
 
+class LineChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What a move changes on a line: its bill of a month and what it carries, before the move and after it.
+
+    Null where the line's price, or what it carries, is not known, as may be on a flat-rate line.
+    """
+
+    idc: str
+    line: str
+    purchased_mbps: float
+    carries_before_mbps: float | None
+    carries_after_mbps: float | None
+    bill_before: float | None
+    bill_after: float | None
+
+
 class Move(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", "target": "to"}):
     """A placement that would be cheaper elsewhere.
 
     `saves` is what the bills of a month fall by if it is moved after those above it in the list. `machines` are those
-    that would have to be set up elsewhere: none where only the line changes.
+    that would have to be set up elsewhere: none where only the line changes. `lines` are those that it would leave,
+    then those that it would use.
     """
 
     placement: UUID
@@ -71,6 +88,8 @@ class Move(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", 
     saves: float
     machines: int
     bandwidth_mbps: float
+    ordered_at: datetime | None = None
+    lines: tuple[LineChange, ...] = ()
 
 
 class Rearrangement(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,9 +174,11 @@ def rearrangement(picture: LiveState, *, now: datetime, seconds: float) -> Rearr
     problem, start = plannable.problem, plannable.start
     optimum = solve(problem, seconds=seconds, start=start)
     chosen = _allowed_together(decided, plannable, optimum.chosen, picture.snapshot, now)
+    sequence = list(_in_sequence(problem, start, _worthwhile(problem, start, chosen)))
+    changes = _line_changes(plannable, picture.snapshot, [order for order, _saves in sequence], chosen)
     moves = tuple(
-        _move(decided[order][0], plannable.places[start[order]], plannable.places[chosen[order]], saves)
-        for order, saves in _in_sequence(problem, start, _worthwhile(problem, start, chosen))
+        _move(decided[order][0], plannable.places[start[order]], plannable.places[chosen[order]], saves, lines)
+        for (order, saves), lines in zip(sequence, changes, strict=True)
     )
     return Rearrangement(
         placements=len(placements),
@@ -349,7 +370,49 @@ def _in_sequence(problem: Problem, start: Rows, chosen: Rows) -> Iterator[tuple[
         yield order, saves
 
 
-def _move(placed: _Standing, origin: Planned, target: Planned, saves: float) -> Move:
+def _line_changes(
+    plannable: Plannable, snapshot: Snapshot, sequence: Sequence[int], chosen: Rows
+) -> Iterator[tuple[LineChange, ...]]:
+    """Yield, for each order that moves in that sequence, what its move changes on the lines."""
+    problem, now = plannable.problem, plannable.start.copy()
+    bills, carried = _line_totals(plannable, snapshot, now)
+    for order in sequence:
+        options = now[order], chosen[order]
+        now[order] = chosen[order]
+        bills_then, carried_then = _line_totals(plannable, snapshot, now)
+        yield tuple(
+            LineChange(
+                idc=snapshot.idcs.codes[snapshot.lines.idc[line]],
+                line=snapshot.lines.codes[line],
+                purchased_mbps=snapshot.lines.purchased[line].item(),
+                carries_before_mbps=_known(carried[line]),
+                carries_after_mbps=_known(carried_then[line]),
+                bill_before=_known(bills[line]),
+                bill_after=_known(bills_then[line]),
+            )
+            for line in dict.fromkeys(
+                line for option in options for line in problem.mbps.thing[problem.mbps.option == option].tolist()
+            )
+        )
+        bills, carried = bills_then, carried_then
+
+
+def _line_totals(plannable: Plannable, snapshot: Snapshot, chosen: Rows) -> tuple[Floats, Floats]:
+    """Return the bill of a month of each line, and what it carries, with the chosen options on top of the rest.
+
+    NaN where it is not known.
+    """
+    lines, problem, load = snapshot.lines, plannable.problem, plannable.load
+    rest = lines.price * np.maximum(load[:, np.newaxis] * TRAFFIC_LEVELS, lines.paid[:, np.newaxis]).mean(axis=1)
+    bills = np.where(lines.flat_rate, lines.price_per_mbps * lines.purchased, rest) + bills_by_line(problem, chosen)
+    return bills, load + problem.mbps.total(chosen, load.size)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else round(float(value), CENTS)
+
+
+def _move(placed: _Standing, origin: Planned, target: Planned, saves: float, lines: tuple[LineChange, ...]) -> Move:
     placement = placed.placement
     return Move(
         placement=placement.pk,
@@ -361,4 +424,6 @@ def _move(placed: _Standing, origin: Planned, target: Planned, saves: float) -> 
         saves=round(saves, CENTS),
         machines=0 if target.idc == origin.idc else placement.machine_count,
         bandwidth_mbps=placement.bandwidth_mbps,
+        ordered_at=placement.created_at,
+        lines=lines,
     )

@@ -20,7 +20,7 @@ import numpy as np
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.normalize import DECIMALS, Floats
 
-__all__ = ["NOWHERE", "Optimum", "Problem", "Uses", "bill_of", "solve"]
+__all__ = ["NOWHERE", "Optimum", "Problem", "Uses", "bill_of", "bills_by_line", "solve"]
 
 NOWHERE: Final = -1
 """The option of an order that is left out."""
@@ -102,6 +102,17 @@ class Optimum(msgspec.Struct, frozen=True, kw_only=True):
 
 def bill_of(problem: Problem, chosen: Rows) -> float:
     """Return what the chosen options add to the bills of all lines, per month."""
+    return float(_added(problem, chosen)[1].sum())
+
+
+def bills_by_line(problem: Problem, chosen: Rows) -> Floats:
+    """Return what the chosen options add to the bill of each line, per month."""
+    line, added = _added(problem, chosen)
+    return np.bincount(line, weights=added, minlength=problem.price.size)
+
+
+def _added(problem: Problem, chosen: Rows) -> tuple[Rows, Floats]:
+    """Return the lines that the chosen options use, and what each use adds to the bill there."""
     used = problem.mbps.of(chosen[chosen != NOWHERE])
     mbps, busy = problem.mbps.amount[used], problem.busy[used]
     in_turn = np.lexsort((-busy, problem.mbps.thing[used]))  # line by line; who would be billed for most comes first
@@ -110,7 +121,7 @@ def bill_of(problem: Problem, chosen: Rows) -> float:
     first = np.searchsorted(line, line)
     before = until - mbps - (until - mbps)[first]
     billed = np.clip((before + mbps)[:, np.newaxis] - problem.free[line], 0.0, mbps[:, np.newaxis]).mean(axis=1)
-    return float((problem.price[line] * busy * billed).sum())
+    return line, problem.price[line] * busy * billed
 
 
 def fits(problem: Problem, chosen: Rows) -> bool:

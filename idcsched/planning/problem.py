@@ -28,11 +28,13 @@ Pick = tuple[int, tuple[int, ...]]
 
 
 class Plannable(msgspec.Struct, frozen=True):
-    """The program, where each of its options is, and the assignment that is known already."""
+    """The program, where each of its options is, the assignment that is known already, and what each line carries
+    without the orders (NaN: not known)."""
 
     problem: Problem
     places: list[Planned]
     start: Rows
+    load: Floats
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +89,8 @@ def problem_of(
     there is no part of the room that the snapshot has left. `load` is what the lines carry without the orders, if that
     is not what they carry in the snapshot.
     """
-    tariffs = _tariffs(snapshot, snapshot.lines.load if load is None else load)
+    carried = snapshot.lines.load if load is None else load
+    tariffs = _tariffs(snapshot, carried)
     parts, start, places = [], list[int](), list[Planned]()
     for order, (options, pick) in enumerate(zip(orders, picks, strict=True)):
         held = pick if standing else None
@@ -112,6 +115,7 @@ def problem_of(
         ),
         places,
         np.array(start, dtype=np.intp),
+        carried,
     )
 
 

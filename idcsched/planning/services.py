@@ -26,12 +26,15 @@ from idcsched.scheduling.profile_checks import profile_check
 
 from .advice import Advice, advice
 from .backtest import BacktestResult, backtest
-from .models import Backtest, State, StoredAdvice
+from .models import AdviceRun, Backtest, State, StoredAdvice
 from .recorded import MOST_DAYS, recorded_period
+from .selectors import DEAD, advice_run_open
 
 __all__ = [
     "advice_ask",
     "advice_run",
+    "advice_run_asked",
+    "advice_runs_sweep",
     "backtest_create",
     "backtest_run",
     "backtests_prune",
@@ -42,8 +45,7 @@ DRAFT: Final = "draft"
 ATTEMPTS: Final = 3
 ADVICE_SECONDS: Final = 30.0
 ADVICE_KEPT: Final = 30
-DEAD: Final = timedelta(minutes=5)
-"""After so long without a sign of life, the worker counts as gone."""
+MAX_FAILURE: Final = 500
 GRACE: Final = timedelta(seconds=10)
 """How long a message may take before the sweep sends another."""
 OPTIMUM_SECONDS: Final = 60.0
@@ -118,21 +120,61 @@ def backtest_run(*, backtest_id: UUID) -> dict[str, int]:
     return {"decided": 0}
 
 
-def advice_ask() -> None:
-    """Have a worker compute new advice; where the broker is away, the night brings it."""
-    announce("idcsched.planning.tasks.advise")
+@transaction.atomic
+def advice_ask(*, actor: str) -> AdviceRun:
+    """Have a worker compute new advice, unless one is about to or at it; return that computing.
+
+    If the message is lost, the sweep sends another.
+    """
+    open_run = advice_run_open(timezone.now())
+    if open_run is not None:
+        return open_run
+    run = AdviceRun.objects.create(actor=actor)
+    transaction.on_commit(lambda: announce("idcsched.planning.tasks.advise", run.pk))
+    return run
 
 
 def advice_run() -> Advice:
     """Compute the advice for what stands now, and keep it in place of the oldest."""
-    live.catch_up()
-    now = timezone.now()
-    found = advice(live.current(), now=now, seconds=ADVICE_SECONDS)
-    with transaction.atomic():
-        StoredAdvice.objects.create(computed_at=now, document=msgspec.Raw(msgspec.json.encode(found)))
-        kept = StoredAdvice.objects.order_by("-computed_at").values("pk")[:ADVICE_KEPT]
-        StoredAdvice.objects.exclude(pk__in=list(kept.values_list("pk", flat=True))).delete()
+    run = AdviceRun.objects.create(state=State.RUNNING, started_at=timezone.now())
+    return _computed(run.pk)
+
+
+def advice_run_asked(*, run_id: int) -> Advice | None:
+    """Do the computing that somebody has asked for; None if another worker does."""
+    waiting = AdviceRun.objects.filter(pk=run_id, state=State.QUEUED)
+    return _computed(run_id) if waiting.update(state=State.RUNNING, started_at=timezone.now()) else None
+
+
+def _computed(run_id: int) -> Advice:
+    run = AdviceRun.objects.filter(pk=run_id)
+    try:
+        live.catch_up()
+        now = timezone.now()
+        found = advice(live.current(), now=now, seconds=ADVICE_SECONDS)
+        with transaction.atomic():
+            StoredAdvice.objects.create(computed_at=now, document=msgspec.Raw(msgspec.json.encode(found)))
+            run.update(state=State.DONE, finished_at=timezone.now())
+            for rows in (StoredAdvice.objects.order_by("-computed_at"), AdviceRun.objects.order_by("-asked_at")):
+                kept = rows.values_list("pk", flat=True)[:ADVICE_KEPT]
+                rows.model._default_manager.exclude(pk__in=list(kept)).delete()
+    except (OperationalError, InterfaceError):
+        raise  # the database is away: the sweep finds the computing that has lasted too long
+    except Exception as error:
+        why = explained(error) if isinstance(error, IdcschedError) else f"{type(error).__name__}: {error}"
+        run.update(state=State.FAILED, finished_at=timezone.now(), failure=why[:MAX_FAILURE])
+        raise
     return found
+
+
+def advice_runs_sweep(*, now: datetime) -> dict[str, int]:
+    """Announce the computings of advice that no worker has, and end those whose worker is gone."""
+    waiting = AdviceRun.objects.filter(state=State.QUEUED, asked_at__lt=now - GRACE).values_list("pk", flat=True)
+    for run_id in list(waiting):
+        announce("idcsched.planning.tasks.advise", run_id)
+    gone = AdviceRun.objects.filter(state=State.RUNNING, started_at__lt=now - DEAD)
+    ended = gone.update(state=State.FAILED, finished_at=now, failure="the worker stopped before it was done")
+    return {"announced": len(waiting), "ended": ended}
 
 
 def backtests_resume(*, now: datetime) -> dict[str, int]:

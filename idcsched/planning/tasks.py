@@ -14,9 +14,10 @@ KEPT = timedelta(days=90)
 
 
 @shared_task(ignore_result=True)
-def advise() -> dict[str, int]:
+def advise(run_id: int | None = None) -> dict[str, int]:
     """Compute advice on what stands now."""
-    return {"moves": len(services.advice_run().moves)}
+    found = services.advice_run() if run_id is None else services.advice_run_asked(run_id=run_id)
+    return {"moves": len(found.moves) if found else 0}
 
 
 @shared_task(ignore_result=True, soft_time_limit=3300, time_limit=3360)
@@ -27,6 +28,7 @@ def backtest_run(backtest_id: str) -> dict[str, int]:
 
 @shared_task(ignore_result=True)
 def backtests_sweep() -> dict[str, int]:
-    """Announce backtests that no worker has, and delete old ones."""
+    """Announce backtests and advice that no worker has, and delete old backtests."""
     now = timezone.now()
-    return services.backtests_resume(now=now) | services.backtests_prune(before=now - KEPT)
+    backtests = services.backtests_resume(now=now) | services.backtests_prune(before=now - KEPT)
+    return backtests | services.advice_runs_sweep(now=now)

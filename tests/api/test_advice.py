@@ -76,6 +76,8 @@ def test_it_works(portal: Api, api: Callable[..., Api]) -> None:
     assert (found["placements"], found["left_out"], found["status"], found["currency"]) == (1, 0, "optimal", "CNY")
     (move,) = found["moves"]
     assert move.pop("business") == ""
+    assert move.pop("ordered_at")
+    assert [(line["idc"], line["line"]) for line in move.pop("lines")] == [("roomy", "ct"), ("cheap", "ct")]
     assert move == {
         "placement": made["id"],
         "request_id": "o-1",

@@ -169,6 +169,40 @@ def test_what_it_costs_where_it_stands(terms: dict[str, Any], saves: float | Non
     assert result.left_out == (terms == {"price_per_mbps": None})
 
 
+def test_what_it_changes_on_the_lines() -> None:
+    """At the five levels, 400 Mbps are 351.9, 379.6, 400, 421.5 and 454.7, on average 401.54: that costs 12,046 in
+    `here`, and the order 3,000. In `there` a commit of 500 is paid; with the order 21.5 and 54.7 lie above it, 15.25 on
+    average: 152.5."""
+    idc("here")
+    idc("there", {"price_per_mbps": 10, "commit_mbps": 500})
+    stand()
+    left, used = the_move().lines
+    assert (left.idc, left.line, left.carries_before_mbps, left.carries_after_mbps) == ("here", "ct", 500.0, 400.0)
+    assert (used.idc, used.line, used.carries_before_mbps, used.carries_after_mbps) == ("there", "ct", 400.0, 500.0)
+    assert (left.purchased_mbps, used.purchased_mbps) == (2000.0, 2000.0)
+    bills = (left.bill_before, left.bill_after, used.bill_before, used.bill_after)
+    assert bills == pytest.approx((15_046, 12_046, 5000, 5152.5), abs=0.5)
+    assert the_move().saves == pytest.approx(3000 - 152.5, abs=0.5)
+
+
+def test_a_flat_rate_costs_the_same_before_and_after() -> None:
+    idc("here")
+    idc("there", {"charge_type": "fixed", "price_per_mbps": 5})
+    stand()
+    (_left, used) = the_move().lines
+    assert (used.bill_before, used.bill_after, used.carries_after_mbps) == (10_000.0, 10_000.0, 500.0)
+
+
+def test_the_next_move_begins_where_the_last_one_ends() -> None:
+    idc("here")
+    idc("there", {"price_per_mbps": 10})
+    for mbps in (100.0, 200.0):
+        stand(mbps=mbps)
+    first, second = (move.lines for move in found().moves)
+    assert [(line.carries_before_mbps, line.carries_after_mbps) for line in first] == [(700.0, 500.0), (400.0, 600.0)]
+    assert [line.bill_after for line in first] == [line.bill_before for line in second]
+
+
 def test_half_of_it_is_measured_already() -> None:
     """It became active two and a half of five days ago: of 450 measured Mbps 50 are its own, and 50 are to come."""
     idc("here", {"commit_mbps": 400})

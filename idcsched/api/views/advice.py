@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -13,11 +12,10 @@ from idcsched.api.idempotency import Idempotent
 from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import struct_response
-from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Forbidden
 from idcsched.framework.messages import _
 from idcsched.planning.advice import Advice
-from idcsched.planning.models import StoredAdvice
+from idcsched.planning.selectors import advice_shown
 from idcsched.planning.services import advice_ask
 
 __all__ = ["AdviceView"]
@@ -36,16 +34,13 @@ class AdviceView(Idempotent):
         none of the other figures.
         """
         refuse_unknown_parameters(request, (), at_most_once=())
-        stored, principal = StoredAdvice.objects.first(), principal_of_request(request)
-        advice = convert(stored.document, Advice) if stored else Advice(currency=settings.CURRENCY)
-        if not principal.all_tenants:
-            advice = advice.of_tenant(principal.tenant)
-        return struct_response(advice)
+        return struct_response(advice_shown(principal_of_request(request)))
 
     @extend_schema(operation_id="advice_ask", request=None, responses={202: None})
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Have a worker compute new advice, which takes up to a minute."""
-        if not principal_of_request(request).all_tenants:
+        """Have a worker compute new advice, which takes up to a minute; one that is at it already is enough."""
+        principal = principal_of_request(request)
+        if not principal.all_tenants:
             raise Forbidden("tenant_not_allowed", _("only who acts for all tenants may do this"))
-        advice_ask()
+        advice_ask(actor=principal.username)
         return Response(status=status.HTTP_202_ACCEPTED)

@@ -1,0 +1,40 @@
+"""What callers are shown of the advice."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db.models import Max
+
+from idcsched.accounts.roles import Principal
+from idcsched.framework.decoding import convert
+
+from .advice import Advice
+from .models import AdviceRun, State, StoredAdvice
+
+__all__ = ["DEAD", "advice_run_open", "advice_shown"]
+
+DEAD: Final = timedelta(minutes=5)
+"""After so long without a sign of life, the worker counts as gone."""
+
+
+def advice_shown(principal: Principal) -> Advice:
+    """Return the latest advice as far as the caller may see it: callers who are bound to a tenant see the moves of
+    their own placements."""
+    stored = StoredAdvice.objects.first()
+    found = convert(stored.document, Advice) if stored else Advice(currency=settings.CURRENCY)
+    return found if principal.all_tenants else found.of_tenant(principal.tenant)
+
+
+def advice_run_open(now: datetime) -> AdviceRun | None:
+    """Return the computing that waits for a worker, or that one is at; None if there is none.
+
+    One that was asked for before the latest advice was computed is answered by that.
+    """
+    run = AdviceRun.objects.first()
+    if run is None or run.state not in (State.QUEUED, State.RUNNING):
+        return None
+    if run.state == State.RUNNING and run.started_at is not None and run.started_at < now - DEAD:
+        return None
+    computed_at = StoredAdvice.objects.aggregate(latest=Max("computed_at"))["latest"]
+    return None if run.state == State.QUEUED and computed_at and computed_at > run.asked_at else run
