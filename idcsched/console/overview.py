@@ -8,12 +8,14 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 
 from idcsched.inventory.choices import Status
+from idcsched.planning.selectors import advice_shown
 from idcsched.scheduling.live import live
 
 from .bills import month_billed
 from .fleet import Fleet
 from .fleet_filters import filters_of, options_of, rows_of
 from .idc_table import idc_table
+from .moves import moves_sentence
 from .pages import page, principal_of_page, shown
 from .problems import orders_of, problems
 from .recent_changes import changes_folded
@@ -68,7 +70,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         if request.GET.get("seen") == context["seen"]:
             return HttpResponse(status=HTTPStatus.NO_CONTENT)
         return shown(request, "overview_live.html", context)
-    context |= {"options": options_of(snapshot), **_changes(request), "month": month_billed(now)}
+    context |= {"options": options_of(snapshot), **_changes(request), **_bills(request)}
     return shown(request, "overview.html", context)
 
 
@@ -81,7 +83,7 @@ def overview_changes(request: HttpRequest) -> HttpResponse:
 @page()
 def overview_bills(request: HttpRequest) -> HttpResponse:
     """Show the part of the overview with the bills."""
-    return shown(request, "overview_bills.html", {"month": month_billed(timezone.now()), "alone": True})
+    return shown(request, "overview_bills.html", {**_bills(request), "alone": True})
 
 
 @page()
@@ -96,6 +98,12 @@ def wrong_count(request: HttpRequest) -> HttpResponse:
 def _changes(request: HttpRequest) -> dict[str, Any]:
     changes, latest = changes_folded(principal_of_page(request), timezone.now())
     return {"changes": changes, "latest_change": latest}
+
+
+def _bills(request: HttpRequest) -> dict[str, Any]:
+    """Return what the month costs, and in a sentence what moves would save of it."""
+    moves = moves_sentence(advice_shown(principal_of_page(request)))
+    return {"month": month_billed(timezone.now()), "moves": moves}
 
 
 def _query(request: HttpRequest, *without: str) -> str:

@@ -7,6 +7,7 @@ from .decision_again import decision_again
 from .decisions import decisions
 from .idc import idc
 from .idcs import idcs
+from .moves import moves, moves_file
 from .order_trial import order_try
 from .overview import overview, overview_bills, overview_changes, wrong_count
 from .placements import placement, placements
@@ -28,6 +29,8 @@ urlpatterns: list[URLPattern] = [
     path("decisions/<uuid:id>/", decision, name="decision"),
     path("decisions/<uuid:id>/replay/", decision_again, name="replay"),
     path("orders/<path:request_id>/", order_decisions, name="order"),
+    path("moves/", moves, name="moves"),
+    path("moves/file/", moves_file, name="moves_file"),
     path("placements/", placements, name="placements"),
     path("placements/<uuid:pk>/", placement, name="placement"),
     path("profiles/", profiles, name="profiles"),

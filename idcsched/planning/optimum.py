@@ -108,7 +108,7 @@ def bill_of(problem: Problem, chosen: Rows) -> float:
 def bills_by_line(problem: Problem, chosen: Rows) -> Floats:
     """Return what the chosen options add to the bill of each line, per month."""
     line, added = _added(problem, chosen)
-    return np.bincount(line, weights=added, minlength=problem.price.size)
+    return np.bincount(line, weights=added, minlength=problem.price.size).astype(np.float64)
 
 
 def _added(problem: Problem, chosen: Rows) -> tuple[Rows, Floats]:

@@ -12,7 +12,7 @@ from idcsched.framework.decoding import convert
 from .advice import Advice
 from .models import AdviceRun, State, StoredAdvice
 
-__all__ = ["DEAD", "advice_run_open", "advice_shown"]
+__all__ = ["DEAD", "advice_run_failed", "advice_run_open", "advice_shown"]
 
 DEAD: Final = timedelta(minutes=5)
 """After so long without a sign of life, the worker counts as gone."""
@@ -38,3 +38,9 @@ def advice_run_open(now: datetime) -> AdviceRun | None:
         return None
     computed_at = StoredAdvice.objects.aggregate(latest=Max("computed_at"))["latest"]
     return None if run.state == State.QUEUED and computed_at and computed_at > run.asked_at else run
+
+
+def advice_run_failed() -> AdviceRun | None:
+    """Return the latest computing, if it failed."""
+    run = AdviceRun.objects.first()
+    return run if run is not None and run.state == State.FAILED else None

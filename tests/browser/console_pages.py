@@ -17,8 +17,8 @@ ROUTES = (
     "print(json.dumps({route.name: str(route.pattern) for route in urlpatterns}))"
 )
 ORDER = {"region": "440000", "request_id": "order-770", "machines": [{"count": 4, "bandwidth_mbps": 100}]}
-PARTS = {"theme", "bills", "changes", "wrong"}
-"""What answers forms or shows parts of pages, and is no page."""
+PARTS = {"theme", "bills", "changes", "wrong", "moves_file"}
+"""What answers forms, shows parts of pages or is a file, and is no page."""
 CODES = {"idc": "gz-ct-cu-cm-01", "profile": "default", "source": "demo-lines"}
 QUERIES = {"search": "?q=gz", "try": "?region=440000&isp=ct&count=4&bandwidth_mbps=100", "profile": "?preview=1"}
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from tests.architecture.repository import ROOT
 from tests.browser.console_pages import console_pages, console_routes
-from tests.browser.serving import serving, sources_made
+from tests.browser.serving import moves_made, serving, sources_made
 from tests.browser.visiting import Visitor, visiting
 from tests.e2e.installation import Installation, wait_for
 from tests.servers import Unavailable, chromium, debian, free_port
@@ -38,6 +38,7 @@ def main() -> int:
         demo = Installation(Path(folder), PORT=str(free_port()), THROTTLE="off")
         with serving(demo) as site:
             sources_made(site)
+            moves_made(site)
             routes = console_routes(site)
             for width, theme, language in product(WIDTHS, THEMES, LANGUAGES):
                 with visiting(browser, site, width=width, theme=theme, language=LANGUAGES[language]) as visitor:

@@ -1,5 +1,6 @@
 """The demo, served by one web process: what a browser needs of it."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.error import URLError
@@ -7,11 +8,13 @@ from urllib.request import urlopen
 
 from idcsched.demo.processes import stop
 from idcsched.demo.supervisor import web_command
-from tests.e2e.installation import Installation, wait_for
+from tests.e2e.installation import Installation, post, wait_for
 
-__all__ = ["served", "serving", "sources_made"]
+__all__ = ["moves_made", "served", "serving", "sources_made"]
 
 SOURCES = "from idcsched.demo.sources import sources_point_to; sources_point_to('http://127.0.0.1:{port}')"
+DEAR = {"region": "440000", "request_id": "order-dear", "action": "reserve", "planned": {"idc": "gz-bgp-01"}}
+"""An order for the dearest IDC of all."""
 
 
 @contextmanager
@@ -46,3 +49,11 @@ def _answers(site: Installation) -> bool:
 def sources_made(site: Installation) -> None:
     """Have the demo's sources ask the installation itself, as `make run` does."""
     site.python(SOURCES.format(port=site.environment["PORT"]))
+
+
+def moves_made(site: Installation) -> None:
+    """Have something stand where it is dear, and advice that says so."""
+    token = json.loads((site.var / "demo-credentials.json").read_text(encoding="utf-8"))["portal"]["token"]
+    machines = [{"count": 4, "bandwidth_mbps": 300}]
+    post(f"http://127.0.0.1:{site.environment['PORT']}/api/v1/schedule/", {**DEAR, "machines": machines}, token)
+    site.manage("advise")

@@ -5,7 +5,7 @@ from typing import Any
 from playwright.sync_api import Browser, expect
 
 from tests.browser.console_pages import console_pages, console_routes, grave_violations
-from tests.browser.serving import sources_made
+from tests.browser.serving import moves_made, sources_made
 from tests.browser.visiting import Visitor, visiting
 from tests.e2e.installation import Installation, post
 
@@ -14,6 +14,7 @@ def test_it_works(browser: Browser, site: Installation) -> None:
     """On a phone, as the administrator, who sees the most; each page in light and dark."""
     with visiting(browser, site, width=390, height=844) as visitor:
         sources_made(site)
+        moves_made(site)
         visitor.log_in("admin")
         wrong: dict[str, Any] = {}
         for name, address in console_pages(visitor, console_routes(site)).items():

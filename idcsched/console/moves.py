@@ -1,0 +1,265 @@
+"""The moves that would save money, at `/console/moves/`: the latest advice as a list, and as a file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+import tablib
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_GET, require_http_methods
+
+from idcsched.imports.cells import escaped
+from idcsched.imports.exporting import MARK
+from idcsched.placement.lifecycle import HOLDING, State
+from idcsched.placement.models import Placement
+from idcsched.planning.advice import Advice, Move
+from idcsched.planning.selectors import advice_run_failed, advice_run_open, advice_shown
+from idcsched.planning.services import advice_ask
+from idcsched.scheduling.live import live
+
+from .moves_filters import MOST, Filters, chosen_of, filters_of, regions_of
+from .pages import page, principal_of_page, shown
+
+__all__ = ["moves", "moves_file", "moves_sentence"]
+
+WRITES: Final = "write_profiles"
+"""Who may have advice computed, as in the API."""
+LIMIT: Final = 20
+"""The moves of the list, unless the address says how many."""
+LATE: Final = timedelta(minutes=1)
+"""After so long without a worker, the page says so."""
+SHARES: Final = (
+    (0.9, gettext_lazy("nine tenths")),
+    (0.75, gettext_lazy("three quarters")),
+    (2 / 3, gettext_lazy("two thirds")),
+    (0.5, gettext_lazy("half")),
+)
+"""The shares of a sum that have a name, the largest first."""
+SURE: Final = {
+    "optimal": gettext_lazy("no other moves save more: that is proven"),
+    "time_limit": gettext_lazy("time ran out, so others may save more"),
+    "nothing_found": gettext_lazy("time ran out before anything cheaper was found"),
+    "nothing_to_move": gettext_lazy("there was no placement to look at"),
+}
+"""How sure the advice is, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineRow:
+    """What a move changes on a line, with the levels as places on a bar that is as long as what was bought."""
+
+    idc: str
+    line: str
+    left: bool
+    purchased: float
+    before: float | None
+    after: float | None
+    at_before: str
+    at_after: str
+    percent: int | None
+    bill_before: float | None
+    bill_after: float | None
+
+    @property
+    def change(self) -> float | None:
+        return None if self.bill_before is None or self.bill_after is None else self.bill_after - self.bill_before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveRow:
+    """A move of the list: what it saves with those above it, and whether its order still stands there."""
+
+    number: int
+    move: Move
+    together: float
+    ordered_at: datetime | None
+    stands: bool
+    lines: Sequence[LineRow]
+
+
+@page()
+@require_http_methods(["GET", "HEAD", "POST"])
+def moves(request: HttpRequest) -> HttpResponse:
+    """Show the moves, the commits that are too high, and the lines that fill up; a POST has them worked out anew."""
+    principal, now = principal_of_page(request), timezone.now()
+    may_ask = principal.all_tenants and principal.can(WRITES)
+    if request.method == "POST":
+        if not may_ask:
+            raise PermissionDenied(WRITES)
+        advice_ask(actor=principal.username)
+        messages.success(request, _("It is being worked out. That takes about a minute."))
+        return HttpResponseRedirect(request.get_full_path())
+    working = advice_run_open(now)
+    if "HX-Request" in request.headers and working is None:
+        return HttpResponse(headers={"HX-Refresh": "true"})  # it is done: the whole page is another one
+    advice, snapshot = advice_shown(principal), live.catch_up().snapshot
+    filters = filters_of(request, principal, snapshot)
+    chosen = chosen_of(advice.moves, filters, snapshot)
+    rows = list(_rows(chosen[: LIMIT if filters.limit is None else filters.limit]))
+    context = {
+        "section": "moves",
+        "advice": advice,
+        "sentence": moves_sentence(advice),
+        "chosen": _chosen_sentence(rows, len(chosen), len(advice.moves), advice.currency, filters),
+        "sure": SURE.get(advice.status, ""),
+        "working": working,
+        "late": working is not None and working.started_at is None and working.asked_at < now - LATE,
+        "failed": advice_run_failed() if working is None else None,
+        "may_ask": may_ask,
+        "filters": filters,
+        "limit": LIMIT if filters.limit is None else filters.limit,
+        "rows": rows,
+        "more": len(chosen) - len(rows),
+        "all": f"?{urlencode({**filters.parameters, 'limit': min(len(chosen), MOST)})}",
+        "file": f"{reverse('console:moves_file')}?{filters.query}",
+        "regions": regions_of(snapshot),
+        "tenants": sorted({move.tenant for move in advice.moves}) if principal.all_tenants else (),
+    }
+    return shown(request, "moves.html", context)
+
+
+@page()
+@require_GET
+def moves_file(request: HttpRequest) -> HttpResponse:
+    """Return the chosen moves as CSV; without a limit in the address, all of them."""
+    principal, snapshot = principal_of_page(request), live.catch_up().snapshot
+    advice, filters = advice_shown(principal), filters_of(request, principal, snapshot)
+    rows = _rows(chosen_of(advice.moves, filters, snapshot)[: filters.limit])
+    heads = {
+        "order": _("order"),
+        "placement": _("placement"),
+        "tenant": _("tenant"),
+        "business": _("business"),
+        "ordered": _("ordered"),
+        "mbps": "Mbps",
+        "machines": _("machines"),
+        "from": _("from IDC"),
+        "from lines": _("from lines"),
+        "to": _("to IDC"),
+        "to lines": _("to lines"),
+        "saves": _("saves a month, %(currency)s") % {"currency": advice.currency},
+        "together": _("with those above, %(currency)s") % {"currency": advice.currency},
+    }
+    table = tablib.Dataset(headers=[str(head) for head in heads.values()])
+    for row in rows:
+        move = row.move
+        texts = (move.request_id, str(move.placement), move.tenant, move.business)
+        ordered = timezone.localtime(row.ordered_at).strftime("%Y-%m-%d %H:%M") if row.ordered_at else ""
+        places = (move.origin.idc, " ".join(move.origin.lines), move.target.idc, " ".join(move.target.lines))
+        figures = (f"{move.saves:.2f}", f"{row.together:.2f}")
+        table.append(
+            [
+                *map(escaped, texts),
+                ordered,
+                f"{move.bandwidth_mbps:g}",
+                move.machines,
+                *map(escaped, places),
+                *figures,
+            ]
+        )
+    day = f"-{timezone.localtime(advice.computed_at):%Y-%m-%d}" if advice.computed_at else ""
+    return HttpResponse(
+        MARK + str(table.export("csv")),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="moves{day}.csv"'},
+    )
+
+
+def moves_sentence(advice: Advice) -> str:
+    """Return in a sentence what the moves of the advice would save, and how few bring most of it."""
+    count = len(advice.moves)
+    if not count:
+        return ""
+    amount = {"count": count, "amount": f"{advice.saves:,.0f}", "currency": advice.currency}
+    said = ngettext(
+        "%(count)d move would save %(amount)s %(currency)s a month.",
+        "%(count)d moves would save %(amount)s %(currency)s a month.",
+        count,
+    )
+    few = _few([move.saves for move in advice.moves])
+    if few is None:
+        return said % amount
+    first, share = few
+    most = ngettext("The first one brings %(share)s of it.", "The first %(first)d bring %(share)s of it.", first)
+    return f"{said % amount} {most % {'first': first, 'share': share}}"
+
+
+def _few(saves: Sequence[float]) -> tuple[int, str] | None:
+    """Return how few of the first moves bring half of the sum or more, and which share that is, in words.
+
+    None where it takes more than half of them: then no few stand out.
+    """
+    total = sum(saves)
+    for first, together in enumerate(accumulate(saves[: len(saves) // 2]), start=1):
+        share = next((name for least, name in SHARES if together >= least * total), None)
+        if share is not None:
+            return first, str(share)
+    return None
+
+
+def _chosen_sentence(rows: Sequence[MoveRow], fitting: int, count: int, currency: str, filters: Filters) -> str:
+    """Return in a sentence how many moves are shown and what they save; nothing where all are."""
+    if not rows or (len(rows) == count and not filters.any):
+        return ""
+    return _("%(shown)d of %(count)d are shown; together they save %(amount)s %(currency)s a month.") % {
+        "shown": len(rows),
+        "count": fitting if not filters.any else count,
+        "amount": f"{rows[-1].together:,.0f}",
+        "currency": currency,
+    }
+
+
+def _rows(chosen: Sequence[Move]) -> Iterator[MoveRow]:
+    """Yield the rows of the list, with what is known of the placements now."""
+    placed = _placed([move.placement for move in chosen])
+    sums = accumulate(move.saves for move in chosen)
+    for number, (move, together) in enumerate(zip(chosen, sums, strict=True), start=1):
+        ordered_at, idc = placed.get(move.placement, (move.ordered_at, None))
+        yield MoveRow(
+            number=number,
+            move=move,
+            together=together,
+            ordered_at=ordered_at,
+            stands=idc == move.origin.idc,
+            lines=[
+                LineRow(
+                    idc=line.idc,
+                    line=line.line,
+                    left=line.idc == move.origin.idc and line.line in move.origin.lines,
+                    purchased=line.purchased_mbps,
+                    before=line.carries_before_mbps,
+                    after=line.carries_after_mbps,
+                    at_before=_place(line.carries_before_mbps, line.purchased_mbps),
+                    at_after=_place(line.carries_after_mbps, line.purchased_mbps),
+                    percent=_percent(line.carries_after_mbps, line.purchased_mbps),
+                    bill_before=line.bill_before,
+                    bill_after=line.bill_after,
+                )
+                for line in move.lines
+            ],
+        )
+
+
+def _placed(placements: Sequence[UUID]) -> Mapping[UUID, tuple[datetime, str | None]]:
+    """Return when each placement was ordered, and the IDC in which it stands now; None: in none, or it is leaving."""
+    standing = HOLDING - {State.RELEASING}
+    rows = Placement.objects.filter(pk__in=placements).values_list("pk", "created_at", "idc__code", "state")
+    return {pk: (created_at, idc if state in standing else None) for pk, created_at, idc, state in rows}
+
+
+def _place(mbps: float | None, purchased: float) -> str:
+    return f"{min(100.0, 100 * (mbps or 0.0) / (purchased or 1.0)):.1f}%"
+
+
+def _percent(mbps: float | None, purchased: float) -> int | None:
+    return None if mbps is None or not purchased else round(100 * mbps / purchased)

@@ -1,0 +1,251 @@
+"""The moves that would save money, in the console: the list, what is chosen of it, the file, and every empty state."""
+
+import csv
+from collections.abc import Callable
+from datetime import timedelta
+from html import unescape
+from io import StringIO
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+import pytest
+from django.utils import timezone
+
+from idcsched.accounts.models import Tenant
+from idcsched.accounts.services import tenant_create
+from idcsched.inventory.services import idc_create, region_create
+from idcsched.placement.models import Placement
+from idcsched.planning.advice import Advice, CommitAdvice, FullLine, Move, Place
+from idcsched.planning.models import AdviceRun, StoredAdvice
+from idcsched.planning.moves import LineChange
+from tests.console.conftest import Browser
+from tests.placement.conftest import fleet, order  # noqa: F401 - fixtures
+
+PAGE, FILE = "/console/moves/", "/console/moves/file/"
+Order = Callable[..., Placement]
+
+
+def text(answer: Any) -> str:
+    return " ".join(unescape(answer.content.decode()).split())
+
+
+def line(idc: str, carries: tuple[float, float], bill: tuple[float, float]) -> LineChange:
+    return LineChange(
+        idc=idc,
+        line="ct",
+        purchased_mbps=2000.0,
+        carries_before_mbps=carries[0],
+        carries_after_mbps=carries[1],
+        bill_before=bill[0],
+        bill_after=bill[1],
+    )
+
+
+def move(saves: float, placement: UUID | None = None, **fields: Any) -> Move:
+    given = {
+        "request_id": f"order-{saves:g}",
+        "tenant": "live-cn",
+        "business": "",
+        "origin": Place(idc="a", lines=("ct",)),
+        "target": Place(idc="b", lines=("ct",)),
+        "machines": 3,
+        "bandwidth_mbps": 300.0,
+        "lines": (line("a", (700, 400), (21_000, 12_000)), line("b", (400, 700), (4000, 7000))),
+    }
+    return Move(placement=placement or uuid4(), saves=saves, **{**given, **fields})
+
+
+def stored(*moves: Move, **fields: Any) -> None:
+    given: dict[str, Any] = {"computed_at": timezone.now(), "status": "optimal", "placements": 40, "left_out": 2}
+    found = Advice(**{**given, "currency": "CNY", "saves": sum(each.saves for each in moves), "moves": moves, **fields})
+    StoredAdvice.objects.create(computed_at=found.computed_at, document=msgspec.Raw(msgspec.json.encode(found)))
+
+
+def numbers(answer: Any) -> list[float]:
+    return [row.move.saves for row in answer.context["rows"]]
+
+
+def test_it_works(browser: Browser, order: Order) -> None:  # noqa: F811
+    """A sentence, the list with sums, and behind each move the bills of its lines."""
+    placement = order(request_id="order-1")
+    stored(
+        move(9000, placement.pk, request_id="order-1", origin=Place(idc=placement.idc.code, lines=("ct",))),
+        move(3000),
+        move(1500),
+        move(1500),
+    )
+    page = text(browser("operator").get(PAGE))
+    assert "4 moves would save 15,000 CNY a month. The first one brings half of it." in page
+    assert "on 40 placements, 2 of them could not be judged" in page
+    assert "no other moves save more: that is proven" in page
+    assert f'href="/console/placements/{placement.pk}/">order-1</a>' in page
+    assert page.count("stands there no more") == 3, "of those that are no placements"
+    assert page.index("9,000") < page.index("12,000") < page.index("13,500") < page.index("15,000</td>")
+    assert "700 → 400" in page
+    assert "-9,000" in page
+    assert "+3,000" in page
+    assert "35 %" in page
+    assert "Work it out anew" in page
+
+
+@pytest.mark.parametrize(
+    ("saves", "said"),
+    [
+        ([500], "1 move would save 500 CNY a month."),
+        ([10, 10], "2 moves would save 20 CNY a month. The first one brings half of it."),
+        ([10, 10, 10], "3 moves would save 30 CNY a month."),
+        ([90, 5, 5], "3 moves would save 100 CNY a month. The first one brings nine tenths of it."),
+        ([30, 20, 20, 10, 10, 10], "6 moves would save 100 CNY a month. The first 2 bring half of it."),
+        ([34, 33, 10, 10, 13], "5 moves would save 100 CNY a month. The first 2 bring two thirds of it."),
+    ],
+)
+def test_how_few_bring_most(browser: Browser, saves: list[float], said: str) -> None:
+    stored(*(move(amount) for amount in saves))
+    assert said in text(browser("viewer").get(PAGE))
+
+
+CHOSEN: dict[str, list[float]] = {
+    "": [400, 300, 200, 100],
+    "limit=2": [400, 300],
+    "floor=150": [400, 300, 200],
+    "floor=1e3": [],
+    "region=other": [300],
+    "tenant=other": [200],
+    "floor=150&limit=1&tenant=other": [200],
+    "limit=0": [400, 300, 200, 100],
+    "limit=x&floor=-1&region=nowhere&tenant=nobody": [400, 300, 200, 100],
+    "floor=nan": [400, 300, 200, 100],
+    "limit=" + "9" * 5000: [400, 300, 200, 100],
+}
+
+
+def test_the_address_chooses(browser: Browser, order: Order) -> None:  # noqa: F811
+    region_create(code="other")
+    idc_create(code="far", region="other")
+    tenant_create(code="other")
+    stored(move(400), move(300, origin=Place(idc="far", lines=("ct",))), move(200, tenant="other"), move(100))
+    client = browser("operator")
+    assert {query: numbers(client.get(f"{PAGE}?{query}")) for query in CHOSEN} == CHOSEN
+    page = text(client.get(f"{PAGE}?limit=2"))
+    assert "2 of 4 are shown; together they save 700 CNY a month." in page
+    assert "2 more save less." in page
+    assert "No move is like this." in text(client.get(f"{PAGE}?floor=1e3"))
+    page = text(client.get(f"{PAGE}?limit=x&floor=-1&region=nowhere&tenant=nobody"))
+    for said in ("from 1 to 500", "must be a number", "no region nowhere", "no tenant nobody"):
+        assert said in page
+
+
+def test_the_file(browser: Browser, order: Order) -> None:  # noqa: F811
+    """What a spreadsheet would run is text there; the filters of the address hold."""
+    stored(move(400, request_id='=HYPERLINK("https://x.example")', business="直播"), move(300), move(200))
+    answer = browser("operator").get(f"{FILE}?floor=250")
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer["Content-Disposition"].startswith('attachment; filename="moves-2')
+    head, first, second = csv.reader(StringIO(answer.content.decode("utf-8-sig")))
+    row = dict(zip(head, first, strict=True))
+    assert row["order"] == '\'=HYPERLINK("https://x.example")'
+    assert (row["business"], row["from IDC"], row["to lines"], row["Mbps"]) == ("直播", "a", "ct", "300")
+    assert (row["saves a month, CNY"], row["with those above, CNY"]) == ("400.00", "400.00")
+    assert second[-1] == "700.00"
+
+
+def test_those_of_a_tenant_see_their_own_moves_alone(browser: Browser, order: Order) -> None:  # noqa: F811
+    stored(
+        move(400, tenant="other"),
+        move(300),
+        saves_at_most=900.0,
+        commits=(CommitAdvice(idc="b", line="ct", commit_mbps=900, expected_mbps=400, saves=15_000),),
+    )
+    own = browser("operator", tenant=Tenant.objects.get(code="live-cn"))
+    page = text(own.get(f"{PAGE}?tenant=other"))
+    assert "1 move would save 300 CNY a month." in page
+    for hidden in ("order-400", "15,000", "Commits", "on 40 placements", "Work it out", "other</option>"):
+        assert hidden not in page
+    assert "order-400" not in own.get(FILE).content.decode()
+    assert own.post(PAGE).status_code == 403
+    assert not AdviceRun.objects.exists()
+
+
+def test_a_viewer_looks_and_asks_for_nothing(browser: Browser) -> None:
+    client = browser("viewer")
+    assert "Work it out" not in text(client.get(PAGE))
+    assert client.post(PAGE).status_code == 403
+
+
+def test_it_is_worked_out_anew(browser: Browser) -> None:
+    client = browser("operator")
+    before = text(client.get(PAGE))
+    assert "Nothing has been worked out yet." in before
+    assert "That happens each night at five, or now with the button above." in before
+    after = text(client.post(PAGE, follow=True))
+    assert "New advice waits for a worker" in after
+    assert "Work it out" not in after, "it is on its way already"
+    assert 'hx-trigger="every 3s"' in after
+    AdviceRun.objects.update(asked_at=timezone.now() - timedelta(minutes=2))
+    assert "none has taken it up" in text(client.get(PAGE))
+    AdviceRun.objects.update(state="running", started_at=timezone.now())
+    assert "is being worked out since" in text(client.get(PAGE, headers={"HX-Request": "true"}))
+    AdviceRun.objects.update(state="done")
+    assert client.get(PAGE, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+
+
+def test_why_it_failed_is_said(browser: Browser) -> None:
+    AdviceRun.objects.create(state="failed", failure="ValueError: no such matrix")
+    stored(move(300))
+    page = text(browser("operator").get(PAGE))
+    assert "failed. ValueError: no such matrix. What is shown is the advice before it. Try again" in page
+    tenant = browser("viewer", tenant=tenant_create(code="other"))
+    assert "matrix" not in text(tenant.get(PAGE))
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("optimal", "No move would save money: every order stands where it is cheapest."),
+        ("nothing_found", "Time ran out before a move was found"),
+        ("nothing_to_move", "There is nothing to move."),
+    ],
+)
+def test_an_empty_list_says_why(browser: Browser, status: str, said: str) -> None:
+    stored(status=status)
+    assert said in text(browser("operator").get(PAGE))
+
+
+def test_commits_and_lines_that_fill_up(browser: Browser) -> None:
+    stored(
+        commits=(CommitAdvice(idc="b", line="ct", commit_mbps=900, expected_mbps=400, saves=None),),
+        full_soon=(FullLine(idc="a", line="cu", days=0.0, mbps_needed=612.5),),
+    )
+    page = text(browser("viewer").get(PAGE))
+    for said in ("price not known", "full already", "612"):
+        assert said in page
+    stored()
+    page = text(browser("viewer").get(PAGE))
+    assert "No commit is above what flows." in page
+    assert "No line fills up within 30 days." in page
+
+
+def test_advice_from_before_the_bills_were_stored_is_shown(browser: Browser) -> None:
+    document = {"computed_at": "2026-05-01T21:00:00Z", "currency": "CNY", "status": "optimal", "saves": 5.0}
+    old = msgspec.to_builtins(move(5.0))
+    del old["lines"], old["ordered_at"]
+    StoredAdvice.objects.create(computed_at=timezone.now(), document={**document, "moves": [old]})
+    assert "This advice does not have them yet" in text(browser("viewer").get(PAGE))
+
+
+def test_the_overview_leads_there(browser: Browser) -> None:
+    stored(move(300))
+    client = browser("viewer")
+    assert "1 move would save 300 CNY a month." in text(client.get("/console/"))
+    assert f'href="{PAGE}"' in text(client.get("/console/overview/bills/"))
+
+
+def test_it_takes_a_bounded_number_of_queries(
+    browser: Browser, django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    stored(*(move(amount) for amount in range(200, 0, -1)))
+    client = browser("operator")
+    client.get(PAGE)
+    with django_assert_max_num_queries(8):
+        client.get(f"{PAGE}?limit=200")
