@@ -6,7 +6,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from .routing import Router, nothing_here
-from .views.advice import AdviceView
+from .views.advice import AdviceView, MoveAnswerViewSet
 from .views.backtests import BacktestViewSet
 from .views.bandwidth import BandwidthViewSet
 from .views.batch import BatchView
@@ -43,6 +43,7 @@ router.register("bandwidth", BandwidthViewSet)
 router.register("sources", SourceViewSet)
 router.register("profiles", ProfileViewSet)
 router.register("backtests", BacktestViewSet)
+router.register("advice/moves", MoveAnswerViewSet)
 router.register("decisions", DecisionViewSet)
 router.register("tenants", TenantViewSet)
 router.register("users", UserViewSet)

@@ -19,8 +19,8 @@ from .models import Change, Recorded
 
 __all__ = ["ChangedField", "changed_fields", "kind_name", "kinds"]
 
-NESTED = {"profile": _("profile")}
-"""The names of the kinds whose objects span several tables, and which thus have no `Recorded` model."""
+NESTED = {"profile": _("profile"), "move_answer": _("answer to a move")}
+"""The names of the kinds without a `Recorded` model: a profile spans several tables, and no feed tells of an answer."""
 NESTED_FIELDS = {
     "name": _("name"),
     "revision": _("revision"),
@@ -33,6 +33,11 @@ NESTED_FIELDS = {
     "bgp_substitutes": _("BGP stands in"),
     "overridable": _("weights that requests may set"),
     "candidates_percent": _("candidates to look for (%)"),
+    "state": _("state"),
+    "reason": _("reason"),
+    "from": _("from"),
+    "to": _("to"),
+    "saves": _("saves a month"),
 }
 """The labels of the fields of the kinds in `NESTED`."""
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|[+-]\d\d:\d\d)\Z")

@@ -1,16 +1,18 @@
-"""The moves that would save money, at `/console/moves/`: the latest advice as a list, and as a file."""
+"""The moves that would save money, at `/console/moves/`: the latest advice as a list and as a file, and what people did
+with the moves."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
 import tablib
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -18,22 +20,31 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
+from idcsched.accounts.roles import Principal
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import IdcschedError
 from idcsched.imports.cells import escaped
 from idcsched.imports.exporting import MARK
+from idcsched.language.wording import explained
 from idcsched.placement.lifecycle import HOLDING, State
 from idcsched.placement.models import Placement
 from idcsched.planning.advice import Advice, Move
-from idcsched.planning.selectors import advice_run_failed, advice_run_open, advice_shown
-from idcsched.planning.services import advice_ask
+from idcsched.planning.models import MoveState
+from idcsched.planning.selectors import advice_run_failed, advice_run_open, advice_shown, move_answers_visible
+from idcsched.planning.services import advice_ask, move_answer, move_answer_withdraw
 from idcsched.scheduling.live import live
 
 from .moves_filters import MOST, Filters, chosen_of, filters_of, regions_of
-from .pages import page, principal_of_page, shown
+from .pages import MAX_MESSAGE, console_origin, page, principal_of_page, shown
 
 __all__ = ["moves", "moves_file", "moves_sentence"]
 
 WRITES: Final = "write_profiles"
 """Who may have advice computed, as in the API."""
+ANSWERS: Final = "schedule"
+"""Who may say what was done with a move, as in the API."""
+ANSWERED: Final = 50
+"""The most moves that are done, and that are declined, on the page."""
 LIMIT: Final = 20
 """The moves of the list, unless the address says how many."""
 LATE: Final = timedelta(minutes=1)
@@ -90,15 +101,20 @@ class MoveRow:
 @page()
 @require_http_methods(["GET", "HEAD", "POST"])
 def moves(request: HttpRequest) -> HttpResponse:
-    """Show the moves, the commits that are too high, and the lines that fill up; a POST has them worked out anew."""
-    principal, now = principal_of_page(request), timezone.now()
+    """Show the moves, the commits that are too high, and the lines that fill up.
+
+    A POST has them worked out anew, or notes what was done with one of them.
+    """
+    principal, now, error = principal_of_page(request), timezone.now(), ""
     may_ask = principal.all_tenants and principal.can(WRITES)
     if request.method == "POST":
-        if not may_ask:
-            raise PermissionDenied(WRITES)
-        advice_ask(actor=principal.username)
-        messages.success(request, _("It is being worked out. That takes about a minute."))
-        return HttpResponseRedirect(request.get_full_path())
+        try:
+            said = _answered(request) if "placement" in request.POST else _asked(principal, may_ask=may_ask)
+        except IdcschedError as refusal:
+            error = explained(refusal)
+        else:
+            messages.success(request, said)
+            return HttpResponseRedirect(request.get_full_path())
     working = advice_run_open(now)
     if "HX-Request" in request.headers and working is None:
         return HttpResponse(headers={"HX-Refresh": "true"})  # it is done: the whole page is another one
@@ -116,6 +132,11 @@ def moves(request: HttpRequest) -> HttpResponse:
         "late": working is not None and working.started_at is None and working.asked_at < now - LATE,
         "failed": advice_run_failed() if working is None else None,
         "may_ask": may_ask,
+        "may_answer": principal.can(ANSWERS),
+        "error": error,
+        "refused": request.POST.get("placement", "") if error else "",
+        "reason": request.POST.get("message", "")[:MAX_MESSAGE] if error else "",
+        **_answers(principal),
         "filters": filters,
         "limit": LIMIT if filters.limit is None else filters.limit,
         "rows": rows,
@@ -125,7 +146,67 @@ def moves(request: HttpRequest) -> HttpResponse:
         "regions": regions_of(snapshot),
         "tenants": sorted({move.tenant for move in advice.moves}) if principal.all_tenants else (),
     }
-    return shown(request, "moves.html", context)
+    return shown(request, "moves.html", context, status=HTTPStatus.CONFLICT if error else HTTPStatus.OK)
+
+
+def _asked(principal: Principal, *, may_ask: bool) -> str:
+    """Have the advice computed anew; return what is said then."""
+    if not may_ask:
+        raise PermissionDenied(WRITES)
+    advice_ask(actor=principal.username)
+    return _("It is being worked out. That takes about a minute.")
+
+
+def _answered(request: HttpRequest) -> str:
+    """Note what the form says was done with a move; return what is said then."""
+    principal, state = principal_of_page(request), request.POST.get("state", "")
+    principal.require(ANSWERS)
+    try:
+        placement = UUID(request.POST["placement"])
+    except ValueError:
+        raise BadRequest("no such placement") from None
+    with console_origin(request):
+        if state == "open":
+            move_answer_withdraw(placement=placement, principal=principal)
+            return _("It may be proposed again: from the next advice on, if it still saves money.")
+        if state not in MoveState.values:
+            raise BadRequest("no such state")
+        reason = request.POST.get("message", "").replace("\x00", "").strip()[:MAX_MESSAGE]
+        move_answer(placement=placement, state=MoveState(state), reason=reason, principal=principal)
+    if state == MoveState.DONE:
+        return _("Noted as done. It is proposed no more, and stands below with what it promised.")
+    return _("Noted. It is proposed no more until you take that back, below.")
+
+
+def _answers(principal: Principal) -> dict[str, Any]:
+    """Return what was done and what was declined, the latest first, and what that promised in all."""
+    answers = move_answers_visible(principal).select_related("tenant")
+    done, declined = (list(answers.filter(state=state)[: ANSWERED + 1]) for state in MoveState)
+    placed = _placed([row.placement for row in done])
+    rows = [
+        (row, convert(row.move, Move), placed.get(row.placement, (None, None))[1] == row.move["from"]["idc"])
+        for row in done[:ANSWERED]
+    ]
+    return {
+        "done": rows,
+        "done_sentence": _done_sentence(
+            [move.saves for _row, move, _stands in rows], rows[0][0].currency if rows else ""
+        ),
+        "declined": [(row, convert(row.move, Move)) for row in declined[:ANSWERED]],
+        "more_answers": max(len(done), len(declined)) > ANSWERED,
+        "answered": ANSWERED,
+    }
+
+
+def _done_sentence(promised: Sequence[float], currency: str) -> str:
+    if not promised:
+        return ""
+    said = ngettext(
+        "%(count)d move was done; it promised %(amount)s %(currency)s a month.",
+        "%(count)d moves were done; together they promised %(amount)s %(currency)s a month.",
+        len(promised),
+    )
+    return said % {"count": len(promised), "amount": f"{sum(promised):,.0f}", "currency": currency}
 
 
 @page()

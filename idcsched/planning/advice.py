@@ -1,9 +1,10 @@
 """Advice: which placements would be cheaper elsewhere, which commits are too high, and which lines fill up."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, timedelta
 from typing import Any, Final, Literal
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -72,6 +73,13 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     commits: tuple[CommitAdvice, ...] = ()
     full_soon: tuple[FullLine, ...] = ()
 
+    def without(self, placements: Set[UUID]) -> "Advice":
+        """Return the advice without the moves of those placements."""
+        left = tuple([move for move in self.moves if move.placement not in placements])
+        if len(left) == len(self.moves):
+            return self
+        return msgspec.structs.replace(self, moves=left, saves=round(sum([move.saves for move in left]), CENTS))
+
     def of_tenant(self, tenant: str | None) -> "Advice":
         """Return what a caller who is bound to that tenant may see."""
         own = tuple([move for move in self.moves if move.tenant == tenant])
@@ -87,9 +95,9 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def advice(picture: LiveState, *, now: datetime, seconds: float) -> Advice:
-    """Return the advice for what stands now, searched for so many seconds."""
-    found = rearrangement(picture, now=now, seconds=seconds)
+def advice(picture: LiveState, *, now: datetime, seconds: float, staying: Set[UUID] = frozenset()) -> Advice:
+    """Return the advice for what stands now, searched for so many seconds; the placements `staying` are not moved."""
+    found = rearrangement(picture, now=now, seconds=seconds, staying=staying)
     rows, pending = list(rollups_reported(now)), _pending(picture.snapshot)
     saves = round(sum([move.saves for move in found.moves]), CENTS)
     return Advice(

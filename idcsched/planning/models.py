@@ -6,7 +6,7 @@ from uuid_utils.compat import uuid7
 from idcsched.accounts.models import Tenant
 from idcsched.db.fields import WholeDocumentField, one_of
 
-__all__ = ["AdviceRun", "Backtest", "State", "StoredAdvice"]
+__all__ = ["AdviceRun", "Backtest", "MoveAnswer", "MoveState", "State", "StoredAdvice"]
 
 
 class State(models.TextChoices):
@@ -86,3 +86,35 @@ class AdviceRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.asked_at:%Y-%m-%d %H:%M}, {self.state}"
+
+
+class MoveState(models.TextChoices):
+    """What people did with a proposed move."""
+
+    DONE = "done", _("done")
+    DECLINED = "declined", _("not this one")
+
+
+class MoveAnswer(models.Model):
+    """What people did with a move that was proposed: `move` is the proposal as it was, with what it promised.
+
+    The placement is proposed no more until the answer is taken back. The row outlives the placement.
+    """
+
+    placement = models.UUIDField(_("placement"), unique=True)
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="+", verbose_name=_("tenant"))
+    state = models.CharField(_("state"), max_length=10, choices=MoveState.choices)
+    reason = models.CharField(_("reason"), max_length=500, blank=True)
+    actor = models.CharField(_("by"), max_length=150)
+    at = models.DateTimeField(_("at"), default=timezone.now, db_index=True)
+    currency = models.CharField(_("currency"), max_length=10)
+    move = models.JSONField(_("proposed move"))
+
+    class Meta:
+        verbose_name = _("answer to a move")
+        verbose_name_plural = _("answers to moves")
+        ordering = ["-at", "-id"]
+        constraints = [one_of("state", MoveState, name="move_answer_state_known")]
+
+    def __str__(self) -> str:
+        return f"{self.placement}, {self.state}"

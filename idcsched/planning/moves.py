@@ -7,7 +7,7 @@ one, in any sequence, each before its old place is given up.
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -162,11 +162,13 @@ class _Standing:
         return msgspec.structs.replace(self.stock, idc=place.idc, claims=(*claims, *self.stock.claims))
 
 
-def rearrangement(picture: LiveState, *, now: datetime, seconds: float) -> Rearrangement:
-    """Return which placements would be cheaper elsewhere, searched for so many seconds."""
+def rearrangement(
+    picture: LiveState, *, now: datetime, seconds: float, staying: Set[UUID] = frozenset()
+) -> Rearrangement:
+    """Return which placements would be cheaper elsewhere, searched for so many seconds; those `staying` may not go."""
     placements = list(_holding_bandwidth())
     picture = without_reserved_room(picture, min([placement.priority for placement in placements], default=0))
-    decided = _decided(list(_standing(placements, picture)), picture.snapshot, now)
+    decided = _decided(list(_standing(placements, picture)), picture.snapshot, now, staying)
     left_out = len(placements) - len(decided)
     if not decided:
         return Rearrangement(placements=len(placements), left_out=left_out)
@@ -254,8 +256,10 @@ def _held(
     return (tenancy, held) if held else None
 
 
-def _decided(standing: Sequence[_Standing], snapshot: Snapshot, now: datetime) -> list[tuple[_Standing, Options]]:
-    """Return the options of each placement: where it stands, and where a new order like it may go.
+def _decided(
+    standing: Sequence[_Standing], snapshot: Snapshot, now: datetime, staying: Set[UUID]
+) -> list[tuple[_Standing, Options]]:
+    """Return the options of each placement: where it stands, and, unless it stays, where a new order like it may go.
 
     Without those that can't be decided, those whose line bills nobody knows what, and options on such lines.
     """
@@ -269,6 +273,8 @@ def _decided(standing: Sequence[_Standing], snapshot: Snapshot, now: datetime) -
         if known[list(placed.pick[1])].all():
             options = options_of(decision, pick=placed.pick, standing=True, most=most)
             billed = (known[options.lines] | (options.lines == NO_LINE)).all(axis=1)
+            if placed.placement.pk in staying:
+                billed &= np.arange(billed.size) == options.at(placed.pick)
             decided.append((placed, options.take(np.flatnonzero(billed))))
     return decided
 

@@ -2,28 +2,54 @@
 
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.decoding import convert
 
 from .advice import Advice
-from .models import AdviceRun, State, StoredAdvice
+from .models import AdviceRun, MoveAnswer, State, StoredAdvice
 
-__all__ = ["DEAD", "advice_run_failed", "advice_run_open", "advice_shown"]
+__all__ = [
+    "DEAD",
+    "advice_run_failed",
+    "advice_run_open",
+    "advice_shown",
+    "move_answers_visible",
+    "placements_answered",
+]
 
 DEAD: Final = timedelta(minutes=5)
 """After so long without a sign of life, the worker counts as gone."""
 
 
 def advice_shown(principal: Principal) -> Advice:
-    """Return the latest advice as far as the caller may see it: callers who are bound to a tenant see the moves of
-    their own placements."""
+    """Return the latest advice as far as the caller may see it, without the moves that people have answered since.
+
+    Callers who are bound to a tenant see the moves of their own placements.
+    """
     stored = StoredAdvice.objects.first()
-    found = convert(stored.document, Advice) if stored else Advice(currency=settings.CURRENCY)
+    if stored is None:
+        return Advice(currency=settings.CURRENCY)
+    found = convert(stored.document, Advice)
+    proposed = [move.placement for move in found.moves]
+    answered = MoveAnswer.objects.filter(placement__in=proposed).values_list("placement", flat=True)
+    found = found.without(frozenset(answered) if proposed else frozenset())
     return found if principal.all_tenants else found.of_tenant(principal.tenant)
+
+
+def move_answers_visible(principal: Principal) -> QuerySet[MoveAnswer]:
+    """Return what people did with moves, as far as the caller may see it."""
+    answers = MoveAnswer.objects.all()
+    return answers if principal.all_tenants else answers.filter(tenant__code=principal.tenant)
+
+
+def placements_answered() -> frozenset[UUID]:
+    """Return the placements whose moves people have done or declined: they stay where they are."""
+    return frozenset(MoveAnswer.objects.values_list("placement", flat=True))
 
 
 def advice_run_open(now: datetime) -> AdviceRun | None:

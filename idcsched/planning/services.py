@@ -13,8 +13,10 @@ from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
+from idcsched.audit.services import change_record
+from idcsched.audit.writing import row_check, write
 from idcsched.framework.decoding import convert
-from idcsched.framework.errors import IdcschedError, Invalid
+from idcsched.framework.errors import IdcschedError, Invalid, NotFound
 from idcsched.framework.messages import _
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.jobs.announcing import announce
@@ -26,9 +28,9 @@ from idcsched.scheduling.profile_checks import profile_check
 
 from .advice import Advice, advice
 from .backtest import BacktestResult, backtest
-from .models import AdviceRun, Backtest, State, StoredAdvice
+from .models import AdviceRun, Backtest, MoveAnswer, MoveState, State, StoredAdvice
 from .recorded import MOST_DAYS, recorded_period
-from .selectors import DEAD, advice_run_open
+from .selectors import DEAD, advice_run_open, advice_shown, move_answers_visible, placements_answered
 
 __all__ = [
     "advice_ask",
@@ -39,9 +41,12 @@ __all__ = [
     "backtest_run",
     "backtests_prune",
     "backtests_resume",
+    "move_answer",
+    "move_answer_withdraw",
 ]
 
 DRAFT: Final = "draft"
+MOVE_ANSWER: Final = "move_answer"
 ATTEMPTS: Final = 3
 ADVICE_SECONDS: Final = 30.0
 ADVICE_KEPT: Final = 30
@@ -151,7 +156,7 @@ def _computed(run_id: int) -> Advice:
     try:
         live.catch_up()
         now = timezone.now()
-        found = advice(live.current(), now=now, seconds=ADVICE_SECONDS)
+        found = advice(live.current(), now=now, seconds=ADVICE_SECONDS, staying=placements_answered())
         with transaction.atomic():
             StoredAdvice.objects.create(computed_at=now, document=msgspec.Raw(msgspec.json.encode(found)))
             run.update(state=State.DONE, finished_at=timezone.now())
@@ -175,6 +180,55 @@ def advice_runs_sweep(*, now: datetime) -> dict[str, int]:
     gone = AdviceRun.objects.filter(state=State.RUNNING, started_at__lt=now - DEAD)
     ended = gone.update(state=State.FAILED, finished_at=now, failure="the worker stopped before it was done")
     return {"announced": len(waiting), "ended": ended}
+
+
+@write()
+def move_answer(*, placement: UUID, state: MoveState, reason: str = "", principal: Principal) -> MoveAnswer:
+    """Note what was done with the move that is proposed for a placement; an earlier answer is replaced.
+
+    Raises Invalid for a move that is declined without a reason, NotFound where the caller sees neither a proposed move
+    of that placement nor an answer to one.
+    """
+    if state == MoveState.DECLINED and not reason:
+        raise Invalid("required", _("say why, for whoever reads the list next"), "/reason")
+    answer = move_answers_visible(principal).select_for_update(of=("self",)).filter(placement=placement).first()
+    before = _described(answer)
+    if answer is None:
+        found = advice_shown(principal)
+        move = next((move for move in found.moves if move.placement == placement), None)
+        if move is None:
+            raise NotFound("not_found", _("no move of that placement is proposed"))
+        answer = MoveAnswer(
+            placement=placement,
+            tenant=Tenant.objects.get(code=move.tenant),
+            currency=found.currency,
+            move=msgspec.to_builtins(move),
+        )
+    answer.state, answer.reason, answer.actor, answer.at = state, reason, principal.username, timezone.now()
+    row_check(answer)
+    answer.save()
+    change_record(kind=MOVE_ANSWER, key=str(placement), before=before, after=_described(answer))
+    return answer
+
+
+@write()
+def move_answer_withdraw(*, placement: UUID, principal: Principal) -> MoveAnswer:
+    """Take back what was noted of a move, so that the placement may be proposed again; raises NotFound."""
+    answer = move_answers_visible(principal).select_for_update(of=("self",)).filter(placement=placement).first()
+    if answer is None:
+        raise NotFound("not_found", _("nothing was noted of a move of that placement"))
+    change_record(kind=MOVE_ANSWER, key=str(placement), before=_described(answer), after=None)
+    MoveAnswer.objects.filter(pk=answer.pk).delete()
+    return answer
+
+
+def _described(answer: MoveAnswer | None) -> dict[str, Any] | None:
+    """Return the answer as the history shows it."""
+    if answer is None:
+        return None
+    move = answer.move
+    places = {name: " ".join([move[name]["idc"], *move[name]["lines"]]) for name in ("from", "to")}
+    return {"state": answer.state, "reason": answer.reason, **places, "saves": move["saves"]}
 
 
 def backtests_resume(*, now: datetime) -> dict[str, int]:

@@ -99,7 +99,12 @@ def test_its_examples_are_taken(seed: Api, portal: Api, paths: dict[str, Any]) -
     assert shown >= EXEMPLARY
 
 
-ELSEWHERE = {"/api/v1/tokens/{id}/rotate/", "/api/v1/placements/{id}/give_up/", "/api/v1/providers/{code}/outcomes/"}
+ELSEWHERE = {
+    "/api/v1/advice/moves/",
+    "/api/v1/tokens/{id}/rotate/",
+    "/api/v1/placements/{id}/give_up/",
+    "/api/v1/providers/{code}/outcomes/",
+}
 """They need something in a certain state; that their bodies are taken is tested where that is."""
 
 

@@ -14,10 +14,11 @@ from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create
+from idcsched.audit.models import Change
 from idcsched.inventory.services import idc_create, region_create
 from idcsched.placement.models import Placement
 from idcsched.planning.advice import Advice, CommitAdvice, FullLine, Move, Place
-from idcsched.planning.models import AdviceRun, StoredAdvice
+from idcsched.planning.models import AdviceRun, MoveAnswer, StoredAdvice
 from idcsched.planning.moves import LineChange
 from tests.console.conftest import Browser
 from tests.placement.conftest import fleet, order  # noqa: F401 - fixtures
@@ -247,5 +248,54 @@ def test_it_takes_a_bounded_number_of_queries(
     stored(*(move(amount) for amount in range(200, 0, -1)))
     client = browser("operator")
     client.get(PAGE)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(11):
         client.get(f"{PAGE}?limit=200")
+
+
+def press(client: Any, placement: UUID, state: str, **fields: str) -> Any:
+    return client.post(PAGE, {"placement": str(placement), "state": state, **fields}, follow=True)
+
+
+def test_what_people_did_is_noted_and_taken_back(browser: Browser, order: Order) -> None:  # noqa: F811
+    """Done and declined stand apart, with what was promised; what is taken back stands in the list again."""
+    placement = order(request_id="order-1")
+    here = Place(idc=placement.idc.code, lines=("ct",))
+    first, second = move(400, placement.pk, origin=here), move(300, request_id="order-2")
+    stored(first, second)
+    client = browser("operator")
+    page = text(press(client, first.placement, "done"))
+    assert "Noted as done." in page
+    assert "1 move would save 300 CNY a month." in page
+    assert "1 move was done; it promised 400 CNY a month." in page
+    assert "still stands there" in page
+    refused = press(client, second.placement, "declined", message=" ")
+    assert refused.status_code == 409
+    assert "say why" in text(refused)
+    page = text(press(client, second.placement, "declined", message="its disks stay"))
+    assert "No other move would save money." in page
+    assert "its disks stay" in page
+    Placement.objects.update(state="released")
+    assert "has left" in text(client.get(PAGE))
+    assert set(MoveAnswer.objects.values_list("state", "actor")) == {("done", "operator"), ("declined", "operator")}
+    assert Change.objects.filter(kind="move_answer", via="console").count() == 2
+    for each in (first, second):
+        page = text(press(client, each.placement, "open"))
+    assert "2 moves would save 700 CNY a month." in page
+
+
+def test_a_viewer_notes_nothing(browser: Browser, order: Order) -> None:  # noqa: F811
+    proposed = move(400)
+    stored(proposed)
+    client = browser("viewer")
+    assert "Not this one" not in text(client.get(PAGE))
+    assert press(client, proposed.placement, "done").status_code == 409
+    assert not MoveAnswer.objects.exists()
+
+
+def test_what_makes_no_sense_is_refused(browser: Browser, order: Order) -> None:  # noqa: F811
+    proposed = move(400)
+    stored(proposed)
+    client = browser("operator")
+    assert press(client, proposed.placement, "maybe").status_code == 400
+    assert client.post(PAGE, {"placement": "x", "state": "done"}).status_code == 400
+    assert press(client, uuid4(), "done").status_code == 409

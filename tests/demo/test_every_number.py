@@ -62,6 +62,7 @@ NOT_WALKED = {
 KEYS = {
     "/decisions/": "decision_id",
     "/bandwidth/": "line",
+    "/advice/moves/": "placement",
     "/users/": "username",
     "/profiles/default/revisions/": "revision",
 }
@@ -106,8 +107,19 @@ def admin(loaded: datetime, loaded_var: Path) -> Api:
         rows.objects.update(created_at=loaded - timedelta(days=2))
     admin.call("POST", "/profiles/default/backtest/", {"days": 3, "profiles": ["even"]}, status=202)
     backtest_run(backtest_id=Backtest.objects.get().pk)
-    advice_run()
+    _answer_a_move(admin)
     return admin
+
+
+def _answer_a_move(admin: Api) -> None:
+    """Have a placement stand where it is dear, and note what was done with the move that is proposed."""
+    order = {**ORDER, "planned": {"idc": "gz-bgp-01"}, "machines": [{"bandwidth_mbps": 1234.57}], "action": "reserve"}
+    for field in ("isp", "isp_match"):
+        order.pop(field, None)
+    admin.call("POST", "/schedule/", {**order, "tenant": "demo"}, status=201)
+    advice_run()
+    moves = admin.get("/advice/")["moves"]
+    admin.call("POST", "/advice/moves/", {"placement": moves[0]["placement"], "state": "done"}, status=200)
 
 
 def _measure_oddly(admin: Api) -> None:

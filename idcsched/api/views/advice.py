@@ -1,24 +1,37 @@
 """`/api/v1/advice/`: what would be cheaper than what stands now."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final, Literal, cast
+from uuid import UUID
 
+import msgspec
+from django.db.models import QuerySet
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from idcsched.api.bodies import body_bytes
+from idcsched.api.filtering import FilterSet
 from idcsched.api.idempotency import Idempotent
+from idcsched.api.origin import caller_origin
 from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
-from idcsched.api.resources import struct_response
+from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
+from idcsched.framework.decoding import convert, decode_json
 from idcsched.framework.errors import Forbidden
 from idcsched.framework.messages import _
-from idcsched.planning.advice import Advice
-from idcsched.planning.selectors import advice_shown
-from idcsched.planning.services import advice_ask
+from idcsched.planning.advice import Advice, Move
+from idcsched.planning.models import MoveAnswer, MoveState
+from idcsched.planning.selectors import advice_shown, move_answers_visible
+from idcsched.planning.services import advice_ask, move_answer, move_answer_withdraw
 
-__all__ = ["AdviceView"]
+from .placements import UUID_SHAPED
+
+__all__ = ["AdviceView", "MoveAnswerDocument", "MoveAnswerViewSet"]
+
+ANSWER: Final = {"placement": "0192f0c1-58a4-7c7e-8f5d-4a1b2c3d4e5f", "state": "declined", "reason": "the disks stay"}
 
 
 class AdviceView(Idempotent):
@@ -44,3 +57,91 @@ class AdviceView(Idempotent):
             raise Forbidden("tenant_not_allowed", _("only who acts for all tenants may do this"))
         advice_ask(actor=principal.username)
         return Response(status=status.HTTP_202_ACCEPTED)
+
+
+class MoveAnswerRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was done with the move of a placement: `done`, `declined` for a `reason`, or `open`: neither after all."""
+
+    placement: UUID
+    state: Literal["done", "declined", "open"]
+    reason: Annotated[str, msgspec.Meta(max_length=500)] = ""
+
+
+class MoveAnswerDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What was done with the move of a placement, by whom, and the move as it was proposed, with what it promised."""
+
+    placement: UUID
+    tenant: str
+    state: Literal["done", "declined", "open"]
+    reason: str
+    actor: str
+    at: datetime
+    currency: str
+    move: Move
+
+
+class MoveAnswerFilters(FilterSet):
+    class Meta:
+        model = MoveAnswer
+        columns = ("state", "actor", "at")
+        paths: ClassVar = {"tenant": "tenant__code"}
+
+
+@extend_schema_view(
+    list=extend_schema(responses=MoveAnswerDocument), retrieve=extend_schema(responses=MoveAnswerDocument)
+)
+class MoveAnswerViewSet(ReadOnlyResource):
+    """What people did with the moves that were proposed, the latest first.
+
+    Callers who are bound to a tenant see those of their tenant's placements, all others see all.
+    """
+
+    capability = "schedule"
+    body_lookup_actions = ("create",)
+    unchanged_actions = ()
+    queryset = MoveAnswer.objects.select_related("tenant")
+    filterset_class = MoveAnswerFilters
+    ordering_fields = ("at",)
+    lookup_field = "placement"
+    lookup_value_regex = UUID_SHAPED
+
+    def get_queryset(self) -> QuerySet[MoveAnswer]:
+        return move_answers_visible(principal_of_request(self.request)).select_related("tenant")
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return encoded(self.get_paginated_response([_document(row) for row in page or ()]).data)
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+        refuse_unknown_parameters(request, (), at_most_once=())
+        return struct_response(_document(self.get_object()))
+
+    @extend_schema(
+        request=MoveAnswerRequest,
+        responses={200: MoveAnswerDocument},
+        examples=[OpenApiExample("It stays where it is", value=ANSWER, request_only=True)],
+    )
+    def create(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Note what was done with a proposed move: it is proposed no more until that is taken back by `open`."""
+        asked, principal = decode_json(body_bytes(request), MoveAnswerRequest), principal_of_request(request)
+        with caller_origin(request):
+            if asked.state == "open":
+                return struct_response(
+                    _document(move_answer_withdraw(placement=asked.placement, principal=principal), "open")
+                )
+            state = MoveState(asked.state)
+            answer = move_answer(placement=asked.placement, state=state, reason=asked.reason, principal=principal)
+        return struct_response(_document(answer))
+
+
+def _document(row: MoveAnswer, state: str = "") -> MoveAnswerDocument:
+    return MoveAnswerDocument(
+        placement=row.placement,
+        tenant=row.tenant.code,
+        state=cast("Any", state or row.state),
+        reason=row.reason,
+        actor=row.actor,
+        at=row.at,
+        currency=row.currency,
+        move=convert(row.move, Move),
+    )
