@@ -13,7 +13,7 @@ from tests.e2e.installation import Installation, post, wait_for
 __all__ = ["moves_made", "served", "serving", "sources_made"]
 
 SOURCES = "from idcsched.demo.sources import sources_point_to; sources_point_to('http://127.0.0.1:{port}')"
-DEAR = {"region": "440000", "request_id": "order-dear", "action": "reserve", "planned": {"idc": "gz-bgp-01"}}
+DEAR = {"region": "440000", "action": "reserve", "planned": {"idc": "gz-bgp-01"}}
 """An order for the dearest IDC of all."""
 
 
@@ -52,8 +52,14 @@ def sources_made(site: Installation) -> None:
 
 
 def moves_made(site: Installation) -> None:
-    """Have something stand where it is dear, and advice that says so."""
-    token = json.loads((site.var / "demo-credentials.json").read_text(encoding="utf-8"))["portal"]["token"]
-    machines = [{"count": 4, "bandwidth_mbps": 300}]
-    post(f"http://127.0.0.1:{site.environment['PORT']}/api/v1/schedule/", {**DEAR, "machines": machines}, token)
+    """Have orders stand where it is dear, advice that says so, a move that is done and one that is declined."""
+    users = json.loads((site.var / "demo-credentials.json").read_text(encoding="utf-8"))
+    api = f"http://127.0.0.1:{site.environment['PORT']}/api/v1"
+    placed = []
+    for count in (4, 2, 1):
+        order = {**DEAR, "request_id": f"order-dear-{count}", "machines": [{"count": count, "bandwidth_mbps": 300}]}
+        placed.append(post(f"{api}/schedule/", order, users["portal"]["token"])["id"])
     site.manage("advise")
+    for placement, state in zip(placed, ("done", "declined"), strict=False):
+        answer = {"placement": placement, "state": state, "reason": "the disks stay"}
+        post(f"{api}/advice/moves/", answer, users["operator"]["token"])
