@@ -12,8 +12,9 @@ from django.db import connection
 from django.utils import timezone
 from drf_spectacular.generators import EndpointEnumerator
 
-from idcsched.accounts.models import ApiToken, User
+from idcsched.accounts.models import ApiToken, Tenant, User
 from idcsched.inventory.models import Idc, Line
+from idcsched.planning.models import MoveAnswer
 from idcsched.scheduling.recorder import recorder
 from metrics_ingest.models import Source
 from metrics_ingest.services import rollups_refresh
@@ -106,6 +107,12 @@ SOURCE = {
     "mapping": {"idc": "i", "metric": "m", "value": "v"},
 }  # fmt: skip
 
+MOVE = {
+    "placement": "0192f0c1-58a4-7c7e-8f5d-4a1b2c3d4e5f", "request_id": "order-1", "tenant": "live-cn", "business": "",
+    "from": {"idc": "a", "lines": ["ct"]}, "to": {"idc": "b", "lines": ["ct"]},
+    "saves": 100.0, "machines": 1, "bandwidth_mbps": 100.0,
+}  # fmt: skip
+
 
 def test_304_is_promised_where_it_is_given(world: Api, portal: Api, user: Callable[[str], User]) -> None:  # noqa: F811
     """Of every address that can be read."""
@@ -115,7 +122,8 @@ def test_304_is_promised_where_it_is_given(world: Api, portal: Api, user: Callab
     world.post("/profiles/seed-example/backtest/", {}, status=202)
     world.post("/region_scopes/", {"user": user("operator").username, "region": "A"}, status=201)
     world.call("PATCH", "/tenants/live-cn/", {"callback_hosts": ["127.0.0.1"]}, status=200)
-    portal.post("/schedule/", {**ORDER, "callback_url": "http://127.0.0.1:9/"}, status=201)
+    placed = portal.post("/schedule/", {**ORDER, "callback_url": "http://127.0.0.1:9/"}, status=201)
+    MoveAnswer.objects.create(placement=placed["id"], tenant=Tenant.objects.get(), state="done", move=MOVE)
     recorder.settle()
     measure(Line.objects.get(), np.full(288, 100.0), timezone.now())
     rollups_refresh(now=timezone.now())
@@ -124,7 +132,7 @@ def test_304_is_promised_where_it_is_given(world: Api, portal: Api, user: Callab
     reads = {path.removeprefix("/api/v1"): methods["get"] for path, methods in paths.items() if "get" in methods}
     for path, operation in reads.items():
         address = path
-        if member := re.match(r"(/\w+/)\{(\w+)\}/", path):
+        if member := re.match(r"(/\w+/(?:\w+/)?)\{(\w+)\}/", path):
             first = world.get(member[1])["results"][0]
             key = first["decision_id"] if member[1] == "/decisions/" else first[member[2]]
             address = path.replace(member[0], f"{member[1]}{key}/").replace("{number}", "1")
