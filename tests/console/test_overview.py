@@ -326,7 +326,7 @@ def test_a_large_fleet_takes_no_more_queries(client: Client, django_assert_max_n
         decided(request_id=f"refused-{number}")
         waiting(tenant, f"waits-{number}")
     shown(client)
-    with django_assert_max_num_queries(14):  # one of them reads why orders found nothing, where many do
+    with django_assert_max_num_queries(15):  # one of them reads why orders found nothing, where many do
         page = text_of(client, "/console/")
     assert page.count('id="i-idc-') == 200
     assert 'class="tanks small"' in page
