@@ -30,6 +30,7 @@ PATIENCE = ["--timeout", f"{10 * SECONDS}s"]  # a slow answer counts as one answ
 REQUESTS = 400
 STORE = "from bench.stored_fleet import store; print(store({count}))"
 STORE_TENANTS = "from bench.stored_fleet import store_tenants; print(*store_tenants({count}))"
+SESSION = "from bench.stored_fleet import session; print(session())"
 TENANT = "tenant-0000"
 PRINTED = ("shell", "--verbosity", "0", "--command")
 DRF_BODIES = [
@@ -77,7 +78,8 @@ class Server:
     """A running web server.
 
     `process` and `database`: the processes whose children its workers are, and those of PostgreSQL. `portals`: tokens
-    that take turns in asking, where there are such; else `token`, which may do everything, asks.
+    that take turns in asking, where there are such; else `token`, which may do everything, asks. `session`: the cookie
+    of somebody who is logged in.
     """
 
     address: str
@@ -86,6 +88,7 @@ class Server:
     process: int
     database: int = 0
     portals: tuple[str, ...] = ()
+    session: str = ""
 
     def memory(self) -> float:
         """What it and its workers hold, in MB."""
@@ -192,10 +195,11 @@ def served(
         _manage(environment, "migrate", "--verbosity", "0")
         token = _manage(environment, *PRINTED, STORE.format(count=idcs)).strip()
         portals = tuple(_manage(environment, *PRINTED, STORE_TENANTS.format(count=max(tenants, 1))).split())
+        session = _manage(environment, *PRINTED, SESSION).strip()
         child = start("web", command(port), log=folder / "web.log", environment=environment)
         try:
             server = Server(
-                f"http://127.0.0.1:{port}", token, folder, child.process.pid, database.pid, portals[:tenants]
+                f"http://127.0.0.1:{port}", token, folder, child.process.pid, database.pid, portals[:tenants], session
             )
             _wait(server)
             yield server

@@ -4,7 +4,9 @@ import random
 from datetime import datetime, timedelta
 
 import numpy as np
+from django.conf import settings
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 
 from bench.asked import ISPS, REGIONS
@@ -14,7 +16,7 @@ from idcsched.framework.capacity import BANDWIDTH
 from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from metrics_ingest.models import BandwidthHistory, BandwidthRollup, Latest, Metric, Scope
 
-__all__ = ["store", "store_tenants"]
+__all__ = ["session", "store", "store_tenants"]
 
 PRICES = (12.0, 15.0, 20.0, 25.0, 30.0, 50.0)
 WEEK, MONTH = 168, 720
@@ -44,6 +46,13 @@ def store(count: int, *, extra_metrics: int = 0, seed: int = 1) -> str:
     _measure(idcs, lines, extra_metrics, now, chance)
     feed_append(topic="inventory")
     return token_issue(user=user_create(username="bench", role="admin"), name="bench").text
+
+
+def session() -> str:
+    """Log an operator in; returns the key of the session."""
+    client = Client()
+    client.force_login(user_create(username="operator", role="operator"))
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
 def store_tenants(count: int) -> list[str]:

@@ -448,7 +448,13 @@ DATABASES = {"default": _database()}
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
     if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # Parts of pages, by a key of what they show; in the process, since they are large and of use for seconds only.
+    "template_fragments": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "template_fragments",
+        "OPTIONS": {"MAX_ENTRIES": 20},
+    },
 }
 
 USE_TZ = True

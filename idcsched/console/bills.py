@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
+from django.db.models import Max
+
 from metrics_ingest.billing.report import BandwidthReport, BillReport, rollups_reported
+from metrics_ingest.models import BandwidthRollup
 
 __all__ = ["LineBill", "Month", "month_billed"]
 
@@ -38,8 +42,17 @@ class Month:
     dearest: Sequence[LineBill]
 
 
-def month_billed(now: datetime) -> Month | None:
-    """Return the running month; None where no line has a bill. Three queries, however many lines."""
+def month_billed() -> Month | None:
+    """Return the running month; None where no line has a bill.
+
+    It is what the latest roll-ups say, which are computed every five minutes: until the next, it is read once.
+    """
+    computed_at = BandwidthRollup.objects.aggregate(latest=Max("computed_at"))["latest"]
+    return _month_billed(computed_at) if computed_at else None
+
+
+@lru_cache(maxsize=1)
+def _month_billed(now: datetime) -> Month | None:
     reports = (BandwidthReport.of(row, now) for row in rollups_reported(now))
     billed = [(report, report.month) for report in reports if report.month is not None and report.month.bill.amount]
     if not billed:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import takewhile
 from math import isnan
 from typing import Final
@@ -208,13 +209,29 @@ class Fleet:
             return self.tainted if mark == "tainted" else self.stale
         return np.array(self._snapshot.idcs.statuses) == mark
 
+    def tanks(self, shown: Mask) -> Mask:
+        """Return the rows among `shown` that are tiles: those with lines."""
+        return shown & self.shown & self._having(self._snapshot.lines.idc[self._lines])
+
+    def digest(self) -> str:
+        """Return a key of all that the tiles show: where it is the same, so are they."""
+        idcs, lines = self._snapshot.idcs, self._snapshot.lines
+        names = [region.name for region in self._snapshot.regions.values()]
+        texts = (names, idcs.codes, idcs.names, idcs.regions, idcs.statuses, lines.codes, lines.isps)
+        found = blake2b(repr(texts).encode(), digest_size=16)
+        for mask in (self.shown, self._lines, self._closed, self.tainted, self._planned, self._open, self.stale):
+            found.update(np.packbits(mask).tobytes())
+        for values in (self._level, self._ratio, lines.pending / lines.purchased, lines.max_level, self._usable / 100):
+            found.update(np.round(values, 3).tobytes())
+        return found.hexdigest()
+
     def regions(self, shown: Mask) -> list[RegionTiles]:
         """Return the outermost regions with their IDCs among `shown` as tiles; the fullest region and IDC first.
 
         IDCs without lines are no tiles.
         """
         snapshot, idcs = self._snapshot, self._snapshot.idcs
-        shown = shown & self.shown & self._having(self._snapshot.lines.idc[self._lines])
+        shown = self.tanks(shown)
         fullest = self._fullest()
         ratio = np.append(self._ratio, np.nan)[fullest]  # a row without a known line has −1 and picks the NaN
         order = np.argsort(np.where(np.isnan(ratio), -1.0, -ratio), kind="stable")

@@ -1,5 +1,6 @@
 """The overview at `/console/`: what is wrong now, the fleet by its water levels, who changed what, what it costs."""
 
+from functools import cache, partial
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
@@ -38,8 +39,8 @@ def overview(request: HttpRequest) -> HttpResponse:
     isps, headroom = fleet.headroom()
     orders = orders_of(principal, now)
     rows = problems(state, whole, orders, now)
-    regions = fleet.regions(fleet.with_mark(filters.mark) if filters.mark else fleet.shown)
-    count = sum(len(region.tiles) for region in regions)
+    marked = fleet.with_mark(filters.mark) if filters.mark else fleet.shown
+    count = int(fleet.tanks(marked).sum())
     view = "table" if request.GET.get("view") == "table" else "map"
     wrong = [row for row in rows if row.severity != "info"]
     context: dict[str, Any] = {
@@ -55,8 +56,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "wrong": len(wrong),
         "urgent": sum(row.severity == "crit" for row in wrong),
         "to_know": len(rows) - len(wrong),
-        "regions": regions,
-        "table": idc_table(regions, filters.ordering) if view == "table" else None,
+        "fleet": fleet.digest(),
         "size": "tiny" if count > TINY else "small" if count > SMALL else "",
         "without_lines": fleet.without_lines() if not filters.any else [],
         "isps": isps,
@@ -66,6 +66,8 @@ def overview(request: HttpRequest) -> HttpResponse:
     # what the reader would notice, without the moment at which it was read
     version = blake2b(repr([value for name, value in context.items() if name != "now"]).encode(), digest_size=8)
     context["seen"] = version.hexdigest()
+    context["regions"] = regions = cache(partial(fleet.regions, marked))  # asked for where they are not kept as a page
+    context["table"] = lambda: idc_table(regions(), filters.ordering)
     if "HX-Request" in request.headers:
         if request.GET.get("seen") == context["seen"]:
             return HttpResponse(status=HTTPStatus.NO_CONTENT)
@@ -103,7 +105,7 @@ def _changes(request: HttpRequest) -> dict[str, Any]:
 def _bills(request: HttpRequest) -> dict[str, Any]:
     """Return what the month costs, and in a sentence what moves would save of it."""
     moves = moves_sentence(advice_shown(principal_of_page(request)))
-    return {"month": month_billed(timezone.now()), "moves": moves}
+    return {"month": month_billed(), "moves": moves}
 
 
 def _query(request: HttpRequest, *without: str) -> str:

@@ -13,8 +13,9 @@ from bench.stored_fleet import store
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, user_create
 from idcsched.audit.context import origin_set
+from idcsched.console.bills import month_billed
 from idcsched.inventory.models import Idc
-from idcsched.inventory.services import idc_create, isp_create, line_update, region_create, taint_create
+from idcsched.inventory.services import idc_create, idc_update, isp_create, line_update, region_create, taint_create
 from idcsched.jobs.models import NightlyJob
 from idcsched.placement.models import Placement
 from idcsched.scheduling.models import Decision
@@ -133,6 +134,59 @@ def test_what_has_not_changed_is_not_sent_again(client: Client, idcs: dict[str, 
         "room",
     ]
     assert seen not in sent
+
+
+@pytest.mark.parametrize(
+    ("change", "shows"),
+    [
+        pytest.param(
+            lambda idc: taint_create(idc=idc, key="k", effect="PreferNoSchedule"), "tainted", id="a soft taint"
+        ),
+        pytest.param(lambda idc: idc_update(idc=idc, changes={"name": "Nansha"}), "Nansha", id="a name"),
+        pytest.param(lambda idc: idc_update(idc=idc, changes={"status": "draining"}), "draining", id="a status"),
+        pytest.param(
+            lambda idc: line_update(line=idc.lines.get(code="ct"), changes={"purchased_mbps": 1900}),
+            "50 %",
+            id="how full a line is",
+        ),
+    ],
+)
+def test_a_tile_that_changes_is_sent_again(
+    client: Client, idcs: dict[str, Idc], change: Callable[[Idc], Any], shows: str
+) -> None:
+    """The picture of the fleet is kept by a key of all that it shows."""
+    page = shown(client)
+    seen = page.partition("?seen=")[2].partition('"')[0]
+    assert shows not in tile(page, "gz-1")
+    change(idcs["gz-1"])
+    sent = client.get(f"/console/?seen={seen}", headers={"HX-Request": "true"}).content.decode()
+    assert shows in tile(sent, "gz-1")
+    assert shows in tile(text_of(client, "/console/"), "gz-1")
+
+
+def test_the_bill_is_read_anew_after_each_roll_up(
+    client: Client, idcs: dict[str, Idc], django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    line = idcs["gz-1"].lines.get(code="ct")
+    line_update(line=line, changes={"price_per_mbps": 20})
+    rollups_refresh(now=timezone.now())
+    shown(client)
+    with django_assert_max_num_queries(1):
+        first = month_billed()
+    assert first is not None
+    line_update(line=line, changes={"price_per_mbps": 1000})
+    rollups_refresh(now=timezone.now())
+    again = month_billed()
+    assert again is not None
+    assert again.amount > first.amount
+
+
+def test_a_fleet_of_hundreds_is_drawn_without_words(client: Client, db: None) -> None:
+    store(401)
+    page = shown(client)
+    assert page.count('id="i-idc-') == 401
+    assert 'class="tanks tiny"' in page
+    assert "<text" not in part(page, "fleet")
 
 
 def test_causes_of_one_kind_are_one_row(client: Client, idcs: dict[str, Idc]) -> None:
@@ -326,7 +380,7 @@ def test_a_large_fleet_takes_no_more_queries(client: Client, django_assert_max_n
         decided(request_id=f"refused-{number}")
         waiting(tenant, f"waits-{number}")
     shown(client)
-    with django_assert_max_num_queries(15):  # one of them reads why orders found nothing, where many do
+    with django_assert_max_num_queries(13):  # one of them reads why orders found nothing, where many do
         page = text_of(client, "/console/")
     assert page.count('id="i-idc-') == 200
     assert 'class="tanks small"' in page
