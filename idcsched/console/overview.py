@@ -36,18 +36,23 @@ def overview(request: HttpRequest) -> HttpResponse:
     whole = Fleet(snapshot, now=now.timestamp())
     chosen = rows_of(filters, snapshot)
     fleet = Fleet(snapshot, now=now.timestamp(), idcs=chosen, isp=filters.isp or None) if filters.any else whole
-    isps, headroom = fleet.headroom()
     orders = orders_of(principal, now)
     rows = problems(state, whole, orders, now)
+    picture = fleet.digest()
+    seen = _seen(picture, orders, rows)
+    if "HX-Request" in request.headers and request.GET.get("seen") == seen:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
     marked = fleet.with_mark(filters.mark) if filters.mark else fleet.shown
     count = int(fleet.tanks(marked).sum())
-    view = "table" if request.GET.get("view") == "table" else "map"
+    regions = cache(partial(fleet.regions, marked))
+    isps, headroom = fleet.headroom()
     wrong = [row for row in rows if row.severity != "info"]
     context: dict[str, Any] = {
         "section": "overview",
         "now": now,
+        "seen": seen,
         "filters": filters,
-        "view": view,
+        "view": "table" if request.GET.get("view") == "table" else "map",
         "query": _query(request, "seen", "view"),
         "figures": fleet.figures,
         "capacity": fleet.capacity(),
@@ -56,24 +61,24 @@ def overview(request: HttpRequest) -> HttpResponse:
         "wrong": len(wrong),
         "urgent": sum(row.severity == "crit" for row in wrong),
         "to_know": len(rows) - len(wrong),
-        "fleet": fleet.digest(),
+        "fleet": picture,
+        "regions": regions,  # called by the template only where it has not kept the picture
+        "table": lambda: idc_table(regions(), filters.ordering),
         "size": "tiny" if count > TINY else "small" if count > SMALL else "",
         "without_lines": fleet.without_lines() if not filters.any else [],
         "isps": isps,
         "headroom": headroom,
         "status_names": dict(Status.choices),
     }
-    # what the reader would notice, without the moment at which it was read
-    version = blake2b(repr([value for name, value in context.items() if name != "now"]).encode(), digest_size=8)
-    context["seen"] = version.hexdigest()
-    context["regions"] = regions = cache(partial(fleet.regions, marked))  # asked for where they are not kept as a page
-    context["table"] = lambda: idc_table(regions(), filters.ordering)
     if "HX-Request" in request.headers:
-        if request.GET.get("seen") == context["seen"]:
-            return HttpResponse(status=HTTPStatus.NO_CONTENT)
         return shown(request, "overview_live.html", context)
     context |= {"options": options_of(snapshot), **_changes(request), **_bills(request)}
     return shown(request, "overview.html", context)
+
+
+def _seen(*values: Any) -> str:
+    """Return a key of what the reader would notice, without the moment at which it was read."""
+    return blake2b(repr(values).encode(), digest_size=8).hexdigest()
 
 
 @page()
