@@ -44,11 +44,15 @@ LEAST_SHARE, MOST_SHARE = 0.01, 0.025
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PastOrder:
-    """An order of `machines` on a line from `at` on, which was released at `until`; None: it still holds them."""
+    """An order of `machines` anywhere in `region`, which has stood on a line since `at`.
+
+    It was released at `until`; None: it still holds them.
+    """
 
     number: int
     business: str
     line: Line
+    region: str
     machines: int
     at: datetime
     until: datetime | None
@@ -87,6 +91,7 @@ def _past_orders(now: datetime) -> Iterator[_PastOrder]:
     chance = np.random.default_rng(SEED)
     zone = ZoneInfo(settings.BILLING_ZONE)
     lines, today = _lines(), now.astimezone(zone).date()
+    above = {region["code"]: region.get("parent") for region in demo("regions")}
     for number in range(1, ORDERS + 1):
         line = lines[chance.integers(len(lines))]
         day = today - timedelta(days=int(chance.integers(LAST_DAY, FIRST_DAY + 1)))
@@ -97,10 +102,18 @@ def _past_orders(now: datetime) -> Iterator[_PastOrder]:
             number=number,
             business=BUSINESSES[number % len(BUSINESSES)],
             line=line,
+            region=_outermost(line.idc.region.code, above),
             machines=max(1, round(share * line.purchased_mbps / MACHINE_MBPS)),
             at=at,
             until=until if until < now else None,
         )
+
+
+def _outermost(region: str, above: Mapping[str, str | None]) -> str:
+    """Return the outermost region around one; `above` has what each lies in."""
+    while outer := above[region]:
+        region = outer
+    return region
 
 
 def _lines() -> list[Line]:
@@ -120,7 +133,7 @@ def _placement(order: _PastOrder, tenant: Tenant) -> Placement:
         action=Action.RESERVE,
         request={
             "request_id": f"past-order-{order.number}",
-            "region": idc.region.code,
+            "region": order.region,
             "isp": isp,
             "machines": [{"count": order.machines, "bandwidth_mbps": MACHINE_MBPS}],
             "labels": {"business": order.business},
