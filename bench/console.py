@@ -15,12 +15,15 @@ from http.client import HTTPConnection
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
+from bench.asked import ISPS
+from bench.calling import Api
 from bench.measuring import machine, rounded
 from bench.processes import family, worked
 from bench.scaling import TICKS
 from bench.serving import Server, served
+from idcsched.framework.capacity import BANDWIDTH
 
 __all__ = ["RESULT", "main"]
 
@@ -28,9 +31,11 @@ RESULT = Path("var/console.json")
 IDCS, TABS, TIMES, ROUNDS = 1000, 20, 20, 3
 EVERY = 3.0
 """Seconds between two polls of a tab."""
+CHANGES_EVERY = 15.0
 WATCHED = 30.0
 OVERVIEW = "/console/"
 FILE = re.compile(r"""(?:href|src)="(/static/[^"#]+)""")
+PART = re.compile(r"""url\(["']?([^"')#:]+)["']?\)""")
 POLL = re.compile(r"""id="live" hx-get="([^"]+)""")
 
 
@@ -63,15 +68,33 @@ def visit(server: Server) -> dict[str, float]:
     """The overview on a server that is warm, and all that a first visit loads."""
     browser = Browser(server)
     page = browser.page(OVERVIEW)
-    files = sorted({path.replace("&amp;", "&") for path in FILE.findall(page)})
-    taken = [_seconds(browser, OVERVIEW) for _ in range(TIMES)]
-    polled = [_seconds(browser, poll_of(page), HX_Request="true") for _ in range(TIMES)]
+    files = {path.replace("&amp;", "&") for path in FILE.findall(page)}
+    files |= {
+        urljoin(path, part) for path in files if path.endswith(".css") for part in PART.findall(browser.page(path))
+    }
+    api, taken, polled, unchanged = Api(server.address, server.token), [], [], []
+    for turn in range(TIMES):
+        measure(api, turn)
+        taken.append(_seconds(browser, OVERVIEW))
+        measure(api, turn + TIMES)
+        poll = poll_of(page)
+        polled.append(_seconds(browser, poll, HX_Request="true"))
+        page = browser.page(OVERVIEW)
+        unchanged.append(_seconds(browser, poll_of(page), HX_Request="true"))
+    api.close()
     return {
         "page_ms": statistics.median(taken) * 1e3,
         "page_kb": browser.size(OVERVIEW) / 1e3,
         "files_kb": sum(browser.size(path) for path in files) / 1e3,
         "poll_ms": statistics.median(polled) * 1e3,
+        "unchanged_ms": statistics.median(unchanged) * 1e3,
     }
+
+
+def measure(api: Api, turn: int) -> None:
+    """Give a line another value, so that the fleet has to be drawn anew."""
+    value = 50_000.0 + 100 * (turn % 50)  # above the percentile, which would count instead
+    api.call("POST", "/samples/", [{"idc": "idc-00000", "line": ISPS[0], "metric": BANDWIDTH, "value": value}])
 
 
 def poll_of(page: str) -> str:
@@ -89,7 +112,7 @@ def _seconds(browser: Browser, path: str, **headers: str) -> float:
 
 @contextmanager
 def tabs(server: Server, count: int) -> Iterator[None]:
-    """So many tabs with the overview, each polling as the page does."""
+    """So many tabs with the overview, each polling as the page does, while a line's use changes now and then."""
     ended = threading.Event()
 
     def tab(number: int) -> None:
@@ -100,7 +123,15 @@ def tabs(server: Server, count: int) -> Iterator[None]:
             if status == 200:  # and not 204, as before, or 503, too busy
                 path = poll_of(body.decode())
 
+    def changes() -> None:
+        api, turn = Api(server.address, server.token), 0
+        while not ended.wait(CHANGES_EVERY):
+            turn += 1
+            measure(api, turn)
+        api.close()
+
     threads = [threading.Thread(target=tab, args=(number,)) for number in range(count)]
+    threads.append(threading.Thread(target=changes))
     for thread in threads:
         thread.start()
     try:
@@ -125,7 +156,7 @@ def _worked(server: Server) -> int:
 
 def main() -> int:
     with served(IDCS, record=True) as server:
-        found: dict[str, Any] = {"machine": machine(), "overview": {}, "tabs": {}}
+        found: dict[str, Any] = {"machine": machine(), "overview": {}, "tabs": {"number": TABS}}
         server.recommends(1)
         visit(server)  # the first renders templates
         found["overview"] = {name: rounded(value) for name, value in visit(server).items()}

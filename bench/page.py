@@ -20,7 +20,7 @@ __all__ = ["PAGES", "page", "plots"]
 
 RESULTS = Path("bench/results")
 MEASURED, STEADY, GROWN, SERVED, MACHINE = "bench.json", "steady.json", "growth.json", "servers.json", "machine.json"
-SOAKED, SCALED, YEAR = "soak.json", "scaling.json", "year.json"
+SOAKED, SCALED, YEAR, CONSOLE = "soak.json", "scaling.json", "year.json", "console.json"
 PLOTS = Path("docs/growth")
 THOUSAND = 1000
 TAKEN = {"stolen": "was stolen by the host of this machine", "others": "went to programs that have no part in it"}
@@ -78,7 +78,7 @@ def page(results: Path = RESULTS) -> str:
 
 def scaling(results: Path = RESULTS) -> str:
     """The page about what grows with what."""
-    return scaling_page(*(_read(results / name) for name in (SCALED, YEAR, GROWN)))
+    return scaling_page(*(_read(results / name) for name in (SCALED, YEAR, GROWN, CONSOLE)))
 
 
 PAGES = {Path("docs/performance.md"): page, Path("docs/scaling.md"): scaling}
@@ -218,7 +218,7 @@ def _quick(figures: Mapping[str, Any], which: str = "") -> str:
 def _take() -> None:
     """Have what was measured here last committed."""
     RESULTS.mkdir(exist_ok=True)
-    for kept in (MEASURED, STEADY, SOAKED, GROWN, SERVED, SCALED, YEAR):
+    for kept in (MEASURED, STEADY, SOAKED, GROWN, SERVED, SCALED, YEAR, CONSOLE):
         if (fresh := Path("var", kept)).exists():
             shutil.copy(fresh, RESULTS / kept)
     (RESULTS / MACHINE).write_text(json.dumps(machine(), indent=1) + "\n", encoding="utf-8")

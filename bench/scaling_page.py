@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from .console import CHANGES_EVERY
 from .scaling import CLIENTS, FLEETS, IDCS, KNEE, PROCESSES, knee
 
 __all__ = ["scaling_page"]
@@ -24,6 +25,7 @@ begin with.
     .venv/bin/python -m bench.scaling     # web processes, IDCs and tenants, about twenty minutes
     .venv/bin/python -m bench.year        # a year of samples, records, and their deletion
     .venv/bin/python -m bench.growth      # what a decision costs as things grow in number
+    .venv/bin/python -m bench.console     # what the console costs over 1,000 IDCs
     .venv/bin/python -m bench.page --take # this page and performance.md, from the figures of these
 
 ## What scales with what
@@ -39,7 +41,9 @@ begin with.
 """  # noqa: E501 - a row of a table is one line
 
 
-def scaling_page(scaled: Mapping[str, Any], year: Mapping[str, float], grown: Mapping[str, Any]) -> str:
+def scaling_page(
+    scaled: Mapping[str, Any], year: Mapping[str, float], grown: Mapping[str, Any], console: Mapping[str, Any]
+) -> str:
     """The page."""
     machine = scaled["machine"]
     parts = [
@@ -52,9 +56,24 @@ def scaling_page(scaled: Mapping[str, Any], year: Mapping[str, float], grown: Ma
         *_fleets(scaled["fleets"]),
         *_samples(year),
         *_records(year),
+        *_console(console),
         *_ten_times(scaled, year, grown),
     ]
     return "\n".join(parts) + "\n"
+
+
+def _console(console: Mapping[str, Any]) -> Iterator[str]:
+    visit, tabs = console["overview"], console["tabs"]
+    yield "\n## The console\n"
+    yield (
+        f"Over {IDCS:,} IDCs with three lines each, the overview weighs {visit['page_kb']:.0f} kB compressed, and the "
+        f"files that a first visit loads with it {visit['files_kb']:.0f} kB. After each change of the fleet, a warm "
+        f"server draws it once for all readers: the page then takes {visit['page_ms']:.0f} ms, a poll "
+        f"{visit['poll_ms']:.0f} ms, and one that finds nothing new {visit['unchanged_ms']:.0f} ms. "
+        f"{tabs['number']} tabs that stay open, while a line changes every {CHANGES_EVERY:.0f} s, take "
+        f"{tabs['of_a_processor']:.0%} of a processor, and a single client's recommendation "
+        f"{tabs['recommendation_takes']:.1f} times as long as without them."
+    )
 
 
 def _times(value: float) -> str:
