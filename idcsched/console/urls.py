@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from .decision import decision, order_decisions
 from .decision_again import decision_again
 from .decisions import decisions
+from .history import history
 from .idc import idc
 from .idcs import idcs
 from .moves import moves, moves_file
@@ -22,6 +23,7 @@ urlpatterns: list[URLPattern] = [
     path("overview/bills/", overview_bills, name="bills"),
     path("overview/changes/", overview_changes, name="changes"),
     path("overview/wrong/", wrong_count, name="wrong"),
+    path("changes/", history, name="history"),
     path("idcs/", idcs, name="idcs"),
     path("idcs/<str:code>/", idc, name="idc"),
     path("try/", order_try, name="try"),
