@@ -10,7 +10,7 @@ from idcsched.jobs import nightly, tasks
 from idcsched.jobs.models import NightlyJob
 from idcsched.jobs.nightly import JOBS, nightly_announce, nightly_health, nightly_run
 
-pytestmark = pytest.mark.usefixtures("db")
+pytestmark = pytest.mark.usefixtures("db", "in_shanghai")
 
 SHAPES, ADVICE = JOBS
 NIGHT = datetime(2031, 5, 4, 20, tzinfo=UTC)
