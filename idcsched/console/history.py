@@ -7,13 +7,13 @@ from typing import Any, Final
 from django import forms
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from idcsched.accounts.selectors import changes_visible
 from idcsched.audit.change_display import ChangedField, changed_fields, kinds
 from idcsched.audit.models import Change
 
+from .change_links import change_address
 from .pages import page, principal_of_page, shown
 from .recent_changes import change_sentence, changes_grouped, group_sentence
 
@@ -23,16 +23,6 @@ ROWS: Final = 100
 """The changes of a page; those of one request are one row."""
 OPENED: Final = 20
 """The most changes of a row that are shown one by one."""
-PAGES: Final[Mapping[str, str]] = {
-    "idc": "console:idc",
-    "line": "console:idc",
-    "stock": "console:idc",
-    "taint": "console:idc",
-    "affinity": "console:idc",
-    "profile": "console:profile",
-    "source": "console:source",
-}
-"""The page of each kind of thing that has one; what belongs to an IDC has a key that begins with the IDC's code."""
 MOST_DIGITS: Final = 18
 
 
@@ -123,14 +113,8 @@ def _rows(changes: Sequence[Change], names: Mapping[str, str]) -> Iterator[Row]:
                 OneChange(
                     sentence=change_sentence(change, names),
                     fields=list(changed_fields(change)),
-                    address=_address(change),
+                    address=change_address(change),
                 )
                 for change in group[:OPENED]
             ],
         )
-
-
-def _address(change: Change) -> str:
-    """Return the page of what was changed; of a thing that was deleted the page says that it is gone."""
-    name = PAGES.get(change.kind)
-    return reverse(name, args=[change.key.partition("/")[0]]) if name else ""

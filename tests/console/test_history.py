@@ -10,7 +10,7 @@ from idcsched.accounts.services import tenant_create, user_create
 from idcsched.audit.context import origin_set
 from idcsched.audit.models import Change, Via
 from idcsched.inventory.models import Idc
-from idcsched.inventory.services import idc_create, idc_update, region_create, taint_create
+from idcsched.inventory.services import affinity_create, idc_create, idc_update, region_create, taint_create
 from idcsched.scheduling.services import profile_create
 
 pytestmark = pytest.mark.usefixtures("db")
@@ -86,6 +86,19 @@ def test_a_long_history_has_pages(client: Client) -> None:
     assert len(rows(page)) == 30
     assert "Newest" in page
     assert "Older" not in page
+
+
+def test_each_thing_that_has_a_page_leads_there(client: Client, idc: Idc) -> None:
+    with origin_set(actor="wang", via=Via.API):
+        prefer = affinity_create(idc=idc, kind="prefer", weight=5)
+        idc_update(idc=idc, changes={"code": "gz-2"})
+        tenant_create(code="own")
+    tenant, renamed, affinity, *_others = rows(shown(client, "?actor=wang", role="admin"))
+    assert 'href="/console/idcs/gz-2/">Open' in renamed
+    assert f'href="/admin/inventory/affinity/{prefer.pk}/change/">Open' in affinity
+    assert 'href="/admin/accounts/tenant/?q=own">Open' in tenant
+    for row in (tenant, renamed, affinity):
+        assert client.get(row.partition('link small" href="')[2].partition('"')[0]).status_code == 200
 
 
 def test_of_a_large_command_the_first_changes_are_shown_one_by_one(client: Client) -> None:

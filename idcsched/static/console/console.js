@@ -39,6 +39,12 @@ const press = (selector) => {
     found?.click();
     return Boolean(found);
 };
+// A place may stand in a menu that is closed.
+const go = (key) => {
+    const place = document.querySelector(`[data-go="${CSS.escape(key)}"]`);
+    place?.click();
+    return Boolean(place);
+};
 const step = (by) => {
     const rows = [...document.querySelectorAll("main :is(tbody tr, .wrong li, .rank, .rej)")].filter((row) => row.checkVisibility() && row.querySelector("a"));
     const next = rows[Math.min(Math.max(rows.findIndex((row) => row.contains(document.activeElement)) + by, 0), rows.length - 1)];
@@ -74,7 +80,7 @@ document.addEventListener("keydown", (event) => {
         return;
     }
     const key = event.key;
-    const done = going ? press(`[data-go="${CSS.escape(key)}"]`) : Object.hasOwn(KEYS, key) ? KEYS[key]() : key.length === 1 && press(`[data-key="${CSS.escape(key)}"]`);
+    const done = going ? go(key) : Object.hasOwn(KEYS, key) ? KEYS[key]() : key.length === 1 && press(`[data-key="${CSS.escape(key)}"]`);
     going = !going && key === "g";
     if (done) {
         event.preventDefault();
