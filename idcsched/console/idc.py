@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, Final
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
@@ -17,7 +16,6 @@ from idcsched.framework.errors import Forbidden, IdcschedError
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import HypotheticalTaint
 from idcsched.inventory import services
-from idcsched.inventory.admin.taint_forms import LASTS, SelectionTaintForm
 from idcsched.inventory.choices import Tier
 from idcsched.inventory.models import Idc, Line, Taint
 from idcsched.inventory.scope import scope_check
@@ -42,6 +40,7 @@ from metrics_ingest.billing.report import BandwidthReport, rollups_reported
 from .fleet import NEARLY_FULL, colour
 from .idc_chart import SPANS, Chart, chart
 from .pages import console_origin, named, page, principal_of_page, shown
+from .taint import IdcTaintForm, tainted_sentence
 
 __all__ = ["idc"]
 
@@ -56,19 +55,6 @@ OVER: Final = 3
 BEFORE, AFTER = timedelta(days=2), timedelta(days=7)
 """What the time line of the taints shows at least, before and after now."""
 FARTHEST: Final = timedelta(days=60)
-
-
-class IdcTaintForm(SelectionTaintForm):
-    """The form of a taint on the IDC of the page."""
-
-    lasts = forms.ChoiceField(label=SelectionTaintForm.base_fields["lasts"].label, choices=LASTS, required=False)
-
-    class Meta(SelectionTaintForm.Meta):
-        widgets: Mapping[str, forms.Widget] = {
-            "starts_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-            "ends_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-            "reason": forms.TextInput(attrs={"maxlength": 1000, "size": 40}),
-        }
 
 
 @page()
@@ -117,6 +103,7 @@ def _page(
         "may_taint": _may_taint(principal, row),
         "form": form,
         "consequence": consequence,
+        "where": row.code,
         **_orders(principal, row),
     }
     if "HX-Request" not in request.headers:  # what stands outside of the live part
@@ -146,9 +133,7 @@ def _tainted(request: HttpRequest, row: Idc, form: IdcTaintForm) -> str | None:
     except IdcschedError as error:
         form.add_error(None, explained(error))
         return None
-    coming = taint.starts_at is not None and taint.starts_at > timezone.now()
-    said = _("%(idc)s will be tainted: %(taint)s.") if coming else _("%(idc)s is tainted: %(taint)s.")
-    return said % {"idc": row.code, "taint": taint}
+    return tainted_sentence([row.code], taint)
 
 
 def _lifted(request: HttpRequest, row: Idc) -> str | None:

@@ -10,7 +10,8 @@ from idcsched.scheduling.live import live
 from .fleet import Fleet
 from .fleet_filters import filters_of, options_of, rows_of
 from .idc_table import idc_table
-from .pages import page, shown
+from .pages import page, principal_of_page, shown
+from .taint import regions_allowed, taintable
 
 __all__ = ["idcs"]
 
@@ -23,6 +24,8 @@ def idcs(request: HttpRequest) -> HttpResponse:
     filters = filters_of(request, snapshot)
     fleet = Fleet(snapshot, now=now.timestamp(), idcs=rows_of(filters, snapshot), isp=filters.isp or None)
     shown_rows = fleet.with_mark(filters.mark) if filters.mark else fleet.shown
+    principal = principal_of_page(request)
+    choosable = taintable(principal)
     context = {
         "section": "idcs",
         "filters": filters,
@@ -30,6 +33,9 @@ def idcs(request: HttpRequest) -> HttpResponse:
         "table": idc_table(fleet.regions(shown_rows), filters.ordering),
         "without_lines": [] if filters.isp or filters.mark else fleet.without_lines(),
         "figures": fleet.figures,
+        "choosing": choosable is None or bool(choosable),
+        "choosable": choosable,
+        "regions_allowed": regions_allowed(principal),
         "status_names": dict(Status.choices),
     }
     return shown(request, "idcs.html", context)

@@ -15,6 +15,7 @@ from .placements import placement, placements
 from .profiles import profile, profiles
 from .search import search
 from .sources import source, sources
+from .taint import taint_idc, taint_idcs
 from .theme import theme_choose
 
 app_name = "console"
@@ -26,6 +27,8 @@ urlpatterns: list[URLPattern] = [
     path("changes/", history, name="history"),
     path("idcs/", idcs, name="idcs"),
     path("idcs/<str:code>/", idc, name="idc"),
+    path("idcs/<str:code>/taint/", taint_idc, name="taint_idc"),
+    path("taint/", taint_idcs, name="taint"),
     path("try/", order_try, name="try"),
     path("decisions/", decisions, name="decisions"),
     path("decisions/<uuid:id>/", decision, name="decision"),

@@ -1,7 +1,7 @@
-"""What a taint would have done to the orders that went to an IDC: each is decided again on what was known then."""
+"""What taints would have done to the orders that went to their IDCs: each is decided again on what was known then."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from idcsched.scheduling.models import IdcOutcome
 from idcsched.scheduling.replay import answer_again, policy_of, recorded_inputs
 from idcsched.scheduling.selectors import decisions_visible
 
-__all__ = ["MOST_DECIDED", "Consequence", "MovedTo", "taint_consequence"]
+__all__ = ["MOST_DECIDED", "Consequence", "MovedTo", "taint_consequence", "taints_consequence"]
 
 MOST_DECIDED = 50
 """The most orders that are decided again, so that the answer comes while one waits for it."""
@@ -37,7 +37,8 @@ class Consequence(msgspec.Struct, frozen=True, kw_only=True):
 
     `stayed` of them would stand with the same number of machines in the same IDCs, `unplaced` nowhere, the others
     elsewhere, at least in part. `billed` and `would_be_billed` are what these add to the bills of a month, here and
-    there, as far as both are known: that is of `priced` orders.
+    there, as far as both are known: that is of `priced` orders. Of taints on several IDCs `idc` names them all, and the
+    figures are about the orders that went to any of them.
     """
 
     idc: str
@@ -74,12 +75,18 @@ def taint_consequence(taint: HypotheticalTaint, principal: Principal, *, last: i
 
     Decisions whose inputs were not kept, and those whose profile can't decide any more, are not examined.
     """
-    visible = decisions_visible(principal)
-    about = IdcOutcome.objects.filter(idc=taint.idc, decision__in=visible).order_by("-decision_id")
-    orders = _orders(about.values_list("decision_id", "chosen")[:last])
+    return taints_consequence([taint], principal, last=last)
+
+
+def taints_consequence(taints: Sequence[HypotheticalTaint], principal: Principal, *, last: int = 200) -> Consequence:
+    """Return what taints on one or more IDCs, all set at once, would have done, as `taint_consequence` does."""
+    visible, idcs = decisions_visible(principal), list(dict.fromkeys(taint.idc for taint in taints))
+    about = IdcOutcome.objects.filter(idc__in=idcs, decision__in=visible).order_by("-decision_id")
+    outcomes = _by_decision(about.values_list("decision_id", "chosen")[: last * len(idcs)])
+    orders = _orders(list(outcomes.items())[:last])
     chosen = [decision for decision, was_chosen in orders.items() if was_chosen]
     tried = chosen[:MOST_DECIDED]
-    what_if, policy = Hypothetical(taints=(taint,)), cache(_policy)
+    what_if, policy = Hypothetical(taints=tuple(taints)), cache(_policy)
     goals, bills, stayed, unplaced, examined = Counter[str](), list[tuple[float, float]](), 0, 0, 0
     for decision in visible.filter(pk__in=tried, inputs__isnull=False).order_by("-pk"):
         if (profile := policy(decision.profile, decision.profile_revision)) is None:
@@ -100,7 +107,7 @@ def taint_consequence(taint: HypotheticalTaint, principal: Principal, *, last: i
             if (billed := _billed(decision.answer)) is not None and (would_be_billed := _billed(answer)) is not None:
                 bills.append((billed, would_be_billed))
     return Consequence(
-        idc=taint.idc,
+        idc=", ".join(idcs),
         considered=len(orders),
         chosen=len(chosen),
         tried=len(tried),
@@ -115,8 +122,16 @@ def taint_consequence(taint: HypotheticalTaint, principal: Principal, *, last: i
     )
 
 
+def _by_decision(outcomes: Iterable[tuple[UUID, bool]]) -> Mapping[UUID, bool]:
+    """Return the decisions in their order, with whether any of the IDCs was chosen."""
+    chosen: dict[UUID, bool] = {}
+    for decision, was_chosen in outcomes:
+        chosen[decision] = chosen.get(decision, False) or was_chosen
+    return chosen
+
+
 def _orders(outcomes: Iterable[tuple[UUID, bool]]) -> Mapping[UUID, bool]:
-    """Return one decision an order, with whether it chose the IDC.
+    """Return one decision an order, with whether it chose the IDC, or one of them.
 
     A commit's record stands for the same order as the recommendation that it was made from. The recommendation is the
     one to decide again: the commit knew no other IDCs.

@@ -70,13 +70,18 @@ const KEYS = {
     "?": () => { document.getElementById("help").showModal(); return true; },
     j: () => step(1),
     k: () => step(-1),
+    x: () => {
+        const box = document.activeElement.closest("main tbody tr")?.querySelector("input[type=checkbox]");
+        box?.click();
+        return Boolean(box);
+    },
     c: () => { navigator.clipboard?.writeText(location.href); return true; },
     "[": () => range(-1),
     "]": () => range(1),
 };
 let going = false;
 document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || (single && !single.checked) || document.querySelector("dialog[open]") || event.target.closest("input, textarea, select")) {
+    if (event.ctrlKey || event.metaKey || event.altKey || (single && !single.checked) || document.querySelector("dialog[open]") || event.target.closest("input:not([type=checkbox]), textarea, select")) {
         return;
     }
     const key = event.key;
@@ -88,6 +93,14 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("change", (event) => event.target.closest("form[data-submit]")?.requestSubmit());
+
+// One box chooses all of its form.
+for (const all of document.querySelectorAll("[data-all]")) {
+    all.hidden = false;
+    all.addEventListener("change", (event) => {
+        all.closest("form").querySelectorAll("input.pick").forEach((box) => { box.checked = event.target.checked; });
+    });
+}
 
 document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-open]");

@@ -1,0 +1,306 @@
+"""The page on which one IDC is tainted, or several at once: with what that would do, before it is done."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from idcsched.accounts.roles import Principal
+from idcsched.audit.edits import change_locked
+from idcsched.audit.models import Action, Change
+from idcsched.framework.errors import Conflict, Forbidden, IdcschedError, Invalid
+from idcsched.framework.request import HypotheticalTaint
+from idcsched.inventory import services
+from idcsched.inventory.admin.taint_forms import LASTS, SelectionTaintForm
+from idcsched.inventory.choices import Effect
+from idcsched.inventory.models import Idc, Taint
+from idcsched.inventory.scope import idcs_within
+from idcsched.language.wording import explained
+from idcsched.planning.taint_consequence import Consequence, taints_consequence
+from idcsched.scheduling.live import live
+
+from .order_words import name_shown
+from .pages import console_origin, named, page, principal_of_page, shown
+
+__all__ = ["IdcTaintForm", "regions_allowed", "taint_idc", "taint_idcs", "taintable", "tainted_sentence"]
+
+WRITES: Final = "write_taints"
+MOST: Final = 200
+"""The most IDCs that are tainted at once: the address names each of them."""
+NAMED: Final = 10
+"""The most of them that a sentence names."""
+MEANWHILE: Final = 3
+"""The most changes of others that the page tells of."""
+LONGEST_KEY: Final = 18
+"""The most digits of a change's number."""
+
+
+class IdcTaintForm(SelectionTaintForm):
+    """The form of a taint on IDCs that the page names."""
+
+    lasts = forms.ChoiceField(label=SelectionTaintForm.base_fields["lasts"].label, choices=LASTS, required=False)
+
+    class Meta(SelectionTaintForm.Meta):
+        widgets: Mapping[str, forms.Widget] = {
+            "starts_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+            "ends_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+            "reason": forms.TextInput(attrs={"maxlength": 1000, "size": 40}),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The IDCs that are to be tainted, in the order in which they were named.
+
+    `elsewhere` lie where the user may not taint, `unknown` are names without an IDC, `too_many` names were left out.
+    """
+
+    rows: Sequence[Idc]
+    elsewhere: Sequence[Idc] = ()
+    unknown: Sequence[str] = ()
+    too_many: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sheet:
+    """The form as it is shown; `seen` is the latest change of a taint that the user knows of, None: all of them."""
+
+    form: IdcTaintForm
+    status: HTTPStatus = HTTPStatus.OK
+    consequence: Consequence | None = None
+    meanwhile: str = ""
+    seen: int | None = None
+
+
+class _Meanwhile(Exception):
+    """The taints of these IDCs have been changed since the form was shown; it says by whom and how."""
+
+
+@page()
+@require_http_methods(["GET", "HEAD", "POST"])
+def taint_idc(request: HttpRequest, code: str) -> HttpResponse:
+    """Taint the IDC of the address."""
+    sentence = _("There is no IDC %(name)s.")
+    row = named(Idc.objects.select_related("region"), code, sentence=sentence, route="console:idc")
+    return _sheet(request, _allowed(principal_of_page(request), [row]), one=row)
+
+
+@page()
+@require_http_methods(["GET", "HEAD", "POST"])
+def taint_idcs(request: HttpRequest) -> HttpResponse:
+    """Taint the IDCs that the address or the form names as `idc`."""
+    given = request.POST if request.method == "POST" else request.GET
+    codes = list(dict.fromkeys(code.strip() for code in given.getlist("idc") if code.strip() and "\x00" not in code))
+    found = {row.code: row for row in Idc.objects.filter(code__in=codes[:MOST]).select_related("region")}
+    chosen = _allowed(
+        principal_of_page(request),
+        [found[code] for code in codes if code in found],
+        unknown=[code[:64] for code in codes[:MOST] if code not in found],
+        too_many=max(0, len(codes) - MOST),
+    )
+    return _sheet(request, chosen)
+
+
+def taintable(principal: Principal) -> Set[str] | None:
+    """Return the codes of the IDCs that the principal may taint; None: all."""
+    if not principal.can(WRITES):
+        return frozenset()
+    if principal.regions is None:
+        return None
+    return frozenset(Idc.objects.filter(pk__in=idcs_within(principal.regions)).values_list("code", flat=True))
+
+
+def regions_allowed(principal: Principal) -> str:
+    """Return the names of the regions in which the principal may taint; "" where that is everywhere, or nowhere."""
+    if principal.regions is None or not principal.can(WRITES):
+        return ""
+    facts = live.current().snapshot.regions
+    return ", ".join(
+        (name_shown(facts[code].name) if code in facts and facts[code].name else code) for code in principal.regions
+    )
+
+
+def tainted_sentence(codes: Sequence[str], taint: Taint) -> str:
+    """Return that the IDCs are tainted, or will be."""
+    coming = taint.starts_at is not None and taint.starts_at > timezone.now()
+    if len(codes) == 1:
+        said = _("%(idc)s will be tainted: %(taint)s.") if coming else _("%(idc)s is tainted: %(taint)s.")
+        return said % {"idc": codes[0], "taint": taint}
+    said = _("%(idcs)s will be tainted: %(taint)s.") if coming else _("%(idcs)s are tainted: %(taint)s.")
+    return said % {"idcs": _listed(codes), "taint": taint}
+
+
+def _allowed(principal: Principal, rows: Sequence[Idc], *, unknown: Sequence[str] = (), too_many: int = 0) -> Chosen:
+    if not principal.can(WRITES):
+        raise PermissionDenied(WRITES)
+    may = taintable(principal)
+    return Chosen(
+        rows=[row for row in rows if may is None or row.code in may],
+        elsewhere=[row for row in rows if may is not None and row.code not in may],
+        unknown=unknown,
+        too_many=too_many,
+    )
+
+
+def _sheet(request: HttpRequest, chosen: Chosen, one: Idc | None = None) -> HttpResponse:
+    """Show the form, with what the taint would do where that is asked; or taint the IDCs, and lead to them."""
+    sheet = (
+        _posted(request, chosen) if request.method == "POST" else _Sheet(form=IdcTaintForm(initial=_filled(request)))
+    )
+    if isinstance(sheet, HttpResponse):
+        return sheet
+    context = {
+        "section": "idcs",
+        "one": one,
+        "chosen": chosen,
+        "count": len(chosen.rows),
+        "most": MOST,
+        "regions": regions_allowed(principal_of_page(request)),
+        "elsewhere": _listed([row.code for row in chosen.elsewhere]),
+        "unknown": _listed(chosen.unknown),
+        "form": sheet.form,
+        "seen": _latest_change() if sheet.seen is None else sheet.seen,
+        "meanwhile": sheet.meanwhile,
+        "consequence": sheet.consequence,
+        "where": _where(chosen.rows),
+    }
+    return shown(request, "taint.html", context, status=sheet.status)
+
+
+def _posted(request: HttpRequest, chosen: Chosen) -> _Sheet | HttpResponse:
+    """Do what the form says; return where that leads, or the form with what it is to say."""
+    form = IdcTaintForm(request.POST)
+    if chosen.elsewhere:
+        form.add_error(
+            None, _("You may not taint %(idcs)s.") % {"idcs": _listed([row.code for row in chosen.elsewhere])}
+        )
+    elif not chosen.rows:
+        form.add_error(None, _("Choose an IDC."))
+    if not form.is_valid():
+        return _Sheet(form=form, status=HTTPStatus.FORBIDDEN if chosen.elsewhere else HTTPStatus.UNPROCESSABLE_ENTITY)
+    try:
+        if "ask" in request.POST:  # what happened since the form was first shown is still to be told
+            return _Sheet(form=form, consequence=_asked(request, chosen.rows, form), seen=_seen(request))
+        return _done(request, chosen.rows, form)
+    except _Meanwhile as refusal:
+        return _Sheet(form=form, status=HTTPStatus.CONFLICT, meanwhile=str(refusal))
+    except IdcschedError as refusal:
+        for sentence in _refusals(refusal, chosen.rows):
+            form.add_error(None, sentence)
+        return _Sheet(form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _where(rows: Sequence[Idc]) -> str:
+    """Return the IDCs as the sentences of the consequence name them."""
+    if len(rows) == 1:
+        return str(rows[0].code)
+    return ngettext("this %(count)d IDC", "these %(count)d IDCs", len(rows)) % {"count": len(rows)}
+
+
+def _filled(request: HttpRequest) -> dict[str, Any]:
+    """Return what the address fills in; what makes no sense is left empty."""
+    given = {name: request.GET.get(name, "").strip() for name in ("key", "value", "effect", "reason")}
+    times = {
+        field: _moment(request.GET.get(name, "")) for name, field in (("starts", "starts_at"), ("ends", "ends_at"))
+    }
+    effect = given.pop("effect")
+    return {**given, **times, "effect": effect if effect in Effect.values else Effect.NO_SCHEDULE}
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment: datetime | None = forms.DateTimeField(required=False).clean(text.strip())
+    except ValidationError:
+        return None
+    return moment
+
+
+def _asked(request: HttpRequest, rows: Sequence[Idc], form: IdcTaintForm) -> Consequence:
+    given = form.cleaned_data
+    taints = [
+        HypotheticalTaint(idc=row.code, key=given["key"], value=given["value"] or None, effect=given["effect"])
+        for row in rows
+    ]
+    return taints_consequence(taints, principal_of_page(request))
+
+
+def _done(request: HttpRequest, rows: Sequence[Idc], form: IdcTaintForm) -> HttpResponse:
+    """Taint the IDCs, all or none; raises _Meanwhile where their taints were changed since the form was shown."""
+    principal, seen = principal_of_page(request), _seen(request)
+    documents = [{"idc": row.code, **form.taint_fields()} for row in rows]
+    with console_origin(request):
+        taints: list[Taint] = change_locked(
+            Idc.objects.filter(pk__in=[row.pk for row in rows]),
+            read=lambda: _refuse_changed(principal, rows, seen),
+            change=lambda _none: services.taints_create(documents=documents, principal=principal),
+        )
+    messages.success(request, tainted_sentence([row.code for row in rows], taints[0]))
+    if len(rows) == 1:
+        return HttpResponseRedirect(f"{reverse('console:idc', args=[rows[0].code])}#taints-title")
+    return HttpResponseRedirect(reverse("console:idcs"))
+
+
+def _refuse_changed(principal: Principal, rows: Iterable[Idc], seen: int | None) -> None:
+    if seen is None:
+        return
+    codes = {row.code for row in rows}
+    later = Change.objects.filter(kind=Taint.audit_kind, pk__gt=seen).order_by("-id")
+    theirs = [change for change in later if change.key.partition("/")[0] in codes]
+    if theirs:
+        raise _Meanwhile(" ".join(_told(change, principal) for change in theirs[:MEANWHILE]))
+
+
+def _told(change: Change, principal: Principal) -> str:
+    """Return in a sentence who changed which taint when; who it was is not for a tenant's callers."""
+    idc, _slash, taint = change.key.partition("/")
+    said = {
+        Action.CREATE: _("%(who)s tainted %(idc)s at %(at)s: %(taint)s."),
+        Action.UPDATE: _("%(who)s changed the taint %(taint)s of %(idc)s at %(at)s."),
+        Action.DELETE: _("%(who)s lifted the taint %(taint)s from %(idc)s at %(at)s."),
+    }[Action(change.action)]
+    who = change.actor if principal.all_tenants or change.actor == principal.username else _("Somebody")
+    return said % {"who": who, "idc": idc, "taint": taint, "at": f"{timezone.localtime(change.at):%H:%M}"}
+
+
+def _refusals(refusal: IdcschedError, rows: Sequence[Idc]) -> list[str]:
+    """Return the sentences of a refusal, each with the IDC that it is about where there are several."""
+    several = (
+        [(error.pointer, explained(error)) for error in refusal.errors]
+        if isinstance(refusal, Invalid)
+        else [(refusal.pointer if isinstance(refusal, Conflict | Forbidden) else "", explained(refusal))]
+    )
+    sentences = []
+    for pointer, sentence in several[:NAMED]:
+        place = pointer.strip("/").partition("/")[0]
+        named_row = place.isdecimal() and int(place) < len(rows) > 1
+        sentences.append(f"{rows[int(place)].code}: {sentence}" if named_row else sentence)
+    return list(dict.fromkeys(sentences))
+
+
+def _listed(codes: Sequence[str]) -> str:
+    """Return the codes, or the first of them and how many there are beside."""
+    text, more = ", ".join(codes[:NAMED]), len(codes) - NAMED
+    if more <= 0:
+        return text
+    return f"{text} {ngettext('and %(count)d more', 'and %(count)d more', more) % {'count': more}}"
+
+
+def _latest_change() -> int:
+    """Return the number of the latest change of a taint."""
+    return Change.objects.filter(kind=Taint.audit_kind).order_by("-id").values_list("pk", flat=True).first() or 0
+
+
+def _seen(request: HttpRequest) -> int | None:
+    text = request.POST.get("seen", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_KEY else None

@@ -1,0 +1,238 @@
+"""The page on which one IDC is tainted, or several at once, with what that would do and what others did meanwhile."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from idcsched.accounts.models import User
+from idcsched.accounts.roles import Principal, Role
+from idcsched.accounts.services import tenant_create
+from idcsched.audit.context import origin_set
+from idcsched.audit.models import Change
+from idcsched.console import taint as page_of_taints
+from idcsched.framework.request import HypotheticalTaint
+from idcsched.inventory.models import Idc, Taint
+from idcsched.inventory.services import (
+    idc_create,
+    isp_create,
+    region_create,
+    region_scope_create,
+    taint_create,
+    taints_delete,
+)
+from idcsched.planning.taint_consequence import taint_consequence, taints_consequence
+from tests.console.conftest import Browser
+from tests.console.test_consequence import Recommend, orders  # noqa: F401 - a fixture
+from tests.placement.conftest import fleet, order, recommend  # noqa: F401 - fixtures, used by name
+
+pytestmark = pytest.mark.usefixtures("db")
+MANY, ONE, LIST = "/console/taint/", "/console/idcs/gz-1/taint/", "/console/idcs/"
+FORM = {"key": "switch", "effect": "NoSchedule", "reason": "OPS-1"}
+BOTH = {**FORM, "idc": ["gz-1", "bj-1"]}
+
+
+@pytest.fixture
+def idcs() -> dict[str, Idc]:
+    region_create(code="gz", name="广州 Guangzhou")
+    region_create(code="bj")
+    line = {"isp": "ct", "purchased_mbps": 1000}
+    isp_create(code="ct")
+    rows = [idc_create(code=code, region=code[:2], lines=[line]) for code in ("gz-1", "bj-1", "gz-2")]
+    return {row.code: row for row in rows}
+
+
+def sent(answer: Any, status: int = 200) -> str:
+    assert answer.status_code == status
+    return unescape(" ".join(answer.content.decode().split()))
+
+
+def seen(page: str) -> str:
+    return page.partition('name="seen" value="')[2].partition('"')[0]
+
+
+def bound(browser: Browser, region: str = "gz") -> Client:
+    client = browser("operator")
+    region_scope_create(user=User.objects.get(username="operator"), region=region)
+    return client
+
+
+def test_it_works(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("operator")
+    page = sent(client.get(f"{MANY}?idc=gz-1&idc=bj-1"))
+    assert "Taint 2 IDCs" in page
+    assert re.findall(r'name="idc" value="([^"]*)" checked', page) == ["gz-1", "bj-1"]
+    answer = client.post(MANY, {**BOTH, "seen": seen(page), "message": "as agreed"}, follow=True)
+    assert "gz-1, bj-1 are tainted: switch:NoSchedule." in sent(answer)
+    assert set(Taint.objects.values_list("idc__code", "reason")) == {("gz-1", "OPS-1"), ("bj-1", "OPS-1")}
+    changes = Change.objects.filter(kind="taint")
+    assert {(change.actor, change.via, change.message) for change in changes} == {("operator", "console", "as agreed")}
+    assert len({change.request_id for change in changes}) == 1, "together in the history"
+
+
+def test_one_idc_has_an_address_of_its_own(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("operator")
+    page = sent(client.get(ONE))
+    assert "Taint gz-1" in page
+    assert 'type="checkbox" name="idc"' not in page
+    answer = client.post(ONE, {**FORM, "seen": seen(page)})
+    assert answer.headers["Location"] == "/console/idcs/gz-1/#taints-title"
+    assert "gz-1 is tainted: switch:NoSchedule." in sent(client.get("/console/idcs/gz-1/"))
+    assert client.get("/console/idcs/nope/taint/").status_code == 404
+
+
+def test_the_address_fills_the_form_in(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("operator")
+    client.cookies["zone"] = "Asia%2FTokyo"
+    query = "key=switch&value=a&effect=NoExecute&starts=2099-01-02T03:04&ends=2099-01-02T00:00:00Z"
+    page = sent(client.get(f"{ONE}?{query}"))
+    for field in ('name="key" value="switch"', 'name="value" value="a"', 'value="2099-01-02T03:04"'):
+        assert field in page
+    assert 'value="2099-01-02T09:00"' in page, "in the reader's zone"
+    nonsense = sent(client.get(f"{ONE}?effect=Explode&starts=soon&ends=%3Cb%3E"))
+    assert '<option value="NoSchedule" selected>' in nonsense
+    assert "<b>" not in nonsense.partition("<main")[2].partition('<section class="panel taint"')[2]
+
+
+def test_names_without_an_idc_are_said(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("operator")
+    page = sent(client.get(f"{MANY}?idc=gz-1&idc=nope&idc=gz-1"))
+    assert "There is no IDC nope." in page
+    assert "Taint 1 IDC<" in page
+    assert "No IDC is chosen." in sent(client.get(MANY))
+    assert "Choose an IDC." in sent(client.post(MANY, FORM), 422)
+
+
+def test_more_than_an_address_holds_are_left_out_and_said(
+    browser: Browser, idcs: dict[str, Idc], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_of_taints, "MOST", 1)
+    page = sent(browser("operator").get(f"{MANY}?idc=gz-1&idc=bj-1"))
+    assert "At most 1 IDCs are tainted at once" in page
+    assert 'value="bj-1"' not in page
+
+
+def test_what_is_wrong_is_said_with_the_idc(browser: Browser, idcs: dict[str, Idc]) -> None:
+    """All or none are tainted."""
+    taint_create(idc=idcs["bj-1"], key="switch")
+    page = sent(browser("operator").post(MANY, BOTH), 422)
+    assert "bj-1: The IDC has this taint already." in page
+    assert 'value="OPS-1"' in page, "what was typed is kept"
+    assert list(Taint.objects.values_list("idc__code", flat=True)) == ["bj-1"]
+    assert sent(browser("operator").post(MANY, {**BOTH, "key": ""}), 422).count('class="field invalid"') == 1
+
+
+def test_what_others_did_meanwhile_comes_back_into_the_form(browser: Browser, idcs: dict[str, Idc]) -> None:
+    old = taint_create(idc=idcs["gz-1"], key="power")
+    client = browser("operator")
+    client.cookies["zone"] = "UTC"
+    shown = seen(sent(client.get(f"{MANY}?idc=gz-1&idc=bj-1")))
+    with origin_set(actor="bob", via="api"):
+        taints_delete(taints=old)
+        taint_create(idc=idcs["gz-2"], key="elsewhere")
+    at = f"{Change.objects.filter(actor='bob').earliest('id').at:%H:%M}"
+    page = sent(client.post(MANY, {**BOTH, "seen": shown}), 409)
+    assert f"bob lifted the taint power:NoSchedule from gz-1 at {at}. Nothing is done yet. Taint anyway?" in page
+    assert "elsewhere" not in page
+    assert 'value="OPS-1"' in page
+    assert not Taint.objects.filter(key="switch").exists()
+    assert client.post(MANY, {**BOTH, "seen": seen(page)}).status_code == 302
+    assert Taint.objects.filter(key="switch").count() == 2
+
+
+def test_asking_does_not_hide_what_others_did(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("operator")
+    shown = seen(sent(client.get(ONE)))
+    taint_create(idc=idcs["gz-1"], key="power")
+    asked = sent(client.post(ONE, {**FORM, "seen": shown, "ask": ""}))
+    assert client.post(ONE, {**FORM, "seen": seen(asked)}).status_code == 409
+
+
+def test_who_it_was_is_not_for_a_tenant_s_callers(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("operator", tenant=tenant_create(code="own"))
+    shown = seen(sent(client.get(ONE)))
+    with origin_set(actor="bob", via="api"):
+        taint_create(idc=idcs["gz-1"], key="power")
+    page = sent(client.post(ONE, {**FORM, "seen": shown}), 409)
+    assert "Somebody tainted gz-1 at" in page
+    assert "bob" not in page
+
+
+def test_the_taint_that_is_to_come_is_not_said_to_be_there(browser: Browser, idcs: dict[str, Idc]) -> None:
+    coming = f"{timezone.localtime() + timedelta(days=5):%Y-%m-%dT%H:%M}"
+    answer = browser("operator").post(MANY, {**BOTH, "starts_at": coming}, follow=True)
+    assert "gz-1, bj-1 will be tainted: switch:NoSchedule." in sent(answer)
+
+
+def test_a_bound_operator_taints_in_its_regions_alone(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = bound(browser)
+    page = sent(client.get(f"{MANY}?idc=gz-1&idc=bj-1"))
+    assert "You may taint in Guangzhou only. Left out: bj-1." in page
+    assert 'name="idc" value="bj-1"' not in page
+    assert "You may not taint bj-1." in sent(client.post(MANY, BOTH), 403)
+    assert not Taint.objects.exists()
+    assert "None of the chosen IDCs is yours to taint." in sent(client.get("/console/idcs/bj-1/taint/"))
+    assert client.post("/console/idcs/bj-1/taint/", FORM).status_code == 403
+    assert client.post(MANY, {**FORM, "idc": "gz-1"}).status_code == 302
+
+
+def test_whoever_may_not_taint_is_refused_and_finds_no_way_there(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("viewer")
+    for address in (MANY, ONE):
+        assert client.get(address).status_code == 403
+        assert client.post(address, BOTH).status_code == 403
+    assert 'name="idc"' not in sent(client.get(LIST))
+    assert not Taint.objects.exists()
+
+
+def test_idcs_are_chosen_in_the_list(browser: Browser, idcs: dict[str, Idc]) -> None:
+    page = sent(browser("operator").get(LIST))
+    assert '<form action="/console/taint/">' in page
+    assert set(re.findall(r'type="checkbox" name="idc" value="([^"]*)"', page)) == {"gz-1", "bj-1", "gz-2"}
+    assert "You may taint in" not in page
+    assert 'name="idc"' not in sent(browser("operator").get("/console/?view=table")), "live parts have no fields"
+
+
+def test_a_bound_operator_chooses_in_its_regions_alone(browser: Browser, idcs: dict[str, Idc]) -> None:
+    page = sent(bound(browser).get(LIST))
+    assert set(re.findall(r'type="checkbox" name="idc" value="([^"]*)"', page)) == {"gz-1", "gz-2"}
+    assert "You may taint in Guangzhou only." in page
+
+
+def test_it_says_before_what_it_would_do_to_several_together(browser: Browser, orders: None) -> None:  # noqa: F811
+    """Of the five orders four went to `a` and one to `b`; one tolerates the taint, one may stand in `a` alone."""
+    page = sent(browser("operator").post(MANY, {**FORM, "idc": ["a", "b"], "ask": ""}))
+    assert "Of the last 5 orders that went to these 2 IDCs, 3 would have gone elsewhere and 1 would have found" in page
+    assert 'value="OPS-1"' in page
+    assert not Taint.objects.exists()
+
+
+def test_several_taints_are_one_question(orders: None) -> None:  # noqa: F811
+    anybody = Principal(user_id=1, username="ops", role=Role.OPERATOR, all_tenants=True)
+    taints = [HypotheticalTaint(idc=code, key="switch", effect="NoSchedule") for code in ("a", "b")]
+    found = taints_consequence(taints, anybody)
+    assert (found.idc, found.considered, found.chosen) == ("a, b", 5, 5)
+    assert {goal.idc for goal in found.moved} == {"c"}, "what left `a` may not go to `b`"
+    assert taints_consequence(taints[:1], anybody) == taint_consequence(taints[0], anybody)
+    assert taints_consequence(taints, anybody, last=2).considered == 2
+
+
+def test_it_takes_a_bounded_number_of_queries(
+    browser: Browser, idcs: dict[str, Idc], django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    for number in range(30):
+        idc_create(code=f"gz-x-{number}", region="gz")
+    client = bound(browser)
+    query = "&".join(f"idc=gz-x-{number}" for number in range(30))
+    for address in (f"{MANY}?{query}", LIST):
+        sent(client.get(address))
+        with django_assert_max_num_queries(9):
+            sent(client.get(address))
+    form = {**FORM, "idc": [f"gz-x-{number}" for number in range(30)]}
+    with django_assert_max_num_queries(25):
+        assert client.post(MANY, form).status_code == 302
