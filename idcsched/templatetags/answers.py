@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import template
-from django.utils.html import escape, format_html
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
@@ -11,10 +11,11 @@ from idcsched.console.bars import Bars, Versus, signed_amount
 from idcsched.framework.messages import _
 from idcsched.scheduling.verdict import Code, Money, Sentence
 
-__all__ = ["cost_bars", "prose", "signed", "versus_chart"]
+__all__ = ["cost_bars", "noted", "prose", "signed", "versus_chart"]
 
 register = template.Library()
 AND_THEN = _("{text} {sentence}")
+NOTE = _("{note}.")
 
 
 @register.simple_tag
@@ -26,6 +27,16 @@ def prose(paragraph: list[Sentence]) -> SafeString:
         told = format_html(gettext(sentence.template), **params) if params else escape(str(sentence))
         text = format_html(gettext(AND_THEN), text=text, sentence=told) if text else told
     return text
+
+
+@register.filter
+def noted(text: str) -> SafeString:
+    """Return a note of an answer as a sentence of a page: a capital, a full stop, code for backquotes."""
+    parts = f"{text[:1].upper()}{text[1:]}".split("`")
+    if len(parts) % 2 == 0:
+        parts = [f"{text[:1].upper()}{text[1:]}"]  # one of them has no partner
+    pieces = (format_html("<code>{}</code>", part) if place % 2 else part for place, part in enumerate(parts))
+    return format_html(gettext(NOTE), note=format_html_join("", "{}", ((piece,) for piece in pieces)))
 
 
 @register.filter

@@ -1,25 +1,16 @@
 """The template tags of the console's parts."""
 
-import re
-
 from django import template
 from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
 
-__all__ = ["gbps", "half", "icon", "millions"]
+from idcsched.console.order_words import name_shown
+
+__all__ = ["gbps", "icon", "millions"]
 
 register = template.Library()
-BOTH = re.compile(r"(?P<zh>[^A-Za-z]*[\u4e00-\u9fff][^A-Za-z]*?)\s+(?P<en>[A-Za-z].*)")
-"""A name in two languages, the Chinese one first: 东莞松山湖 Dongguan Songshan Lake."""
-
-
-@register.filter
-def half(name: str) -> str:
-    """Return the reader's half of a name in two languages; any other name as it is."""
-    both = BOTH.fullmatch(name)
-    return name if both is None else both["zh" if (get_language() or "").startswith("zh") else "en"]
+register.filter("half", name_shown)
 
 
 @register.filter

@@ -14,12 +14,12 @@ from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, user_create
 from idcsched.audit.context import origin_set
 from idcsched.console.bills import month_billed
+from idcsched.console.order_words import name_shown
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_create, idc_update, isp_create, line_update, region_create, taint_create
 from idcsched.jobs.models import NightlyJob
 from idcsched.placement.models import Placement
 from idcsched.scheduling.models import Decision
-from idcsched.templatetags import console
 from metrics_ingest.models import Run, Source
 from metrics_ingest.services import Sample, rollups_refresh, samples_store
 
@@ -354,7 +354,7 @@ def test_an_idc_without_lines_is_no_tank(client: Client, idcs: dict[str, Idc]) -
 )
 def test_a_name_in_two_languages_shows_the_reader_s_half(name: str, language: str, half: str) -> None:
     with translation.override(language):
-        assert console.half(name) == half
+        assert name_shown(name) == half
 
 
 def test_all_well_is_said_where_nothing_is_wrong(client: Client) -> None:
