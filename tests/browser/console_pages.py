@@ -19,8 +19,13 @@ ROUTES = (
 ORDER = {"region": "440000", "request_id": "order-770", "machines": [{"count": 4, "bandwidth_mbps": 100}]}
 PARTS = {"theme", "bills", "changes", "wrong", "moves_file"}
 """What answers forms, shows parts of pages or is a file, and is no page."""
-CODES = {"idc": "gz-ct-cu-cm-01", "profile": "default", "source": "demo-lines"}
-QUERIES = {"search": "?q=gz", "try": "?region=440000&isp=ct&count=4&bandwidth_mbps=100", "profile": "?preview=1"}
+CODES = {"idc": "gz-ct-cu-cm-01", "taint_idc": "gz-ct-cu-cm-01", "profile": "default", "source": "demo-lines"}
+QUERIES = {
+    "search": "?q=gz",
+    "try": "?region=440000&isp=ct&count=4&bandwidth_mbps=100",
+    "profile": "?preview=1",
+    "taint": "?idc=gz-ct-cu-cm-01&idc=foshan-ct-01&key=drill&ends=2099-01-01T00:00",
+}
 
 
 def console_routes(site: Installation) -> dict[str, str]:
