@@ -115,7 +115,7 @@ def test_a_worker_that_is_killed_leaves_it_to_another_an_hour_later(clock: Clock
 def test_it_is_late_three_hours_after_its_time(clock: Clock) -> None:
     assert not nightly_health(now=clock.now)
     run(clock)
-    (job,) = nightly_health(now=clock.at(days=1, hours=3))
+    (job,) = nightly_health(now=clock.at(days=1, hours=2, minutes=59))
     assert not job.late
     (job,) = nightly_health(now=clock.at(days=1, hours=3, minutes=1))
     assert job.late

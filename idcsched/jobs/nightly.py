@@ -73,16 +73,17 @@ def nightly_health(*, now: datetime) -> list[JobHealth]:
             begun_at=row.begun_at,
             succeeded_at=row.succeeded_at,
             error=row.error,
-            late=_late(row, since=_last_due(task, now), now=now),
+            late=_late(row, task, now - LATE_AFTER),
         )
         for task in JOBS
         if (row := rows.get(_name(task))) is not None
     ]
 
 
-def _late(row: NightlyJob, *, since: datetime, now: datetime) -> bool:
-    done = row.succeeded_at is not None and row.succeeded_at >= since
-    return not done and now - max(since, row.known_since) > LATE_AFTER
+def _late(row: NightlyJob, task: str, then: datetime) -> bool:
+    """Return whether the job has not succeeded since the last time that it was due before `then`."""
+    done = row.succeeded_at is not None and row.succeeded_at >= _last_due(task, then)
+    return not done and row.known_since < then
 
 
 @write()
