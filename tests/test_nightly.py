@@ -119,6 +119,8 @@ def test_it_is_late_three_hours_after_its_time(clock: Clock) -> None:
     assert not job.late
     (job,) = nightly_health(now=clock.at(days=1, hours=3, minutes=1))
     assert job.late
+    (job,) = nightly_health(now=clock.at(days=2, minutes=1))
+    assert job.late, "and stays so when its next time comes"
 
 
 @pytest.mark.parametrize(
