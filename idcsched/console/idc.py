@@ -14,7 +14,6 @@ from django.views.decorators.http import require_http_methods
 from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import Forbidden, IdcschedError
 from idcsched.framework.profile import Profile
-from idcsched.framework.request import HypotheticalTaint
 from idcsched.inventory import services
 from idcsched.inventory.choices import Tier
 from idcsched.inventory.models import Idc, Line, Taint
@@ -24,7 +23,6 @@ from idcsched.language.wording import explained, say
 from idcsched.ledger.models import Resource
 from idcsched.placement.lifecycle import HOLDING, State
 from idcsched.placement.selectors import placements_visible
-from idcsched.planning.taint_consequence import Consequence, taint_consequence
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.money_lens import money_lens
@@ -40,7 +38,6 @@ from metrics_ingest.billing.report import BandwidthReport, rollups_reported
 from .fleet import NEARLY_FULL, colour
 from .idc_chart import SPANS, Chart, chart
 from .pages import console_origin, named, page, principal_of_page, shown
-from .taint import IdcTaintForm, tainted_sentence
 
 __all__ = ["idc"]
 
@@ -60,32 +57,21 @@ FARTHEST: Final = timedelta(days=60)
 @page()
 @require_http_methods(["GET", "HEAD", "POST"])
 def idc(request: HttpRequest, code: str) -> HttpResponse:
-    """Show the IDC; a POST taints it, or lifts one of its taints."""
+    """Show the IDC; a POST lifts one of its taints."""
     principal = principal_of_page(request)
     row = named(
         Idc.objects.select_related("region"), code, sentence=_("There is no IDC %(name)s."), route="console:idc"
     )
-    form, status = IdcTaintForm(), HTTPStatus.OK
+    status = HTTPStatus.OK
     if request.method == "POST":
-        form = IdcTaintForm(request.POST)
-        if "ask" in request.POST:
-            return _asked(request, principal, row, form)
-        if (done := _lifted(request, row) if "lift" in request.POST else _tainted(request, row, form)) is not None:
+        if (done := _lifted(request, row)) is not None:
             messages.success(request, done)
             return HttpResponseRedirect(f"{request.path}#taints-title")
-        status = HTTPStatus.CONFLICT if "lift" in request.POST else HTTPStatus.UNPROCESSABLE_ENTITY
-        form = IdcTaintForm() if "lift" in request.POST else form
-    return _page(request, principal, row, form, status)
+        status = HTTPStatus.CONFLICT
+    return _page(request, principal, row, status)
 
 
-def _page(
-    request: HttpRequest,
-    principal: Principal,
-    row: Idc,
-    form: IdcTaintForm,
-    status: HTTPStatus,
-    consequence: Consequence | None = None,
-) -> HttpResponse:
+def _page(request: HttpRequest, principal: Principal, row: Idc, status: HTTPStatus) -> HttpResponse:
     now = timezone.now()
     state = idc_state(row, now=now)
     reports = {report.code: report for report in _reports(row, now)}
@@ -101,9 +87,6 @@ def _page(
         "timeline": _timeline(row, state, now),
         "labels": dict(TaintState.choices),
         "may_taint": _may_taint(principal, row),
-        "form": form,
-        "consequence": consequence,
-        "where": row.code,
         **_orders(principal, row),
     }
     if "HX-Request" not in request.headers:  # what stands outside of the live part
@@ -112,33 +95,9 @@ def _page(
     return shown(request, "idc.html", context, status=status)
 
 
-def _asked(request: HttpRequest, principal: Principal, row: Idc, form: IdcTaintForm) -> HttpResponse:
-    """Show the page with what the taint of the form would have done to the last orders."""
-    if not _may_taint(principal, row):
-        form.add_error(None, _("You may not taint this IDC."))
-    if not form.is_valid():
-        return _page(request, principal, row, form, HTTPStatus.UNPROCESSABLE_ENTITY)
-    given = form.cleaned_data
-    taint = HypotheticalTaint(idc=row.code, key=given["key"], value=given["value"] or None, effect=given["effect"])
-    return _page(request, principal, row, form, HTTPStatus.OK, taint_consequence(taint, principal))
-
-
-def _tainted(request: HttpRequest, row: Idc, form: IdcTaintForm) -> str | None:
-    """Taint the IDC; returns what to say, or None where the form says what is wrong."""
-    if not form.is_valid():
-        return None
-    try:
-        with console_origin(request):
-            taint = services.taint_create(**form.taint_fields(), idcs=[row], principal=_writer(request))[0]
-    except IdcschedError as error:
-        form.add_error(None, explained(error))
-        return None
-    return tainted_sentence([row.code], taint)
-
-
 def _lifted(request: HttpRequest, row: Idc) -> str | None:
     """Lift the taint that the form names; returns what to say, or None where a message says why not."""
-    given = request.POST["lift"]
+    given = request.POST.get("lift", "")
     taint = Taint.objects.filter(idc=row, pk=given).select_related("idc__region").first() if given.isdecimal() else None
     try:
         with console_origin(request):

@@ -33,7 +33,7 @@ from idcsched.scheduling.live import live
 from .order_words import name_shown
 from .pages import console_origin, named, page, principal_of_page, shown
 
-__all__ = ["IdcTaintForm", "regions_allowed", "taint_idc", "taint_idcs", "taintable", "tainted_sentence"]
+__all__ = ["regions_allowed", "taint_idc", "taint_idcs", "taint_undo", "taintable"]
 
 WRITES: Final = "write_taints"
 MOST: Final = 200
@@ -46,7 +46,7 @@ LONGEST_KEY: Final = 18
 """The most digits of a change's number."""
 
 
-class IdcTaintForm(SelectionTaintForm):
+class _TaintForm(SelectionTaintForm):
     """The form of a taint on IDCs that the page names."""
 
     lasts = forms.ChoiceField(label=SelectionTaintForm.base_fields["lasts"].label, choices=LASTS, required=False)
@@ -76,7 +76,7 @@ class Chosen:
 class _Sheet:
     """The form as it is shown; `seen` is the latest change of a taint that the user knows of, None: all of them."""
 
-    form: IdcTaintForm
+    form: _TaintForm
     status: HTTPStatus = HTTPStatus.OK
     consequence: Consequence | None = None
     meanwhile: str = ""
@@ -112,6 +112,24 @@ def taint_idcs(request: HttpRequest) -> HttpResponse:
     return _sheet(request, chosen)
 
 
+@page(WRITES)
+@require_http_methods(["POST"])
+def taint_undo(request: HttpRequest) -> HttpResponse:
+    """Lift the taints that the form names, which the user has just set."""
+    named_taints = [text for text in request.POST.get("taints", "").split(",") if text.isascii() and text.isdecimal()]
+    rows = Taint.objects.filter(pk__in=[text for text in named_taints if len(text) <= LONGEST_KEY])
+    taints = list(rows.select_related("idc__region").order_by("pk")[:MOST])
+    codes = [taint.idc.code for taint in taints]
+    try:
+        with console_origin(request):
+            services.taints_delete(taints=taints, principal=principal_of_page(request))
+    except IdcschedError as refusal:
+        messages.error(request, explained(refusal))
+    else:
+        messages.success(request, _lifted_sentence(codes, taints[0]) if taints else _("It was lifted already."))
+    return HttpResponseRedirect(_page_of(codes))
+
+
 def taintable(principal: Principal) -> Set[str] | None:
     """Return the codes of the IDCs that the principal may taint; None: all."""
     if not principal.can(WRITES):
@@ -131,7 +149,7 @@ def regions_allowed(principal: Principal) -> str:
     )
 
 
-def tainted_sentence(codes: Sequence[str], taint: Taint) -> str:
+def _tainted_sentence(codes: Sequence[str], taint: Taint) -> str:
     """Return that the IDCs are tainted, or will be."""
     coming = taint.starts_at is not None and taint.starts_at > timezone.now()
     if len(codes) == 1:
@@ -139,6 +157,12 @@ def tainted_sentence(codes: Sequence[str], taint: Taint) -> str:
         return said % {"idc": codes[0], "taint": taint}
     said = _("%(idcs)s will be tainted: %(taint)s.") if coming else _("%(idcs)s are tainted: %(taint)s.")
     return said % {"idcs": _listed(codes), "taint": taint}
+
+
+def _lifted_sentence(codes: Sequence[str], taint: Taint) -> str:
+    if len(codes) == 1:
+        return _("Lifted: %(taint)s.") % {"taint": taint}
+    return _("Lifted from %(idcs)s: %(taint)s.") % {"idcs": _listed(codes), "taint": taint}
 
 
 def _allowed(principal: Principal, rows: Sequence[Idc], *, unknown: Sequence[str] = (), too_many: int = 0) -> Chosen:
@@ -155,9 +179,7 @@ def _allowed(principal: Principal, rows: Sequence[Idc], *, unknown: Sequence[str
 
 def _sheet(request: HttpRequest, chosen: Chosen, one: Idc | None = None) -> HttpResponse:
     """Show the form, with what the taint would do where that is asked; or taint the IDCs, and lead to them."""
-    sheet = (
-        _posted(request, chosen) if request.method == "POST" else _Sheet(form=IdcTaintForm(initial=_filled(request)))
-    )
+    sheet = _posted(request, chosen) if request.method == "POST" else _Sheet(form=_TaintForm(initial=_filled(request)))
     if isinstance(sheet, HttpResponse):
         return sheet
     context = {
@@ -180,7 +202,7 @@ def _sheet(request: HttpRequest, chosen: Chosen, one: Idc | None = None) -> Http
 
 def _posted(request: HttpRequest, chosen: Chosen) -> _Sheet | HttpResponse:
     """Do what the form says; return where that leads, or the form with what it is to say."""
-    form = IdcTaintForm(request.POST)
+    form = _TaintForm(request.POST)
     if chosen.elsewhere:
         form.add_error(
             None, _("You may not taint %(idcs)s.") % {"idcs": _listed([row.code for row in chosen.elsewhere])}
@@ -226,7 +248,7 @@ def _moment(text: str) -> datetime | None:
     return moment
 
 
-def _asked(request: HttpRequest, rows: Sequence[Idc], form: IdcTaintForm) -> Consequence:
+def _asked(request: HttpRequest, rows: Sequence[Idc], form: _TaintForm) -> Consequence:
     given = form.cleaned_data
     taints = [
         HypotheticalTaint(idc=row.code, key=given["key"], value=given["value"] or None, effect=given["effect"])
@@ -235,7 +257,7 @@ def _asked(request: HttpRequest, rows: Sequence[Idc], form: IdcTaintForm) -> Con
     return taints_consequence(taints, principal_of_page(request))
 
 
-def _done(request: HttpRequest, rows: Sequence[Idc], form: IdcTaintForm) -> HttpResponse:
+def _done(request: HttpRequest, rows: Sequence[Idc], form: _TaintForm) -> HttpResponse:
     """Taint the IDCs, all or none; raises _Meanwhile where their taints were changed since the form was shown."""
     principal, seen = principal_of_page(request), _seen(request)
     documents = [{"idc": row.code, **form.taint_fields()} for row in rows]
@@ -245,10 +267,16 @@ def _done(request: HttpRequest, rows: Sequence[Idc], form: IdcTaintForm) -> Http
             read=lambda: _refuse_changed(principal, rows, seen),
             change=lambda _none: services.taints_create(documents=documents, principal=principal),
         )
-    messages.success(request, tainted_sentence([row.code for row in rows], taints[0]))
-    if len(rows) == 1:
-        return HttpResponseRedirect(f"{reverse('console:idc', args=[rows[0].code])}#taints-title")
-    return HttpResponseRedirect(reverse("console:idcs"))
+    codes = [row.code for row in rows]
+    # base.html offers to lift the taints again that the message's extra tags name.
+    undo = ",".join(str(taint.pk) for taint in taints)
+    messages.success(request, _tainted_sentence(codes, taints[0]), extra_tags=undo)
+    return HttpResponseRedirect(_page_of(codes))
+
+
+def _page_of(codes: Sequence[str]) -> str:
+    """Return the address of the IDC's page, or of the list where there is not just one."""
+    return reverse("console:idc", args=codes) if len(codes) == 1 else reverse("console:idcs")
 
 
 def _refuse_changed(principal: Principal, rows: Iterable[Idc], seen: int | None) -> None:

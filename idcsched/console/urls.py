@@ -15,7 +15,7 @@ from .placements import placement, placements
 from .profiles import profile, profiles
 from .search import search
 from .sources import source, sources
-from .taint import taint_idc, taint_idcs
+from .taint import taint_idc, taint_idcs, taint_undo
 from .theme import theme_choose
 
 app_name = "console"
@@ -29,6 +29,7 @@ urlpatterns: list[URLPattern] = [
     path("idcs/<str:code>/", idc, name="idc"),
     path("idcs/<str:code>/taint/", taint_idc, name="taint_idc"),
     path("taint/", taint_idcs, name="taint"),
+    path("taint/undo/", taint_undo, name="taint_undo"),
     path("try/", order_try, name="try"),
     path("decisions/", decisions, name="decisions"),
     path("decisions/<uuid:id>/", decision, name="decision"),

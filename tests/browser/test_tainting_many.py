@@ -27,6 +27,9 @@ def test_it_works(visitor: Visitor) -> None:
     assert grave_violations(page) == []
     page.get_by_role("button", name="Taint", exact=True).click()
     expect(page.get_by_text(f"{codes[0]}, {codes[1]} are tainted: drill:NoSchedule.")).to_be_visible()
+    assert grave_violations(page) == []
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text(f"Lifted from {codes[0]}, {codes[1]}: drill:NoSchedule.")).to_be_visible()
 
 
 def test_all_of_a_region_at_once(visitor: Visitor) -> None:

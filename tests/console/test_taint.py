@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from html import unescape
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
@@ -33,6 +34,7 @@ from tests.placement.conftest import fleet, order, recommend  # noqa: F401 - fix
 
 pytestmark = pytest.mark.usefixtures("db")
 MANY, ONE, LIST = "/console/taint/", "/console/idcs/gz-1/taint/", "/console/idcs/"
+UNDO = "/console/taint/undo/"
 FORM = {"key": "switch", "effect": "NoSchedule", "reason": "OPS-1"}
 BOTH = {**FORM, "idc": ["gz-1", "bj-1"]}
 
@@ -54,6 +56,12 @@ def sent(answer: Any, status: int = 200) -> str:
 
 def seen(page: str) -> str:
     return page.partition('name="seen" value="')[2].partition('"')[0]
+
+
+def undoable(page: str) -> dict[str, str]:
+    """Return what the button sends that lifts the taints just set."""
+    found = re.search(r'<button name="taints" value="([0-9,]+)">Undo</button>', page)
+    return {"taints": found[1]} if found else {}
 
 
 def bound(browser: Browser, region: str = "gz") -> Client:
@@ -81,9 +89,34 @@ def test_one_idc_has_an_address_of_its_own(browser: Browser, idcs: dict[str, Idc
     assert "Taint gz-1" in page
     assert 'type="checkbox" name="idc"' not in page
     answer = client.post(ONE, {**FORM, "seen": seen(page)})
-    assert answer.headers["Location"] == "/console/idcs/gz-1/#taints-title"
+    assert answer.headers["Location"] == "/console/idcs/gz-1/"
     assert "gz-1 is tainted: switch:NoSchedule." in sent(client.get("/console/idcs/gz-1/"))
     assert client.get("/console/idcs/nope/taint/").status_code == 404
+
+
+def test_it_ends_by_itself_after_the_hours_chosen(browser: Browser, idcs: dict[str, Idc]) -> None:
+    browser("operator").post(ONE, {**FORM, "lasts": "4"})
+    taint = Taint.objects.get()
+    assert taint.ends_at
+    assert timedelta(hours=3) < taint.ends_at - timezone.now() <= timedelta(hours=4)
+
+
+def test_it_is_planned_for_sunday_night_at_one_choice(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("operator")
+    client.cookies["zone"] = "Asia%2FTokyo"
+    client.post(ONE, {**FORM, "lasts": "sunday"})
+    taint = Taint.objects.get()
+    assert taint.ends_at
+    assert f"{taint.ends_at.astimezone(ZoneInfo('Asia/Tokyo')):%a %H:%M}" == "Sun 05:00"
+    assert taint.starts_at
+    assert taint.ends_at - taint.starts_at <= timedelta(hours=4)
+
+
+def test_its_times_are_the_reader_s(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("operator")
+    client.cookies["zone"] = "Asia%2FTokyo"
+    client.post(ONE, {**FORM, "ends_at": "2099-11-29T06:00"})
+    assert f"{Taint.objects.get().ends_at:%H:%M}" == "21:00"
 
 
 def test_the_address_fills_the_form_in(browser: Browser, idcs: dict[str, Idc]) -> None:
@@ -125,6 +158,8 @@ def test_what_is_wrong_is_said_with_the_idc(browser: Browser, idcs: dict[str, Id
     assert 'value="OPS-1"' in page, "what was typed is kept"
     assert list(Taint.objects.values_list("idc__code", flat=True)) == ["bj-1"]
     assert sent(browser("operator").post(MANY, {**BOTH, "key": ""}), 422).count('class="field invalid"') == 1
+    backwards = {**FORM, "starts_at": "2099-01-02T00:00", "ends_at": "2099-01-01T00:00"}
+    assert "The end must be after the start" in sent(browser("operator").post(ONE, backwards), 422)
 
 
 def test_what_others_did_meanwhile_comes_back_into_the_form(browser: Browser, idcs: dict[str, Idc]) -> None:
@@ -167,6 +202,39 @@ def test_the_taint_that_is_to_come_is_not_said_to_be_there(browser: Browser, idc
     coming = f"{timezone.localtime() + timedelta(days=5):%Y-%m-%dT%H:%M}"
     answer = browser("operator").post(MANY, {**BOTH, "starts_at": coming}, follow=True)
     assert "gz-1, bj-1 will be tainted: switch:NoSchedule." in sent(answer)
+    tile = sent(browser("operator").get("/console/")).partition('id="i-gz-1"')[2].partition("</a>")[0]
+    assert "taint planned" in tile
+
+
+def test_it_is_undone_with_one_click(browser: Browser, idcs: dict[str, Idc]) -> None:
+    """Just what was set is lifted, and only the next page offers it."""
+    taint_create(idc=idcs["gz-1"], key="power")
+    client = browser("operator")
+    undo = undoable(sent(client.post(MANY, BOTH, follow=True)))
+    assert undoable(sent(client.get(LIST))) == {}
+    answer = client.post(UNDO, undo, follow=True)
+    assert "Lifted from gz-1, bj-1: switch:NoSchedule." in sent(answer)
+    assert [str(taint) for taint in Taint.objects.all()] == ["power:NoSchedule"]
+    assert "It was lifted already." in sent(client.post(UNDO, undo, follow=True))
+
+    undo = undoable(sent(client.post(ONE, FORM, follow=True)))
+    answer = client.post(UNDO, undo, follow=True)
+    assert answer.redirect_chain[-1][0] == "/console/idcs/gz-1/"
+    assert "Lifted: switch:NoSchedule." in sent(answer)
+
+
+@pytest.mark.parametrize("named", [{}, {"taints": "x,,-1,٣," + "9" * 40}])
+def test_nonsense_undoes_nothing(browser: Browser, idcs: dict[str, Idc], named: dict[str, str]) -> None:
+    taint_create(idc=idcs["gz-1"], key="power")
+    assert "It was lifted already." in sent(browser("operator").post(UNDO, named, follow=True))
+    assert Taint.objects.exists()
+
+
+def test_nobody_undoes_what_is_not_theirs_to_taint(browser: Browser, idcs: dict[str, Idc]) -> None:
+    taint = taint_create(idc=idcs["bj-1"], key="power")[0]
+    assert browser("viewer").post(UNDO, {"taints": taint.pk}).status_code == 403
+    bound(browser).post(UNDO, {"taints": taint.pk})
+    assert Taint.objects.exists()
 
 
 def test_a_bound_operator_taints_in_its_regions_alone(browser: Browser, idcs: dict[str, Idc]) -> None:
