@@ -22,11 +22,25 @@ from .normalize import NormalizerKind, Scale, sound_range
 from .plugin import Plugin
 from .registry import Registry
 
-__all__ = ["ALWAYS", "DynamicWeight", "Entry", "Pick", "Profile", "ProfileBody", "RangeMissing", "compile_profile"]
+__all__ = [
+    "ALWAYS",
+    "METRIC_PREFIX",
+    "DynamicWeight",
+    "Entry",
+    "OnMissing",
+    "Pick",
+    "Profile",
+    "ProfileBody",
+    "RangeMissing",
+    "compile_profile",
+    "metrics_read",
+]
 
 ALWAYS = ("region", "isp", "tier", "partition", "labels")
 """Plugins that enforce what the request names, whether a profile lists them or not."""
 HEADROOM = "headroom"
+METRIC_PREFIX = "metric/"
+"""Before a metric's code among the attributes that a plugin sends to an external service."""
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 _TIE_BREAKERS = ("affinity", HEADROOM)
 
@@ -234,6 +248,16 @@ def compile_profile(body: ProfileBody, registry: Registry, *, code: str, revisio
         one_by_one=bool(filters_one) or any(not entry.joins("score") for entry in scorers),
         unknown_lines=flow.missing.filter if flow else "pass",
     )
+
+
+def metrics_read(plugin: Plugin) -> frozenset[str]:
+    """Return the metrics that the plugin reads: those of its class, and those that its arguments name, each as the
+    argument `metric` or among `attributes`.
+    """
+    one, attributes = getattr(plugin.args, "metric", None), getattr(plugin.args, "attributes", ())
+    named = {one} if isinstance(one, str) else set()
+    named |= {text.removeprefix(METRIC_PREFIX) for text in attributes if str(text).startswith(METRIC_PREFIX)}
+    return frozenset(named.union(plugin.metrics))
 
 
 def _entries(body: ProfileBody, registry: Registry) -> list[Entry]:

@@ -4,15 +4,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
+from idcsched.framework.context import OnMissingFilter, OnMissingScore
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import FieldError, IdcschedError, Invalid
 from idcsched.framework.facts import MetricFact
 from idcsched.framework.matching import pointed_terms
 from idcsched.framework.messages import _
+from idcsched.framework.profile import OnMissing, ProfileBody, compile_profile, metrics_read
 from idcsched.framework.profile import Profile as Policy
-from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.ranges import without_range
 from idcsched.inventory.labels import CODE_FACTS, terms_name
 from idcsched.inventory.selectors import Names
@@ -25,8 +26,12 @@ from .plugins import registry
 
 __all__ = ["profile_check", "profile_check_secrets", "profile_errors", "profiles_naming"]
 
-METRIC_PREFIX = "metric/"
 MOST_ERRORS = 50
+POLICIES = {
+    "filter": (("pre_filter", "filter", "filter_one"), get_args(OnMissingFilter)),
+    "score": (("score", "score_one"), get_args(OnMissingScore)),
+}
+"""For each part of `on_missing` the methods whose results it treats, and what it may be."""
 
 
 def profile_check(code: str, body: Mapping[str, Any]) -> Policy:
@@ -51,10 +56,27 @@ def profile_check(code: str, body: Mapping[str, Any]) -> Policy:
         for index, part in enumerate(document.plugins)
         if part.name in unranged
     ]
+    errors += _policies_ignored(document)
     errors += Names().unmatchable(pointed_terms(document.fallback, "/fallback"))
     if errors:
         raise Invalid.of(errors)
     return profile
+
+
+def _policies_ignored(document: ProfileBody) -> Iterator[FieldError]:
+    """Yield an error for each `on_missing` of which no part says anything to its plugin: `reject` to a mere scorer."""
+    for index, part in enumerate(document.plugins):
+        kind, policy = registry().get(part.plugin), part.on_missing
+        own = {name for name, (points, _words) in POLICIES.items() if kind and any(map(kind.joins, points))}
+        if isinstance(policy, OnMissing):
+            meant = {name for name in POLICIES if getattr(policy, name)}
+        else:
+            meant = {name for name, (_points, words) in POLICIES.items() if policy in words}
+        if own and meant and not own & meant:
+            allowed = ", ".join(word for name in sorted(own) for word in POLICIES[name][1])
+            detail = _("this says nothing to plugin {plugin}; for it, say one of {allowed}")
+            params = {"plugin": part.plugin, "allowed": allowed}
+            yield FieldError(f"/plugins/{index}/on_missing", "policy_ignored", detail, params)
 
 
 def profile_check_secrets(body: Mapping[str, Any]) -> None:
@@ -147,13 +169,8 @@ def _metrics_read(document: ProfileBody) -> set[str]:
     metrics = {name for _, name in _metrics_named(document)}
     with suppress(IdcschedError):
         policy = compile_profile(document, registry(), code="", revision=0)
-        metrics |= {metric for entry in policy.entries for metric in entry.plugin.metrics}
-    return metrics | {
-        attribute.removeprefix(METRIC_PREFIX)
-        for part in document.plugins
-        for attribute in (part.args or {}).get("attributes", ())  # what an extender is sent
-        if str(attribute).startswith(METRIC_PREFIX)
-    }
+        metrics |= {metric for entry in policy.entries for metric in metrics_read(entry.plugin)}
+    return metrics
 
 
 def _metrics_named(document: ProfileBody) -> Iterator[tuple[str, str]]:

@@ -214,6 +214,29 @@ def test_a_fixed_range_that_nobody_says_is_refused_when_the_profile_is_saved(
         ]
 
 
+@pytest.mark.parametrize(
+    ("plugin", "policy", "allowed"),
+    [
+        pytest.param("cost", "reject", "worst, neutral, last", id="a word for filters to a scorer"),
+        pytest.param("cost", {"filter": "pass"}, "worst, neutral, last", id="the filter of a scorer"),
+        pytest.param("taint", "worst", None, id="a word for scorers to what filters, too"),
+        pytest.param("available", "neutral", "reject, pass, last", id="a word for scorers to a filter"),
+        pytest.param("cost", {"filter": "pass", "score": "worst"}, None, id="both to a scorer"),
+        pytest.param("cost", {}, None, id="nothing"),
+        pytest.param("available", "last", None, id="a word for both to a filter"),
+    ],
+)
+def test_a_policy_for_missing_data_that_says_nothing_is_refused(
+    seed: Api, plugin: str, policy: Any, allowed: str | None
+) -> None:
+    document = {"code": "p", "plugins": [{"name": "x", "plugin": plugin, "on_missing": policy}]}
+    answer = seed.post("/profiles/", document, status=400 if allowed else 201)
+    if allowed:
+        (error,) = answer["errors"]
+        assert (error["code"], error["pointer"]) == ("policy_ignored", "/plugins/0/on_missing")
+        assert error["detail"] == f"this says nothing to plugin {plugin}; for it, say one of {allowed}"
+
+
 def test_a_metric_of_lines_may_be_scored(seed: Api, portal: Api) -> None:
     """By the line that the request would use."""
     seed.post("/isps/", {"code": "ct"}, status=201)

@@ -29,6 +29,7 @@ class Noise(Plugin):
 
     name = "noise"
     Args = NoiseArgs
+    metrics = ("x",)
 
     def filter(self, ctx: Cycle) -> Any:
         reading, limit = ctx.metric("x"), self.args.limit
@@ -272,13 +273,48 @@ def test_what_a_metric_of_its_own_means_is_tried_too() -> None:
     class Dust(Noise):
         """Reads what no sample world has."""
 
-        metrics = ("dust", "wind")
+        metrics = ("dust", "wind", "x")
 
         def filter(self, ctx: Cycle) -> Any:
             return judge(ctx, ~(ctx.metric("dust").values * ctx.metric("wind").values > 5))
 
     with pytest.raises(AssertionError, match="`reject` it keeps n1, whose dust is missing"):
         check_plugin(Dust, requests=[{}])
+
+
+class Sound(Plugin):
+    """Keeps the quiet ones, by a metric that a profile may name."""
+
+    class Args(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+        """Which metric it is."""
+
+        metric: str = "decibel"
+
+    name = "sound"
+
+    def filter(self, ctx: Cycle) -> Any:
+        reading = ctx.metric(self.args.metric)
+        return judge(ctx, reading.values <= 50, reading=reading)
+
+
+def test_it_names_what_it_reads() -> None:
+    """A metric that nothing names could be deleted under a profile in force."""
+    check_plugin(Sound)
+    check_plugin(Sound, args={"metric": "x"})
+    with pytest.raises(AssertionError, match=r"noise: it names the metrics that it reads, .*: x$"):
+        check_plugin(noise(metrics=("y",)))
+
+
+def test_sentences_are_filled_for_values_that_no_sample_world_has() -> None:
+    class Silent(Sound):
+        """Does not say how loud."""
+
+        def filter(self, ctx: Cycle) -> Any:
+            reading = ctx.metric("decibel")
+            return Verdict(reading.values <= 50, TOO_LOUD, reading=reading)
+
+    with pytest.raises(AssertionError, match="the details of too_loud fill its sentence: KeyError"):
+        check_plugin(Silent)
 
 
 class LooseArgs(msgspec.Struct, frozen=True):

@@ -24,7 +24,7 @@ from idcsched.framework.registry import check_plugin as check_class
 from idcsched.framework.snapshot import Snapshot
 
 from .builders import NOW, Outcome, decide_for, profile, snapshot
-from .missing_data import unkept
+from .missing_data import undeclared, unkept
 from .samples import SAMPLE_REQUESTS, bare_world, sample_world
 
 __all__ = ["check_plugin"]
@@ -61,7 +61,8 @@ def check_plugin(
     - keeps in the memories of the snapshot only what stays true: on a snapshot that served other decisions, a little
       later and after an order, it answers as on a fresh one;
     - leaves it to the profile's `on_missing` what a missing or stale value means, in its filter and in its score;
-    - rejects for declared reasons, whose sentences its details fill;
+    - names the metrics that it reads, so that they can't be taken away from a profile in force;
+    - rejects for declared reasons, whose sentences its details fill, whatever the values of its metrics are;
     - sends queries that are JSON, and the same each time. `outside` stands for the external service and returns the
       document that it answers.
     """
@@ -167,11 +168,17 @@ def _check_missing_data(
     requests: Iterable[Mapping[str, Any]],
     service: _Service | None,
 ) -> None:
-    """Check that where a value is missing the profile decides, and not the plugin."""
+    """Check that the plugin names the metrics that it reads, that where a value is missing the profile decides and not
+    the plugin, and that it can say why it rejects an IDC at any value.
+    """
 
     def decided(picture: Snapshot, asked: Mapping[str, Any], on_missing: Mapping[str, str]) -> Decision:
-        return _decide(plugin, _policy(plugin, args, on_missing), service, picture, asked)[0].decision
+        decision = _decide(plugin, _policy(plugin, args, on_missing), service, picture, asked)[0].decision
+        _check_reasons(plugin, decision)
+        return decision
 
+    if unnamed := sorted(undeclared(plugin(convert(args, plugin.Args)), decided, known, requests)):
+        _broken(plugin, f"it names the metrics that it reads, in `metrics` or by its argument `metric`: {unnamed[0]}")
     for broken in unkept(plugin, decided, known, requests):
         _broken(plugin, broken)
 

@@ -1,4 +1,4 @@
-"""Check that a plugin leaves it to the profile what a missing or stale value means.
+"""Check that a plugin leaves it to the profile what a missing or stale value means, and names the metrics it reads.
 
 The plugin is watched from outside: each metric that it reads is set to several values for some IDCs. If the filter
 rejects one of them at one value and keeps it at another, or if its raw score differs, then the plugin judges that IDC
@@ -17,11 +17,12 @@ from idcsched.framework.capacity import BANDWIDTH
 from idcsched.framework.decision import Decision
 from idcsched.framework.facts import MetricFact, Samples, World
 from idcsched.framework.plugin import Plugin
+from idcsched.framework.profile import metrics_read
 from idcsched.framework.snapshot import MetricColumn, Snapshot
 
 from .builders import NOW, snapshot
 
-__all__ = ["unkept"]
+__all__ = ["undeclared", "unkept"]
 
 Decide = Callable[[Snapshot, Mapping[str, Any], Mapping[str, str]], Decision]
 """Decides a request on a snapshot, by the plugin alone under that `on_missing`."""
@@ -40,6 +41,12 @@ def unkept(plugin: type[Plugin], decide: Decide, known: World, requests: Iterabl
             yield from next(filter(None, (trial.filtering() for trial in trials)), ())
         if plugin.scores():
             yield from next(filter(None, (trial.scoring(plugin.name) for trial in trials)), ())
+
+
+def undeclared(plugin: Plugin, decide: Decide, known: World, requests: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the metrics that the plugin reads and neither its class nor its arguments name."""
+    read = {metric.code for metric in _metrics_read(type(plugin), decide, known, requests)}
+    return read - metrics_read(plugin) - {BANDWIDTH}  # the last is read for the lines of the request
 
 
 @dataclass(frozen=True, slots=True)
