@@ -99,9 +99,10 @@ class LineColumns(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, lines: Lines, chosen: Rows, place: Rows) -> "LineColumns":
-        plain = (name for name in cls.__struct_fields__ if name not in ("idc", "busy_bits"))
+        plain = (name for name in cls.__struct_fields__ if name not in ("idc", "charge_types", "busy_bits"))
         return cls(
             idc=place[lines.idc[chosen]],
+            charge_types=tuple(lines.charge_types[chosen].tolist()),
             busy_bits=lines.busy_bits[chosen],
             **{name: _entries(getattr(lines, name), chosen) for name in plain},
         )

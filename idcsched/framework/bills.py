@@ -17,10 +17,10 @@ from .context import Cycle
 from .labels import Rows
 from .line_bills import months_with
 from .monthly_bill import EXACT
-from .profile import Profile
+from .profile import Entry, Profile
 from .snapshot import Reading, Snapshot
 
-__all__ = ["METHODS", "NO_BANDWIDTH", "NO_PRICE", "NO_TRAFFIC", "bill_on", "billed", "bills", "in_all"]
+__all__ = ["METHODS", "NO_BANDWIDTH", "NO_PRICE", "NO_TRAFFIC", "bill_on", "billed", "bills", "in_all", "price_scorer"]
 
 NO_BANDWIDTH, NO_PRICE, NO_TRAFFIC = "no_bandwidth", "no_price", "no_traffic"
 """Why there is no bill: none is needed, or the price or the traffic of a line is not known."""
@@ -31,8 +31,11 @@ CENTS = 2
 HOURS_A_DAY = 24
 
 
-def bills(ctx: Cycle, profile: Profile) -> list[Bill | str]:
-    """Return for each row the bill of the request on its chosen lines, or the code of the reason why there is none."""
+def bills(ctx: Cycle, profile: Profile, scored: Reading | None = None) -> list[Bill | str]:
+    """Return for each row the bill of the request on its chosen lines, or the code of the reason why there is none.
+
+    `scored` is what the profile's scorer of prices says of these rows, where it has been asked already.
+    """
     if not ctx.need or not ctx.size:
         return [NO_BANDWIDTH] * ctx.size
     lines_of = [ctx.lines.of(position) for position in range(ctx.size)]
@@ -41,7 +44,7 @@ def bills(ctx: Cycle, profile: Profile) -> list[Bill | str]:
     rows = [in_all([by_line[line] for line in lines]) if lines else NO_TRAFFIC for lines in lines_of]
     return [
         bill if isinstance(bill, str) else msgspec.structs.replace(bill, counted=counted)
-        for bill, counted in zip(rows, _counted(ctx, profile), strict=True)
+        for bill, counted in zip(rows, _counted(ctx, scored or _scored(ctx, profile)), strict=True)
     ]
 
 
@@ -75,16 +78,24 @@ def in_all(parts: Sequence[Bill | str]) -> Bill | str:
     )
 
 
-def _counted(ctx: Cycle, profile: Profile) -> list[float | None]:
-    """Return what the request counts as in each row, by the profile's scorer of prices; None: by none."""
-    entry = next((entry for entry in profile.scorers if entry.plugin.prices), None)
+def price_scorer(profile: Profile) -> Entry | None:
+    """Return the first of the profile's scorers whose raw values are prices."""
+    return next((entry for entry in profile.scorers if entry.plugin.prices), None)
+
+
+def _scored(ctx: Cycle, profile: Profile) -> Any:
+    entry = price_scorer(profile)
     try:
-        reading = entry.plugin.score(ctx) if entry else None
+        return entry.plugin.score(ctx) if entry else None
     except Exception:  # noqa: BLE001  # it failed when the decision was made, too, and is on record there
-        reading = None
-    if not isinstance(reading, Reading):
+        return None
+
+
+def _counted(ctx: Cycle, scored: Any) -> list[float | None]:
+    """Return what the request counts as in each row, by the raw values of the scorer of prices; None: by none."""
+    if not isinstance(scored, Reading):
         return [None] * ctx.size
-    return [None if isnan(value) else round(value * ctx.need, CENTS) for value in reading.values.tolist()]
+    return [None if isnan(value) else round(value * ctx.need, CENTS) for value in scored.values.tolist()]
 
 
 def _line_bills(ctx: Cycle, chosen: Rows) -> Iterator[Bill | str]:

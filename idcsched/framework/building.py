@@ -130,7 +130,7 @@ def _lines(world: World, order: Sequence[int], row_of: Mapping[str, int], bandwi
         idc=rows,
         codes=tuple(fact.code for fact in facts),
         isps=tuple(fact.isp for fact in facts),
-        charge_types=tuple(fact.charge_type for fact in facts),
+        charge_types=np.array([fact.charge_type for fact in facts], dtype=np.str_),
         purchased=_floats(fact.purchased_mbps for fact in facts),
         commit=_floats(fact.commit_mbps for fact in facts),
         max_level=_floats(usage.max_level if fact.max_level is None else fact.max_level for fact in facts),

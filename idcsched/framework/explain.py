@@ -32,7 +32,7 @@ from .answer import (
     Stale,
     Tie,
 )
-from .bills import billed, bills
+from .bills import billed, bills, price_scorer
 from .context import Cycle
 from .decision import Decision, Judgement, ScoreColumn
 from .labels import Mask, Rows
@@ -148,7 +148,9 @@ def lines_used(decision: Decision, position: int) -> tuple[LineUse, ...]:
 
 def bills_at(decision: Decision, positions: Rows) -> list[Bill | str]:
     """Return what the order adds to the bills of the survivors at those positions, or why that is not known."""
-    return bills(decision.survivors.narrowed(positions), decision.profile)
+    entry = price_scorer(decision.profile)
+    scored = next((column.raw.take(positions) for column in decision.columns if column.entry is entry), None)
+    return bills(decision.survivors.narrowed(positions), decision.profile, scored)
 
 
 def _winners_lines(decision: Decision, say: Say | None) -> tuple[LineUse, ...]:

@@ -53,10 +53,11 @@ def months_with(ctx: Cycle, chosen: Rows) -> MonthBills:
     """
     lines, history = ctx.snapshot.lines, ctx.snapshot.history
     months = ctx.months.get(ctx.need) or ctx.months.setdefault(ctx.need, MonthBills.of_lines(len(lines.codes)))
-    asked = chosen[(chosen != NO_LINE) & (months.method[chosen] == NOT_ASKED)]
+    wanted = np.zeros(months.method.size, dtype=np.bool_)
+    wanted[chosen[chosen != NO_LINE]] = True
+    asked = np.flatnonzero(wanted & (months.method == NOT_ASKED))
     if history is None or not asked.size:
         return months.take(chosen)
-    asked = np.unique(asked)
     bills = _order_bills(ctx, asked, history.hours, history.figures, asked)
     unknown = np.isnan(bills.with_order)
     short = unknown & (history.figures.known_hours[asked] > 0)
@@ -78,7 +79,7 @@ def _order_bills(
         figures,
         of,
         Tariffs(
-            charge_types=np.array([lines.charge_types[line] for line in chosen.tolist()], dtype=np.str_),
+            charge_types=lines.charge_types[chosen],
             purchased=lines.purchased[chosen],
             commit=lines.commit[chosen],
             price_per_mbps=lines.price_per_mbps[chosen],
@@ -91,7 +92,7 @@ def _order_bills(
     )
 
 
-def _repeated_weeks(hours: Floats) -> Floats:
+def _repeated_weeks(hours: npt.NDArray[np.floating[Any]]) -> Floats:
     """Return, for each line, a month that repeats the mean week of its known hours."""
     weeks = -(-HOURS_A_MONTH // HOURS_A_WEEK)
     padding = np.full((len(hours), weeks * HOURS_A_WEEK - HOURS_A_MONTH), np.nan)

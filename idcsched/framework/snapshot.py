@@ -92,7 +92,7 @@ class Lines:
     idc: Rows
     codes: tuple[str, ...]
     isps: tuple[str, ...]
-    charge_types: tuple[str, ...]
+    charge_types: np.ndarray[Any, np.dtype[np.str_]]
     purchased: Floats
     commit: Floats
     max_level: Floats
