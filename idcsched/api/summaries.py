@@ -69,6 +69,7 @@ OPERATIONS: Final[Mapping[str, Promise]] = {
     "idc_state": _("Show what is known of an IDC now"),
     "me_read": _("Show who is asking"),
     "placements_confirm_create": _("Confirm that the portal has booted the machines"),
+    "placements_move_create": _("Reserve another place for a placement"),
     "placements_create": _("Reserve or provision what was recommended"),
     "placements_events_retrieve": _("List the events of a placement"),
     "placements_give_up_create": _("Give up a release that is stuck"),

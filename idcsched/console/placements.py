@@ -176,6 +176,7 @@ def _context(request: HttpRequest, found: Placement, error: str) -> dict[str, An
         "summary": read(decision.answer, decision.sentences).get("summary", "") if decision else "",
         "awaits": found.awaits.order_by("code") if found.state == State.WAITING else (),
         "cures": [CURES.get(cure, cure) for cure in found.cures],
+        "replacement": found.replacements.select_related("idc").order_by("-id").first(),
         "group_size": found.group_id and placements_visible(principal).filter(group_id=found.group_id).count(),
     }
 

@@ -51,7 +51,8 @@ class AttemptDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 class PlacementDocument(msgspec.Struct, frozen=True, kw_only=True):
     """An order with the capacity that it holds. `held_back`: why a plugin's `permit` keeps it reserved; `bill`: what it
-    adds to the bandwidth bill of a month, as it was decided."""
+    adds to the bandwidth bill of a month, as it was decided; `replaces`: the placement that is released when this is
+    confirmed."""
 
     id: str
     request_id: str | None
@@ -72,6 +73,7 @@ class PlacementDocument(msgspec.Struct, frozen=True, kw_only=True):
     action: str
     held_back: str | None
     based_on: str | None
+    replaces: str | None
     priority: int
     callback_url: str | None
     bill_unknown: str | msgspec.UnsetType = msgspec.UNSET
@@ -217,6 +219,7 @@ def _document(placement: Placement, leaving: str | None, attempts: Sequence[Atte
         action=placement.action,
         held_back=placement.held_back or None,
         based_on=str(placement.based_on) if placement.based_on else None,
+        replaces=str(placement.replaces_id) if placement.replaces_id else None,
         priority=placement.priority,
         callback_url=placement.callback_url or None,
     )

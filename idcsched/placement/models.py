@@ -32,7 +32,8 @@ __all__ = [
 class Placement(models.Model):
     """An order that holds capacity, or waits for it. Written by this package's services alone.
 
-    `based_on` names the recommendation that the placement was committed from; `held_back` says why a permit keeps it
+    `based_on` names the recommendation that the placement was committed from, `replaces` the placement whose machines
+    move here: it is released when this one is confirmed; `held_back` says why a permit keeps it
     reserved. `bill` is what the order adds to the bandwidth bill of a month, as it was decided, or the code of the
     reason why that is not known; `bill_per_month` is the amount alone, to filter and sum by. `awaits`: the IDCs that
     would fit a waiting order if they had more room.
@@ -71,6 +72,14 @@ class Placement(models.Model):
     group_id = models.UUIDField(_("group"), null=True, blank=True)
     decision_id = models.UUIDField(_("decision"))
     based_on = models.UUIDField(_("recommendation"), null=True, blank=True)
+    replaces = models.ForeignKey(
+        "self",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="replacements",
+        verbose_name=_("takes the place of"),
+    )
     priority = models.IntegerField(_("priority"), default=0)
     ttl_seconds = models.PositiveIntegerField(_("time to live (s)"), default=600)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)

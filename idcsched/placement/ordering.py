@@ -33,9 +33,9 @@ DECISIONS = 10
 class NoFeasible(Conflict):
     """Nothing fits, or concurrent orders took all that fitted; carries the last decision."""
 
-    def __init__(self, code: str, detail: Message, made: MadeDecision) -> None:
+    def __init__(self, code: str, detail: Message, made: MadeDecision, **params: Any) -> None:
         self.decision = made.answer
-        super().__init__(code, detail, summary=self.decision.summary)
+        super().__init__(code, detail, summary=self.decision.summary, **params)
 
     @property
     def extra(self) -> Mapping[str, Any]:

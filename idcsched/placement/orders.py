@@ -26,7 +26,7 @@ BUSINESS = "business"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A request to be placed for a tenant, before any decision."""
+    """A request to be placed for a tenant, before any decision; `replaces`: the placement that it moves, if any."""
 
     request: Request
     tenant: Tenant
@@ -34,6 +34,7 @@ class Order:
     action: Action
     based_on: UUID | None = None
     group_id: UUID | None = None
+    replaces: UUID | None = None
 
     @property
     def business(self) -> str:

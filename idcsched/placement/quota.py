@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 from django.db import InterfaceError, OperationalError, connection
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
@@ -25,7 +25,7 @@ from idcsched.scheduling.schedule import MadeDecision, Scheduled, decide_request
 from idcsched.scheduling.unknown_names import looks_up_names
 
 from .callbacks import callback_host_check
-from .lifecycle import HOLDING
+from .lifecycle import HOLDING, State
 from .models import Placement
 
 __all__ = [
@@ -72,8 +72,13 @@ def has_quota(tenant: Tenant) -> bool:
 
 
 def tenant_use(tenant: str, *, but: Iterable[UUID] = ()) -> Use:
-    """Return what the tenant's placements hold now, without those in `but`; waiting placements hold nothing."""
-    holding = Placement.objects.filter(tenant__code=tenant, state__in=sorted(HOLDING)).exclude(pk__in=list(but))
+    """Return what the tenant's placements hold now, without those in `but`; waiting placements hold nothing.
+
+    What is being moved counts once, where it still stands.
+    """
+    moving = Q(state=State.RESERVED, replaces__state__in=sorted(HOLDING))
+    holding = Placement.objects.filter(tenant__code=tenant, state__in=sorted(HOLDING))
+    holding = holding.exclude(pk__in=list(but)).exclude(moving)
     sums = holding.aggregate(bandwidth=Sum("bandwidth_mbps"), machines=Sum("machine_count"))
     return Use(bandwidth_mbps=round(sums["bandwidth"] or 0.0, DECIMALS), machines=sums["machines"] or 0)
 

@@ -242,6 +242,7 @@ def _placement(order: Order, made: MadeDecision) -> Placement:
         business=order.business,
         decision_id=UUID(made.scheduled.decision_id),
         based_on=order.based_on,
+        replaces_id=order.replaces,
         priority=order.priority,
         ttl_seconds=int(order.ttl.total_seconds()),
         callback_url=order.request.callback_url or "",
@@ -279,8 +280,8 @@ def _start(takes: Sequence[Take], placements: Sequence[Placement]) -> None:
 
 
 def _quotas_respect(rows: _Rows) -> None:
-    """Raise Conflict `quota_exceeded` if with these takes a tenant holds more than its quota."""
-    limited = [take.order for take in rows.takes if has_quota(take.order.tenant)]
+    """Raise Conflict `quota_exceeded` if with these takes a tenant holds more than its quota; a move holds no more."""
+    limited = [take.order for take in rows.takes if has_quota(take.order.tenant) and take.order.replaces is None]
     for code in sorted({order.tenant.code for order in limited}):
         need = sum((order.use for order in limited if order.tenant.code == code), NOTHING)
         quota_respected(code, need, placements=rows.placement_ids)

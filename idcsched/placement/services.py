@@ -5,6 +5,7 @@ from .committing import placement_commit
 from .delivering import callbacks_announce, deliveries_prune, delivery_resend, placement_deliver
 from .fallback import placement_retry, placement_try_next_idc, placements_reconcile
 from .machine_worker import machine_tend, machines_announce
+from .moving import Destination, placement_move
 from .ordering import placement_order
 from .provider_messages import machine_changed
 from .provider_rows import provider_create, provider_delete, provider_update
@@ -19,6 +20,7 @@ from .transitions import (
 from .waiting import waiting_try
 
 __all__ = [
+    "Destination",
     "batch_answer",
     "callbacks_announce",
     "deliveries_prune",
@@ -31,6 +33,7 @@ __all__ = [
     "placement_confirm",
     "placement_deliver",
     "placement_give_up",
+    "placement_move",
     "placement_order",
     "placement_provision",
     "placement_release",

@@ -35,11 +35,18 @@ __all__ = [
 
 @write()
 def placement_confirm(*, placement: Placement) -> Placement:
-    """Note that the client has started the machines itself; raises Conflict `invalid_transition`, also once expired."""
+    """Note that the client has started the machines itself; the placement that this one replaces is released.
+
+    Raises Conflict `invalid_transition`, also once expired.
+    """
     locked, now = placement_locked(placement.pk), timezone.now()
     next_state(State.EXPIRED if _overdue(locked, now) else locked.state, Move.CONFIRM)
     advance(locked, Move.CONFIRM, expires_at=None, held_back="")
     claims_fade_begin(placement=locked.pk, since=now)
+    if locked.replaces_id is not None:
+        old = placement_locked(locked.replaces_id)
+        if old.state == State.ACTIVE:  # else it was released already
+            _released(old, replaced_by=str(locked.pk))
     return locked
 
 
@@ -64,13 +71,7 @@ def placement_release(*, placement: Placement) -> Placement:
     Raises Conflict `invalid_transition`.
     """
     locked = placement_locked(placement.pk)
-    holding = locked.state in HOLDING
-    advance(locked, Move.RELEASE, expires_at=None, held_back="")
-    if locked.state == State.RELEASING:
-        machines_remove(locked, timezone.now())
-        settle(locked)
-    elif holding:
-        capacity_given_back(locked)
+    _released(locked)
     return locked
 
 
@@ -113,6 +114,16 @@ def _expire(placement_id: UUID, now: datetime) -> bool:
     if holding:
         capacity_given_back(locked)
     return True
+
+
+def _released(locked: Placement, **detail: str) -> None:
+    holding = locked.state in HOLDING
+    advance(locked, Move.RELEASE, detail=detail, expires_at=None, held_back="")
+    if locked.state == State.RELEASING:
+        machines_remove(locked, timezone.now())
+        settle(locked)
+    elif holding:
+        capacity_given_back(locked)
 
 
 def _overdue(placement: Placement, now: datetime) -> bool:

@@ -6,7 +6,7 @@ one, in any sequence, each before its old place is given up.
 """
 
 import heapq
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -42,7 +42,7 @@ from idcsched.scheduling.schedule import labels_of, profile_of
 from .optimum import Problem, Status, bill_of, bills_by_line, solve
 from .problem import MOST_OPTIONS, Options, Pick, Plannable, options_of, price_known, problem_of
 
-__all__ = ["LEAST", "LineChange", "Move", "Place", "Rearrangement", "rearrangement"]
+__all__ = ["LEAST", "LineChange", "Move", "Place", "Rearrangement", "rearrangement", "saving"]
 
 LEAST: Final = 1.0
 """What a move must save a month, in the installation's currency."""
@@ -191,17 +191,40 @@ def rearrangement(
     )
 
 
+def saving(
+    placement: Placement, idc: str, lines: Sequence[str] | None, picture: LiveState, now: datetime
+) -> float | None:
+    """Return what the bills of a month fall by if this placement alone moves there; None: that can't be told.
+
+    Without `lines`, those of the IDC count on which it would be cheapest.
+    """
+    decided = _decided(list(_standing([placement], picture)), picture.snapshot, now, frozenset())
+    if not decided:
+        return None
+    plannable = _plannable(decided, picture.snapshot)
+    bills = [
+        bill_of(plannable.problem, np.array([option]))
+        for option, place in enumerate(plannable.places)
+        if place.idc == idc and (lines is None or set(place.lines or ()) == set(lines))
+    ]
+    return bill_of(plannable.problem, plannable.start) - min(bills) if bills else None
+
+
 def _holding_bandwidth() -> Iterator[Placement]:
-    """Yield the placements that hold bandwidth and are not about to give it back."""
+    """Yield the placements that hold bandwidth, and are neither about to give it back nor being moved."""
     rows = Placement.objects.filter(state__in=sorted(HOLDING - {State.RELEASING}), bandwidth_mbps__gt=0)
+    rows = rows.exclude(state=State.RESERVED, replaces__isnull=False).exclude(replacements__state=State.RESERVED)
     yield from rows.select_related("tenant", "idc").order_by("id").iterator(chunk_size=500)
 
 
 def _standing(placements: Sequence[Placement], picture: LiveState) -> Iterator[_Standing]:
-    """Yield the placements with what they hold; without those whose request can't be decided or was for several IDCs,
-    and those that stand where the snapshot has no IDC or line."""
+    """Yield the placements with what they hold, without those whose request can't be decided, parts of an order over
+    several IDCs, which share a decision, and those that stand where the snapshot has no IDC or line."""
+    made_together = Counter([placement.decision_id for placement in placements])
     claims: dict[UUID, list[Any]] = defaultdict(list)
     open_claims = LedgerClaim.objects.filter(released_at=None).order_by("id")
+    if len(placements) == 1:
+        open_claims = open_claims.filter(placement=placements[0].pk)
     for owner, *claim in open_claims.values_list(
         "placement", "holding__idc__code", "holding__resource", "holding__line__code", "amount", "remaining"
     ).iterator():
@@ -214,7 +237,7 @@ def _standing(placements: Sequence[Placement], picture: LiveState) -> Iterator[_
             continue
         labels = labels_of(request, placement.tenant.code)
         found = _held(placement, claims[placement.pk], request, labels, picture.snapshot)
-        if found is not None and request.spread is None:
+        if found is not None and made_together[placement.decision_id] == 1:
             stock, held = found
             yield _Standing(
                 placement=placement,

@@ -172,3 +172,52 @@ def test_the_latest_thirty_are_kept(portal: Api, capsys: pytest.CaptureFixture[s
     assert told.startswith("1 placements hold bandwidth, 0 of them were left out.")
     assert "roomy/ct -> cheap/ct" in told
     assert "cheap/ct: a commit of 700 Mbps, 400 would do and save 3,000" in told
+
+
+def advised(portal: Api, api: Callable[..., Api]) -> tuple[str, dict[str, Any]]:
+    """A placement that runs, and what its move is asked for with, as the advice has it."""
+    made = placed(portal, request_id="o-1")
+    portal.post(f"/placements/{made['id']}/confirm/", {}, status=200)
+    (move,) = shown(api)["moves"]
+    return f"/placements/{move['placement']}/", {**move["to"], "saves_at_least": move["saves"]}
+
+
+def test_a_move_is_carried_out(portal: Api, api: Callable[..., Api]) -> None:
+    """The new place is held beside the old one; when it is confirmed, the old one is given back."""
+    old, asked = advised(portal, api)
+    new = portal.post(f"{old}move/", asked, status=201)
+    assert (new["state"], new["idc"], new["replaces"], new["request_id"]) == ("reserved", "cheap", old[12:-1], "o-1")
+    assert portal.get(old)["state"] == "active"
+    assert portal.get(f"/placements/?replaces={old[12:-1]}")["results"][0]["id"] == new["id"]
+    assert portal.refused("POST", f"{old}move/", asked, status=409) == ("move_underway", [])
+    assert portal.post(f"/placements/{new['id']}/confirm/", {}, status=200)["state"] == "active"
+    assert portal.get(old)["state"] == "released"
+    assert shown(api)["moves"] == []
+
+
+def test_what_changed_since_the_advice_refuses_the_move(portal: Api, api: Callable[..., Api]) -> None:
+    old, asked = advised(portal, api)
+    line = Line.objects.get(idc__code="cheap")
+    api().call("PATCH", f"/lines/{line.pk}/", {"price_per_mbps": 25}, status=200)
+    problem = portal.post(f"{old}move/", asked, status=409)
+    assert (problem["code"], problem["detail"]) == ("saves_less", "it would save 500.00 a month, not 2,000.00")
+    taint_create(idc="cheap", key="k")
+    problem = portal.post(f"{old}move/", asked, status=409)
+    assert (problem["code"], problem["detail"]) == (
+        "saves_less",
+        "what it would save is not known: it may not go there, or a bill is not known",
+    )
+    problem = portal.post(f"{old}move/", {"idc": "cheap"}, status=409)
+    assert (problem["code"], problem["detail"]) == (
+        "move_does_not_fit",
+        "cheap does not fit: untolerated taint k:NoSchedule",
+    )
+    assert problem["decision"]["result"] == "unschedulable"
+
+
+def test_who_may_move_what(portal: Api, api: Callable[..., Api]) -> None:
+    old, asked = advised(portal, api)
+    assert api("viewer").call("POST", f"{old}move/", asked, status=403)
+    assert portal.call("POST", f"{old}move/", {"idc": "cheap", "where": 1}, status=400)
+    stranger = user_create(username="stranger", role="portal", tenant=tenant_create(code="other"))
+    assert speaking(token_issue(user=stranger, name="t").text).call("POST", f"{old}move/", asked, status=404)

@@ -103,6 +103,7 @@ ELSEWHERE = {
     "/api/v1/advice/moves/",
     "/api/v1/tokens/{id}/rotate/",
     "/api/v1/placements/{id}/give_up/",
+    "/api/v1/placements/{id}/move/",
     "/api/v1/providers/{code}/outcomes/",
 }
 """They need something in a certain state; that their bodies are taken is tested where that is."""

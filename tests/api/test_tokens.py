@@ -57,6 +57,13 @@ def test_rotating_without_an_overlap_ends_the_old_one_at_once(admin: Api, shop: 
     assert with_token(new["token"]).get("/me/")
 
 
+@pytest.mark.parametrize("body", [False, 0, [], ""], ids=repr)
+def test_what_is_no_rotation_rotates_nothing(admin: Api, shop: User, body: Any) -> None:
+    made = admin.post("/tokens/", {"user": "portal", "name": "orders"}, status=201)
+    admin.post(f"/tokens/{made['id']}/rotate/", body, status=400)
+    assert ApiToken.objects.filter(name="orders").count() == 1
+
+
 def test_rotating_keeps_what_it_is(admin: Api, shop: User) -> None:
     ends = timezone.now() + timedelta(days=9)
     issued = token_issue(user=shop, name="n", read_only=True, allowed_networks=["127.0.0.0/8"], expires_at=ends)

@@ -156,7 +156,7 @@ def _there(case: Any) -> dict[str, Any]:
         return {name: _made("schedule", FUZZING["order"], "id")}
     if takes_away and resource in SPARE:
         return {name: _made(resource, SPARE[resource](f"spare-{chance.randrange(10**9)}"), IDS[resource])}
-    found = _all("lines" if resource == "bandwidth" else resource)
+    found = _all({"bandwidth": "lines", "advice": "placements"}.get(resource, resource))
     if not found or (takes_away and len(found) <= SPARED):
         return {}
     return {name: chance.choice(found), **dict.fromkeys(more, 1)}

@@ -81,13 +81,13 @@ def test_when_make_is_killed_nothing_is_left(demo: Installation) -> None:
 
 
 @pytest.mark.long
-def test_what_a_killed_run_left_is_stopped_by_the_next(demo: Installation) -> None:
+def test_what_a_killed_run_left_does_not_hinder_the_next(demo: Installation) -> None:
     with made(demo):
         web = [pid for pid in demo.processes() if b"granian" in command(pid)]
         for pid in (supervisor(demo), min(web)):
-            os.kill(pid, signal.SIGKILL)  # the web server's own worker is now an orphan and holds the port
-    with made(demo) as run:
-        assert "A previous run was killed" in said(run)
+            os.kill(pid, signal.SIGKILL)  # the web server's own worker is an orphan for a while, and holds the port
+    with made(demo):
+        assert not set(web) & set(demo.processes())
 
 
 @pytest.mark.long

@@ -24,8 +24,10 @@ from idcsched.inventory.services import idc_create, isp_create, region_create, t
 from idcsched.ledger.keeping import Kept as KeptRoom
 from idcsched.ledger.taking import claims_fade, claims_fade_begin
 from idcsched.placement.models import Placement
+from idcsched.placement.moving import Destination, placement_move
 from idcsched.placement.ordering import placement_order
-from idcsched.planning.moves import Move, Rearrangement, rearrangement
+from idcsched.placement.transitions import placement_confirm
+from idcsched.planning.moves import Move, Rearrangement, rearrangement, saving
 from idcsched.scheduling.live import LiveState, live
 from idcsched.scheduling.models import Profile
 from idcsched.scheduling.services import profile_create
@@ -341,18 +343,56 @@ def test_the_profile_of_the_tenant_decides() -> None:
 
 
 def test_those_of_which_nothing_can_be_said_are_left_out() -> None:
-    """One names a profile that is gone, one has a request that nobody can read, one was spread, one moves."""
+    """One names a profile that is gone, one has a request that nobody can read, two are of one order; one moves."""
     idc("here")
     idc("there", {"price_per_mbps": 10})
-    gone, unreadable, spread, _well = (stand() for _ in range(4))
-    for placed, change in (
-        (gone, {"profile": "gone"}),
-        (unreadable, {"machines": "many"}),
-        (spread, {"spread": {"max_per_idc": 1}}),
-    ):
+    gone, unreadable, _well = (stand() for _ in range(3))
+    for placed, change in ((gone, {"profile": "gone"}), (unreadable, {"machines": "many"})):
         Placement.objects.filter(pk=placed.pk).update(request={**placed.request, **change})
+    stand("there", machines=[{"count": 2, "bandwidth_mbps": 100}], planned=None, spread={"max_per_idc": 1})
     result = found()
-    assert (result.placements, result.left_out, len(result.moves)) == (4, 3, 1)
+    assert (result.placements, result.left_out, len(result.moves)) == (5, 4, 1)
+
+
+def test_what_is_being_moved_is_not_looked_at() -> None:
+    """Neither the placement nor the place that is held for it; once it has moved it is one like the others."""
+    idc("here")
+    idc("there", {"price_per_mbps": 10})
+    placed = placement_confirm(placement=stand())
+    to = Destination(idc="there")
+    new = placement_move(placement=placed, destination=to, principal=PORTAL, http_request_id="http-2")
+    assert found().placements == 0
+    placement_confirm(placement=new)
+    assert (found().placements, found().moves) == (1, ())
+
+
+def saved(placed: Placement, where: str = "there", lines: tuple[str, ...] | None = None) -> float | None:
+    return saving(placed, where, lines, picture(), timezone.now())
+
+
+def test_what_one_move_saves_now() -> None:
+    """What the advice says of it, and less where the price has risen since."""
+    idc("here")
+    idc("there", {"price_per_mbps": 10}, {"code": "dear", "price_per_mbps": 40})
+    placed = stand()
+    (move,) = found().moves
+    assert saved(placed) == pytest.approx(move.saves)
+    assert saved(placed) == saved(placed, lines=("ct",)) == pytest.approx(2000.0)
+    assert saved(placed, lines=("dear",)) == pytest.approx(-1000.0)
+    Line.objects.filter(idc__code="there", code="ct").update(price_per_mbps=25)
+    assert saved(placed, lines=("ct",)) == pytest.approx(500.0)
+
+
+def test_what_a_move_saves_is_not_known_where_it_may_not_go() -> None:
+    idc("here")
+    idc("there", {"price_per_mbps": 10}, status="draining")
+    idc("unpriced", {"price_per_mbps": None})
+    placed = stand()
+    assert saved(placed) is None
+    assert saved(placed, "unpriced") is None
+    assert saved(placed, "nowhere") is None
+    Placement.objects.filter(pk=placed.pk).update(request={"machines": "many"})
+    assert saved(Placement.objects.get(pk=placed.pk)) is None
     assert not Profile.objects.filter(code="gone").exists()
 
 

@@ -361,6 +361,10 @@ def two_ways_to_a_placement(reader: Reader) -> None:
     ordered, committed = reader.curl(**{"…": recommended["commit_token"]})
     assert (ordered["state"], ordered["request_id"]) == ("reserved", "order-8812")
     assert (committed["state"], committed["idc"]) == ("reserved", recommended["idc"]["code"])
+    goal = next(found["idc"] for found in recommended["candidates"] if found["idc"] != committed["idc"])
+    reader.known["ID"] = portal(reader).post(f"/placements/{committed['id']}/confirm/", {}, status=200)["id"]
+    (moved,) = reader.curl(**{"sz-ct-01": goal, '"lines": ["ct"], "saves_at_least": 1000, ': ""})
+    assert (moved["state"], moved["idc"], moved["replaces"]) == ("reserved", goal, committed["id"])
 
 
 @story_of("docs/profiles.md")

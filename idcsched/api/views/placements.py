@@ -26,7 +26,7 @@ from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
 from idcsched.audit.edits import change_locked
 from idcsched.framework.decoding import decode_json
-from idcsched.framework.errors import NotFound
+from idcsched.framework.errors import Conflict, NotFound
 from idcsched.framework.messages import _
 from idcsched.inventory.scope import scope_check
 from idcsched.placement import services
@@ -42,6 +42,8 @@ from idcsched.placement.documents import (
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.models import Placement
 from idcsched.placement.selectors import PlacementTotals, placements_totals, placements_visible
+from idcsched.planning.moves import saving
+from idcsched.scheduling.live import live
 from idcsched.scheduling.recommendation import LONGEST_TOKEN
 
 __all__ = ["PlacementViewSet", "ordered_response", "status_of_order"]
@@ -84,6 +86,7 @@ EXAMPLE = {
     "action": "provision",
     "held_back": None,
     "based_on": None,
+    "replaces": None,
     "priority": 0,
     "callback_url": "https://portal.example.com/placements",
 }
@@ -120,7 +123,7 @@ class PlacementFilters(FilterSet):
     class Meta:
         model = Placement
         columns = (
-            *("id", "state", "request_id", "group_id", "decision_id", "actor", "needs_attention"),
+            *("id", "state", "request_id", "group_id", "decision_id", "replaces", "actor", "needs_attention"),
             *("machine_count", "bandwidth_mbps", "bill_per_month", "priority"),
             *("created_at", "changed_at", "expires_at"),
         )
@@ -226,6 +229,26 @@ class PlacementViewSet(ReadOnlyResource):
         scope_check(principal_of_request(request), self.get_object().idc)
         return self._move(partial(services.placement_give_up, reason=reason))
 
+    @extend_schema(
+        request=services.Destination,
+        responses={201: PlacementDocument},
+        examples=[example("To a cheaper line", {"idc": "sz-ct-01", "lines": ["ct"], "saves_at_least": 1000})],
+    )
+    @action(detail=True, methods=["post"])
+    def move(self, request: Request, id: str) -> HttpResponse:
+        """Reserve another place for it. When the new placement is confirmed, this one is released."""
+        placement = self.get_object()
+        destination = decode_json(body_bytes(request), services.Destination)
+        with caller_origin(request):
+            _saving_check(placement, destination)
+            moved = services.placement_move(
+                placement=placement,
+                destination=destination,
+                principal=principal_of_request(request),
+                http_request_id=request_id_of(request),
+            )
+        return ordered_response(moved, status.HTTP_201_CREATED)
+
     def _move(self, service: Any, status: int = status.HTTP_200_OK) -> HttpResponse:
         placement = self.get_object()
         with caller_origin(self.request):
@@ -242,6 +265,19 @@ class PlacementViewSet(ReadOnlyResource):
         placement: Placement = self.get_object()
         if_match_check(self.request, map(_versioned, placement_documents([placement])), pointers=[""])
         return placement
+
+
+def _saving_check(placement: Placement, destination: services.Destination) -> None:
+    """Raise Conflict `saves_less` where the move would not save what the caller wants it to save."""
+    if (wanted := destination.saves_at_least) is None:
+        return
+    saves = saving(placement, destination.idc, destination.lines, live.current(), timezone.now())
+    if saves is None:
+        raise Conflict("saves_less", _("what it would save is not known: it may not go there, or a bill is not known"))
+    if saves < wanted:
+        raise Conflict(
+            "saves_less", _("it would save {saves:,.2f} a month, not {wanted:,.2f}"), saves=saves, wanted=wanted
+        )
 
 
 def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -> HttpResponse:

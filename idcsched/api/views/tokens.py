@@ -15,12 +15,13 @@ from rest_framework.response import Response
 from idcsched.accounts import services
 from idcsched.accounts.models import ApiToken
 from idcsched.accounts.services import IssuedToken
+from idcsched.api.bodies import body_bytes
 from idcsched.api.examples import example
 from idcsched.api.fields import NameOf, TextsField
 from idcsched.api.filtering import FilterSet
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import CodeOf, Resource, StrictModelSerializer
-from idcsched.framework.decoding import convert
+from idcsched.framework.decoding import decode_json
 
 __all__ = ["TokenViewSet"]
 
@@ -128,7 +129,8 @@ class TokenViewSet(Resource):
     @action(detail=True, methods=["post"])
     def rotate(self, request: Request, id: str) -> Response:
         """Create a token like this one, which stays valid beside it for a while, so that programs can change over."""
-        rotation, principal = convert(request.data or {}, Rotation), principal_of_request(request)
+        rotation = decode_json(body_bytes(request, absent=b"{}"), Rotation)
+        principal = principal_of_request(request)
         issued = self.edited_object(
             lambda token: services.token_rotate(
                 token=token,

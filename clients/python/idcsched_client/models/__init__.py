@@ -8,6 +8,7 @@ from .candidate_scores import CandidateScores
 from .client import Client
 from .commit_request import CommitRequest
 from .commit_request_action_type_0 import CommitRequestActionType0
+from .destination_request import DestinationRequest
 from .earlier_group import EarlierGroup
 from .event_document import EventDocument
 from .event_document_detail import EventDocumentDetail
@@ -110,6 +111,7 @@ __all__ = (
     "Client",
     "CommitRequest",
     "CommitRequestActionType0",
+    "DestinationRequest",
     "EarlierGroup",
     "EventDocument",
     "EventDocumentDetail",

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="PlacementDocument")
 @_attrs_define
 class PlacementDocument:
     """An order with the capacity that it holds. `held_back`: why a plugin's `permit` keeps it reserved; `bill`: what it
-    adds to the bandwidth bill of a month, as it was decided.
+    adds to the bandwidth bill of a month, as it was decided; `replaces`: the placement that is released when this is
+    confirmed.
 
         Attributes:
             id (str):
@@ -43,6 +44,7 @@ class PlacementDocument:
             action (str):
             held_back (None | str):
             based_on (None | str):
+            replaces (None | str):
             priority (int):
             callback_url (None | str):
             bill_unknown (str | Unset):
@@ -67,6 +69,7 @@ class PlacementDocument:
     action: str
     held_back: None | str
     based_on: None | str
+    replaces: None | str
     priority: int
     callback_url: None | str
     bill_unknown: str | Unset = UNSET
@@ -133,6 +136,9 @@ class PlacementDocument:
         based_on: None | str
         based_on = self.based_on
 
+        replaces: None | str
+        replaces = self.replaces
+
         priority = self.priority
 
         callback_url: None | str
@@ -163,6 +169,7 @@ class PlacementDocument:
                 "action": action,
                 "held_back": held_back,
                 "based_on": based_on,
+                "replaces": replaces,
                 "priority": priority,
                 "callback_url": callback_url,
             }
@@ -281,6 +288,13 @@ class PlacementDocument:
 
         based_on = _parse_based_on(d.pop("based_on"))
 
+        def _parse_replaces(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        replaces = _parse_replaces(d.pop("replaces"))
+
         priority = d.pop("priority")
 
         def _parse_callback_url(data: object) -> None | str:
@@ -312,6 +326,7 @@ class PlacementDocument:
             action=action,
             held_back=held_back,
             based_on=based_on,
+            replaces=replaces,
             priority=priority,
             callback_url=callback_url,
             bill_unknown=bill_unknown,

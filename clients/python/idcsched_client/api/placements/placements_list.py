@@ -58,6 +58,9 @@ def _get_kwargs(
     q: str | Unset = UNSET,
     region: list[str] | Unset = UNSET,
     region_n: list[str] | Unset = UNSET,
+    replaces: list[str] | Unset = UNSET,
+    replaces_ic: list[str] | Unset = UNSET,
+    replaces_n: list[str] | Unset = UNSET,
     request_id: list[str] | Unset = UNSET,
     request_id_ic: list[str] | Unset = UNSET,
     request_id_n: list[str] | Unset = UNSET,
@@ -286,6 +289,24 @@ def _get_kwargs(
 
     params["region__n"] = json_region_n
 
+    json_replaces: list[str] | Unset = UNSET
+    if not isinstance(replaces, Unset):
+        json_replaces = replaces
+
+    params["replaces"] = json_replaces
+
+    json_replaces_ic: list[str] | Unset = UNSET
+    if not isinstance(replaces_ic, Unset):
+        json_replaces_ic = replaces_ic
+
+    params["replaces__ic"] = json_replaces_ic
+
+    json_replaces_n: list[str] | Unset = UNSET
+    if not isinstance(replaces_n, Unset):
+        json_replaces_n = replaces_n
+
+    params["replaces__n"] = json_replaces_n
+
     json_request_id: list[str] | Unset = UNSET
     if not isinstance(request_id, Unset):
         json_request_id = request_id
@@ -451,6 +472,9 @@ def sync_detailed(
     q: str | Unset = UNSET,
     region: list[str] | Unset = UNSET,
     region_n: list[str] | Unset = UNSET,
+    replaces: list[str] | Unset = UNSET,
+    replaces_ic: list[str] | Unset = UNSET,
+    replaces_n: list[str] | Unset = UNSET,
     request_id: list[str] | Unset = UNSET,
     request_id_ic: list[str] | Unset = UNSET,
     request_id_n: list[str] | Unset = UNSET,
@@ -507,6 +531,9 @@ def sync_detailed(
         q (str | Unset):
         region (list[str] | Unset):
         region_n (list[str] | Unset):
+        replaces (list[str] | Unset):
+        replaces_ic (list[str] | Unset):
+        replaces_n (list[str] | Unset):
         request_id (list[str] | Unset):
         request_id_ic (list[str] | Unset):
         request_id_n (list[str] | Unset):
@@ -567,6 +594,9 @@ def sync_detailed(
         q=q,
         region=region,
         region_n=region_n,
+        replaces=replaces,
+        replaces_ic=replaces_ic,
+        replaces_n=replaces_n,
         request_id=request_id,
         request_id_ic=request_id_ic,
         request_id_n=request_id_n,
@@ -629,6 +659,9 @@ def sync(
     q: str | Unset = UNSET,
     region: list[str] | Unset = UNSET,
     region_n: list[str] | Unset = UNSET,
+    replaces: list[str] | Unset = UNSET,
+    replaces_ic: list[str] | Unset = UNSET,
+    replaces_n: list[str] | Unset = UNSET,
     request_id: list[str] | Unset = UNSET,
     request_id_ic: list[str] | Unset = UNSET,
     request_id_n: list[str] | Unset = UNSET,
@@ -685,6 +718,9 @@ def sync(
         q (str | Unset):
         region (list[str] | Unset):
         region_n (list[str] | Unset):
+        replaces (list[str] | Unset):
+        replaces_ic (list[str] | Unset):
+        replaces_n (list[str] | Unset):
         request_id (list[str] | Unset):
         request_id_ic (list[str] | Unset):
         request_id_n (list[str] | Unset):
@@ -746,6 +782,9 @@ def sync(
         q=q,
         region=region,
         region_n=region_n,
+        replaces=replaces,
+        replaces_ic=replaces_ic,
+        replaces_n=replaces_n,
         request_id=request_id,
         request_id_ic=request_id_ic,
         request_id_n=request_id_n,
@@ -802,6 +841,9 @@ async def asyncio_detailed(
     q: str | Unset = UNSET,
     region: list[str] | Unset = UNSET,
     region_n: list[str] | Unset = UNSET,
+    replaces: list[str] | Unset = UNSET,
+    replaces_ic: list[str] | Unset = UNSET,
+    replaces_n: list[str] | Unset = UNSET,
     request_id: list[str] | Unset = UNSET,
     request_id_ic: list[str] | Unset = UNSET,
     request_id_n: list[str] | Unset = UNSET,
@@ -858,6 +900,9 @@ async def asyncio_detailed(
         q (str | Unset):
         region (list[str] | Unset):
         region_n (list[str] | Unset):
+        replaces (list[str] | Unset):
+        replaces_ic (list[str] | Unset):
+        replaces_n (list[str] | Unset):
         request_id (list[str] | Unset):
         request_id_ic (list[str] | Unset):
         request_id_n (list[str] | Unset):
@@ -918,6 +963,9 @@ async def asyncio_detailed(
         q=q,
         region=region,
         region_n=region_n,
+        replaces=replaces,
+        replaces_ic=replaces_ic,
+        replaces_n=replaces_n,
         request_id=request_id,
         request_id_ic=request_id_ic,
         request_id_n=request_id_n,
@@ -978,6 +1026,9 @@ async def asyncio(
     q: str | Unset = UNSET,
     region: list[str] | Unset = UNSET,
     region_n: list[str] | Unset = UNSET,
+    replaces: list[str] | Unset = UNSET,
+    replaces_ic: list[str] | Unset = UNSET,
+    replaces_n: list[str] | Unset = UNSET,
     request_id: list[str] | Unset = UNSET,
     request_id_ic: list[str] | Unset = UNSET,
     request_id_n: list[str] | Unset = UNSET,
@@ -1034,6 +1085,9 @@ async def asyncio(
         q (str | Unset):
         region (list[str] | Unset):
         region_n (list[str] | Unset):
+        replaces (list[str] | Unset):
+        replaces_ic (list[str] | Unset):
+        replaces_n (list[str] | Unset):
         request_id (list[str] | Unset):
         request_id_ic (list[str] | Unset):
         request_id_n (list[str] | Unset):
@@ -1096,6 +1150,9 @@ async def asyncio(
             q=q,
             region=region,
             region_n=region_n,
+            replaces=replaces,
+            replaces_ic=replaces_ic,
+            replaces_n=replaces_n,
             request_id=request_id,
             request_id_ic=request_id_ic,
             request_id_n=request_id_n,
