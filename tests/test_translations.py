@@ -105,6 +105,12 @@ def test_the_catalogue_holds_exactly_what_the_source_says(tmp_path: Path) -> Non
     assert {entry.msgid for entry in entries()} == collected(tmp_path), RUN
 
 
+def test_no_mark_has_another_name() -> None:
+    """Texts that are marked by an alias of `_` are not collected."""
+    sources = [file for package in PACKAGES for file in (settings.BASE_DIR / package).rglob("*.py")]
+    assert not [str(file) for file in sources if re.search(r"\b_ as \w", file.read_text(encoding="utf-8"))]
+
+
 @needs_gettext
 def test_what_unfold_says_is_translated(tmp_path: Path) -> None:
     shutil.copytree(UNFOLD, tmp_path, dirs_exist_ok=True)

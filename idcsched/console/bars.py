@@ -90,6 +90,10 @@ class Bars:
     legend: tuple[tuple[str, str], ...]
 
     @property
+    def marked(self) -> bool:
+        return any(row.marks for row in self.rows)
+
+    @property
     def first(self) -> tuple[Row, ...]:
         return self.rows[:BARS]
 

@@ -79,7 +79,12 @@ def decision(request: HttpRequest, id: UUID) -> HttpResponse:
         "decision": row,
         "answer": answer,
         "order": order_words(row.request, state.snapshot),
-        "try_address": try_address(row.request, row.profile),
+        "try_address": try_address(
+            row.request,
+            row.profile,
+            tenant=row.tenant.code if row.tenant and principal_of_page(request).all_tenants else "",
+            decision=row.pk,
+        ),
         "paragraphs": why(whole, result.lens),
         "not_kept": found.not_kept,
         "ranked": result,

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
@@ -66,7 +68,7 @@ def idc(request: HttpRequest, code: str) -> HttpResponse:
     if request.method == "POST":
         if (done := _lifted(request, row)) is not None:
             messages.success(request, done)
-            return HttpResponseRedirect(f"{request.path}#taints-title")
+            return HttpResponseRedirect(request.path)
         status = HTTPStatus.CONFLICT
     return _page(request, principal, row, status)
 
@@ -105,7 +107,18 @@ def _lifted(request: HttpRequest, row: Idc) -> str | None:
     except IdcschedError as error:
         messages.error(request, explained(error))
         return None
-    return _("It was lifted already.") if taint is None else _("Lifted: %(taint)s.") % {"taint": taint}
+    if taint is None:
+        return _("It was lifted already.")
+    done = _("Lifted: %(taint)s.") % {"taint": taint}
+    return format_html('{} <a class="link" href="{}">{}</a>', done, _again(taint), _("Taint again…"))
+
+
+def _again(taint: Taint) -> str:
+    """Return the address of the form that is filled in with a taint that was lifted."""
+    window = (("starts", taint.starts_at), ("ends", taint.ends_at))
+    filled = {name: at.isoformat() for name, at in window if at is not None}
+    filled |= {name: text for name in ("key", "value", "effect", "reason") if (text := getattr(taint, name))}
+    return reverse("console:taint_idc", args=[taint.idc.code], query=filled)
 
 
 def _writer(request: HttpRequest) -> Principal:

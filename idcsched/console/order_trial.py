@@ -18,7 +18,6 @@ from django.views.decorators.http import require_http_methods
 
 from idcsched.framework.errors import Conflict, IdcschedError
 from idcsched.framework.explain import page_of_list
-from idcsched.framework.messages import _ as template
 from idcsched.framework.request import Request
 from idcsched.language.wording import explained, say
 from idcsched.placement.quota import recommendation_try
@@ -32,7 +31,7 @@ from idcsched.scheduling.why import why
 
 from .bars import BARS
 from .decision import lens_of, numbers_of
-from .order_words import order_words
+from .order_words import NO_SUCH, WINS_BELOW, WINS_FROM, order_words
 from .pages import console_origin, page, principal_of_page, shown
 from .ranked import Ranked, ranked
 from .rejections import Miss, nearest_first
@@ -43,7 +42,6 @@ __all__ = ["order_try"]
 MOST_REJECTED: Final = 50
 MOST_COMPARED: Final = 1000
 """The last rank of an IDC that is compared with its rank without what the page changes."""
-WINS_FROM, WINS_BELOW = template("{idc} wins from {weight}"), template("{idc} wins below {weight}")
 REFERENCE: Final = "console"
 """Decides ties of orders without a number: the same ones at every change of the form."""
 
@@ -238,7 +236,7 @@ def _draft(code: str, weights: Mapping[str, float], message: str) -> tuple[Profi
     """Add a revision with these weights to the profile, which stays as it is in force."""
     profile = Profile.objects.select_related("active").filter(code=code).first()
     if profile is None or profile.active is None:
-        raise Conflict("not_found", template("there is no such {kind} any more"), kind="profile")
+        raise Conflict("not_found", NO_SUCH, kind="profile")
     entries = [
         {**entry, "weight": weights[entry["name"]]} if entry["name"] in weights else entry
         for entry in profile.active.body["plugins"]

@@ -12,7 +12,15 @@ from idcsched.framework.snapshot import Snapshot
 from idcsched.language.figures import figure_text
 from idcsched.language.wording import say
 
-__all__ = ["name_shown", "order_words", "try_address"]
+__all__ = ["NO_SUCH", "WINS_BELOW", "WINS_FROM", "beyond_form", "name_shown", "order_words", "try_address"]
+
+WINS_FROM, WINS_BELOW = _("{idc} wins from {weight}"), _("{idc} wins below {weight}")
+NO_SUCH: Final = _("there is no such {kind} any more")
+NOT_IN_FORM: Final = (
+    *("only", "exclude", "tier", "partition", "selector", "prefer", "tolerations", "shape", "fallback", "spread"),
+    *("planned", "hypothetical"),
+)
+"""The fields of a request that change where an order goes, and that no field of the form is for."""
 
 TWO_NAMES: Final = re.compile(r"(?P<zh>\S*[一-鿿]\S*)\s+(?P<other>[^一-鿿]+)")
 """A Chinese name, and the same in Latin letters."""
@@ -41,9 +49,14 @@ def order_words(request: Document, snapshot: Snapshot) -> list[str]:
     return [part for part in _parts(request, snapshot) if part]
 
 
-def try_address(request: Document, profile: str) -> str:
-    """Return the parameters with which the page to try an order asks the same, as far as its form can."""
+def try_address(request: Document, profile: str, *, tenant: str = "", decision: Any = None) -> str:
+    """Return the parameters with which the page to try an order asks the same.
+
+    For what its form can't say, `decision` is named, whose record has it.
+    """
     parameters: list[tuple[str, Any]] = [("profile", profile)]
+    parameters += [("tenant", tenant)] if tenant else []
+    parameters += [("like", decision)] if decision and beyond_form(request) else []
     for name in ("region", "isp", "isp_match", "request_id"):
         parameters += [(name, value) for value in _several(request.get(name))[: None if name == "isp" else 1]]
     client = request.get("client") or {}
@@ -56,6 +69,13 @@ def try_address(request: Document, profile: str) -> str:
         parameters += [(name, group.get(name, "")) for name in RESOURCES]
     parameters += [(f"weight.{name}", weight) for name, weight in (request.get("weights") or {}).items()]
     return urlencode(parameters)
+
+
+def beyond_form(request: Document) -> Document:
+    """Return what a request says of the order that the form of the page to try one has no field for."""
+    beyond = {name: request[name] for name in NOT_IN_FORM if request.get(name) is not None}
+    labels = {key: value for key, value in (request.get("labels") or {}).items() if key != "business"}
+    return {**beyond, "labels": labels} if labels else beyond
 
 
 def _parts(request: Document, snapshot: Snapshot) -> Iterator[str]:

@@ -30,7 +30,7 @@ from idcsched.inventory.scope import scoped
 
 from .theme import theme_of
 
-__all__ = ["MAX_MESSAGE", "REFRESH", "console_origin", "named", "page", "principal_of_page", "shown"]
+__all__ = ["MAX_MESSAGE", "NEAR", "REFRESH", "console_origin", "named", "page", "principal_of_page", "shown"]
 
 REFRESH: Final = "every 3s"
 """How often the live part of a page is asked for again, as htmx's `hx-trigger` has it."""

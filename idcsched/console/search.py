@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Final
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -19,7 +21,7 @@ from idcsched.placement.selectors import placements_visible
 from idcsched.scheduling.selectors import decisions_visible
 from metrics_ingest.models import Source
 
-from .pages import page, principal_of_page, shown
+from .pages import NEAR, page, principal_of_page, shown
 
 __all__ = ["search"]
 
@@ -47,7 +49,9 @@ def search(request: HttpRequest) -> HttpResponse:
     exact = [hit for _title, hits in groups for hit in hits if hit.exact]
     if len(exact) == 1:
         return HttpResponseRedirect(exact[0].address)
-    context = {"section": "search", "query": words, "groups": [group for group in groups if group[1]], "most": MOST}
+    found = [group for group in groups if group[1]]
+    near = "" if found or not words else _near(words)
+    context = {"section": "search", "query": words, "groups": found, "near": near, "most": MOST}
     return shown(request, "search.html", context)
 
 
@@ -62,6 +66,12 @@ def _groups(words: str, principal: Principal) -> list[tuple[str, list[Hit]]]:
         (_("Taints"), _taints(words)),
         (_("Sources"), _sources(words)),
     ]
+
+
+def _near(words: str) -> str:
+    """Return links to the IDCs that are called nearly so."""
+    codes = get_close_matches(words.lower(), Idc.objects.values_list("code", flat=True), n=NEAR)
+    return format_html_join(", ", '<a href="{}">{}</a>', [(_of_idc(code), code) for code in codes])
 
 
 def _idcs(words: str) -> list[Hit]:

@@ -40,6 +40,8 @@ MOST: Final = 200
 """The most IDCs that are tainted at once: the address names each of them."""
 NAMED: Final = 10
 """The most of them that a sentence names."""
+KEYS: Final = 100
+"""The most keys that are suggested."""
 MEANWHILE: Final = 3
 """The most changes of others that the page tells of."""
 LONGEST_KEY: Final = 18
@@ -53,6 +55,7 @@ class _TaintForm(SelectionTaintForm):
 
     class Meta(SelectionTaintForm.Meta):
         widgets: Mapping[str, forms.Widget] = {
+            "key": forms.TextInput(attrs={"list": "keys", "maxlength": 128, "autocomplete": "off"}),
             "starts_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
             "ends_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
             "reason": forms.TextInput(attrs={"maxlength": 1000, "size": 40}),
@@ -154,9 +157,22 @@ def _tainted_sentence(codes: Sequence[str], taint: Taint) -> str:
     coming = taint.starts_at is not None and taint.starts_at > timezone.now()
     if len(codes) == 1:
         said = _("%(idc)s will be tainted: %(taint)s.") if coming else _("%(idc)s is tainted: %(taint)s.")
-        return said % {"idc": codes[0], "taint": taint}
-    said = _("%(idcs)s will be tainted: %(taint)s.") if coming else _("%(idcs)s are tainted: %(taint)s.")
-    return said % {"idcs": _listed(codes), "taint": taint}
+    else:
+        said = _("%(idcs)s will be tainted: %(taint)s.") if coming else _("%(idcs)s are tainted: %(taint)s.")
+    window = _window(taint, coming=coming)
+    named_taint = f"{taint} ({window})" if window else str(taint)
+    return said % {"idc": codes[0], "idcs": _listed(codes), "taint": named_taint}
+
+
+def _window(taint: Taint, *, coming: bool) -> str:
+    """Return from when until when the taint is in force, by the reader's clock; "" where it is from now on for good."""
+    start = f"{timezone.localtime(taint.starts_at):%m-%d %H:%M}" if coming and taint.starts_at else ""
+    end = f"{timezone.localtime(taint.ends_at):%m-%d %H:%M}" if taint.ends_at else ""
+    if start and end:
+        return f"{start} – {end}"
+    if end:
+        return _("until %(end)s") % {"end": end}
+    return _("from %(start)s on") % {"start": start} if start else ""
 
 
 def _lifted_sentence(codes: Sequence[str], taint: Taint) -> str:
@@ -192,6 +208,7 @@ def _sheet(request: HttpRequest, chosen: Chosen, one: Idc | None = None) -> Http
         "elsewhere": _listed([row.code for row in chosen.elsewhere]),
         "unknown": _listed(chosen.unknown),
         "form": sheet.form,
+        "keys": sorted({key for key, _value, _effect in live.current().snapshot.taints.kinds})[:KEYS],
         "seen": _latest_change() if sheet.seen is None else sheet.seen,
         "meanwhile": sheet.meanwhile,
         "consequence": sheet.consequence,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
+from uuid import UUID
 
 from django import forms
 from django.db.models import Q
@@ -17,8 +18,9 @@ from idcsched.framework.profile import Entry, Profile
 from idcsched.framework.request import Request
 from idcsched.language.wording import explained
 from idcsched.scheduling.live import LiveState
-from idcsched.scheduling.models import Shape
+from idcsched.scheduling.models import Decision, Shape
 from idcsched.scheduling.schedule import profile_named
+from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.shapes import shapes_visible
 
 from .order_form import (
@@ -36,7 +38,7 @@ from .order_form import (
     WeightFields,
     plain,
 )
-from .order_words import name_shown
+from .order_words import beyond_form, name_shown
 
 __all__ = ["Slider", "TriedOrder"]
 
@@ -114,15 +116,32 @@ class TriedOrder:
             document["isp"] = isps[0] if len(isps) == 1 else isps
             if len(isps) > 1 and "isp_match" in given:
                 document["isp_match"] = given["isp_match"]
-        if "business" in given:
-            document["labels"] = {"business": given["business"]}
+        business = {"business": given["business"]} if "business" in given else {}
         parts = {
+            "labels": {**self.beyond_form.get("labels", {}), **business},
             "machines": _filled(self.machines),
             "shape": self._shape(given),
             "weights": self.changed_weights,
             "hypothetical": self._supposed(),
         }
-        return {**document, **{name: part for name, part in parts.items() if part}, "explain": "full"}
+        filled = {name: part for name, part in parts.items() if part}
+        return {**self.beyond_form, **document, **filled, "explain": "full"}
+
+    @cached_property
+    def like(self) -> Decision | None:
+        """The decision that the address names, whose order is tried with changes."""
+        try:
+            key = UUID(self.given.get("like", ""))
+        except ValueError:
+            return None
+        visible = decisions_visible(self.principal).only("request", "request_id")
+        found: Decision | None = visible.filter(pk=key).first()
+        return found
+
+    @cached_property
+    def beyond_form(self) -> dict[str, Any]:
+        """What that order says that the form has no field for."""
+        return dict(beyond_form(self.like.request)) if self.like else {}
 
     @cached_property
     def profile(self) -> Profile | None:
@@ -244,7 +263,8 @@ class TriedOrder:
         tenants = sorted(picture.tenants) if self.principal.all_tenants else []
         yield "tenant", [("", self.principal.tenant or _("none")), *((code, code) for code in tenants)]
         own = picture.default_profiles.get(self.tenant or "") or "default"
-        yield "profile", [("", own), *((code, code) for code in sorted(picture.profiles) if code != own)]
+        usual = _("%(profile)s, as usual") % {"profile": own}
+        yield "profile", [("", usual), *((code, code) for code in sorted(picture.profiles))]
         shapes = [(str(shape.pk), str(shape)) for shape in self._shapes]
         yield "shape_of", [("", _("as known of the business")), (DRAWN, _("drawn here")), *shapes]
 

@@ -24,6 +24,7 @@ QUERIES = {
     "search": "?q=gz",
     "try": "?region=440000&isp=ct&count=4&bandwidth_mbps=100",
     "profile": "?preview=1",
+    "replay": "?data=now",
     "taint": "?idc=gz-ct-cu-cm-01&idc=foshan-ct-01&key=drill&ends=2099-01-01T00:00",
 }
 

@@ -50,7 +50,7 @@ def _lift_and_taint(page: Page) -> None:
     expect(form.get_by_label("Reason")).to_have_value("the switch is replaced")
     assert grave_violations(page) == []
     form.get_by_role("button", name="Taint", exact=True).click()
-    expect(page.get_by_text(f"{IDC} is tainted: switch:NoSchedule.")).to_be_visible()
+    expect(page.get_by_text(f"{IDC} is tainted: switch:NoSchedule (until ")).to_be_visible()
     expect(page.locator("#live").get_by_text("the switch is replaced")).to_be_visible()
     page.get_by_role("link", name="7 days").click()
     expect(page.locator(".plot canvas")).to_be_visible()

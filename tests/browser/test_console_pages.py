@@ -1,5 +1,6 @@
 """Every page of the console: nothing grave that axe finds, not wider than its window, no error, no foreign request."""
 
+import re
 from typing import Any
 
 from playwright.sync_api import Browser, expect
@@ -8,6 +9,9 @@ from tests.browser.console_pages import console_pages, console_routes, grave_vio
 from tests.browser.serving import moves_made, sources_made
 from tests.browser.visiting import Visitor, visiting
 from tests.e2e.installation import Installation, post
+
+MARKUP = re.compile(r"<[a-z/][^>]*>|\b[a-z-]+=\"[^\"]*\"|&[a-z]+;|\{[{%]")
+"""What is never to be read on a page: tags, attributes, entities, and what a template left."""
 
 
 def test_it_works(browser: Browser, site: Installation) -> None:
@@ -20,6 +24,8 @@ def test_it_works(browser: Browser, site: Installation) -> None:
         for name, address in console_pages(visitor, console_routes(site)).items():
             visitor.goto(address)
             expect(visitor.page.locator("h1")).to_have_count(1)
+            if markup := MARKUP.search(visitor.page.locator("body").inner_text()):
+                wrong[f"{name} shows markup"] = markup[0]
             if (by := visitor.too_wide_by()) > 0:
                 wrong[f"{name} is too wide"] = by
             for theme in ("light", "dark"):

@@ -1,6 +1,9 @@
 """One decision in the console: in sentences, as bars, why not another one, what became of it, and decided again."""
 
+import json
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 from urllib.parse import urlencode
 
@@ -157,6 +160,52 @@ def test_it_is_decided_again_on_the_data_of_now(client: Client, answered: str) -
     assert "It would go to b instead." in page
     assert "was no. 2" in page
     assert "It would go to b instead." in shown(client, answered, role="operator"), "the decision's page says so, too"
+
+
+def test_both_sides_have_their_own_lens_and_the_form_stands_once(client: Client, priced: str) -> None:
+    page = shown(client, f"{priced}replay/?data=then")
+    for side in "12":
+        assert page.count(f'<input type="radio" name="lens{side}" value="money" checked>') == 1
+    assert page.count('name="data"') == 1
+
+
+ASKED_BEYOND: dict[str, Any] = {
+    "only": ["b", "c"],
+    "shape": [1.0] * 24,
+    "tolerations": [{"operator": "Exists"}],
+    "labels": {"business": "live", "team": "x"},
+}
+
+
+def test_an_order_is_tried_with_changes_as_it_was_asked(client: Client, recommend: Recommend) -> None:  # noqa: F811
+    """Also what the form has no field for, and for the tenant whose order it was."""
+    scheduled = recommend(request_id="order-882", **ASKED_BEYOND)
+    recorder.flush()
+    page = shown(client, f"/console/decisions/{scheduled.decision_id}/", role="operator")
+    address = unescape(re.findall(r'href="(/console/try/\?[^"]*)"', page)[0])
+    page = " ".join(client.get(address).content.decode().split())
+    command = unescape(page.partition('<pre id="curl"')[2].partition("</pre>")[0])
+    asked = json.loads(command.partition("-d '")[2][:-1])
+    assert {name: asked[name] for name in ASKED_BEYOND} == ASKED_BEYOND
+    assert asked["tenant"] == "live-cn"
+    assert "As in order-882, without a field here: <code>only</code>" in page
+    assert f'name="like" value="{scheduled.decision_id}"' in page
+
+
+@pytest.mark.parametrize("like", ["", "nope", "00000000-0000-0000-0000-000000000000"])
+def test_a_decision_that_is_not_there_adds_nothing(client: Client, answered: str, like: str) -> None:
+    client.force_login(user_create(username="operator", role="operator"))
+    page = client.get("/console/try/", {"like": like, "region": "A", "count": 1, "bandwidth_mbps": 1})
+    assert "without a field here" not in page.content.decode()
+
+
+def test_another_tenant_s_order_is_not_tried(client: Client, recommend: Recommend) -> None:  # noqa: F811 - the fixture
+    scheduled = recommend(request_id="order-882", **ASKED_BEYOND)
+    recorder.flush()
+    stranger = user_create(username="stranger", role="operator", tenant=tenant_create(code="other"))
+    client.force_login(stranger)
+    page = client.get("/console/try/", {"like": scheduled.decision_id, "region": "A", "count": 1})
+    assert "without a field here" not in page.content.decode()
 
 
 def test_it_is_decided_again_with_other_weights(client: Client, answered: str) -> None:

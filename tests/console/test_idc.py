@@ -1,11 +1,15 @@
 """The console's page of one IDC: levels, bills, taints that are set and lifted there, why it was passed over."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
@@ -125,6 +129,17 @@ def test_an_operator_lifts_a_taint_right_here(client: Client, idc: Idc) -> None:
     assert "lifted already" in client.post(PAGE, {"lift": taint.pk}, follow=True).content.decode()
     for nothing in ({"lift": "nonsense"}, {}):
         assert client.post(PAGE, nothing).status_code == 302
+
+
+def test_what_was_lifted_is_set_again_from_a_form_that_is_filled_in(client: Client, idc: Idc) -> None:
+    taint = taint_create(idc=idc, key="power", value="a&b", reason="the UPS", ends_at=timezone.now() + HOUR)[0]
+    page = logged_in(client).post(PAGE, {"lift": taint.pk}, follow=True).content.decode()
+    address = unescape(re.findall(r'<a class="link" href="([^"]*)">Taint again…</a>', page)[0])
+    form = text_of(client, address)
+    for field in ('value="power"', 'value="a&amp;b"', 'value="the UPS"'):
+        assert field in form
+    assert taint.ends_at
+    assert f"{taint.ends_at.astimezone(ZoneInfo(settings.BILLING_ZONE)):%Y-%m-%dT%H:%M}" in form
 
 
 def test_a_taint_of_another_idc_is_not_lifted_here(client: Client, idc: Idc) -> None:

@@ -87,7 +87,12 @@ def test_nonsense_finds_nothing_and_empty_words_say_what_can_be_found(
     for words in ("x" * 5000, "%", "' OR 1=1", "/", "=", "{}"):
         assert viewer.get(SEARCH, {"q": words}).status_code in {200, 302}, words
     assert "by their whole number" in viewer.get(SEARCH).content.decode()
-    assert "Nothing is called so." in viewer.get(SEARCH, {"q": "nowhere"}).content.decode()
+    nothing = viewer.get(SEARCH, {"q": "nowhere"}).content.decode()
+    assert "Nothing is called so." in nothing
+    assert "Did you mean" not in nothing
+    idc_create(code="gz-ct-cu-cm-01", region="A")
+    near = viewer.get(SEARCH, {"q": "GZ-ct-cu-01"}).content.decode()
+    assert 'Did you mean <a href="/console/idcs/gz-ct-cu-cm-01/">gz-ct-cu-cm-01</a>' in near
     assert viewer.get(f"{SEARCH}?q=%00").status_code == 400
     assert client.get(SEARCH).status_code == 302
 

@@ -102,10 +102,15 @@ def test_it_ends_by_itself_after_the_hours_chosen(browser: Browser, idcs: dict[s
 
 
 def test_it_is_planned_for_sunday_night_at_one_choice(browser: Browser, idcs: dict[str, Idc]) -> None:
+    """The choice has the date, and what is said afterwards has the hours."""
     client = browser("operator")
     client.cookies["zone"] = "Asia%2FTokyo"
-    client.post(ONE, {**FORM, "lasts": "sunday"})
+    offered = sent(client.get(ONE))
+    page = sent(client.post(ONE, {**FORM, "lasts": "sunday"}, follow=True))
     taint = Taint.objects.get()
+    assert taint.starts_at
+    assert f"on Sunday, 01:00 to 05:00 ({taint.starts_at.astimezone(ZoneInfo('Asia/Tokyo')):%m-%d})" in offered
+    assert " 05:00)." in page.partition('role="status">')[2].partition("<form")[0]
     assert taint.ends_at
     assert f"{taint.ends_at.astimezone(ZoneInfo('Asia/Tokyo')):%a %H:%M}" == "Sun 05:00"
     assert taint.starts_at
@@ -173,7 +178,8 @@ def test_what_others_did_meanwhile_comes_back_into_the_form(browser: Browser, id
     at = f"{Change.objects.filter(actor='bob').earliest('id').at:%H:%M}"
     page = sent(client.post(MANY, {**BOTH, "seen": shown}), 409)
     assert f"bob lifted the taint power:NoSchedule from gz-1 at {at}. Nothing is done yet. Taint anyway?" in page
-    assert "elsewhere" not in page
+    assert "elsewhere" not in page.partition('role="alert"')[2].partition("</p>")[0]
+    assert '<option value="elsewhere">' in page, "its key is suggested"
     assert 'value="OPS-1"' in page
     assert not Taint.objects.filter(key="switch").exists()
     assert client.post(MANY, {**BOTH, "seen": seen(page)}).status_code == 302
@@ -199,9 +205,10 @@ def test_who_it_was_is_not_for_a_tenant_s_callers(browser: Browser, idcs: dict[s
 
 
 def test_the_taint_that_is_to_come_is_not_said_to_be_there(browser: Browser, idcs: dict[str, Idc]) -> None:
-    coming = f"{timezone.localtime() + timedelta(days=5):%Y-%m-%dT%H:%M}"
-    answer = browser("operator").post(MANY, {**BOTH, "starts_at": coming}, follow=True)
-    assert "gz-1, bj-1 will be tainted: switch:NoSchedule." in sent(answer)
+    coming = timezone.localtime() + timedelta(days=5)
+    form = {**BOTH, "starts_at": f"{coming:%Y-%m-%dT%H:%M}"}
+    answer = browser("operator").post(MANY, form, follow=True)
+    assert f"gz-1, bj-1 will be tainted: switch:NoSchedule (from {coming:%m-%d %H:%M} on)." in sent(answer)
     tile = sent(browser("operator").get("/console/")).partition('id="i-gz-1"')[2].partition("</a>")[0]
     assert "taint planned" in tile
 

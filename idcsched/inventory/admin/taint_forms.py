@@ -1,6 +1,6 @@
 """The forms by which operators taint one IDC or many, for a chosen time."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from datetime import datetime, time, timedelta
 from typing import Any
 
@@ -19,7 +19,7 @@ __all__ = ["FIELDS", "LASTS", "SelectionTaintForm", "TaintForm", "next_night"]
 FIELDS = ["key", "value", "effect", "lasts", "starts_at", "ends_at", "reason"]
 """The fields of a taint, in the order of the page."""
 LASTS = [
-    ("", _("until the end given below; none: until it is lifted")),
+    ("", _("until the end below, or until it is lifted")),
     ("1", _("1 hour")),
     ("2", _("2 hours")),
     ("4", _("4 hours")),
@@ -60,6 +60,15 @@ class SelectionTaintForm(forms.ModelForm):
     class Meta:
         model = Taint
         fields = [name for name in FIELDS if name != "lasts"]
+        help_texts: Mapping[str, Any] = {"starts_at": _("Empty: from now on.")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        nights = {name: next_night(timezone.now(), weekdays)[0] for name, weekdays in NIGHTS.items()}
+        dated = [(name, f"{label} ({nights[name]:%m-%d})" if name in nights else label) for name, label in LASTS]
+        lasts = self.fields["lasts"]
+        assert isinstance(lasts, forms.ChoiceField)  # noqa: S101  # as declared above
+        lasts.choices = dated
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
