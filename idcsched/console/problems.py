@@ -23,7 +23,7 @@ from idcsched.placement.lifecycle import State
 from idcsched.placement.rollup import stuck
 from idcsched.placement.selectors import placements_visible
 from idcsched.scheduling.live import LiveState, live
-from idcsched.scheduling.models import Decision
+from idcsched.scheduling.models import Decision, IdcOutcome
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
 from metrics_ingest.selectors import FAILING_FROM, sources_in_trouble
@@ -38,6 +38,10 @@ DECISIONS: Final = 10_000
 """The most decisions of the last hour that are counted, the latest first."""
 PLACEMENTS: Final = 200
 """The most placements that are looked at, those that need somebody first."""
+LATEST: Final = 50
+"""The latest decisions of the hour whose rejections are looked at."""
+OVERLOADED: Final = "overloaded"
+"""The reason of the plugin `resource` for rejecting an IDC for its load."""
 REFUSED_FROM: Final = 0.05
 """The share of orders that find nothing from which on it is worth a row."""
 EACH: Final = 4
@@ -68,6 +72,8 @@ class Orders:
     decided: int
     refused: int
     refusal: Decision | None
+    overloaded: Sequence[str]
+    """The IDCs that the latest of them rejected for their load, the most often rejected first."""
     waiting: Sequence[Any]
     troubled: Sequence[Any]
 
@@ -92,7 +98,7 @@ def problems(state: LiveState, fleet: Fleet, orders: Orders, now: datetime) -> l
 
 
 def orders_of(principal: Principal, now: datetime) -> Orders:
-    """Read what became of the last hour's orders: two queries bounded in rows, and a third where many found nothing."""
+    """Read what became of the last hour's orders: three queries bounded in rows, a fourth where many found nothing."""
     visible = decisions_visible(principal).filter(created_at__gte=now - HOUR)
     counts = dict(
         Decision.objects.filter(pk__in=visible.order_by("-created_at").values("pk")[:DECISIONS])
@@ -105,6 +111,9 @@ def orders_of(principal: Principal, now: datetime) -> Orders:
     if refused > REFUSED_FROM * decided:
         refusals = visible.filter(result=Decision.Result.UNSCHEDULABLE).order_by("-created_at")
         refusal = refusals.only("id", "request_id", "answer", "sentences").first()
+    latest = visible.order_by("-created_at").values("pk")[:LATEST]
+    overloaded = IdcOutcome.objects.filter(decision__in=latest, code=OVERLOADED).values("idc")
+    overloaded = overloaded.annotate(times=Count("decision")).order_by("-times", "idc")
     wanted = Where(state=State.WAITING) | Where(needs_attention=True)
     rows = placements_visible(principal).filter(wanted).select_related("idc").defer("request", "lines", "cures")
     is_stuck = Case(When(stuck(now), then=Value(True)), default=Value(False), output_field=BooleanField())
@@ -113,6 +122,7 @@ def orders_of(principal: Principal, now: datetime) -> Orders:
         decided=decided,
         refused=refused,
         refusal=refusal,
+        overloaded=list(overloaded.values_list("idc", flat=True)),
         waiting=[row for row in placements if row.state == State.WAITING and not row.needs_attention],
         troubled=[row for row in placements if row.needs_attention],
     )
@@ -288,6 +298,22 @@ def _orders(orders: Orders) -> Iterator[Problem]:
             ),
             label=_("Queue"),
             address=f"{reverse('console:placements')}?state=waiting",
+        )
+    if count := len(orders.overloaded):
+        yield Problem(
+            severity="warn",
+            icon="triangle-alert",
+            title=_say(
+                ngettext(
+                    "{count} IDC rejected orders of the last hour for its load",
+                    "{count} IDCs rejected orders of the last hour for their load",
+                    count,
+                ),
+                count=count,
+            ),
+            detail=_names(orders.overloaded),
+            label=_("Open"),
+            address=reverse("console:idc", args=[orders.overloaded[0]]),
         )
     if orders.refusal is not None:
         answer = read({"summary": orders.refusal.answer.get("summary", "")}, orders.refusal.sentences)

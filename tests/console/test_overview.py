@@ -19,7 +19,7 @@ from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_create, idc_update, isp_create, line_update, region_create, taint_create
 from idcsched.jobs.models import NightlyJob
 from idcsched.placement.models import Placement
-from idcsched.scheduling.models import Decision
+from idcsched.scheduling.models import Decision, IdcOutcome
 from metrics_ingest.models import Run, Source
 from metrics_ingest.services import Sample, rollups_refresh, samples_store
 
@@ -237,6 +237,25 @@ def test_orders_of_the_last_hour_are_counted_and_those_that_found_nothing_said(c
     assert "refused-before" not in page
 
 
+def test_idcs_that_reject_orders_for_their_load_are_named(client: Client) -> None:
+    """Of the last hour, the most often rejected first; other reasons say nothing of the load."""
+    rejections = (
+        ("hot", "overloaded"),
+        ("hot", "overloaded"),
+        ("warm", "overloaded"),
+        ("full", "not_enough_bandwidth"),
+    )
+    for number, (idc, code) in enumerate(rejections):
+        row = decided(request_id=f"order-{number}", result="scheduled", idc="cool")
+        IdcOutcome.objects.create(decision=row, idc=idc, chosen=False, code=code)
+    before = decided(request_id="before", result="scheduled", idc="cool", created_at=timezone.now() - 2 * HOUR)
+    IdcOutcome.objects.create(decision=before, idc="cold", chosen=False, code="overloaded")
+    page = shown(client)
+    assert wrong(page) == ["warn: 2 IDCs rejected orders of the last hour for their load"]
+    assert "hot, warm" in page
+    assert "cold" not in page
+
+
 def test_few_that_find_nothing_are_no_problem(client: Client) -> None:
     for number in range(20):
         decided(request_id=f"placed-{number}", result="scheduled", reason_code="", idc="gz-1")
@@ -380,9 +399,9 @@ def test_a_large_fleet_takes_no_more_queries(client: Client, django_assert_max_n
         decided(request_id=f"refused-{number}")
         waiting(tenant, f"waits-{number}")
     shown(client)
-    with django_assert_max_num_queries(13):  # one of them reads why orders found nothing, where many do
+    with django_assert_max_num_queries(14):  # one of them reads why orders found nothing, where many do
         page = text_of(client, "/console/")
     assert page.count('id="i-idc-') == 200
     assert 'class="tanks small"' in page
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         assert client.get("/console/?seen=", headers={"HX-Request": "true"}).status_code == 200
