@@ -189,6 +189,7 @@ def test_a_move_is_carried_out(portal: Api, api: Callable[..., Api]) -> None:
     assert (new["state"], new["idc"], new["replaces"], new["request_id"]) == ("reserved", "cheap", old[12:-1], "o-1")
     assert portal.get(old)["state"] == "active"
     assert portal.get(f"/placements/?replaces={old[12:-1]}")["results"][0]["id"] == new["id"]
+    assert portal.refused("GET", "/placements/?replaces=x", status=400) == ("wrong_type", ["?replaces"])
     assert portal.refused("POST", f"{old}move/", asked, status=409) == ("move_underway", [])
     assert portal.post(f"/placements/{new['id']}/confirm/", {}, status=200)["state"] == "active"
     assert portal.get(old)["state"] == "released"

@@ -123,11 +123,16 @@ class PlacementFilters(FilterSet):
     class Meta:
         model = Placement
         columns = (
-            *("id", "state", "request_id", "group_id", "decision_id", "replaces", "actor", "needs_attention"),
+            *("id", "state", "request_id", "group_id", "decision_id", "actor", "needs_attention"),
             *("machine_count", "bandwidth_mbps", "bill_per_month", "priority"),
             *("created_at", "changed_at", "expires_at"),
         )
-        paths = {"tenant": "tenant__code", "idc": "idc__code", "region": "idc__region__code"}
+        paths = {
+            "tenant": "tenant__code",
+            "idc": "idc__code",
+            "region": "idc__region__code",
+            "replaces": "replaces__id",
+        }
         searched = ("request_id", "idc__code", "actor")
 
 

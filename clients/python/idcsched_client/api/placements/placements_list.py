@@ -58,9 +58,8 @@ def _get_kwargs(
     q: str | Unset = UNSET,
     region: list[str] | Unset = UNSET,
     region_n: list[str] | Unset = UNSET,
-    replaces: list[str] | Unset = UNSET,
-    replaces_ic: list[str] | Unset = UNSET,
-    replaces_n: list[str] | Unset = UNSET,
+    replaces: list[UUID] | Unset = UNSET,
+    replaces_n: list[UUID] | Unset = UNSET,
     request_id: list[str] | Unset = UNSET,
     request_id_ic: list[str] | Unset = UNSET,
     request_id_n: list[str] | Unset = UNSET,
@@ -291,19 +290,19 @@ def _get_kwargs(
 
     json_replaces: list[str] | Unset = UNSET
     if not isinstance(replaces, Unset):
-        json_replaces = replaces
+        json_replaces = []
+        for replaces_item_data in replaces:
+            replaces_item = str(replaces_item_data)
+            json_replaces.append(replaces_item)
 
     params["replaces"] = json_replaces
 
-    json_replaces_ic: list[str] | Unset = UNSET
-    if not isinstance(replaces_ic, Unset):
-        json_replaces_ic = replaces_ic
-
-    params["replaces__ic"] = json_replaces_ic
-
     json_replaces_n: list[str] | Unset = UNSET
     if not isinstance(replaces_n, Unset):
-        json_replaces_n = replaces_n
+        json_replaces_n = []
+        for replaces_n_item_data in replaces_n:
+            replaces_n_item = str(replaces_n_item_data)
+            json_replaces_n.append(replaces_n_item)
 
     params["replaces__n"] = json_replaces_n
 
@@ -472,9 +471,8 @@ def sync_detailed(
     q: str | Unset = UNSET,
     region: list[str] | Unset = UNSET,
     region_n: list[str] | Unset = UNSET,
-    replaces: list[str] | Unset = UNSET,
-    replaces_ic: list[str] | Unset = UNSET,
-    replaces_n: list[str] | Unset = UNSET,
+    replaces: list[UUID] | Unset = UNSET,
+    replaces_n: list[UUID] | Unset = UNSET,
     request_id: list[str] | Unset = UNSET,
     request_id_ic: list[str] | Unset = UNSET,
     request_id_n: list[str] | Unset = UNSET,
@@ -531,9 +529,8 @@ def sync_detailed(
         q (str | Unset):
         region (list[str] | Unset):
         region_n (list[str] | Unset):
-        replaces (list[str] | Unset):
-        replaces_ic (list[str] | Unset):
-        replaces_n (list[str] | Unset):
+        replaces (list[UUID] | Unset):
+        replaces_n (list[UUID] | Unset):
         request_id (list[str] | Unset):
         request_id_ic (list[str] | Unset):
         request_id_n (list[str] | Unset):
@@ -595,7 +592,6 @@ def sync_detailed(
         region=region,
         region_n=region_n,
         replaces=replaces,
-        replaces_ic=replaces_ic,
         replaces_n=replaces_n,
         request_id=request_id,
         request_id_ic=request_id_ic,
@@ -659,9 +655,8 @@ def sync(
     q: str | Unset = UNSET,
     region: list[str] | Unset = UNSET,
     region_n: list[str] | Unset = UNSET,
-    replaces: list[str] | Unset = UNSET,
-    replaces_ic: list[str] | Unset = UNSET,
-    replaces_n: list[str] | Unset = UNSET,
+    replaces: list[UUID] | Unset = UNSET,
+    replaces_n: list[UUID] | Unset = UNSET,
     request_id: list[str] | Unset = UNSET,
     request_id_ic: list[str] | Unset = UNSET,
     request_id_n: list[str] | Unset = UNSET,
@@ -718,9 +713,8 @@ def sync(
         q (str | Unset):
         region (list[str] | Unset):
         region_n (list[str] | Unset):
-        replaces (list[str] | Unset):
-        replaces_ic (list[str] | Unset):
-        replaces_n (list[str] | Unset):
+        replaces (list[UUID] | Unset):
+        replaces_n (list[UUID] | Unset):
         request_id (list[str] | Unset):
         request_id_ic (list[str] | Unset):
         request_id_n (list[str] | Unset):
@@ -783,7 +777,6 @@ def sync(
         region=region,
         region_n=region_n,
         replaces=replaces,
-        replaces_ic=replaces_ic,
         replaces_n=replaces_n,
         request_id=request_id,
         request_id_ic=request_id_ic,
@@ -841,9 +834,8 @@ async def asyncio_detailed(
     q: str | Unset = UNSET,
     region: list[str] | Unset = UNSET,
     region_n: list[str] | Unset = UNSET,
-    replaces: list[str] | Unset = UNSET,
-    replaces_ic: list[str] | Unset = UNSET,
-    replaces_n: list[str] | Unset = UNSET,
+    replaces: list[UUID] | Unset = UNSET,
+    replaces_n: list[UUID] | Unset = UNSET,
     request_id: list[str] | Unset = UNSET,
     request_id_ic: list[str] | Unset = UNSET,
     request_id_n: list[str] | Unset = UNSET,
@@ -900,9 +892,8 @@ async def asyncio_detailed(
         q (str | Unset):
         region (list[str] | Unset):
         region_n (list[str] | Unset):
-        replaces (list[str] | Unset):
-        replaces_ic (list[str] | Unset):
-        replaces_n (list[str] | Unset):
+        replaces (list[UUID] | Unset):
+        replaces_n (list[UUID] | Unset):
         request_id (list[str] | Unset):
         request_id_ic (list[str] | Unset):
         request_id_n (list[str] | Unset):
@@ -964,7 +955,6 @@ async def asyncio_detailed(
         region=region,
         region_n=region_n,
         replaces=replaces,
-        replaces_ic=replaces_ic,
         replaces_n=replaces_n,
         request_id=request_id,
         request_id_ic=request_id_ic,
@@ -1026,9 +1016,8 @@ async def asyncio(
     q: str | Unset = UNSET,
     region: list[str] | Unset = UNSET,
     region_n: list[str] | Unset = UNSET,
-    replaces: list[str] | Unset = UNSET,
-    replaces_ic: list[str] | Unset = UNSET,
-    replaces_n: list[str] | Unset = UNSET,
+    replaces: list[UUID] | Unset = UNSET,
+    replaces_n: list[UUID] | Unset = UNSET,
     request_id: list[str] | Unset = UNSET,
     request_id_ic: list[str] | Unset = UNSET,
     request_id_n: list[str] | Unset = UNSET,
@@ -1085,9 +1074,8 @@ async def asyncio(
         q (str | Unset):
         region (list[str] | Unset):
         region_n (list[str] | Unset):
-        replaces (list[str] | Unset):
-        replaces_ic (list[str] | Unset):
-        replaces_n (list[str] | Unset):
+        replaces (list[UUID] | Unset):
+        replaces_n (list[UUID] | Unset):
         request_id (list[str] | Unset):
         request_id_ic (list[str] | Unset):
         request_id_n (list[str] | Unset):
@@ -1151,7 +1139,6 @@ async def asyncio(
             region=region,
             region_n=region_n,
             replaces=replaces,
-            replaces_ic=replaces_ic,
             replaces_n=replaces_n,
             request_id=request_id,
             request_id_ic=request_id_ic,
