@@ -16,25 +16,30 @@ from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.decoding import convert
-from idcsched.framework.errors import IdcschedError
+from idcsched.framework.errors import IdcschedError, NotFound
 from idcsched.imports.cells import escaped
 from idcsched.imports.exporting import MARK
 from idcsched.language.wording import explained
 from idcsched.placement.lifecycle import HOLDING, State
 from idcsched.placement.models import Placement
+from idcsched.placement.selectors import placements_visible
+from idcsched.placement.services import Destination, placement_move
 from idcsched.planning.advice import Advice, Move
 from idcsched.planning.models import MoveState
+from idcsched.planning.moves import LEAST, saving_check
 from idcsched.planning.selectors import advice_run_failed, advice_run_open, advice_shown, move_answers_visible
 from idcsched.planning.services import advice_ask, move_answer, move_answer_withdraw
 from idcsched.scheduling.live import live
 
 from .moves_filters import MOST, Filters, chosen_of, filters_of, regions_of
+from .order_words import NO_SUCH
 from .pages import MAX_MESSAGE, console_origin, page, principal_of_page, shown
 
 __all__ = ["moves", "moves_file", "moves_sentence"]
@@ -43,6 +48,10 @@ WRITES: Final = "write_profiles"
 """Who may have advice computed, as in the API."""
 ANSWERS: Final = "schedule"
 """Who may say what was done with a move, as in the API."""
+RESERVE: Final = "reserve"
+"""What the form says to reserve a move's new place."""
+HELD_SECONDS: Final = 86_400
+"""For how long it is held until it is confirmed."""
 ANSWERED: Final = 50
 """The most moves that are done, and that are declined, on the page."""
 LIMIT: Final = 20
@@ -95,6 +104,8 @@ class MoveRow:
     together: float
     ordered_at: datetime | None
     stands: bool
+    moving: UUID | None
+    """The placement that holds the new place, while it is being moved."""
     lines: Sequence[LineRow]
 
 
@@ -103,7 +114,7 @@ class MoveRow:
 def moves(request: HttpRequest) -> HttpResponse:
     """Show the moves, the commits that are too high, and the lines that fill up.
 
-    A POST has them worked out anew, or notes what was done with one of them.
+    A POST has them worked out anew, notes what was done with one of them, or reserves its new place.
     """
     principal, now, error = principal_of_page(request), timezone.now(), ""
     may_ask = principal.all_tenants and principal.can(WRITES)
@@ -166,6 +177,8 @@ def _answered(request: HttpRequest) -> str:
     except ValueError:
         raise BadRequest("no such placement") from None
     with console_origin(request):
+        if state == RESERVE:
+            return _reserved(request, placement)
         if state == "open":
             move_answer_withdraw(placement=placement, principal=principal)
             return _("It may be proposed again: from the next advice on, if it still saves money.")
@@ -176,6 +189,29 @@ def _answered(request: HttpRequest) -> str:
     if state == MoveState.DONE:
         return _("Noted as done. It is proposed no more, and stands below with what it promised.")
     return _("Noted. It is proposed no more until you take that back, below.")
+
+
+def _reserved(request: HttpRequest, placement: UUID) -> str:
+    """Reserve the new place of a move that still saves money; return what is said then."""
+    principal = principal_of_page(request)
+    row = placements_visible(principal).select_related("tenant", "idc").filter(pk=placement).first()
+    move = next((move for move in advice_shown(principal).moves if move.placement == placement), None)
+    if row is None or move is None:
+        raise NotFound("not_found", NO_SUCH, kind="placement")
+    idc, lines, now = move.target.idc, move.target.lines, timezone.now()
+    saving_check(row, idc, lines, LEAST, picture=live.current(), now=now)
+    new = placement_move(
+        placement=row,
+        destination=Destination(idc=idc, lines=lines, ttl_seconds=HELD_SECONDS),
+        principal=principal,
+        http_request_id=str(getattr(request, "request_id", "")),
+    )
+    said = _("{idc} is held until {until}. Start the machines there, then confirm {link}: the old place is given back.")
+    link = format_html(
+        '<a class="link" href="{}">{}</a>', reverse("console:placement", args=[new.pk]), _("the new placement")
+    )
+    until = f"{timezone.localtime(new.expires_at):%m-%d %H:%M}" if new.expires_at else ""
+    return format_html(said, idc=idc, until=until, link=link)
 
 
 def _answers(principal: Principal) -> dict[str, Any]:
@@ -303,6 +339,11 @@ def _chosen_sentence(rows: Sequence[MoveRow], fitting: int, count: int, currency
 def _rows(chosen: Sequence[Move]) -> Iterator[MoveRow]:
     """Yield the rows of the list, with what is known of the placements now."""
     placed = _placed([move.placement for move in chosen])
+    moving = dict(
+        Placement.objects.filter(replaces__in=[move.placement for move in chosen], state=State.RESERVED).values_list(
+            "replaces", "pk"
+        )
+    )
     sums = accumulate(move.saves for move in chosen)
     for number, (move, together) in enumerate(zip(chosen, sums, strict=True), start=1):
         ordered_at, idc = placed.get(move.placement, (move.ordered_at, None))
@@ -312,6 +353,7 @@ def _rows(chosen: Sequence[Move]) -> Iterator[MoveRow]:
             together=together,
             ordered_at=ordered_at,
             stands=idc == move.origin.idc,
+            moving=moving.get(move.placement),
             lines=[
                 LineRow(
                     idc=line.idc,

@@ -21,10 +21,11 @@ from idcsched.framework.capacity import BANDWIDTH, Claim, demand
 from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import Decision
 from idcsched.framework.decoding import convert
-from idcsched.framework.errors import IdcschedError
+from idcsched.framework.errors import Conflict, IdcschedError
 from idcsched.framework.labels import Rows
 from idcsched.framework.line_bills import billable_share
 from idcsched.framework.lines import NO_LINE
+from idcsched.framework.messages import _
 from idcsched.framework.normalize import Floats
 from idcsched.framework.overlay import Tenancy, with_tenancies
 from idcsched.framework.profile import Profile
@@ -42,7 +43,7 @@ from idcsched.scheduling.schedule import labels_of, profile_of
 from .optimum import Problem, Status, bill_of, bills_by_line, solve
 from .problem import MOST_OPTIONS, Options, Pick, Plannable, options_of, price_known, problem_of
 
-__all__ = ["LEAST", "LineChange", "Move", "Place", "Rearrangement", "rearrangement", "saving"]
+__all__ = ["LEAST", "LineChange", "Move", "Place", "Rearrangement", "rearrangement", "saving", "saving_check"]
 
 LEAST: Final = 1.0
 """What a move must save a month, in the installation's currency."""
@@ -210,6 +211,19 @@ def saving(
     return bill_of(plannable.problem, plannable.start) - min(bills) if bills else None
 
 
+def saving_check(
+    placement: Placement, idc: str, lines: Sequence[str] | None, wanted: float, *, picture: LiveState, now: datetime
+) -> None:
+    """Raise Conflict `saves_less` where the move would not save so much a month now."""
+    saves = saving(placement, idc, lines, picture, now)
+    if saves is None:
+        raise Conflict("saves_less", _("what it would save is not known: it may not go there, or a bill is not known"))
+    if saves < wanted:
+        raise Conflict(
+            "saves_less", _("it would save {saves:,.2f} a month, not {wanted:,.2f}"), saves=saves, wanted=wanted
+        )
+
+
 def _holding_bandwidth() -> Iterator[Placement]:
     """Yield the placements that hold bandwidth, and are neither about to give it back nor being moved."""
     rows = Placement.objects.filter(state__in=sorted(HOLDING - {State.RELEASING}), bandwidth_mbps__gt=0)
@@ -309,7 +323,7 @@ def _plannable(decided: Sequence[tuple[_Standing, Options]], snapshot: Snapshot)
     """
     lines = snapshot.lines
     amount, pending, seen = np.zeros((3, lines.load.size))
-    for placed, _ in decided:
+    for placed, _options in decided:
         for line, held in placed.held.items():
             amount[line] += held.amount
             pending[line] += held.pending

@@ -7,9 +7,11 @@ from html import unescape
 from io import StringIO
 from typing import Any
 from uuid import UUID, uuid4
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
@@ -17,10 +19,12 @@ from idcsched.accounts.services import tenant_create
 from idcsched.audit.models import Change
 from idcsched.inventory.services import idc_create, region_create
 from idcsched.placement.models import Placement
+from idcsched.placement.transitions import placement_confirm
 from idcsched.planning.advice import Advice, CommitAdvice, FullLine, Move, Place
 from idcsched.planning.models import AdviceRun, MoveAnswer, StoredAdvice
 from idcsched.planning.moves import LineChange
 from tests.console.conftest import Browser
+from tests.console.pricing import lines_priced
 from tests.placement.conftest import fleet, order  # noqa: F401 - fixtures
 
 PAGE, FILE = "/console/moves/", "/console/moves/file/"
@@ -248,7 +252,7 @@ def test_it_takes_a_bounded_number_of_queries(
     stored(*(move(amount) for amount in range(200, 0, -1)))
     client = browser("operator")
     client.get(PAGE)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(12):
         client.get(f"{PAGE}?limit=200")
 
 
@@ -299,3 +303,40 @@ def test_what_makes_no_sense_is_refused(browser: Browser, order: Order) -> None:
     assert press(client, proposed.placement, "maybe").status_code == 400
     assert client.post(PAGE, {"placement": "x", "state": "done"}).status_code == 400
     assert press(client, uuid4(), "done").status_code == 409
+
+
+@pytest.fixture
+def dear(order: Order) -> Placement:  # noqa: F811
+    """An order that runs in `a` for 30 a Mbps, and would cost 10 in `b`."""
+    lines_priced({"a": 30, "b": 10, "c": 40})
+    placement = placement_confirm(placement=order(request_id="order-1"))
+    stored(move(6000, placement.pk, request_id="order-1"))
+    return placement
+
+
+def test_a_move_s_new_place_is_reserved_from_the_list(browser: Browser, dear: Placement) -> None:
+    client = browser("operator")
+    assert "Reserve the place in b" in text(client.get(PAGE))
+    page = text(press(client, dear.pk, "reserve"))
+    new = Placement.objects.get(replaces=dear.pk)
+    assert (new.state, new.idc and new.idc.code, new.ttl_seconds) == ("reserved", "b", 86_400)
+    assert f"b is held until {timezone.localtime(new.expires_at, ZoneInfo(settings.BILLING_ZONE)):%m-%d %H:%M}" in page
+    assert f'<a class="mark good" href="/console/placements/{new.pk}/">is being moved</a>' in page
+    assert "Reserve the place in b" not in page
+    old = text(client.get(f"/console/placements/{dear.pk}/"))
+    assert f'is being moved to</dt><dd><a href="/console/placements/{new.pk}/">b</a>' in old
+    assert "which is released when this is confirmed" in text(client.get(f"/console/placements/{new.pk}/"))
+    placement_confirm(placement=new)
+    page = text(client.get(PAGE))
+    assert "stands there no more" in page
+    assert "Reserve the place in b" not in page
+
+
+def test_a_move_that_saves_nothing_any_more_is_refused(browser: Browser, dear: Placement) -> None:
+    lines_priced({"b": 30})
+    answer = press(browser("operator"), dear.pk, "reserve")
+    assert answer.status_code == 409
+    assert "it would save 0.00 a month, not 1.00" in text(answer)
+    assert press(browser("operator"), uuid4(), "reserve").status_code == 409
+    assert press(browser("viewer"), dear.pk, "reserve").status_code == 409
+    assert not Placement.objects.filter(replaces__isnull=False).exists()

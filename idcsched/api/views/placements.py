@@ -26,7 +26,7 @@ from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
 from idcsched.audit.edits import change_locked
 from idcsched.framework.decoding import decode_json
-from idcsched.framework.errors import Conflict, NotFound
+from idcsched.framework.errors import NotFound
 from idcsched.framework.messages import _
 from idcsched.inventory.scope import scope_check
 from idcsched.placement import services
@@ -42,7 +42,7 @@ from idcsched.placement.documents import (
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.models import Placement
 from idcsched.placement.selectors import PlacementTotals, placements_totals, placements_visible
-from idcsched.planning.moves import saving
+from idcsched.planning.moves import saving_check
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recommendation import LONGEST_TOKEN
 
@@ -245,7 +245,9 @@ class PlacementViewSet(ReadOnlyResource):
         placement = self.get_object()
         destination = decode_json(body_bytes(request), services.Destination)
         with caller_origin(request):
-            _saving_check(placement, destination)
+            if (wanted := destination.saves_at_least) is not None:
+                where, now = (destination.idc, destination.lines), timezone.now()
+                saving_check(placement, *where, wanted, picture=live.current(), now=now)
             moved = services.placement_move(
                 placement=placement,
                 destination=destination,
@@ -270,19 +272,6 @@ class PlacementViewSet(ReadOnlyResource):
         placement: Placement = self.get_object()
         if_match_check(self.request, map(_versioned, placement_documents([placement])), pointers=[""])
         return placement
-
-
-def _saving_check(placement: Placement, destination: services.Destination) -> None:
-    """Raise Conflict `saves_less` where the move would not save what the caller wants it to save."""
-    if (wanted := destination.saves_at_least) is None:
-        return
-    saves = saving(placement, destination.idc, destination.lines, live.current(), timezone.now())
-    if saves is None:
-        raise Conflict("saves_less", _("what it would save is not known: it may not go there, or a bill is not known"))
-    if saves < wanted:
-        raise Conflict(
-            "saves_less", _("it would save {saves:,.2f} a month, not {wanted:,.2f}"), saves=saves, wanted=wanted
-        )
 
 
 def placement_response(placement: Placement, status: int = status.HTTP_200_OK) -> HttpResponse:
