@@ -146,7 +146,8 @@ def test_304_is_promised_where_it_is_given(world: Api, portal: Api, user: Callab
 
 
 ORDER = {"region": "A", "profile": "seed-example", "action": "reserve", "machines": [{"count": 1}]}
-MOVES = ("confirm", "provision", "release", "retry", "give_up")
+MOVES = ("confirm", "provision", "release", "retry", "give_up", "move")
+BODIES = {"give_up": {"reason": "gone"}, "move": {"idc": "b"}}
 CHANGE_NOTHING = {
     *("/decisions/{id}/replay/", "/profiles/{code}/preview/", "/profiles/{code}/backtest/", "/sources/{code}/test/"),
     "/providers/{code}/outcomes/",  # the provider's own word, which knows no ETag
@@ -156,7 +157,7 @@ CHANGE_NOTHING = {
 @pytest.mark.parametrize("move", MOVES)
 def test_a_move_is_an_edit(seed: Api, portal: Api, admin: Api, move: str) -> None:
     placement = portal.post("/schedule/", ORDER, status=201)
-    path, body = f"/placements/{placement['id']}/", {"reason": "gone"} if move == "give_up" else None
+    path, body = f"/placements/{placement['id']}/", BODIES.get(move)
     for stale in ('"nope"', OLD, "nonsense"):
         problem = admin.call("POST", f"{path}{move}/", body, status=412, If_Match=stale)
         assert problem["code"] == "stale_etag"

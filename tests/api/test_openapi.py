@@ -204,7 +204,8 @@ def test_its_page_needs_nothing_from_elsewhere(anonymous: Api, path: str) -> Non
 
 
 CONDITIONAL = {
-    "deliveries/{id}/resend", "placements/{id}/confirm", "placements/{id}/give_up", "placements/{id}/provision",
+    "deliveries/{id}/resend", "placements/{id}/confirm", "placements/{id}/give_up", "placements/{id}/move",
+    "placements/{id}/provision",
     "placements/{id}/release", "placements/{id}/retry", "profiles/{code}/revisions",
     "profiles/{code}/revisions/{number}/activate", "sources/{code}/run", "tenants/{code}/callback_secret",
     "tokens/{id}/revoke", "tokens/{id}/rotate",

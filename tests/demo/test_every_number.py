@@ -43,6 +43,7 @@ NOT_WALKED = {
     "/advice/": "starts a job",
     "/placements/{id}/confirm/": "the placement, as walked",
     "/placements/{id}/give_up/": "the placement, as walked",
+    "/placements/{id}/move/": "the placement, as walked",
     "/placements/{id}/provision/": "the placement, as walked",
     "/placements/{id}/release/": "the placement, as walked",
     "/placements/{id}/retry/": "the placement, as walked",

@@ -145,7 +145,7 @@ class PlacementViewSet(ReadOnlyResource):
 
     capability = "schedule"
     body_lookup_actions = ("create",)
-    conditional_actions = ("confirm", "provision", "retry", "release", "give_up")
+    conditional_actions = ("confirm", "provision", "retry", "release", "give_up", "move")
     unchanged_actions = ()
     capability_by_action: ClassVar = {"give_up": "give_up_placements"}
     queryset = Placement.objects.all()
@@ -244,17 +244,16 @@ class PlacementViewSet(ReadOnlyResource):
         """Reserve another place for it. When the new placement is confirmed, this one is released."""
         placement = self.get_object()
         destination = decode_json(body_bytes(request), services.Destination)
-        with caller_origin(request):
-            if (wanted := destination.saves_at_least) is not None:
-                where, now = (destination.idc, destination.lines), timezone.now()
-                saving_check(placement, *where, wanted, picture=live.current(), now=now)
-            moved = services.placement_move(
-                placement=placement,
-                destination=destination,
-                principal=principal_of_request(request),
-                http_request_id=request_id_of(request),
-            )
-        return ordered_response(moved, status.HTTP_201_CREATED)
+        if (wanted := destination.saves_at_least) is not None:
+            where, now = (destination.idc, destination.lines), timezone.now()
+            saving_check(placement, *where, wanted, picture=live.current(), now=now)
+        move = partial(
+            services.placement_move,
+            destination=destination,
+            principal=principal_of_request(request),
+            http_request_id=request_id_of(request),
+        )
+        return self._move(move, status=status.HTTP_201_CREATED)
 
     def _move(self, service: Any, status: int = status.HTTP_200_OK) -> HttpResponse:
         placement = self.get_object()

@@ -17,10 +17,14 @@ def _get_kwargs(
     *,
     body: DestinationRequest,
     idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
         headers["Idempotency-Key"] = idempotency_key
+
+    if not isinstance(if_match, Unset):
+        headers["If-Match"] = if_match
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -75,6 +79,11 @@ def _parse_response(
 
         return response_409
 
+    if response.status_code == 412:
+        response_412 = Problem.from_dict(response.json())
+
+        return response_412
+
     if response.status_code == 413:
         response_413 = Problem.from_dict(response.json())
 
@@ -123,6 +132,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: DestinationRequest,
     idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
 ) -> Response[PlacementDocument | Problem]:
     """Reserve another place for a placement
 
@@ -131,6 +141,7 @@ def sync_detailed(
     Args:
         id (str):
         idempotency_key (str | Unset):
+        if_match (str | Unset):
         body (DestinationRequest): Where a placement is to go: an IDC, and the lines that are used
             there; without `lines` the profile chooses.
 
@@ -150,6 +161,7 @@ def sync_detailed(
         id=id,
         body=body,
         idempotency_key=idempotency_key,
+        if_match=if_match,
     )
 
     response = client.get_httpx_client().request(
@@ -165,6 +177,7 @@ def sync(
     client: AuthenticatedClient,
     body: DestinationRequest,
     idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
 ) -> PlacementDocument | Problem | None:
     """Reserve another place for a placement
 
@@ -173,6 +186,7 @@ def sync(
     Args:
         id (str):
         idempotency_key (str | Unset):
+        if_match (str | Unset):
         body (DestinationRequest): Where a placement is to go: an IDC, and the lines that are used
             there; without `lines` the profile chooses.
 
@@ -193,6 +207,7 @@ def sync(
         client=client,
         body=body,
         idempotency_key=idempotency_key,
+        if_match=if_match,
     ).parsed
 
 
@@ -202,6 +217,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: DestinationRequest,
     idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
 ) -> Response[PlacementDocument | Problem]:
     """Reserve another place for a placement
 
@@ -210,6 +226,7 @@ async def asyncio_detailed(
     Args:
         id (str):
         idempotency_key (str | Unset):
+        if_match (str | Unset):
         body (DestinationRequest): Where a placement is to go: an IDC, and the lines that are used
             there; without `lines` the profile chooses.
 
@@ -229,6 +246,7 @@ async def asyncio_detailed(
         id=id,
         body=body,
         idempotency_key=idempotency_key,
+        if_match=if_match,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -242,6 +260,7 @@ async def asyncio(
     client: AuthenticatedClient,
     body: DestinationRequest,
     idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
 ) -> PlacementDocument | Problem | None:
     """Reserve another place for a placement
 
@@ -250,6 +269,7 @@ async def asyncio(
     Args:
         id (str):
         idempotency_key (str | Unset):
+        if_match (str | Unset):
         body (DestinationRequest): Where a placement is to go: an IDC, and the lines that are used
             there; without `lines` the profile chooses.
 
@@ -271,5 +291,6 @@ async def asyncio(
             client=client,
             body=body,
             idempotency_key=idempotency_key,
+            if_match=if_match,
         )
     ).parsed
