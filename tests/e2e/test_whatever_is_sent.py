@@ -38,9 +38,12 @@ LISTS = {
     "decisions": "decision_id",
     "users": "username",
 }
-NEVER_REACHED = {"POST /api/v1/providers/{code}/outcomes/"}
-"""What a provider reports is signed with its secret, which is not among what is sent here."""
-MOST_MISSED = 3
+NEVER_REACHED = {
+    "POST /api/v1/providers/{code}/outcomes/",  # signed with the provider's secret, which is not among what is sent
+    "POST /api/v1/advice/moves/",  # about a move that was proposed: there is none
+    "GET /api/v1/advice/moves/{placement}/",
+}
+MOST_MISSED = 6
 """So many may be carried out by no request, by chance."""
 ORDER = {"region": "440000", "machines": [{"count": 1, "bandwidth_mbps": 1}], "callback_url": "https://portal.example/"}
 SOURCE = {
