@@ -1,9 +1,10 @@
 """An operator at night taints several IDCs of the list at once, with the keyboard."""
 
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.browser.console_pages import grave_violations
-from tests.browser.visiting import Visitor
+from tests.browser.visiting import Visitor, visiting
+from tests.e2e.installation import Installation
 
 
 def test_it_works(visitor: Visitor) -> None:
@@ -30,6 +31,14 @@ def test_it_works(visitor: Visitor) -> None:
     assert grave_violations(page) == []
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text(f"Lifted from {codes[0]}, {codes[1]}: drill:NoSchedule.")).to_be_visible()
+
+
+def test_a_phone_says_why_an_idc_takes_no_orders(browser: Browser, site: Installation) -> None:
+    with visiting(browser, site, width=390, height=844) as visitor:
+        visitor.log_in("operator")
+        visitor.goto("/console/idcs/")
+        expect(visitor.page.locator("#i-haikou-ct-cm-01").get_by_text("draining").first).to_be_visible()
+        assert visitor.too_wide_by() <= 0
 
 
 def test_all_of_a_region_at_once(visitor: Visitor) -> None:
