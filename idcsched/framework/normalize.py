@@ -5,7 +5,7 @@ returns one score for each; docs/normalising.md lists the laws of all normaliser
 """
 
 from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 import numpy as np
@@ -34,6 +34,7 @@ DECIMALS = 6
 _UNIT = 10.0**DECIMALS
 _TOP = 100.0
 _HUGE = 1e150  # beyond this, sums and differences of values may overflow
+_WAYS = frozenset(get_args(Better))
 _SCALE_FREE = frozenset({"share", "min_max", "max_ratio"})
 
 
@@ -46,6 +47,8 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
     high: float = 1.0
 
     def __post_init__(self) -> None:
+        if self.better not in _WAYS:
+            raise ValueError(f"`better` is `more` or `less`, not {self.better!r}")
         if self.kind == "fixed" and not sound_range(self.low, self.high):
             raise ValueError(
                 f"a fixed range needs low < high, neither too near nor too far, got {self.low}..{self.high}"

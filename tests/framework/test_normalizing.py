@@ -116,6 +116,12 @@ def test_nought_has_no_sign(kind: NormalizerKind, better: Better) -> None:
         assert not any(score == 0 and np.signbit(score) for score in found)
 
 
+def test_the_better_way_is_one_of_two() -> None:
+    """Any other word would be taken for `less`."""
+    with pytest.raises(ValueError, match="`better` is `more` or `less`, not 'bigger'"):
+        Scale(kind="min_max", better="bigger")  # type: ignore[arg-type]  # as who runs no mypy writes it
+
+
 @pytest.mark.parametrize(("low", "high"), [(1, 1), (2, 1), (nan, 1), (0, nan), (0, inf), (-HUGE, HUGE), (0, 1e-310)])
 def test_a_fixed_range_must_be_one_to_reckon_on(low: float, high: float) -> None:
     with pytest.raises(ValueError, match="low < high"):
