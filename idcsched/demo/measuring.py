@@ -1,30 +1,35 @@
 """Stores the demo's measurements as if a collector had run all the time."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
+from django.conf import settings
 from django.db import transaction
 
 from idcsched.inventory.models import Idc, Line
+from metrics_ingest.billing.calendar import midnight, month_start, next_month
 from metrics_ingest.builtin import BANDWIDTH
 from metrics_ingest.models import Latest, Metric
-from metrics_ingest.services import Sample, history_store, rollups_refresh, samples_store
+from metrics_ingest.services import Sample, history_prune, history_store, rollups_refresh, samples_store
 
 from .ordered_traffic import ordered_traffic
 from .source import LineKey, history, line_traffic, samples_at, slot_start
-from .traffic import SLOTS_A_DAY, Floats, slot_of
+from .traffic import Floats, slot_of
 
-__all__ = ["HISTORY_DAYS", "measurements_store"]
+__all__ = ["measurements_store"]
 
-HISTORY_DAYS: Final = 35  # a whole billing month, and days before it for the percentile of its first days
+HISTORY: Final = timedelta(days=92)
+"""The history begins with the billing month that was running then, so that it has three whole months."""
 
 
 @transaction.atomic
 def measurements_store(*, at: datetime, now: datetime) -> dict[str, int]:
     """Store what was measured up to `at` and is not stored yet: history of bandwidth, latest values, roll-ups.
 
+    Of days that are older than samples are kept, the figures of days and months stay.
     Lines and IDCs of the demo that an operator has removed are skipped. Returns counts of what was stored.
     """
     current = slot_of(at.timestamp())
@@ -38,17 +43,31 @@ def measurements_store(*, at: datetime, now: datetime) -> dict[str, int]:
         on_line = ordered.get((line.idc.code, line.code))
         values += _fill(line, first, current, None if on_line is None else on_line[first - earliest : -1])
     samples = samples_store(samples=list(_samples(at, {key: mbps[-1:] for key, mbps in ordered.items()})), now=now)
+    for month_end in _month_ends(earliest, current):
+        rollups_refresh(lines=list(due), now=month_end)
     rollups_refresh(lines=list(due), now=now)
+    history_prune(now=now)
     return {"lines": len(due), "values": values, "samples": samples}
 
 
 def _unstored(current: int) -> Iterator[tuple[Line, int]]:
     """Yield the demo's lines, each with the first slot that is not stored yet."""
     traffic, last_slots = line_traffic(), _last_slots()
-    earliest = current - HISTORY_DAYS * SLOTS_A_DAY
+    zone = ZoneInfo(settings.BILLING_ZONE)
+    begin = (slot_start(current) - HISTORY).astimezone(zone).date()
+    earliest = slot_of(midnight(month_start(begin), zone).timestamp())
     for line in Line.objects.select_related("idc").filter(idc__code__in={idc for idc, _ in traffic}):
         if (line.idc.code, line.code) in traffic:
             yield line, max(last_slots.get(line.pk, 0) + 1, earliest)
+
+
+def _month_ends(first: int, until: int) -> Iterator[datetime]:
+    """Yield the last second of each billing month that ends between two slots."""
+    zone = ZoneInfo(settings.BILLING_ZONE)
+    month = next_month(slot_start(first).astimezone(zone).date())
+    while (end := midnight(month, zone) - timedelta(seconds=1)) < slot_start(until):
+        yield end
+        month = next_month(month)
 
 
 def _last_slots() -> Mapping[int, int]:

@@ -1,14 +1,19 @@
 """What the database holds once the demo is loaded: measured as of now, at the water levels that were meant."""
 
 from datetime import datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.conf import settings
 
 from idcsched.audit.models import Change
 from idcsched.demo.documents import demo
+from idcsched.demo.traffic import SLOTS_A_DAY
 from idcsched.inventory.models import Taint
 from idcsched.ledger.models import Claim
-from metrics_ingest.models import BandwidthRollup, Latest, SampleDay
+from metrics_ingest.billing.calendar import next_month
+from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup, Latest, SampleDay
 
 pytestmark = pytest.mark.usefixtures("db")
 
@@ -17,7 +22,24 @@ def test_it_works(loaded: datetime) -> None:
     assert set(Latest.objects.values_list("at", flat=True)) == {loaded}
     assert Latest.objects.filter(metric__code="bandwidth_mbps").count() == 68
     days = SampleDay.objects.filter(line__code="ct", idc__code="gz-ct-01").values_list("day", flat=True)
-    assert loaded.date() - min(days) == timedelta(days=35)
+    assert loaded.date() - min(days) == timedelta(days=40), "samples are kept no longer"
+
+
+def test_three_billing_months_are_whole_and_one_is_running(loaded: datetime) -> None:
+    today = loaded.astimezone(ZoneInfo(settings.BILLING_ZONE)).date()
+    rows = BandwidthMonth.objects.filter(line__code="ct", line__idc__code="gz-ct-01").order_by("month")
+    *earlier, running = rows
+
+    assert running.month == today.replace(day=1)
+    assert len(earlier) >= 3
+    for month, following in pairwise(rows):
+        length = following.month - month.month
+        assert month.month + length == next_month(month.month)
+        assert (month.days, month.covered_slots) == (length.days, length.days * SLOTS_A_DAY)
+    days = BandwidthDay.objects.filter(line=running.line).values_list("day", flat=True)
+    assert set(days) == {
+        earlier[0].month + timedelta(days=count) for count in range((today - earlier[0].month).days + 1)
+    }
 
 
 def test_percentiles_come_to_the_water_levels_and_what_is_ordered(loaded: datetime) -> None:

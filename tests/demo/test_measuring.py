@@ -1,10 +1,12 @@
 """The demo's measurements go on by themselves: once every five minutes, and without a gap after an outage."""
 
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from django.db.models import Q
+from django.conf import settings
+from django.db.models import F, Q
 
 from idcsched.demo.measuring import measurements_store
 from idcsched.demo.ordered_traffic import ordered_traffic
@@ -13,6 +15,8 @@ from idcsched.demo.traffic import slot_of
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import idc_delete, line_delete
 from metrics_ingest.models import BandwidthMonth, BandwidthRollup, Latest, SampleDay
+from metrics_ingest.samples.checking import KEPT
+from metrics_ingest.samples.slots import SLOT
 from metrics_ingest.services import Sample, samples_store
 
 pytestmark = pytest.mark.usefixtures("db")
@@ -67,11 +71,16 @@ def test_an_outage_leaves_no_gap(loaded: datetime) -> None:
         np.testing.assert_allclose(stored(line, slot_start(first), 38), expected, atol=0.5, rtol=1e-6)  # whole Mbps
 
 
-def test_after_months_only_what_is_kept_is_added(loaded: datetime) -> None:
-    at = next_slot(loaded, after=100 * 288)
+def test_after_months_three_whole_months_and_the_running_one_are_added(loaded: datetime) -> None:
+    at = next_slot(loaded, after=200 * 288)
+    zone = ZoneInfo(settings.BILLING_ZONE)
+    begin = (at - timedelta(days=92)).astimezone(zone).replace(day=1, hour=0, minute=0)
     found = measurements_store(at=at, now=at)
 
-    assert found["values"] == 68 * 35 * 288
+    assert found["values"] == 68 * ((at - begin) // SLOT)
+    assert not SampleDay.objects.filter(day__lt=(at - KEPT).date()).exists()
+    months = BandwidthMonth.objects.filter(month__gte=begin.date(), covered_slots=F("slots"))
+    assert months.values("month").distinct().count() >= 4
 
 
 def test_what_an_operator_removed_is_passed_over(loaded: datetime) -> None:
