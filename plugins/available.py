@@ -7,9 +7,9 @@ from idcsched.framework.labels import Mask
 from idcsched.framework.messages import _
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 
-NOT_ONLINE = Reason("not_online", _("offline"), _("its status is {status}"), cures=("status",))
-DRAINING = Reason("draining", _("draining"), _("its status is {status}"), cures=("status",))
-RETIRED = Reason("retired", _("retired"), _("its status is {status}"), cures=("status",))
+NOT_ONLINE = Reason("not_online", _("offline"), _("its status is offline"), cures=("status",))
+DRAINING = Reason("draining", _("draining"), _("its status is draining"), cures=("status",))
+RETIRED = Reason("retired", _("retired"), _("its status is retired"), cures=("status",))
 BY_STATUS = {"offline": NOT_ONLINE, "draining": DRAINING, "retired": RETIRED}
 
 

@@ -40,8 +40,9 @@ TRENDS = {
 HIGHEST_DAYS = frozenset({ChargeType.FOURTH_PEAK_MONTH, ChargeType.ENHANCED_95})
 """The charge types that bill by a month's highest days."""
 WINDOW_SLOTS = {"24h": 288, "7d": 7 * 288, "30d": 30 * 288}
-MONTHS, DAYS = "running_months", "running_days"
-"""The attributes of a line that `rollups_reported` fills with the running month, and with its days for `daily_peak`."""
+MONTHS, DAYS = "latest_months", "latest_days"
+"""The attributes of a line that `rollups_reported` fills: the running month and the last, their days for `daily_peak`.
+"""
 
 
 class Percentile(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,9 +120,9 @@ class ForecastReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One line. `month` is the running one, null before its first value; `forecast` is null where the last 30 days
-    have no value, unless the line is `fixed`; `trend` with fewer than seven whole days; `days_until_high_water` where
-    it is over a year away or never.
+    """One line. `month` is the running one, null before its first value, `last_month` the one before, billed by the
+    present contract; `forecast` is null where the last 30 days have no value, unless the line is `fixed`; `trend` with
+    fewer than seven whole days; `days_until_high_water` where it is over a year away or never.
     """
 
     line: int
@@ -134,6 +135,7 @@ class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
     computed_at: datetime
     p95: dict[str, Percentile]
     month: MonthReport | None
+    last_month: MonthReport | None
     forecast: ForecastReport | None
     trend: TrendReport | None
     high_water_mbps: float
@@ -143,7 +145,14 @@ class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, row: Any, now: datetime) -> Self:
         """Report on a row of `rollups_reported`, which must be read for the same `now`."""
         line: Line = row.line
-        running = next(iter(getattr(line, MONTHS)), None)
+        rows: dict[date, BandwidthMonth] = {row.month: row for row in getattr(line, MONTHS)}
+        months = {
+            month: _month_report(
+                line, rows[month], [day.peak_mbps for day in getattr(line, DAYS) if month_start(day.day) == month], now
+            )
+            for month in rows
+        }
+        first = _month(now)
         return cls(
             line=line.pk,
             idc=line.idc.code,
@@ -159,10 +168,9 @@ class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
                 )
                 for name, slots in WINDOW_SLOTS.items()
             },
-            month=None
-            if running is None
-            else _month_report(line, running, [day.peak_mbps for day in getattr(line, DAYS)], now),
-            forecast=_forecast(row, running, now),
+            month=months.get(first),
+            last_month=months.get(_month_before(first)),
+            forecast=_forecast(row, rows.get(first), now),
             trend=_trend_report(row),
             high_water_mbps=row.high_water_mbps,
             days_until_high_water=row.days_until_high_water,
@@ -170,12 +178,12 @@ class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rollups_reported(now: datetime) -> QuerySet[BandwidthRollup]:
-    """Return the roll-ups, each with its line, the line's running month and the days until the line is full.
+    """Return the roll-ups, each with its line, the line's last two months and the days until the line is full.
 
     Three queries, however many lines.
     """
-    first = month_start(now.astimezone(_zone()).date())
-    months = BandwidthMonth.objects.filter(month=first)
+    first = _month_before(_month(now))
+    months = BandwidthMonth.objects.filter(month__gte=first)
     days = BandwidthDay.objects.filter(day__gte=first, line__charge_type=ChargeType.DAILY_PEAK).order_by("day")
     high_water = ExpressionWrapper(
         F("line__purchased_mbps") * Coalesce("line__max_level", Value(settings.BANDWIDTH_MAX_LEVEL)),
@@ -257,7 +265,7 @@ def _bill_report(billed: Bill, mbps: float) -> BillReport:
 
 def _forecast(row: BandwidthRollup, running: BandwidthMonth | None, now: datetime) -> ForecastReport | None:
     line: Line = row.line
-    first = month_start(now.astimezone(_zone()).date())
+    first = _month(now)
     start, end = midnight(first, _zone()), midnight(next_month(first), _zone())
     if line.charge_type == ChargeType.FIXED:
         expected = Forecast(mbps=line.purchased_mbps, low=line.purchased_mbps, high=line.purchased_mbps)
@@ -330,6 +338,15 @@ def _rolling_figures(row: BandwidthRollup) -> Figures:
         daily_peak_average=row.daily_peak_average_30d_mbps or 0.0,
         mean=row.mean_30d_mbps or 0.0,
     )
+
+
+def _month(now: datetime) -> date:
+    """Return the first day of the running month."""
+    return month_start(now.astimezone(_zone()).date())
+
+
+def _month_before(first: date) -> date:
+    return month_start(first - timedelta(days=1))
 
 
 def _zone() -> ZoneInfo:

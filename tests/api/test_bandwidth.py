@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import idc_create, isp_create, line_update, region_create
+from metrics_ingest.billing.calendar import midnight
 from metrics_ingest.models import BandwidthMonth, BandwidthRollup, Metric
 from metrics_ingest.samples.slots import SLOT, slot_floor
 from metrics_ingest.services import history_store, rollups_refresh
@@ -197,6 +200,31 @@ def test_a_daily_peak_is_billed_by_its_days(lines: list[Line], api: Callable[...
     days = by_member["days_with_values"]
     assert by_member["bill"]["quantity"] == 150 * days
     assert by_member["bill"]["unit"] == "mbps_days"
+
+
+def test_the_last_month_stands_beside_the_running_one(lines: list[Line], api: Callable[..., Api]) -> None:
+    line: Line = Line.objects.create(
+        idc=lines[0].idc,
+        code="old",
+        isp=lines[0].isp,
+        purchased_mbps=1000,
+        price_per_mbps=2,
+        charge_type="daily_peak",
+        commit_mbps=90,
+    )
+    now, zone = timezone.now(), ZoneInfo(settings.BILLING_ZONE)
+    begin = midnight(now.astimezone(zone).date().replace(day=1), zone)
+    last = (begin - SLOT).astimezone(zone).date()
+    measure(line, np.full(70 * 288, 100.0), now)
+    rollups_refresh(lines=[line], now=begin - timedelta(seconds=1))
+    rollups_refresh(lines=[line], now=now)
+    found = api().get(f"/bandwidth/{line.pk}/")
+
+    assert (found["last_month"]["month"], found["last_month"]["complete"]) == (f"{last:%Y-%m}", True)
+    assert found["last_month"]["bill"]["quantity"] == 100 * last.day, "each day's peak is billed"
+    assert found["last_month"]["bill"]["amount"] == 200 * last.day
+    assert found["month"]["month"] == f"{begin.astimezone(zone):%Y-%m}"
+    assert [found["month"], found["last_month"]] == api().get(f"/bandwidth/{line.pk}/months/?limit=2")["results"]
 
 
 def test_months_and_days_are_pages_newest_first(lines: list[Line], api: Callable[..., Api]) -> None:

@@ -20,7 +20,8 @@ from idcsched.inventory.services import idc_create, idc_update, isp_create, line
 from idcsched.jobs.models import NightlyJob
 from idcsched.placement.models import Placement
 from idcsched.scheduling.models import Decision, IdcOutcome
-from metrics_ingest.models import Run, Source
+from metrics_ingest.models import BandwidthMonth, Run, Source
+from metrics_ingest.samples.slots import SLOTS_A_DAY
 from metrics_ingest.services import Sample, rollups_refresh, samples_store
 
 pytestmark = pytest.mark.usefixtures("db")
@@ -179,6 +180,29 @@ def test_the_bill_is_read_anew_after_each_roll_up(
     again = month_billed()
     assert again is not None
     assert again.amount > first.amount
+
+
+def test_the_last_month_stands_beside_the_bill(client: Client, idcs: dict[str, Idc]) -> None:
+    line = idcs["gz-1"].lines.get(code="ct")
+    line_update(line=line, changes={"price_per_mbps": 20, "charge_type": "fixed"})
+    rollups_refresh(now=timezone.now())
+    assert "last month" not in shown(client).split("Largest bills")[0]
+    running = BandwidthMonth.objects.get(line=line)
+    last = (running.month - timedelta(days=1)).replace(day=1)
+    slots = (running.month - last).days * SLOTS_A_DAY
+    running.pk, running.month, running.slots, running.covered_slots = None, last, slots, slots
+    running.save(force_insert=True)
+    rollups_refresh(now=timezone.now())
+
+    billed = month_billed()
+    assert billed is not None
+    assert billed.before == billed.amount
+    assert "last month" in text_of(client, "/console/").split("Largest bills")[0]
+    BandwidthMonth.objects.filter(month=last).update(covered_slots=slots // 2)
+    rollups_refresh(now=timezone.now())
+    half = month_billed()
+    assert half is not None
+    assert half.before is None, "of half a month nothing is known"
 
 
 def test_a_fleet_of_hundreds_is_drawn_without_words(client: Client, db: None) -> None:
