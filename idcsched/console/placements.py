@@ -28,10 +28,12 @@ from idcsched.placement.lifecycle import MOVES, Move, State
 from idcsched.placement.models import DeliveryState, MachineState, Placement
 from idcsched.placement.rollup import stuck
 from idcsched.placement.selectors import placements_visible
+from idcsched.placement.waiting import in_turn
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
 
 from .pages import MAX_MESSAGE, console_origin, page, principal_of_page, shown
+from .rejections import lacks_shown
 
 __all__ = ["moves_allowed", "placement", "placements"]
 
@@ -88,7 +90,7 @@ def placements(request: HttpRequest) -> HttpResponse:
     if not filters["state"]:
         rows = rows.exclude(state=State.WAITING)
     latest = list(rows[: SHOWN + 1])
-    waiting = chosen.filter(state=State.WAITING).order_by("-priority", "created_at")
+    waiting = chosen.filter(state=State.WAITING)
     troubled = chosen.filter(needs_attention=True)
     context = {
         "section": "placements",
@@ -99,13 +101,33 @@ def placements(request: HttpRequest) -> HttpResponse:
         "marks": MARKS,
         "stuck": set(troubled.filter(stuck(timezone.now())).values_list("pk", flat=True)),
         "troubled": troubled.order_by("changed_at")[:FIRST] if first else (),
-        "waiting": waiting.prefetch_related("awaits")[:FIRST] if apart else (),
+        "waiting": _first_in_turn(waiting) if apart else (),
         "waiting_count": waiting.count() if apart else 0,
         "placements": latest[:SHOWN],
         "older": _address(request, before=str(latest[SHOWN - 1].pk)) if len(latest) > SHOWN else "",
         "newest": "" if first else _address(request, before=""),
     }
     return shown(request, "placements.html", context)
+
+
+def _first_in_turn(waiting: QuerySet[Placement]) -> list[dict[str, Any]]:
+    """Return the first of these orders in the order in which they are tried, each with what it lacks and may help."""
+    visible = set(waiting.values_list("pk", flat=True))
+    if not visible:
+        return []
+    first = [pk for (pk,) in in_turn(now=timezone.now()) if pk in visible][:FIRST]
+    rows = waiting.in_bulk(first)
+    return [{"placement": rows[pk], **_lacks(rows[pk])} for pk in first if pk in rows]
+
+
+def _lacks(found: Placement) -> dict[str, Any]:
+    """Return what a waiting order lacks the least, in words, and what else may help."""
+    nearest = found.lacks or {}
+    return {
+        "lacks": lacks_shown(nearest["code"], nearest["detail"]) if nearest else "",
+        "nearest": nearest,
+        "cures": [CURES.get(cure, cure) for cure in found.cures],
+    }
 
 
 @page()
@@ -175,7 +197,7 @@ def _context(request: HttpRequest, found: Placement, error: str) -> dict[str, An
         "decision": decision,
         "summary": read(decision.answer, decision.sentences).get("summary", "") if decision else "",
         "awaits": found.awaits.order_by("code") if found.state == State.WAITING else (),
-        "cures": [CURES.get(cure, cure) for cure in found.cures],
+        **_lacks(found),
         "replacement": found.replacements.select_related("idc").order_by("-id").first(),
         "group_size": found.group_id and placements_visible(principal).filter(group_id=found.group_id).count(),
     }

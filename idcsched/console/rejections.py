@@ -16,7 +16,7 @@ from idcsched.language.wording import say
 
 from .order_words import name_shown
 
-__all__ = ["Miss", "nearest_first"]
+__all__ = ["Miss", "lacks_shown", "nearest_first"]
 
 UNKNOWN, TAINTED, NOT_IN_SERVICE, OTHERS = 1.0, 2.0, 3.0, 4.0
 """The order of the misses that cannot be measured; those that can are below 1."""
@@ -60,6 +60,11 @@ def nearest_first(rejected: Sequence[Document], outcome: Decision | None) -> lis
     return sorted((_miss(each, outcome) for each in rejected), key=lambda miss: miss.rank)
 
 
+def lacks_shown(code: str, detail: Document) -> str:
+    """Say in a few words how much is lacking; nothing where that has no measure."""
+    return "" if _lacking(code, detail) is None else say(SHORT[code], _figures(detail))
+
+
 def _miss(rejected: Document, outcome: Decision | None) -> Miss:
     code, detail = rejected["code"], rejected.get("detail") or {}
     lacking = _lacking(code, detail)
@@ -67,7 +72,7 @@ def _miss(rejected: Document, outcome: Decision | None) -> Miss:
     if code == TAINT:
         lacks = say(NO_END, None) if isinf(ends) else say(UNTIL, {"time": _time(ends)})
     elif lacking is not None:
-        lacks = say(SHORT[code], _figures(detail))
+        lacks = lacks_shown(code, detail)
     else:
         lacks = say(NEEDS_A_MEASUREMENT, None) if RANKS.get(code) == UNKNOWN else ""
     return Miss(

@@ -15,7 +15,7 @@ from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Taint
 from idcsched.scheduling.live import live
 
-from .lifecycle import HOLDING
+from .lifecycle import HOLDING, State
 from .models import Attempt, AttemptState, Delivery, DeliveryState, Event, Machine, MachineState, Placement
 
 __all__ = [
@@ -49,10 +49,28 @@ class AttemptDocument(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None
 
 
+class LacksDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """The IDC where a waiting order lacks the least, and the code and the `detail` of its rejection."""
+
+    idc: str
+    code: str
+    detail: dict[str, Any]
+
+
+class WaitsDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What an order waits for, as of the last try. `cures`: the kinds of change after which it is tried at once;
+    `lacks`: null where several plugins reject each IDC, or the order asked for no explanation."""
+
+    lacks: LacksDocument | None
+    cures: list[str]
+    tried_at: datetime | None
+    next_try_at: datetime | None
+
+
 class PlacementDocument(msgspec.Struct, frozen=True, kw_only=True):
     """An order with the capacity that it holds. `held_back`: why a plugin's `permit` keeps it reserved; `bill`: what it
     adds to the bandwidth bill of a month, as it was decided; `replaces`: the placement that is released when this is
-    confirmed."""
+    confirmed; `waits`: null unless it waits."""
 
     id: str
     request_id: str | None
@@ -75,6 +93,7 @@ class PlacementDocument(msgspec.Struct, frozen=True, kw_only=True):
     based_on: str | None
     replaces: str | None
     priority: int
+    waits: WaitsDocument | None
     callback_url: str | None
     bill_unknown: str | msgspec.UnsetType = msgspec.UNSET
 
@@ -221,7 +240,17 @@ def _document(placement: Placement, leaving: str | None, attempts: Sequence[Atte
         based_on=str(placement.based_on) if placement.based_on else None,
         replaces=str(placement.replaces_id) if placement.replaces_id else None,
         priority=placement.priority,
+        waits=_waits(placement) if placement.state == State.WAITING else None,
         callback_url=placement.callback_url or None,
+    )
+
+
+def _waits(placement: Placement) -> WaitsDocument:
+    return WaitsDocument(
+        lacks=LacksDocument(**placement.lacks) if placement.lacks else None,
+        cures=placement.cures,
+        tried_at=placement.tried_at,
+        next_try_at=placement.next_try_at,
     )
 
 

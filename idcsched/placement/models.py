@@ -36,7 +36,8 @@ class Placement(models.Model):
     move here: it is released when this one is confirmed; `held_back` says why a permit keeps it
     reserved. `bill` is what the order adds to the bandwidth bill of a month, as it was decided, or the code of the
     reason why that is not known; `bill_per_month` is the amount alone, to filter and sum by. `awaits`: the IDCs that
-    would fit a waiting order if they had more room.
+    would fit a waiting order if they had more room; `lacks`: where it lacked the least when it was last tried, the code
+    of that rejection and its figures.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -85,6 +86,7 @@ class Placement(models.Model):
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     held_back = models.CharField(_("held back"), max_length=500, blank=True)
     cures = models.JSONField(_("what may help"), default=list, blank=True)
+    lacks = models.JSONField(_("lacks the least"), null=True, blank=True)
     awaits = models.ManyToManyField(Idc, related_name="awaited_by", blank=True, verbose_name=_("lacks room in"))
     tried_at = models.DateTimeField(_("last try"), null=True, blank=True)
     next_try_at = models.DateTimeField(_("next try"), null=True, blank=True)

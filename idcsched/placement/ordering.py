@@ -22,7 +22,7 @@ from .orders import Order, order_of
 from .quota import quota_check
 from .reserving import take_together, wait
 from .view import LiveView
-from .waiting import ALTERNATES, cures_of
+from .waiting import ALTERNATES, cures_of, lacks_of
 
 __all__ = ["DECISIONS", "NoFeasible", "placement_order", "tenant_for"]
 
@@ -75,7 +75,14 @@ def placement_order(
         view.renew()
     quota_check(order.tenant, order.use)
     if request.wait_seconds:
-        return wait(order, made, seconds=request.wait_seconds, cures=cures_of(made), awaits=idcs_awaited(made.decision))
+        return wait(
+            order,
+            made,
+            seconds=request.wait_seconds,
+            cures=cures_of(made),
+            lacks=lacks_of(made),
+            awaits=idcs_awaited(made.decision),
+        )
     recorder.hand_in(made.record)
     raise _refusal(order, made, http_request_id, view, outrun=outrun)
 

@@ -95,12 +95,19 @@ def move_to_idc(placement: Placement, take: Take, move: Move) -> None:
 
 
 def wait(
-    order: Order, made: MadeDecision, *, seconds: float, cures: Sequence[str], awaits: Collection[str]
+    order: Order,
+    made: MadeDecision,
+    *,
+    seconds: float,
+    cures: Sequence[str],
+    lacks: dict[str, Any] | None,
+    awaits: Collection[str],
 ) -> Placement:
     """Write a new placement that waits for capacity in the IDCs `awaits`, or for another cure, and holds nothing."""
     placement = _placement(order, made)
     placement.expires_at = placement.created_at + timedelta(seconds=seconds)
     placement.tried_at, placement.cures = placement.created_at, list(cures)
+    placement.lacks = lacks
     events = first_events(placement, {Move.WAIT: {"cures": placement.cures}})
     decision = _decision(order, made, placement.pk, taken=None)
 

@@ -12,10 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from operator import itemgetter
 from time import monotonic
 from types import MappingProxyType
+from typing import Any
 from uuid import UUID, uuid4
 
+import msgspec
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
@@ -43,7 +46,7 @@ from .quota import quota_check
 from .reserving import awaits_set, reserve_waiting
 from .view import Lookahead
 
-__all__ = ["cures_of", "due", "waiting_try"]
+__all__ = ["cures_of", "due", "in_turn", "lacks_of", "waiting_try"]
 
 ALTERNATES = 5
 SOONEST = timedelta(seconds=5)
@@ -86,6 +89,16 @@ def cures_of(made: MadeDecision) -> list[str]:
     reasons = {number for number in first_rejections(decision).tolist() if number >= 0}
     cures = {cure for number in reasons for cure in decision.judgements[number].reason.cures}
     return sorted(cures | (ROOM if decision.scheduled or not cures else set()))
+
+
+def lacks_of(made: MadeDecision) -> dict[str, Any] | None:
+    """Return where the order lacks the least: the IDC, and the code and the detail of its rejection, as answered."""
+    nearest = next(iter(made.scheduled.near_misses or ()), None)
+    if nearest is None:
+        return None
+    answered = msgspec.json.encode({"idc": nearest.idc, "code": nearest.code, "detail": nearest.detail})
+    lacks: dict[str, Any] = msgspec.json.decode(answered)
+    return lacks
 
 
 def waiting_try(*, now: datetime, at_most: int = 2000) -> int:
@@ -132,22 +145,30 @@ def _round_lease() -> Iterator[Callable[[], bool]]:
 def due(*, now: datetime) -> list[UUID]:
     """Return the orders to try, in order; the first that have waited long are always among them."""
     changed = dict(FeedEntry.objects.filter(at__gte=now - LATEST * 2).values_list("topic").annotate(Max("at")))
-    fields = ("pk", "priority", "tenant_id", "created_at", "tried_at", "next_try_at", "cures")
-    waiting = Placement.objects.filter(state=State.WAITING, expires_at__gt=now).order_by(
-        "-priority", "created_at", "id"
-    )
-    turns: dict[tuple[int, int], int] = defaultdict(int)
-    in_order = []
-    for age, (placement, priority, tenant, *rest) in enumerate(waiting.values_list(*fields)):
-        position = turns[priority, tenant] = turns[priority, tenant] + 1
-        in_order.append(((-priority, position, age), placement, rest))
     to_try, kept_for = [], 0
-    for _, placement, (created_at, tried_at, next_try_at, cures) in sorted(in_order):
+    for placement, created_at, tried_at, next_try_at, cures in in_turn(
+        "created_at", "tried_at", "next_try_at", "cures", now=now
+    ):
         patient = kept_for < KEPT_FREE and _keeps_capacity(created_at, now) and ROOM & set(cures)
         kept_for += bool(patient)
         if patient or next_try_at is None or next_try_at <= now or _may_help(changed, cures, tried_at, now):
             to_try.append(placement)
     return to_try
+
+
+def in_turn(*fields: str, now: datetime) -> list[tuple[Any, ...]]:
+    """Return the orders that wait, in the order in which they are tried: the key of each, and these fields.
+
+    The higher priority comes first, then the older order; tenants of the same priority take turns.
+    """
+    waiting = Placement.objects.filter(state=State.WAITING, expires_at__gt=now)
+    rows = waiting.order_by("-priority", "created_at", "id").values_list("priority", "tenant_id", "pk", *fields)
+    turns: dict[tuple[int, int], int] = defaultdict(int)
+    in_order = []
+    for age, (priority, tenant, *row) in enumerate(rows):
+        turns[priority, tenant] += 1
+        in_order.append(((-priority, turns[priority, tenant], age), tuple(row)))
+    return [row for _, row in sorted(in_order, key=itemgetter(0))]
 
 
 def _keeps_capacity(since: datetime, now: datetime) -> bool:
@@ -214,6 +235,7 @@ class _Round:
                 return takes, []
         quota_check(order.tenant, order.use)
         awaits_set(placement, idcs_awaited(made.decision))
+        placement.lacks = lacks_of(made)
         self._keep_free(placement, made)
         return [], cures_of(made)
 
@@ -243,5 +265,9 @@ def _wait_on(placement: Placement, now: datetime, cures: list[str], error_code: 
     """Note when the order is tried again: after a pause that doubles, up to `LATEST`."""
     waited = (placement.next_try_at - placement.tried_at) if placement.next_try_at and placement.tried_at else SOONEST
     Placement.objects.filter(pk=placement.pk).update(
-        tried_at=now, next_try_at=now + min(waited * 2, LATEST), cures=cures, held_back=error_code
+        tried_at=now,
+        next_try_at=now + min(waited * 2, LATEST),
+        cures=cures,
+        lacks=placement.lacks,
+        held_back=error_code,
     )

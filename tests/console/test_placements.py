@@ -92,6 +92,26 @@ def test_it_works(browser: Browser, order: Order) -> None:  # noqa: F811
     assert (event.move, event.actor) == ("confirm", "operator")
 
 
+def test_the_queue_stands_in_the_order_of_the_tries_with_what_each_order_lacks(
+    browser: Browser,
+    order: Order,  # noqa: F811
+) -> None:
+    later, urgent = order(**WAITS, request_id="later"), order(**WAITS, request_id="urgent", priority=7)
+    lacks = later.lacks
+    assert lacks is not None
+    short_by = f"{lacks['detail']['short_by']:,.0f} Mbps short"
+    client = browser("operator")
+    page = text(client.get(LIST))
+    assert page.index(">urgent</a>") < page.index(">later</a>")
+    queue = page[page.index(">urgent</a>") :]
+    assert queue.count(short_by) == 2
+    assert f'href="/console/idcs/{lacks["idc"]}/"' in queue
+    assert short_by in text(client.get(address(urgent)))
+
+    Placement.objects.update(lacks=None, cures=["taints"])
+    assert "may help: a taint that is lifted" in text(client.get(LIST))
+
+
 def test_the_list_is_filtered(browser: Browser, order: Order) -> None:  # noqa: F811
     order(request_id="order-1")
     order(request_id="order-2")

@@ -14,6 +14,7 @@ from idcsched.feed.models import FeedEntry
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update
 from idcsched.ledger.models import Holding
+from idcsched.placement.documents import placement_documents
 from idcsched.placement.models import Event, Placement
 from idcsched.placement.transitions import placement_release, placements_expire
 from idcsched.placement.waiting import due, waiting_try
@@ -167,6 +168,39 @@ def test_a_region_that_is_gone_meanwhile(order: Order, full: Placement) -> None:
     assert waiting_try(now=timezone.now()) == 0
     waiting.refresh_from_db()
     assert (waiting.state, waiting.held_back) == ("waiting", "unknown_region")
+
+
+def test_each_try_says_where_the_least_is_lacking(order: Order) -> None:
+    """The document has it as long as the order waits."""
+    half, rest = ({**WAITING, "machines": [{"bandwidth_mbps": 450}], "wait_seconds": 0} for _ in range(2))
+    order(**half)
+    other_half = order(**rest)
+    waiting = order(**{**WAITING, "only": ["a", "b"], "machines": [{"bandwidth_mbps": 5000}], "isp": "ct"})
+    at_first = placement_documents([waiting])[0].waits
+    assert at_first is not None
+    assert at_first.lacks is not None
+    assert (at_first.lacks.idc, at_first.lacks.code) == ("b", "not_enough_bandwidth")
+    short_by = at_first.lacks.detail["short_by"]
+    assert at_first.lacks.detail["need"] == 5000 == at_first.lacks.detail["free"] + short_by
+
+    Placement.objects.filter(pk=waiting.pk).update(request={**waiting.request, "only": ["a"]})
+    placement_release(placement=other_half)
+    assert waiting_try(now=timezone.now()) == 0
+    waiting.refresh_from_db()
+    now = placement_documents([waiting])[0].waits
+    assert now is not None
+    assert now.lacks is not None
+    assert (now.lacks.idc, now.lacks.detail["free"]) == ("a", 450)
+    assert (now.cures, now.tried_at, now.next_try_at) == (waiting.cures, waiting.tried_at, waiting.next_try_at)
+    placement_release(placement=waiting)
+    waiting.refresh_from_db()
+    assert placement_documents([waiting])[0].waits is None
+
+
+def test_where_no_single_reason_keeps_it_out_nothing_is_nearest(order: Order, fleet: None) -> None:
+    idc_update(idc=Idc.objects.get(code="a"), changes={"status": "offline"})
+    assert order(**{**WAITING, "machines": [{"bandwidth_mbps": 5000}]}).lacks is None
+    assert order(**WAITING, explain="none").lacks is None
 
 
 def test_other_changes_help_as_well(order: Order, fleet: None) -> None:

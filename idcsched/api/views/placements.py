@@ -88,12 +88,13 @@ EXAMPLE = {
     "based_on": None,
     "replaces": None,
     "priority": 0,
+    "waits": None,
     "callback_url": "https://portal.example.com/placements",
 }
 """Machines that are being started in the second-best IDC, after the best could not start them."""
 PLACEMENT_EXAMPLE = OpenApiExample("Started elsewhere than was thought best", value=EXAMPLE, response_only=True)
 COMMIT_EXAMPLE = {"commit_token": "the `commit_token` of a recommendation", "action": "reserve"}
-NOT_IN_ETAG = frozenset({"machines", "due_to_leave"})
+NOT_IN_ETAG = frozenset({"machines", "due_to_leave", "waits"})
 """The fields that may change while the placement stays in its state; the ETag leaves them out."""
 UUID_SHAPED = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 

@@ -33,6 +33,8 @@ from .idc_share import IdcShare
 from .idc_totals import IdcTotals
 from .ignored_taint import IgnoredTaint
 from .ignored_taint_effect_type_0 import IgnoredTaintEffectType0
+from .lacks_document import LacksDocument
+from .lacks_document_detail import LacksDocumentDetail
 from .line_bill import LineBill
 from .line_use import LineUse
 from .machine import Machine
@@ -98,6 +100,7 @@ from .toleration import Toleration
 from .toleration_effect_type_0 import TolerationEffectType0
 from .toleration_effect_type_1 import TolerationEffectType1
 from .toleration_operator_type_0 import TolerationOperatorType0
+from .waits_document import WaitsDocument
 from .worth import Worth
 from .worth_best import WorthBest
 from .worth_no_price import WorthNoPrice
@@ -136,6 +139,8 @@ __all__ = (
     "IdcTotals",
     "IgnoredTaint",
     "IgnoredTaintEffectType0",
+    "LacksDocument",
+    "LacksDocumentDetail",
     "LineBill",
     "LineUse",
     "Machine",
@@ -201,6 +206,7 @@ __all__ = (
     "TolerationEffectType0",
     "TolerationEffectType1",
     "TolerationOperatorType0",
+    "WaitsDocument",
     "Worth",
     "WorthBest",
     "WorthNoPrice",

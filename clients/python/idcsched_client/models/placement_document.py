@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..models.bill import Bill
     from ..models.line_use import LineUse
     from ..models.machine_document import MachineDocument
+    from ..models.waits_document import WaitsDocument
 
 
 T = TypeVar("T", bound="PlacementDocument")
@@ -22,7 +23,7 @@ T = TypeVar("T", bound="PlacementDocument")
 class PlacementDocument:
     """An order with the capacity that it holds. `held_back`: why a plugin's `permit` keeps it reserved; `bill`: what it
     adds to the bandwidth bill of a month, as it was decided; `replaces`: the placement that is released when this is
-    confirmed.
+    confirmed; `waits`: null unless it waits.
 
         Attributes:
             id (str):
@@ -46,6 +47,7 @@ class PlacementDocument:
             based_on (None | str):
             replaces (None | str):
             priority (int):
+            waits (None | WaitsDocument):
             callback_url (None | str):
             bill_unknown (str | Unset):
     """
@@ -71,12 +73,14 @@ class PlacementDocument:
     based_on: None | str
     replaces: None | str
     priority: int
+    waits: None | WaitsDocument
     callback_url: None | str
     bill_unknown: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.bill import Bill
+        from ..models.waits_document import WaitsDocument
 
         id = self.id
 
@@ -141,6 +145,12 @@ class PlacementDocument:
 
         priority = self.priority
 
+        waits: dict[str, Any] | None
+        if isinstance(self.waits, WaitsDocument):
+            waits = self.waits.to_dict()
+        else:
+            waits = self.waits
+
         callback_url: None | str
         callback_url = self.callback_url
 
@@ -171,6 +181,7 @@ class PlacementDocument:
                 "based_on": based_on,
                 "replaces": replaces,
                 "priority": priority,
+                "waits": waits,
                 "callback_url": callback_url,
             }
         )
@@ -185,6 +196,7 @@ class PlacementDocument:
         from ..models.bill import Bill
         from ..models.line_use import LineUse
         from ..models.machine_document import MachineDocument
+        from ..models.waits_document import WaitsDocument
 
         d = dict(src_dict)
         id = d.pop("id")
@@ -297,6 +309,21 @@ class PlacementDocument:
 
         priority = d.pop("priority")
 
+        def _parse_waits(data: object) -> None | WaitsDocument:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                waits_type_0 = WaitsDocument.from_dict(data)
+
+                return waits_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | WaitsDocument, data)
+
+        waits = _parse_waits(d.pop("waits"))
+
         def _parse_callback_url(data: object) -> None | str:
             if data is None:
                 return data
@@ -328,6 +355,7 @@ class PlacementDocument:
             based_on=based_on,
             replaces=replaces,
             priority=priority,
+            waits=waits,
             callback_url=callback_url,
             bill_unknown=bill_unknown,
         )
