@@ -133,12 +133,12 @@ def _chosen(answer: Document, candidate: Document) -> bool:
 
 
 def _why_not(answer: Document, found: DecisionShown, result: Ranked, snapshot: Snapshot, asked: str) -> WhyNot | None:
-    """Return why the IDC was not chosen that was asked about, else the one of which that is asked most likely."""
+    """Return why the IDC was not chosen that was asked about, else the best of those that were not."""
     winner = next((each for each in found.candidates if _chosen(answer, each)), None)
     others = [each for each in found.candidates if each is not winner]
     if not asked and (winner is None or not others):
         return None
-    idc = asked or _likeliest(others)
+    idc = asked or others[0]["idc"]
     other = next((each for each in others if each["idc"] == idc), None)
     return WhyNot(
         idc=idc,
@@ -146,12 +146,6 @@ def _why_not(answer: Document, found: DecisionShown, result: Ranked, snapshot: S
         paragraphs=why_not(answer, idc, result.lens, found.outcome),
         versus=versus(winner, other, result.lens, result.scorers) if winner and other else None,
     )
-
-
-def _likeliest(others: Sequence[Document]) -> str:
-    """Return the candidate of which a reader most likely wonders why it lost: the roomiest, else the second best."""
-    room = {each["idc"]: (each["scores"].get("network_flow") or {}).get("raw") or 0.0 for each in others}
-    return max(room, key=room.__getitem__)
 
 
 def numbers_of(result: Ranked) -> dict[str, Any]:

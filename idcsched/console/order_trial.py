@@ -186,7 +186,7 @@ def _decided(order: TriedOrder, asked: Request) -> MadeDecision:
 
 
 def _usual(order: TriedOrder, asked: Request, made: MadeDecision) -> MadeDecision | None:
-    """Return the decision without what the page changes; None where it changes nothing.
+    """Return the decision without what the page changes; None where it changes nothing, or names the usual profile.
 
     Services outside are not asked a second time.
     """
@@ -196,9 +196,11 @@ def _usual(order: TriedOrder, asked: Request, made: MadeDecision) -> MadeDecisio
         return None
     plain = msgspec.structs.replace(asked, weights=None, hypothetical=None, profile=None, explain="summary", top=1)
     try:
-        return recommendation_try(request=plain, principal=order.principal, reference=REFERENCE)
+        usual = recommendation_try(request=plain, principal=order.principal, reference=REFERENCE)
     except IdcschedError:  # the tenant's own profile cannot be used
         return None
+    unchanged = asked.weights is None and asked.hypothetical is None
+    return None if unchanged and usual.scheduled.profile == made.scheduled.profile else usual
 
 
 def _ranks(made: MadeDecision) -> Mapping[str, int]:

@@ -60,7 +60,7 @@ def test_a_weight_is_tried_saved_and_put_in_force(visitor: Visitor) -> None:
     assert grave_violations(page) == []
     assert visitor.too_wide_by() <= 0
     page.get_by_label("Why", exact=True).first.fill("a match is coming")
-    page.get_by_role("button", name="Save as a new revision").click()
+    page.get_by_role("button", name="Save as a draft").click()
     expect(page.get_by_text("Saved as revision 2, which is not in force yet.")).to_be_visible()
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Put in force").click()

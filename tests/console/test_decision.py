@@ -91,6 +91,13 @@ def test_it_speaks_of_money(client: Client, priced: str) -> None:
     assert 'value="points" checked' in shown(client, f"{priced}?lens=points", role="operator")
 
 
+def test_unless_asked_it_says_why_not_the_next_best(client: Client, priced: str) -> None:
+    page = shown(client, priced)
+    next_best = re.search(r"ahead of <b>(.)</b>, the next best", page)
+    assert next_best is not None
+    assert f'href="?not={next_best[1]}#why-not" aria-current="true"' in page
+
+
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [

@@ -101,18 +101,21 @@ def test_it_ends_by_itself_after_the_hours_chosen(browser: Browser, idcs: dict[s
     assert timedelta(hours=3) < taint.ends_at - timezone.now() <= timedelta(hours=4)
 
 
-def test_it_is_planned_for_sunday_night_at_one_choice(browser: Browser, idcs: dict[str, Idc]) -> None:
+@pytest.mark.parametrize("day", ["Sunday", "Monday"])
+def test_it_is_planned_for_a_night_at_one_choice(browser: Browser, idcs: dict[str, Idc], day: str) -> None:
     """The choice has the date, and what is said afterwards has the hours."""
     client = browser("operator")
     client.cookies["zone"] = "Asia%2FTokyo"
     offered = sent(client.get(ONE))
-    page = sent(client.post(ONE, {**FORM, "lasts": "sunday"}, follow=True))
+    page = sent(client.post(ONE, {**FORM, "lasts": day.lower()}, follow=True))
     taint = Taint.objects.get()
     assert taint.starts_at
-    assert f"on Sunday, 01:00 to 05:00 ({taint.starts_at.astimezone(ZoneInfo('Asia/Tokyo')):%m-%d})" in offered
+    assert (
+        f"in the night to {day}, 01:00 to 05:00 ({taint.starts_at.astimezone(ZoneInfo('Asia/Tokyo')):%m-%d})" in offered
+    )
     assert " 05:00)." in page.partition('role="status">')[2].partition("<form")[0]
     assert taint.ends_at
-    assert f"{taint.ends_at.astimezone(ZoneInfo('Asia/Tokyo')):%a %H:%M}" == "Sun 05:00"
+    assert f"{taint.ends_at.astimezone(ZoneInfo('Asia/Tokyo')):%A %H:%M}" == f"{day} 05:00"
     assert taint.starts_at
     assert taint.ends_at - taint.starts_at <= timedelta(hours=4)
 

@@ -155,6 +155,13 @@ def test_a_weight_reranks_and_says_what_it_would_be_otherwise(show: Show) -> Non
     assert "changed or supposed here" in page or "instead of" in page
 
 
+def test_who_names_the_usual_profile_changes_nothing(show: Show) -> None:
+    compared = 'class="swap"'
+    assert compared not in show(profile="")
+    assert compared not in show(profile="default")
+    assert compared in show(profile="roomy")
+
+
 def test_weights_of_another_profile_do_not_count(show: Show) -> None:
     page = show(**{"weights_of": "default", "weight.network_flow": "99"})
     assert "weights" not in body_of(page)

@@ -27,9 +27,10 @@ LASTS = [
     ("24", _("1 day")),
     ("168", _("1 week")),
     ("night", _("tonight, 01:00 to 05:00")),
-    ("sunday", _("on Sunday, 01:00 to 05:00")),
+    ("sunday", _("in the night to Sunday, 01:00 to 05:00")),
+    ("monday", _("in the night to Monday, 01:00 to 05:00")),
 ]
-NIGHTS = {"night": range(7), "sunday": [6]}
+NIGHTS = {"night": range(7), "sunday": [6], "monday": [0]}
 """The weekdays, 0 for a Monday, whose nights a choice is about."""
 
 
