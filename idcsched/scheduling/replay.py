@@ -7,6 +7,7 @@ where an entry of the same name asks the same question; to any other question th
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal, overload
 from uuid import UUID
@@ -110,7 +111,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
     `without_inputs` of them could not be examined since their inputs were not kept, `failed` since the draft
     does not know a scorer that the request weighs, one of its plugins raised, or it would ask the outside something
-    that was not asked then.
+    that was not asked then. `since`: when the oldest of those examined was made.
 
     `billed` and `would_be_billed` are what the examined orders added, and would have added, to the bills of a month in
     `currency`: each order alone, by what its lines carried in the 30 days before. A backtest computes what they make of
@@ -118,6 +119,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     examined: int
+    since: datetime | None
     without_inputs: int
     failed: int
     billed: float
@@ -215,6 +217,7 @@ def preview(*, profile: Profile, body: Mapping[str, Any], last: int, principal: 
     not_hypothetical = visible.filter(profile=profile.code, request__hypothetical__isnull=True)
     decisions = not_hypothetical.exclude(reason_code=OVER_QUOTA).order_by("-id")[:last]
     changed, examined, without_inputs, failed = [], 0, 0, 0
+    since: datetime | None = None
     billed = would_be_billed = 0.0
     for decision in decisions.iterator(chunk_size=100):
         if decision.inputs is None:
@@ -227,12 +230,14 @@ def preview(*, profile: Profile, body: Mapping[str, Any], last: int, principal: 
             failed += 1
             continue
         examined += 1
+        since = decision.created_at
         moved = _moved(decision, again, inputs)
         billed, would_be_billed = billed + (moved.billed or 0.0), would_be_billed + (moved.would_be_billed or 0.0)
         if moved.idc != moved.would_be_idc:
             changed.append(moved)
     return Preview(
         examined=examined,
+        since=since,
         without_inputs=without_inputs,
         failed=failed,
         billed=round(billed, 2),

@@ -1,12 +1,14 @@
 """Drafts, activation, roll-back, what differs, and what a change would do."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, token_issue, user_create
+from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from tests.api.conftest import SEED, Api, speaking
 
@@ -83,6 +85,7 @@ def test_a_preview_names_the_decisions_that_would_change(seed: Api, portal: Api)
     shown = seed.post(f"{PATH}/preview/", {"body": PREFER_A}, status=200)
 
     assert (shown["examined"], shown["without_inputs"], shown["failed"]) == (2, 0, 0)
+    assert datetime.fromisoformat(shown["since"]) == Decision.objects.get(pk=made["decision_id"]).created_at
     (change,) = shown["changed"]
     assert (change["decision_id"], change["request_id"]) == (made["decision_id"], "order-1")
     assert (change["idc"], change["score"], change["would_be_idc"]) == ("d", 220.0, "a")
