@@ -18,7 +18,10 @@ MBPS = 50.0
 
 
 def lines_priced(prices: Mapping[str, float]) -> None:
-    """Give the one line of each IDC its price per Mbps, and the traffic of the last month."""
+    """Give the one line of each IDC its price per Mbps, and the traffic of the month up to ten minutes ago.
+
+    What was measured since then, and decides how much room there is, stays the latest.
+    """
     now, metric = timezone.now(), Metric.objects.get(code="bandwidth_mbps")
     slots = DAYS * SLOTS_A_DAY
     for code, price in prices.items():
@@ -28,7 +31,7 @@ def lines_priced(prices: Mapping[str, float]) -> None:
             metric=metric,
             idc=line.idc,
             line=line,
-            start=slot_floor(now) - (slots - 1) * SLOT,
+            start=slot_floor(now) - (slots + 1) * SLOT,
             values=np.full(slots, MBPS, dtype=np.float32),
         )
     rollups_refresh(now=now)
