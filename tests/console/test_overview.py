@@ -4,8 +4,10 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone, translation
 
@@ -20,8 +22,9 @@ from idcsched.inventory.services import idc_create, idc_update, isp_create, line
 from idcsched.jobs.models import NightlyJob
 from idcsched.placement.models import Placement
 from idcsched.scheduling.models import Decision, IdcOutcome
+from metrics_ingest.billing.calendar import midnight
 from metrics_ingest.models import BandwidthMonth, Run, Source
-from metrics_ingest.samples.slots import SLOTS_A_DAY
+from metrics_ingest.samples.slots import slots_between
 from metrics_ingest.services import Sample, rollups_refresh, samples_store
 
 pytestmark = pytest.mark.usefixtures("db")
@@ -189,7 +192,8 @@ def test_the_last_month_stands_beside_the_bill(client: Client, idcs: dict[str, I
     assert "last month" not in shown(client).split("Largest bills")[0]
     running = BandwidthMonth.objects.get(line=line)
     last = (running.month - timedelta(days=1)).replace(day=1)
-    slots = (running.month - last).days * SLOTS_A_DAY
+    zone = ZoneInfo(settings.BILLING_ZONE)
+    slots = slots_between(midnight(last, zone), midnight(running.month, zone))
     running.pk, running.month, running.slots, running.covered_slots = None, last, slots, slots
     running.save(force_insert=True)
     rollups_refresh(now=timezone.now())

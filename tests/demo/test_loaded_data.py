@@ -9,11 +9,11 @@ from django.conf import settings
 
 from idcsched.audit.models import Change
 from idcsched.demo.documents import demo
-from idcsched.demo.traffic import SLOTS_A_DAY
 from idcsched.inventory.models import Taint
 from idcsched.ledger.models import Claim
-from metrics_ingest.billing.calendar import next_month
+from metrics_ingest.billing.calendar import midnight, next_month
 from metrics_ingest.models import BandwidthDay, BandwidthMonth, BandwidthRollup, Latest, SampleDay
+from metrics_ingest.samples.slots import slots_between
 
 pytestmark = pytest.mark.usefixtures("db")
 
@@ -26,16 +26,17 @@ def test_it_works(loaded: datetime) -> None:
 
 
 def test_three_billing_months_are_whole_and_one_is_running(loaded: datetime) -> None:
-    today = loaded.astimezone(ZoneInfo(settings.BILLING_ZONE)).date()
+    zone = ZoneInfo(settings.BILLING_ZONE)
+    today = loaded.astimezone(zone).date()
     rows = BandwidthMonth.objects.filter(line__code="ct", line__idc__code="gz-ct-01").order_by("month")
     *earlier, running = rows
 
     assert running.month == today.replace(day=1)
     assert len(earlier) >= 3
     for month, following in pairwise(rows):
-        length = following.month - month.month
-        assert month.month + length == next_month(month.month)
-        assert (month.days, month.covered_slots) == (length.days, length.days * SLOTS_A_DAY)
+        assert following.month == next_month(month.month)
+        slots = slots_between(midnight(month.month, zone), midnight(following.month, zone))
+        assert (month.days, month.covered_slots) == ((following.month - month.month).days, slots)
     days = BandwidthDay.objects.filter(line=running.line).values_list("day", flat=True)
     assert set(days) == {
         earlier[0].month + timedelta(days=count) for count in range((today - earlier[0].month).days + 1)
