@@ -199,6 +199,8 @@ def test_a_preview_says_what_moves_and_keeps_the_draft(
         r"of the last 3 decisions, since \d\d-\d\d \d\d:\d\d, would have gone elsewhere</dt><dd>3</dd>", page
     )
     assert '<td class="one-line">a</td><td class="one-line">c</td><td class="number">3</td>' in page
+    unmoved, same = {**fields, "document": json.dumps(POLICY)}, "So the bills would be the same."
+    assert [same in page, same in text_of(client.post(address, unmoved))] == [False, True]
     assert 'name="/plugins/1/weight" value="6"' in page
     assert 'name="message" maxlength="500" value="try c first"' in page
     profile_revise(profile=Profile.objects.get(code="roomy"), body=draft, activate=False)
