@@ -94,11 +94,11 @@ class Pristine:
 
 
 def close_other_connections() -> None:
-    """End what threads have left open, so that the database can be dropped."""
+    """End what threads have left open, so that the database can be dropped; they are gone when this returns."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            others = "datname = current_database() AND pid <> pg_backend_pid()"
-            cursor.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+            others = "datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            cursor.execute(f"SELECT pg_terminate_backend(pid, 100000) FROM pg_stat_activity WHERE {others}")
 
 
 def _is_superuser() -> bool:
