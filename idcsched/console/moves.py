@@ -10,7 +10,6 @@ from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
-import tablib
 from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -24,8 +23,6 @@ from django.views.decorators.http import require_GET, require_http_methods
 from idcsched.accounts.roles import Principal
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, NotFound
-from idcsched.imports.cells import escaped
-from idcsched.imports.exporting import MARK
 from idcsched.language.wording import explained
 from idcsched.placement.lifecycle import HOLDING, State
 from idcsched.placement.models import Placement
@@ -38,6 +35,7 @@ from idcsched.planning.selectors import advice_run_failed, advice_run_open, advi
 from idcsched.planning.services import advice_ask, move_answer, move_answer_withdraw
 from idcsched.scheduling.live import live
 
+from .files import csv_file
 from .moves_filters import MOST, Filters, chosen_of, filters_of, regions_of
 from .order_words import NO_SUCH
 from .pages import MAX_MESSAGE, console_origin, page, principal_of_page, shown
@@ -252,44 +250,43 @@ def moves_file(request: HttpRequest) -> HttpResponse:
     principal, snapshot = principal_of_page(request), live.catch_up().snapshot
     advice, filters = advice_shown(principal), filters_of(request, principal, snapshot)
     rows = _rows(chosen_of(advice.moves, filters, snapshot)[: filters.limit])
-    heads = {
-        "order": _("order"),
-        "placement": _("placement"),
-        "tenant": _("tenant"),
-        "business": _("business"),
-        "ordered": _("ordered"),
-        "mbps": "Mbps",
-        "machines": _("machines"),
-        "from": _("from IDC"),
-        "from lines": _("from lines"),
-        "to": _("to IDC"),
-        "to lines": _("to lines"),
-        "saves": _("saves a month, %(currency)s") % {"currency": advice.currency},
-        "together": _("with those above, %(currency)s") % {"currency": advice.currency},
-    }
-    table = tablib.Dataset(headers=[str(head) for head in heads.values()])
-    for row in rows:
-        move = row.move
-        texts = (move.request_id, str(move.placement), move.tenant, move.business)
-        ordered = timezone.localtime(row.ordered_at).strftime("%Y-%m-%d %H:%M") if row.ordered_at else ""
-        places = (move.origin.idc, " ".join(move.origin.lines), move.target.idc, " ".join(move.target.lines))
-        figures = (f"{move.saves:.2f}", f"{row.together:.2f}")
-        table.append(
-            [
-                *map(escaped, texts),
-                ordered,
-                f"{move.bandwidth_mbps:g}",
-                move.machines,
-                *map(escaped, places),
-                *figures,
-            ]
-        )
+    heads = [
+        _("order"),
+        _("placement"),
+        _("tenant"),
+        _("business"),
+        _("ordered"),
+        "Mbps",
+        _("machines"),
+        _("from IDC"),
+        _("from lines"),
+        _("to IDC"),
+        _("to lines"),
+        _("saves a month, %(currency)s") % {"currency": advice.currency},
+        _("with those above, %(currency)s") % {"currency": advice.currency},
+    ]
     day = f"-{timezone.localtime(advice.computed_at):%Y-%m-%d}" if advice.computed_at else ""
-    return HttpResponse(
-        MARK + str(table.export("csv")),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="moves{day}.csv"'},
-    )
+    return csv_file(f"moves{day}", heads, map(_cells, rows))
+
+
+def _cells(row: MoveRow) -> list[str | float]:
+    """Return a move as the cells of the file."""
+    move = row.move
+    return [
+        move.request_id,
+        str(move.placement),
+        move.tenant,
+        move.business,
+        timezone.localtime(row.ordered_at).strftime("%Y-%m-%d %H:%M") if row.ordered_at else "",
+        f"{move.bandwidth_mbps:g}",
+        move.machines,
+        move.origin.idc,
+        " ".join(move.origin.lines),
+        move.target.idc,
+        " ".join(move.target.lines),
+        f"{move.saves:.2f}",
+        f"{row.together:.2f}",
+    ]
 
 
 def moves_sentence(advice: Advice) -> str:

@@ -17,6 +17,7 @@ from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import FieldError, IdcschedError, Invalid
 from idcsched.language.wording import explained
+from idcsched.planning.services import backtest_create
 from idcsched.scheduling.models import Profile
 from idcsched.scheduling.profile_checks import profile_errors
 from idcsched.scheduling.replay import Preview, preview
@@ -24,6 +25,7 @@ from idcsched.scheduling.revisions import differing, draft_of, in_force, shown_r
 from idcsched.scheduling.selectors import revision_named
 from idcsched.scheduling.services import profile_activate, profile_revise
 
+from .backtests import DAYS
 from .pages import MAX_MESSAGE, console_origin, named, page, principal_of_page, shown
 from .profile_form import added, form_of, posted_body, weights_of
 
@@ -80,7 +82,7 @@ def profile(request: HttpRequest, code: str) -> HttpResponse:
     rows = Profile.objects.select_related("active")
     row = named(rows, code, sentence=gettext("There is no profile %(name)s."), route="console:profile")
     action = request.POST.get("action", "") if request.method == "POST" else ""
-    if action in ("save", "activate") and not principal.can(WRITES):
+    if action in ("save", "activate", "backtest") and not principal.can(WRITES):
         raise PermissionDenied(WRITES)
     refusals: list[str] = []
     if action == "activate":
@@ -89,9 +91,9 @@ def profile(request: HttpRequest, code: str) -> HttpResponse:
         except IdcschedError as error:
             refusals.append(explained(error))
     draft = _posted(request, row) if action and action != "activate" else _stored(request, row)
-    if action == "save" and not draft.errors:
+    if action in ("save", "backtest") and not draft.errors:
         try:
-            return _saved(request, row, draft)
+            return _saved(request, row, draft) if action == "save" else _asked(row, draft, principal)
         except Invalid as error:
             draft.errors = list(error.errors)
         except IdcschedError as error:
@@ -114,6 +116,7 @@ def profile(request: HttpRequest, code: str) -> HttpResponse:
         "refusals": refusals,
         "result": result,
         "last": LAST,
+        "days": DAYS,
         "differences": differing(active, draft.body),
         "revisions": shown_revisions(row),
     }
@@ -186,6 +189,14 @@ def _saved(request: HttpRequest, row: Profile, draft: Draft) -> HttpResponse:
     text = gettext("Saved as revision %(number)d, which is not in force yet.") % {"number": revision.number}
     messages.success(request, text)
     return HttpResponseRedirect(f"{_address(row)}?revision={revision.number}#revisions")
+
+
+def _asked(row: Profile, draft: Draft, principal: Principal) -> HttpResponse:
+    """Ask what the orders of the last days would have cost under the draft, and lead to the answer."""
+    active = row.active.body if row.active else {}
+    body = draft.body if differing(active, draft.body) else None
+    asked = backtest_create(profile=row, days=DAYS, principal=principal, body=body)
+    return HttpResponseRedirect(reverse("console:backtest", args=[asked.pk]))
 
 
 def _activated(request: HttpRequest, row: Profile) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, path
 
+from .backtests import backtest, backtest_file, backtests
 from .decision import decision, order_decisions
 from .decision_again import decision_again
 from .decisions import decisions
@@ -24,6 +25,9 @@ urlpatterns: list[URLPattern] = [
     path("overview/bills/", overview_bills, name="bills"),
     path("overview/changes/", overview_changes, name="changes"),
     path("overview/wrong/", wrong_count, name="wrong"),
+    path("backtests/", backtests, name="backtests"),
+    path("backtests/<uuid:pk>/", backtest, name="backtest"),
+    path("backtests/<uuid:pk>/file/", backtest_file, name="backtest_file"),
     path("changes/", history, name="history"),
     path("idcs/", idcs, name="idcs"),
     path("idcs/<str:code>/", idc, name="idc"),

@@ -51,6 +51,7 @@ ANY_ISP: Final = 0.3
 @dataclass(frozen=True, slots=True)
 class _Line:
     idc: str
+    region: str
     code: str
     document: Document
 
@@ -68,6 +69,8 @@ def demo_quarter(*, seed: int, shapes: bool = True) -> Period:
     return Period(
         lines={(line.idc, line.code): row for row, line in enumerate(lines)},
         tariffs=tuple(_tariff(line.document) for line in lines),
+        isps=tuple(line.document["isp"] for line in lines),
+        regions=tuple(line.region for line in lines),
         traffic=traffic,
         start=START,
         zone=ZONE,
@@ -169,7 +172,7 @@ def _samples() -> Iterator[Samples]:
 def _lines() -> Iterator[_Line]:
     for idc in demo("idcs"):
         for line in idc["lines"]:
-            yield _Line(idc["code"], line["isp"], line)
+            yield _Line(idc["code"], idc["region"], line["isp"], line)
 
 
 def _tariff(document: Document) -> Tariff:

@@ -1,6 +1,8 @@
 """Backtests: what a month would have cost if the orders of a period had been decided by another policy."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -13,23 +15,40 @@ from .bills import monthly_costs
 from .course import Course, as_done, run
 from .period import Period
 
-__all__ = ["BacktestResult", "CourseReport", "backtest", "course_report"]
+__all__ = ["BacktestResult", "CourseReport", "Way", "backtest", "course_report"]
 
-IN_TEN_THOUSAND = 10_000
+IN_TEN_THOUSAND: Final = 10_000
+MOST_WAYS: Final = 100
+
+
+class Way(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", "target": "to"}):
+    """How many orders, of how many Mbps, would stand in the IDCs `to` and not where they stood in truth, `from`.
+
+    Without an IDC they found no place.
+    """
+
+    origin: tuple[str, ...]
+    target: tuple[str, ...]
+    orders: int
+    mbps: float
 
 
 class CourseReport(msgspec.Struct, frozen=True, kw_only=True):
     """What one policy would have made of the orders.
 
-    `added` is what they add to the bills of a month of 30 days, in all and by charge type, in the period's currency.
-    `moved`: orders that stand elsewhere than they did in truth. `unplaced`: orders that found no place. `failed`:
-    orders that the policy could not decide. `congested`: of 10,000 slots of a line, those above the purchased Mbps.
+    `added` is what they add to the bills of a month of 30 days, in all, by charge type, by ISP, and by the region of
+    the IDC, in the period's currency. `moved`: orders that stand elsewhere than they did in truth; `ways` are the up to
+    100 ways of most of them. `unplaced`: orders that found no place. `failed`: orders that the policy could not decide.
+    `congested`: of 10,000 slots of a line, those above the purchased Mbps.
     """
 
     name: str
     added: float
     by_charge_type: Mapping[str, float]
+    by_isp: Mapping[str, float] = {}
+    by_region: Mapping[str, float] = {}
     moved: int
+    ways: tuple[Way, ...] = ()
     unplaced: int
     failed: int
     congested: float
@@ -38,7 +57,7 @@ class CourseReport(msgspec.Struct, frozen=True, kw_only=True):
 class BacktestResult(msgspec.Struct, frozen=True, kw_only=True):
     """The policies side by side, what was done in truth if anything was, and the optimum if it was asked for.
 
-    `optimum` is the cheapest course that was found knowing all orders beforehand.
+    `optimum` is the cheapest course that was found knowing all orders beforehand. `seconds`: how long all of it took.
     """
 
     days: int
@@ -48,6 +67,7 @@ class BacktestResult(msgspec.Struct, frozen=True, kw_only=True):
     done: CourseReport | None
     courses: tuple[CourseReport, ...]
     optimum: CourseReport | None = None
+    seconds: float | None = None
 
 
 def backtest(
@@ -91,21 +111,40 @@ def course_report(name: str, course: Course) -> CourseReport:
     period = course.period
     rows = np.array(sorted(course.touched), dtype=np.intp)
     added = monthly_costs(period, rows, course.traffic[rows]) - monthly_costs(period, rows, period.traffic[rows])
-    by_type: dict[str, float] = {}
-    for row, amount in zip(rows.tolist(), np.nan_to_num(added).tolist(), strict=True):
-        charge_type = period.tariffs[row].charge_type
-        by_type[charge_type] = by_type.get(charge_type, 0.0) + amount
-    shown = {charge_type: round(amount, 2) for charge_type, amount in sorted(by_type.items())}
+    amounts = dict(zip(rows.tolist(), np.nan_to_num(added).tolist(), strict=True))
+    by_charge_type = _by([tariff.charge_type for tariff in period.tariffs], amounts)
     done = {order.code: {tenancy.idc for tenancy in order.done} for order in period.orders}
     placed = {code: {tenancy.idc for tenancy in tenancies} for code, tenancies in course.placed.items()}
     purchased = np.array([tariff.purchased_mbps for tariff in period.tariffs])
     billed = course.traffic[:, period.lead * SLOTS_A_DAY :]
     return CourseReport(
         name=name,
-        added=round(sum(shown.values()), 2),
-        by_charge_type=shown,
+        added=round(sum(by_charge_type.values()), 2),
+        by_charge_type=by_charge_type,
+        by_isp=_by(period.isps, amounts),
+        by_region=_by(period.regions, amounts),
         moved=sum(placed[code] != done[code] for code in placed),
+        ways=_ways(period, done, placed),
         unplaced=sum(not idcs for idcs in placed.values()),
         failed=len(course.failed),
         congested=round(IN_TEN_THOUSAND * float((billed > purchased[:, np.newaxis]).mean()), 2),
     )
+
+
+def _by(names: Sequence[str], amounts: Mapping[int, float]) -> dict[str, float]:
+    """Return the sums of what lines cost, by the names that the lines' rows have."""
+    sums: dict[str, float] = {}
+    for row, amount in amounts.items():
+        sums[names[row]] = sums.get(names[row], 0.0) + amount
+    return {name: round(amount, 2) for name, amount in sorted(sums.items())}
+
+
+def _ways(period: Period, done: Mapping[str, set[str]], placed: Mapping[str, set[str]]) -> tuple[Way, ...]:
+    """Return from where to where orders have moved, those of the most orders first."""
+    moved: dict[tuple[tuple[str, ...], tuple[str, ...]], list[float]] = defaultdict(list)
+    for order in period.orders:
+        here, there = done[order.code], placed.get(order.code, done[order.code])
+        if here != there:
+            moved[tuple(sorted(here)), tuple(sorted(there))].append(order.request.bandwidth)
+    ways = [Way(origin=here, target=there, orders=len(mbps), mbps=sum(mbps)) for (here, there), mbps in moved.items()]
+    return tuple(sorted(ways, key=lambda way: (-way.orders, -way.mbps, way.origin, way.target))[:MOST_WAYS])

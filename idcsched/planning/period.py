@@ -46,12 +46,15 @@ class PastOrder:
 class Period:
     """The lines by (IDC, line) with the numbers of their rows, their contracts, what flowed, and the orders.
 
+    `isps` and `regions` have the operator of each line and the region of its IDC.
     `traffic` is in 5-minute slots from `start`, a midnight in the billing zone; NaN: a gap. The first `lead` days are
     history for the decisions, and are not billed. Bandwidth of a young order counts as pending for `fade` seconds.
     """
 
     lines: Mapping[tuple[str, str], int]
     tariffs: tuple[Tariff, ...]
+    isps: tuple[str, ...]
+    regions: tuple[str, ...]
     traffic: Values
     start: datetime
     zone: ZoneInfo

@@ -51,10 +51,12 @@ def recorded_period(*, days: int, now: datetime, decisions: QuerySet[Decision]) 
     lead = min(MOST_LEAD, MOST_DAYS - days)
     today = now.astimezone(zone).date()
     start = midnight(today - timedelta(days=days + lead), zone)
-    lines = list(Line.objects.select_related("idc").order_by("id"))
+    lines = list(Line.objects.select_related("idc__region", "isp").order_by("id"))
     period = Period(
         lines={(line.idc.code, line.code): row for row, line in enumerate(lines)},
         tariffs=tuple(_tariff(line) for line in lines),
+        isps=tuple(line.isp.code for line in lines),
+        regions=tuple(line.idc.region.code for line in lines),
         traffic=_measured(lines, start, (days + lead) * SLOTS_A_DAY),
         start=start,
         zone=zone,

@@ -1,4 +1,4 @@
-"""What callers are shown of the advice."""
+"""What callers are shown of the advice and of backtests."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,13 +11,14 @@ from idcsched.accounts.roles import Principal
 from idcsched.framework.decoding import convert
 
 from .advice import Advice
-from .models import AdviceRun, MoveAnswer, State, StoredAdvice
+from .models import AdviceRun, Backtest, MoveAnswer, State, StoredAdvice
 
 __all__ = [
     "DEAD",
     "advice_run_failed",
     "advice_run_open",
     "advice_shown",
+    "backtests_visible",
     "move_answers_visible",
     "placements_answered",
 ]
@@ -39,6 +40,12 @@ def advice_shown(principal: Principal) -> Advice:
     answered = MoveAnswer.objects.filter(placement__in=proposed).values_list("placement", flat=True)
     found = found.without(frozenset(answered) if proposed else frozenset())
     return found if principal.all_tenants else found.of_tenant(principal.tenant)
+
+
+def backtests_visible(principal: Principal) -> QuerySet[Backtest]:
+    """Return the backtests that the caller may see: of the caller's tenant, if bound to one, else all."""
+    rows = Backtest.objects.all()
+    return rows if principal.all_tenants else rows.filter(tenant__code=principal.tenant)
 
 
 def move_answers_visible(principal: Principal) -> QuerySet[MoveAnswer]:

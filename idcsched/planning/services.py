@@ -33,11 +33,13 @@ from .recorded import MOST_DAYS, recorded_period
 from .selectors import DEAD, advice_run_open, advice_shown, move_answers_visible, placements_answered
 
 __all__ = [
+    "DRAFT",
     "advice_ask",
     "advice_run",
     "advice_run_asked",
     "advice_runs_sweep",
     "backtest_create",
+    "backtest_give_up",
     "backtest_run",
     "backtests_prune",
     "backtests_resume",
@@ -102,16 +104,13 @@ def backtest_run(*, backtest_id: UUID) -> dict[str, int]:
 
     A worker that is killed leaves no result, and the sweep has the backtest begun anew.
     """
-    now = timezone.now()
-    mine = Backtest.objects.filter(_waiting(now), pk=backtest_id)
-    if not mine.update(state=State.RUNNING, beat_at=now, attempts=F("attempts") + 1, done=0, total=0):
-        return {"decided": 0}
-    row = Backtest.objects.get(pk=backtest_id)
-    if row.attempts > ATTEMPTS:
-        _end(row, State.FAILED, failure="it was interrupted too often")
+    row = _claimed(backtest_id)
+    if row is None:
         return {"decided": 0}
     try:
         result = _run(row)
+    except _GivenUp:
+        return {"decided": 0}
     except IdcschedError as refusal:
         _end(row, State.FAILED, failure=explained(refusal))
     except (OperationalError, InterfaceError):
@@ -123,6 +122,24 @@ def backtest_run(*, backtest_id: UUID) -> dict[str, int]:
         _end(row, State.DONE, result=msgspec.to_builtins(result))
         return {"decided": result.orders * len(result.courses)}
     return {"decided": 0}
+
+
+def _claimed(backtest_id: UUID) -> Backtest | None:
+    """Return the backtest if no other worker has it and it may still be tried."""
+    now = timezone.now()
+    mine = Backtest.objects.filter(_waiting(now), pk=backtest_id)
+    if not mine.update(state=State.RUNNING, beat_at=now, attempts=F("attempts") + 1, done=0, total=0):
+        return None
+    row = Backtest.objects.filter(pk=backtest_id).first()
+    if row is not None and row.attempts > ATTEMPTS:
+        _end(row, State.FAILED, failure="it was interrupted too often")
+        return None
+    return row
+
+
+def backtest_give_up(*, backtest: Backtest) -> None:
+    """Delete a backtest, its result, too; a worker that is at it stops."""
+    Backtest.objects.filter(pk=backtest.pk).delete()
 
 
 @transaction.atomic
@@ -245,6 +262,7 @@ def backtests_prune(*, before: datetime) -> dict[str, int]:
 
 
 def _run(row: Backtest) -> BacktestResult:
+    begun = monotonic()
     decisions = Decision.objects.all() if row.tenant_id is None else Decision.objects.filter(tenant=row.tenant_id)
     period = recorded_period(days=row.days, now=row.created_at, decisions=decisions)
     policies = {
@@ -253,16 +271,21 @@ def _run(row: Backtest) -> BacktestResult:
         )
         for policy in row.policies
     }
-    return backtest(
+    result = backtest(
         period,
         policies,
         optimum_seconds=OPTIMUM_SECONDS if row.optimum else 0.0,
         progress=_Progress(row, len(period.orders) * len(policies)),
     )
+    return msgspec.structs.replace(result, seconds=round(monotonic() - begun, 1))
+
+
+class _GivenUp(Exception):
+    """The backtest is no longer there, or another worker has it."""
 
 
 class _Progress:
-    """Counts the decided orders, and saves the count once a second as a sign of life."""
+    """Counts the decided orders, and saves the count once a second as a sign of life; raises _GivenUp."""
 
     def __init__(self, row: Backtest, total: int) -> None:
         self._own = Backtest.objects.filter(pk=row.pk, attempts=row.attempts)
@@ -273,7 +296,8 @@ class _Progress:
         self._done += 1
         if monotonic() - self._saved_at >= BEAT:
             self._saved_at = monotonic()
-            self._own.update(done=self._done, beat_at=timezone.now())
+            if not self._own.update(done=self._done, beat_at=timezone.now()):
+                raise _GivenUp
 
 
 def _waiting(now: datetime) -> Q:

@@ -117,6 +117,11 @@ def test_the_bill_of_what_was_done_and_of_what_might_have_been(portal: Api, api:
     }
     assert [course["moved"] for course in result["courses"]] == [0, 1]
     assert (found["done"], found["total"]) == (2, 2)
+    assert result["seconds"] > 0
+    same, cheaper = result["courses"]
+    assert (same["by_isp"], same["by_region"], same["ways"]) == ({"ct": 3000.0}, {"R": 3000.0}, [])
+    assert (cheaper["by_isp"], cheaper["by_region"]) == ({"ct": 1000.0}, {"R": 1000.0})
+    assert cheaper["ways"] == [{"from": ["roomy"], "to": ["cheap"], "orders": 1, "mbps": ORDERED}]
 
 
 def test_a_draft_and_a_revision(portal: Api, api: Callable[..., Api]) -> None:
@@ -195,6 +200,21 @@ def test_one_that_is_interrupted_too_often_ends(api: Callable[..., Api]) -> None
     Backtest.objects.update(attempts=3)
     services.backtest_run(backtest_id=Backtest.objects.get().pk)
     assert (Backtest.objects.get().state, Backtest.objects.get().failure) == ("failed", "it was interrupted too often")
+
+
+def test_one_that_is_given_up_is_gone(portal: Api, api: Callable[..., Api]) -> None:
+    """Whoever may ask may give up; a worker that is at it stops at its next sign of life."""
+    placed(portal, days_ago=5)
+    operator = api("operator")
+    first, second = (operator.post("/profiles/room/backtest/", {"days": 10}, status=202)["id"] for _ in range(2))
+    assert api("viewer").refused("DELETE", f"/backtests/{first}/", status=403)[0] == "role_not_allowed"
+    operator.call("DELETE", f"/backtests/{first}/", status=204)
+    assert services.backtest_run(backtest_id=first) == {"decided": 0}
+    progress = services._Progress(Backtest.objects.get(pk=second), 2)
+    operator.call("DELETE", f"/backtests/{second}/", status=204)
+    with pytest.raises(services._GivenUp):
+        progress()
+    operator.refused("DELETE", f"/backtests/{second}/", status=404)
 
 
 def test_old_ones_go(api: Callable[..., Api]) -> None:

@@ -117,7 +117,7 @@ def answered(api: Api, path: str, method: str) -> str:
     return "let in"
 
 
-WHOLE_INSTALLATION = ("advice/", "metrics/", "profiles/", "shapes/")
+WHOLE_INSTALLATION = ("advice/", "backtests/", "metrics/", "profiles/", "shapes/")
 
 
 def expected(caller: str, path: str, method: str, rule: Rule) -> str:

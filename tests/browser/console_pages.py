@@ -2,22 +2,22 @@
 
 import json
 import re
-from collections.abc import Mapping
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from tests.browser.serving import backtest_made
 from tests.browser.visiting import Visitor
 from tests.e2e.installation import Installation
 
-__all__ = ["console_pages", "console_routes", "grave_violations"]
+__all__ = ["console_pages", "grave_violations"]
 
 ROUTES = (
     "import json; from idcsched.console.urls import urlpatterns;"
     "print(json.dumps({route.name: str(route.pattern) for route in urlpatterns}))"
 )
 ORDER = {"region": "440000", "request_id": "order-770", "machines": [{"count": 4, "bandwidth_mbps": 100}]}
-PARTS = {"theme", "bills", "changes", "wrong", "moves_file", "taint_undo"}
+PARTS = {"theme", "bills", "changes", "wrong", "moves_file", "backtest_file", "taint_undo"}
 """What answers forms, shows parts of pages or is a file, and is no page."""
 CODES = {"idc": "gz-ct-cu-cm-01", "taint_idc": "gz-ct-cu-cm-01", "profile": "default", "source": "demo-lines"}
 QUERIES = {
@@ -29,20 +29,27 @@ QUERIES = {
 }
 
 
-def console_routes(site: Installation) -> dict[str, str]:
+def _routes(site: Installation) -> dict[str, str]:
     """Return the routes of all pages by their names."""
     routes: dict[str, str] = json.loads(site.python(ROUTES))
     return {name: route for name, route in routes.items() if name not in PARTS}
 
 
-def console_pages(visitor: Visitor, routes: Mapping[str, str]) -> dict[str, str]:
-    """Order something, and return the address of each page, with an example where it is about one thing."""
+def console_pages(visitor: Visitor, site: Installation) -> dict[str, str]:
+    """Order something, have a backtest made, and return the address of each page, with an example of what it shows."""
     placed = visitor.schedule(**ORDER, action="reserve")
     decision, number = placed["decision_id"], ORDER["request_id"]
-    examples = {**CODES, "decision": decision, "replay": decision, "order": number, "placement": placed["id"]}
+    examples = {
+        **CODES,
+        "backtest": backtest_made(site),
+        "decision": decision,
+        "replay": decision,
+        "order": number,
+        "placement": placed["id"],
+    }
     return {
         name: "/console/" + re.sub("<.*?>", str(examples.get(name, "")), route) + QUERIES.get(name, "")
-        for name, route in routes.items()
+        for name, route in _routes(site).items()
     }
 
 

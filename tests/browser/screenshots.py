@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from tests.architecture.repository import ROOT
-from tests.browser.console_pages import console_pages, console_routes
+from tests.browser.console_pages import console_pages
 from tests.browser.serving import moves_made, serving, sources_made
 from tests.browser.visiting import Visitor, visiting
 from tests.e2e.installation import Installation, wait_for
@@ -39,10 +39,9 @@ def main() -> int:
         with serving(demo) as site:
             sources_made(site)
             moves_made(site)
-            routes = console_routes(site)
             for width, theme, language in product(WIDTHS, THEMES, LANGUAGES):
                 with visiting(browser, site, width=width, theme=theme, language=LANGUAGES[language]) as visitor:
-                    wrong += [*_taken(visitor, routes, f"{width}-{theme}-{language}", width), *visitor.complaints]
+                    wrong += [*_taken(visitor, site, f"{width}-{theme}-{language}", width), *visitor.complaints]
                     visitor.complaints.clear()
     print(f"{len(list(FOLDER.glob('*.png')))} pictures are in {FOLDER.relative_to(ROOT)}")
     for complaint in wrong:
@@ -50,16 +49,16 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def _taken(visitor: Visitor, routes: Mapping[str, str], suffix: str, width: int) -> Iterator[str]:
+def _taken(visitor: Visitor, site: Installation, suffix: str, width: int) -> Iterator[str]:
     """A picture of each page; says which are too wide."""
-    for name in _pages(visitor, routes):
+    for name in _pages(visitor, site):
         visitor.page.wait_for_timeout(300)  # what slides in has slid in
         visitor.page.screenshot(path=FOLDER / f"{name}-{suffix}.png", full_page=name.endswith("-full"))
         if (by := visitor.too_wide_by()) > 0:
             yield f"{name} is {by} pixels wider than {width}"
 
 
-def _pages(visitor: Visitor, routes: Mapping[str, str]) -> Iterator[str]:
+def _pages(visitor: Visitor, site: Installation) -> Iterator[str]:
     """Opens one after the other."""
     page = visitor.page
     visitor.goto("/admin/login/")
@@ -83,7 +82,7 @@ def _pages(visitor: Visitor, routes: Mapping[str, str]) -> Iterator[str]:
         yield name
     page.locator("a").filter(has_text="filter_list").click()
     yield "filters"
-    for name, address in console_pages(visitor, routes).items():
+    for name, address in console_pages(visitor, site).items():
         visitor.goto(address)
         yield f"console-{name}-full"
     visitor.goto(NOWHERE)

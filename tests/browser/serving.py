@@ -10,7 +10,7 @@ from idcsched.demo.processes import stop
 from idcsched.demo.supervisor import web_command
 from tests.e2e.installation import Installation, post, wait_for
 
-__all__ = ["moves_made", "served", "serving", "sources_made"]
+__all__ = ["backtest_made", "moves_made", "served", "serving", "sources_made"]
 
 SOURCES = "from idcsched.demo.sources import sources_point_to; sources_point_to('http://127.0.0.1:{port}')"
 DEAR = {"region": "440000", "action": "reserve", "planned": {"idc": "gz-bgp-01"}}
@@ -49,6 +49,16 @@ def _answers(site: Installation) -> bool:
 def sources_made(site: Installation) -> None:
     """Have the demo's sources ask the installation itself, as `make run` does."""
     site.python(SOURCES.format(port=site.environment["PORT"]))
+
+
+def backtest_made(site: Installation) -> str:
+    """Have the orders of the last month decided again under other profiles; return the backtest's id."""
+    users = json.loads((site.var / "demo-credentials.json").read_text(encoding="utf-8"))
+    asked = {"days": 30, "profiles": ["cost-first", "even"]}
+    api = f"http://127.0.0.1:{site.environment['PORT']}/api/v1"
+    made = str(post(f"{api}/profiles/default/backtest/", asked, users["operator"]["token"])["id"])
+    site.python(f"from idcsched.planning.services import backtest_run; backtest_run(backtest_id='{made}')")
+    return made
 
 
 def moves_made(site: Installation) -> None:

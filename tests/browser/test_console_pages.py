@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, expect
 
-from tests.browser.console_pages import console_pages, console_routes, grave_violations
+from tests.browser.console_pages import console_pages, grave_violations
 from tests.browser.serving import moves_made, sources_made
 from tests.browser.visiting import Visitor, visiting
 from tests.e2e.installation import Installation, post
@@ -21,7 +21,7 @@ def test_it_works(browser: Browser, site: Installation) -> None:
         moves_made(site)
         visitor.log_in("admin")
         wrong: dict[str, Any] = {}
-        for name, address in console_pages(visitor, console_routes(site)).items():
+        for name, address in console_pages(visitor, site).items():
             visitor.goto(address)
             expect(visitor.page.locator("h1")).to_have_count(1)
             if markup := MARKUP.search(visitor.page.locator("body").inner_text()):

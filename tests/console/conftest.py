@@ -8,6 +8,7 @@ from django.test import Client
 
 from idcsched.accounts.models import User
 from idcsched.accounts.services import user_create
+from tests.api.conftest import api, portal, tenant, user  # noqa: F401 - fixtures, used by name
 
 Browser = Callable[..., Client]
 

@@ -55,6 +55,8 @@ def period(*orders: PastOrder, **changes: Any) -> Period:
         tariffs=tuple(
             Tariff(charge_type="p95_month", purchased_mbps=5000.0, price_per_mbps=price) for price in (10.0, 30.0)
         ),
+        isps=("ct", "ct"),
+        regions=("north", "south"),
         traffic=np.tile(DAILY, (2, LEAD + DAYS)).astype(np.float32),
         start=START,
         zone=ZoneInfo("UTC"),
@@ -81,6 +83,7 @@ def test_it_works() -> None:
     assert (result.without_orders, result.days, result.orders, result.done) == (900 * 10 + 900 * 30, 30, 1, None)
     assert [(course.name, course.added) for course in result.courses] == [("bill", 1000.0), ("dear", 3000.0)]
     assert result.courses[0].by_charge_type == {"p95_month": 1000.0}
+    assert [course.by_region for course in result.courses] == [{"north": 1000.0}, {"south": 3000.0}]
     assert "bill         1,000             33%" in result_table(result)
 
 

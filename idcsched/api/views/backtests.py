@@ -8,8 +8,11 @@ import msgspec
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import status
 from rest_framework.request import Request
+from rest_framework.response import Response
 
+from idcsched.api.conditions import if_match_check
 from idcsched.api.filtering import FilterSet
 from idcsched.api.parameters import refuse_unknown_parameters
 from idcsched.api.permissions import principal_of_request
@@ -17,6 +20,8 @@ from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
 from idcsched.framework.decoding import convert
 from idcsched.planning.backtest import BacktestResult
 from idcsched.planning.models import Backtest
+from idcsched.planning.selectors import backtests_visible
+from idcsched.planning.services import backtest_give_up
 
 from .placements import UUID_SHAPED
 
@@ -68,11 +73,16 @@ class BacktestFilters(FilterSet):
         columns = ("id", "state", "profile", "actor", "created_at")
 
 
-@extend_schema_view(list=extend_schema(responses=BacktestDocument), retrieve=extend_schema(responses=BacktestDocument))
+@extend_schema_view(
+    list=extend_schema(responses=BacktestDocument),
+    retrieve=extend_schema(responses=BacktestDocument),
+    destroy=extend_schema(responses={204: None}),
+)
 class BacktestViewSet(ReadOnlyResource):
     """Backtests, the latest first; `POST profiles/{code}/backtest/` asks for one.
 
     Callers who are bound to a tenant see those of their tenant, all others see all. Results are kept for 90 days.
+    `DELETE` gives one up: a worker that is at it stops.
     """
 
     capability = "write_profiles"
@@ -84,9 +94,7 @@ class BacktestViewSet(ReadOnlyResource):
     lookup_value_regex = UUID_SHAPED
 
     def get_queryset(self) -> QuerySet[Backtest]:
-        rows: QuerySet[Backtest] = super().get_queryset()
-        principal = principal_of_request(self.request)
-        return rows if principal.all_tenants else rows.filter(tenant__code=principal.tenant)
+        return backtests_visible(principal_of_request(self.request))
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
@@ -95,3 +103,9 @@ class BacktestViewSet(ReadOnlyResource):
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
         refuse_unknown_parameters(request, (), at_most_once=())
         return struct_response(backtest_document(self.get_object()))
+
+    def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        row = self.get_object()
+        if_match_check(request, [msgspec.to_builtins(backtest_document(row))], [""])
+        backtest_give_up(backtest=row)
+        return Response(status=status.HTTP_204_NO_CONTENT)

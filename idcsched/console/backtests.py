@@ -1,0 +1,299 @@
+"""Backtests, at `/console/backtests/`: what the orders of the last days would have cost under other profiles."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods
+
+from idcsched.framework.decoding import convert
+from idcsched.framework.errors import Invalid
+from idcsched.inventory.choices import ChargeType
+from idcsched.inventory.models import Isp, Region
+from idcsched.language.wording import explained
+from idcsched.planning.backtest import BacktestResult, CourseReport, Way
+from idcsched.planning.models import Backtest, State
+from idcsched.planning.recorded import MOST_DAYS
+from idcsched.planning.selectors import backtests_visible
+from idcsched.planning.services import DRAFT, backtest_create, backtest_give_up
+from idcsched.scheduling.models import Profile
+from idcsched.scheduling.revisions import differing
+
+from .files import csv_file
+from .order_words import name_shown
+from .pages import named, page, principal_of_page, shown
+
+__all__ = ["DAYS", "backtest", "backtest_file", "backtests"]
+
+WRITES: Final = "write_profiles"
+"""Who may ask for a backtest, as in the API."""
+DAYS: Final = 30
+"""The days of a backtest unless somebody says how many."""
+SHOWN: Final = 50
+WAYS: Final = 20
+LATE: Final = timedelta(minutes=1)
+"""After so long without a worker, the page says so."""
+CENT: Final = 0.005
+"""Sums that differ by less look the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CourseRow:
+    """A course of the table: its title, what it adds against the profile in force, and its ways.
+
+    `share`: what it adds as a part of the most that any adds, in percent.
+    """
+
+    title: str
+    report: CourseReport
+    is_base: bool
+    is_draft: bool
+    difference: float
+    share: float
+    ways: Sequence[Way]
+    more_ways: int
+
+
+@page()
+@require_http_methods(["GET", "HEAD", "POST"])
+def backtests(request: HttpRequest) -> HttpResponse:
+    """Show the backtests and a form to ask for one; a POST asks."""
+    principal, errors = principal_of_page(request), list[tuple[str, str]]()
+    may_ask = principal.can(WRITES)
+    if request.method == "POST":
+        if not may_ask:
+            raise PermissionDenied(WRITES)
+        try:
+            return HttpResponseRedirect(_address(_asked(request)))
+        except Invalid as refusal:
+            errors = [(error.pointer, explained(error)) for error in refusal.errors]
+    asked = request.POST if errors else request.GET
+    profiles = list(Profile.objects.order_by("code").values_list("code", flat=True))
+    context = {
+        "section": "profiles",
+        "may_ask": may_ask,
+        "errors": errors,
+        "profiles": profiles,
+        "profile": asked.get("profile") or ("default" if "default" in profiles else ""),
+        "others": asked.getlist("others"),
+        "days": asked.get("days") or DAYS,
+        "most_days": MOST_DAYS,
+        "rows": [(row, _headline(row)) for row in backtests_visible(principal)[:SHOWN]],
+    }
+    status = HTTPStatus.BAD_REQUEST if errors else HTTPStatus.OK
+    return shown(request, "backtests.html", context, status=status)
+
+
+@page()
+@require_http_methods(["GET", "HEAD", "POST"])
+def backtest(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Show how far a backtest is, or its result; a POST gives it up."""
+    principal, row = principal_of_page(request), _visible(request, pk)
+    if request.method == "POST":
+        if not principal.can(WRITES):
+            raise PermissionDenied(WRITES)
+        backtest_give_up(backtest=row)
+        messages.success(request, _("The backtest is deleted."))
+        return HttpResponseRedirect(reverse("console:backtests"))
+    working = row.state in (State.QUEUED, State.RUNNING)
+    if "HX-Request" in request.headers and not working:
+        return HttpResponse(headers={"HX-Refresh": "true"})  # it is done: the whole page is another one
+    result = _result(row)
+    draft = next((policy["body"] for policy in row.policies if policy["name"] == DRAFT), None)
+    context = {
+        "section": "profiles",
+        "row": row,
+        "may_ask": principal.can(WRITES),
+        "working": working,
+        "late": row.state == State.QUEUED and row.created_at < timezone.now() - LATE,
+        "failure": _(row.failure) if row.failure else "",
+        "result": result,
+        "sentences": _sentences(row, result) if result else (),
+        "courses": list(_courses(row, result)) if result else (),
+        "groups": list(_groups(row, result)) if result else (),
+        "draft": draft,
+        "differences": () if draft is None else differing(row.policies[0]["body"], draft),
+    }
+    return shown(request, "backtest.html", context)
+
+
+@page()
+@require_GET
+def backtest_file(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Return the result as CSV: a row for each course, a column for each charge type, ISP and region."""
+    row = _visible(request, pk)
+    result = _result(row)
+    if result is None:
+        raise Http404
+    groups = list(_groups(row, result))
+    heads = [
+        "",
+        _("added a month, %(currency)s") % {"currency": result.currency},
+        _("stand elsewhere"),
+        _("no place"),
+        _("not decided"),
+        _("over the limit, of 10,000"),
+        *(f"{group['title']}: {name}" for group in groups for name, _amounts in group["rows"]),
+    ]
+    rows = [
+        [
+            course.title,
+            course.report.added,
+            course.report.moved,
+            course.report.unplaced,
+            course.report.failed,
+            course.report.congested,
+            *(amounts[place] for group in groups for _name, amounts in group["rows"]),
+        ]
+        for place, course in enumerate(_courses(row, result))
+    ]
+    return csv_file(f"backtest-{timezone.localtime(row.created_at):%Y-%m-%d}", heads, rows)
+
+
+def _asked(request: HttpRequest) -> Backtest:
+    """Ask for the backtest that the form describes; raises Invalid, and Http404 without such a profile."""
+    profile = named(
+        Profile.objects.select_related("active"),
+        request.POST.get("profile", ""),
+        sentence=_("There is no profile %(name)s."),
+        route="console:profile",
+    )
+    days = request.POST.get("days", "")
+    sound = days.isascii() and days.isdigit() and len(days) < 10  # noqa: PLR2004  # what fits 32 bits
+    others = [code for code in request.POST.getlist("others") if code != profile.code]
+    return backtest_create(
+        profile=profile, days=int(days) if sound else 0, principal=principal_of_page(request), others=others
+    )
+
+
+def _visible(request: HttpRequest, pk: UUID) -> Backtest:
+    row = backtests_visible(principal_of_page(request)).filter(pk=pk).first()
+    if row is None:
+        raise Http404(_("There is no such backtest"))
+    return row
+
+
+def _address(row: Backtest) -> str:
+    return reverse("console:backtest", args=[row.pk])
+
+
+def _result(row: Backtest) -> BacktestResult | None:
+    return None if row.result is None else convert(row.result, BacktestResult)
+
+
+def _headline(row: Backtest) -> str:
+    """Return the first sentence of the result, for the list."""
+    result = _result(row)
+    return next(iter(_sentences(row, result)), "") if result else ""
+
+
+def _sentences(row: Backtest, result: BacktestResult) -> Iterator[str]:
+    """Yield what the orders would have added under the draft or profile, beside what is in force and what was done."""
+    base, *others = result.courses
+    asked = next((course for course in others if course.name == DRAFT), base)
+    said = ngettext(
+        "The one order of the last %(days)d days would have added %(added)s %(currency)s a month under %(what)s.",
+        "The %(orders)d orders of the last %(days)d days would have added %(added)s %(currency)s a month under "
+        "%(what)s.",
+        result.orders,
+    )
+    yield said % {
+        "orders": result.orders,
+        "days": result.days,
+        "added": f"{asked.added:,.0f}",
+        "currency": result.currency,
+        "what": row.profile if asked is base else _("the draft of %(profile)s") % {"profile": row.profile},
+    }
+    if asked is not base:
+        yield _against(asked.added - base.added, base.added, result.currency, _("under what is in force"))
+    if result.done is not None:
+        yield _against(
+            asked.added - result.done.added, result.done.added, result.currency, _("what was really done has added")
+        )
+    yield from _cautions(asked, base if asked is not base else result.done)
+
+
+def _against(difference: float, other: float, currency: str, what: str) -> str:
+    """Return how much more or less that is than something else."""
+    if abs(difference) < CENT:
+        said = _("That is as much as %(what)s: %(other)s.")
+    elif difference > 0:
+        said = _("That is %(amount)s %(currency)s more than %(what)s: %(other)s.")
+    else:
+        said = _("That is %(amount)s %(currency)s less than %(what)s: %(other)s.")
+    return said % {"amount": f"{abs(difference):,.0f}", "currency": currency, "what": what, "other": f"{other:,.0f}"}
+
+
+def _cautions(asked: CourseReport, other: CourseReport | None) -> Iterator[str]:
+    """Yield what the sums do not say: orders without a place cost nothing."""
+    without = asked.unplaced + asked.failed
+    if other is not None and without > other.unplaced + other.failed:
+        said = ngettext(
+            "But %(count)d order finds no place under it, and costs nothing.",
+            "But %(count)d orders find no place under it, and cost nothing.",
+            without,
+        )
+        yield said % {"count": without}
+
+
+def _courses(row: Backtest, result: BacktestResult) -> Iterator[CourseRow]:
+    """Yield the profile, the draft, the other profiles, what was done, and the optimum."""
+    base, *others = result.courses
+    draft = [course for course in others if course.name == DRAFT]
+    rest = sorted((course for course in others if course.name != DRAFT), key=lambda course: course.added)
+    listed = [base, *draft, *rest, *filter(None, [result.done, result.optimum])]
+    most = max(course.added for course in listed)
+    for course in listed:
+        yield CourseRow(
+            title=_title(row, result, course),
+            report=course,
+            is_base=course is base,
+            is_draft=course.name == DRAFT,
+            difference=course.added - base.added,
+            share=max(0.0, 100 * course.added / most) if most > 0 else 0.0,
+            ways=course.ways[:WAYS],
+            more_ways=len(course.ways[WAYS:]),
+        )
+
+
+def _title(row: Backtest, result: BacktestResult, course: CourseReport) -> str:
+    if course is result.done:
+        return _("what was really done")
+    if course is result.optimum:
+        return _("the cheapest that was found")
+    if course.name == DRAFT:
+        return _("the draft")
+    return course.name
+
+
+def _groups(row: Backtest, result: BacktestResult) -> Iterator[Mapping[str, Any]]:
+    """Yield what each course adds by charge type, by ISP and by region: a name and the amounts of all courses."""
+    reports = [course.report for course in _courses(row, result)]
+    kinds: Sequence[tuple[str, Mapping[str, str], Sequence[Mapping[str, float]]]] = (
+        (_("charge type"), _labels(), [report.by_charge_type for report in reports]),
+        (_("ISP"), _names(Isp), [report.by_isp for report in reports]),
+        (_("region"), _names(Region), [report.by_region for report in reports]),
+    )
+    for title, names, sums in kinds:
+        keys = sorted({key for amounts in sums for key in amounts})
+        rows = [(names.get(key, key), [amounts.get(key, 0.0) for amounts in sums]) for key in keys]
+        if rows:
+            yield {"title": title, "rows": rows}
+
+
+def _labels() -> Mapping[str, str]:
+    return {str(value): str(label) for value, label in ChargeType.choices}
+
+
+def _names(model: type[Isp] | type[Region]) -> Mapping[str, str]:
+    return {code: name_shown(name) or code for code, name in model.objects.values_list("code", "name")}
