@@ -1,7 +1,7 @@
 """The course of a period under one policy: its orders decided in sequence, each given where the earlier ones stand."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from metrics_ingest.billing.figures import hour_means, measured_of_days
 from metrics_ingest.billing.percentile import percentile_95
 from metrics_ingest.samples.slots import SLOT, SLOTS_A_DAY, SLOTS_AN_HOUR, Values
 
+from .holdings import Holdings, Key
 from .period import PastOrder, Period
 
 __all__ = ["Course", "as_done", "run"]
@@ -42,34 +43,38 @@ class Course:
         self.placed: dict[str, tuple[Tenancy, ...]] = {}
         self.failed: set[str] = set()
         self.touched: set[int] = set()
-        self._standing: list[tuple[PastOrder, Tenancy]] = []
+        self._here, self._truth = _Stays(), _Stays()
+        for order in period.orders:
+            self._truth.add(order, order.done)
+        self._history: tuple[int, History] | None = None
+        """What the lines carried in the 30 days before a day, with the number of that day."""
 
     def take(self, order: PastOrder, tenancies: Iterable[Tenancy]) -> None:
         """Let the order stand where the tenancies say, and its traffic flow there."""
         taken = self.placed[order.code] = tuple(tenancies)
-        self._standing.extend((order, tenancy) for tenancy in taken)
+        self._here.add(order, taken)
         for row, slots, mbps in self.period.flows(order, taken):
             self.traffic[row, slots] += mbps
             self.touched.add(row)
+            if self._history is not None and slots.start < self._history[0] * SLOTS_A_DAY:
+                self._history = None
 
     def seen_by(self, order: PastOrder) -> Snapshot:
         """Return what would be known when the order comes, if the earlier ones stood as they do here."""
         snapshot = order.snapshot()
-        self._standing = [(other, tenancy) for other, tenancy in self._standing if other.until > order.at]
         rows = _rows(self.period, snapshot)
         lines, bandwidth = self._lines(order, snapshot, rows), snapshot.metrics[BANDWIDTH]
         latest = np.where(rows >= 0, self._last(rows, order.at, 1)[:, 0], bandwidth.values)
         measured = replace(bandwidth, values=latest, at=np.where(np.isnan(latest), np.nan, order.at))
         taken = {name: column.copy() for name, column in snapshot.stock.taken.items()}
-        for sign, tenancy in self._differences(order):
-            for claim in tenancy.claims:
-                if claim.line is None and tenancy.idc in snapshot.idcs.row_of:
-                    taken[claim.resource][snapshot.idcs.row_of[tenancy.idc]] += sign * claim.amount
+        for (idc, resource), amount in _difference(self._here.stock, self._truth.stock, order.at).items():
+            if idc in snapshot.idcs.row_of:
+                taken[resource][snapshot.idcs.row_of[idc]] += amount
         return replace(
             snapshot,
             metrics={**snapshot.metrics, BANDWIDTH: measured},
             lines=lines_with_room(lines, measured, snapshot.usage),
-            history=self._history(rows, order.at),
+            history=self._history_at(rows, order.at),
             stock=stock_with_left(snapshot.stock.total, taken),
             headcounts=Headcounts(tuple(self._headcounts(order, snapshot))),
         )
@@ -85,13 +90,12 @@ class Course:
         pending, ordered = lines.pending.copy(), lines.ordered.copy()
         pending[known] = ordered[known] = 0.0
         position = {row: line for line, row in enumerate(rows.tolist()) if row >= 0}
-        for other, tenancy in self._standing:
-            share = max(0.0, 1.0 - (order.at - other.at) / self.period.fade) if self.period.fade else 0.0
-            for claim in tenancy.claims:
-                line = position.get(self.period.lines.get((tenancy.idc, claim.line or ""), -1))
+        held, fresh = self._here.lines.at(order.at), self._here.lines.fading(order.at, self.period.fade)
+        for amounts, column in ((held, ordered), (fresh, pending)):
+            for key, amount in amounts.items():
+                line = position.get(self.period.lines.get(key, -1))
                 if line is not None:
-                    pending[line] += share * claim.amount
-                    ordered[line] += claim.amount
+                    column[line] = amount
         return replace(
             lines,
             percentile=np.where(known, percentile, lines.percentile),
@@ -100,9 +104,16 @@ class Course:
             ordered=ordered,
         )
 
-    def _history(self, rows: Rows, at: float) -> History:
-        """Return the last 30 whole days by the hour."""
+    def _history_at(self, rows: Rows, at: float) -> History:
+        """Return the last 30 whole days by the hour, which are the same for all orders of a day."""
         day = self.period.slot(at) // SLOTS_A_DAY
+        if self._history is None or self._history[0] != day:
+            self._history = day, self._history_before(day)
+        return self._history[1].of_lines(rows)
+
+    def _history_before(self, day: int) -> History:
+        """Return the 30 days before a day, of all lines of the period and then of one that it does not have."""
+        rows = np.append(np.arange(len(self.traffic)), -1)
         days = self._window(rows, day * SLOTS_A_DAY, HOURS_A_MONTH * SLOTS_AN_HOUR)
         first = int(self.period.hour_of_slot[0]) // HOURS_A_DAY
         weekday = (first + day - HOURS_A_MONTH // HOURS_A_DAY) % 7
@@ -123,22 +134,39 @@ class Course:
         window[known, count - (end - first) :] = self.traffic[rows[known], first:end]
         return window
 
-    def _differences(self, order: PastOrder) -> list[tuple[int, Tenancy]]:
-        """Return what the earlier orders hold here (+1), and what they held in truth (−1), as the snapshot has it."""
-        truth = [
-            (-1, tenancy) for other in self.period.orders if other.at < order.at < other.until for tenancy in other.done
-        ]
-        return [(1, tenancy) for _, tenancy in self._standing] + truth
-
     def _headcounts(self, order: PastOrder, snapshot: Snapshot) -> Iterable[HeadcountFact]:
         machines = Counter(
             {(fact.idc, fact.tenant, fact.business): fact.machines for fact in snapshot.headcounts.facts}
         )
-        for sign, tenancy in self._differences(order):
-            machines[tenancy.idc, tenancy.tenant, tenancy.business] += sign * tenancy.machines
+        for key, count in _difference(self._here.machines, self._truth.machines, order.at).items():
+            machines[key] += round(count)
         for (idc, tenant, business), count in machines.items():
             if count > 0 and idc in snapshot.idcs.row_of:
                 yield HeadcountFact(idc=idc, tenant=tenant, business=business, machines=count)
+
+
+class _Stays:
+    """What orders hold: Mbps by IDC and line, stock by IDC and resource, machines by IDC, tenant and business."""
+
+    def __init__(self) -> None:
+        self.lines = Holdings[tuple[str, str]]()
+        self.stock = Holdings[tuple[str, str]]()
+        self.machines = Holdings[tuple[str, str, str]]()
+
+    def add(self, order: PastOrder, tenancies: Iterable[Tenancy]) -> None:
+        since, until = order.at, order.until
+        for stay in tenancies:
+            on_lines = [((stay.idc, claim.line), claim.amount) for claim in stay.claims if claim.line is not None]
+            of_stock = [((stay.idc, claim.resource), claim.amount) for claim in stay.claims if claim.line is None]
+            self.lines.add(on_lines, since=since, until=until)
+            self.stock.add(of_stock, since=since, until=until)
+            self.machines.add([((stay.idc, stay.tenant, stay.business), stay.machines)], since=since, until=until)
+
+
+def _difference(here: Holdings[Key], truth: Holdings[Key], at: float) -> Mapping[Key, float]:
+    """Return what the earlier orders hold here less what they held in truth, which is what the snapshot has."""
+    held, held_in_truth = here.at(at), truth.at(at, with_newest=False)
+    return {key: held.get(key, 0.0) - held_in_truth.get(key, 0.0) for key in {**held, **held_in_truth}}
 
 
 def run(period: Period, policy: Profile, *, progress: Callable[[], None] = lambda: None) -> Course:

@@ -117,7 +117,7 @@ def test_the_bill_of_what_was_done_and_of_what_might_have_been(portal: Api, api:
     }
     assert [course["moved"] for course in result["courses"]] == [0, 1]
     assert (found["done"], found["total"]) == (2, 2)
-    assert result["seconds"] > 0
+    assert result["seconds"] >= 0
     same, cheaper = result["courses"]
     assert (same["by_isp"], same["by_region"], same["ways"]) == ({"ct": 3000.0}, {"R": 3000.0}, [])
     assert (cheaper["by_isp"], cheaper["by_region"]) == ({"ct": 1000.0}, {"R": 1000.0})
