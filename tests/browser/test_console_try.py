@@ -3,10 +3,19 @@
 import json
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.console_pages import grave_violations
 from tests.browser.visiting import Visitor
+
+SETTLED = """() => {
+    window.settled = new Promise((done) => document.addEventListener("htmx:afterSettle", ({ detail }) => {
+        if (detail.pathInfo.requestPath.startsWith("/console/try/")) {
+            done(true);
+        }
+    }));
+}"""
+"""In the page: `settled`, once the next answer is there."""
 
 
 def test_a_changed_weight_reranks_and_becomes_a_draft(visitor: Visitor) -> None:
@@ -16,6 +25,7 @@ def test_a_changed_weight_reranks_and_becomes_a_draft(visitor: Visitor) -> None:
     page.evaluate("window.loaded = 'once'")
     page.get_by_label("region", exact=True).select_option("huanan")
     page.get_by_label("machines", exact=True).first.fill("3")
+    expect(answer.get_by_role("heading", name="Ranking")).to_be_visible()  # without bandwidth there are points alone
     page.get_by_label("Mbps each").first.fill("300")
     page.get_by_label("ct", exact=True).check()
     ranked = answer.locator(".lens-money .rank .who a")
@@ -29,8 +39,7 @@ def test_a_changed_weight_reranks_and_becomes_a_draft(visitor: Visitor) -> None:
     expect(page.locator("#rest").get_by_text("90 → 0.1")).to_be_visible()
     expect(ranked.first).not_to_have_text(first)
     assert page.evaluate("window.loaded") == "once", "nothing was reloaded"
-    query = parse_qs(urlsplit(page.url).query, keep_blank_values=True)
-    assert query == {
+    assert parse_qs(urlsplit(page.url).query, keep_blank_values=True) == {
         "region": ["huanan"],
         "isp": ["ct"],
         "client": ["440000"],
@@ -80,3 +89,31 @@ def test_a_slider_ranks_at_once_what_the_server_then_says(visitor: Visitor) -> N
     expect(page.locator("#answer")).to_have_class("stack")
     said = [text.split()[0].rstrip("chosen") for text in totals.all_inner_texts()]
     assert said == at_once
+
+
+def test_an_answer_to_what_was_filled_in_before_is_not_taken_for_the_last(visitor: Visitor) -> None:
+    """It is shown as one that waits, with the newest weights, until the last answer is there."""
+    visitor.log_in("operator")
+    page = visitor.page
+    visitor.goto("/console/try/?region=huanan&isp=ct&count=3&bandwidth_mbps=300&client=440000")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/console/try/**", hold)
+    slider = page.get_by_label("weight of room left")
+    with page.expect_request("**/console/try/**"):
+        slider.press("ArrowRight")
+    slider.press("End")
+    weight = page.locator("[id='id_weight.network_flow']")
+    newest = weight.input_value()
+    page.evaluate(SETTLED)
+    held[0].continue_()
+    page.evaluate("window.settled")
+    expect(page.locator("#answer")).to_have_class("stack waiting")
+    assert weight.input_value() == newest
+    while len(held) == 1:
+        page.wait_for_timeout(50)
+    held[1].continue_()
+    expect(page.locator("#answer")).to_have_class("stack")

@@ -13,7 +13,7 @@ const isLeftOut = (input) => {
         return !input.checked;
     }
     if (input.type === "radio") {
-        return !input.checked || input.value === "money";
+        return !input.checked || input.value === "money" || input.dataset.forced !== undefined;
     }
     const row = input.closest(".row.fields, details.row");
     return row ? isBlankRow(row) : input.value.trim() === "" || isOwnWeight(input);
@@ -47,7 +47,9 @@ const inputOf = (slider) => slider.querySelector("[data-own]");
 const setSliders = () => sliders().forEach((slider) => {
     slider.querySelector("[type=range]").value = placeOf(Number(inputOf(slider).value), inputOf(slider));
 });
+let inputs = 0;
 place?.addEventListener("input", ({ target }) => {
+    inputs += 1;
     if (target.type === "range") {
         const input = document.getElementById(target.dataset.of);
         input.value = Number(target.value) === 0 ? ownOf(input) : weightAt(target.value, input);
@@ -275,9 +277,21 @@ if (drawing) {
 }
 
 // The answer is replaced at every change: what was unfolded in it stays so, and the fields show what is wrong with them.
+// Where something was filled in since it was asked for, another answer is on its way.
 let unfolded = [];
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    if (detail.target.id === "answer") {
+        detail.xhr.inputs = inputs;
+    }
+});
 document.addEventListener("htmx:beforeSwap", () => {
     unfolded = [...document.querySelectorAll("#rest details[open]")].map((details) => details.id).filter(Boolean);
+});
+document.addEventListener("htmx:afterSettle", ({ detail }) => {
+    if (detail.xhr.inputs < inputs) {
+        rankAnew();
+        document.getElementById("answer")?.classList.add("waiting");
+    }
 });
 document.addEventListener("htmx:afterSwap", () => {
     unfolded.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
