@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 
-__all__ = ["Document", "demo", "moment", "seed_example"]
+__all__ = ["Document", "article_profile", "demo", "moment", "seed_example"]
 
 Document = Mapping[str, Any]
 
@@ -25,6 +25,13 @@ def seed_example() -> Mapping[str, Sequence[Document]]:
     """Read the seed example, by kind of object."""
     example: Mapping[str, Sequence[Document]] = json.loads((FIXTURES / "seed-example.json").read_text(encoding="utf-8"))
     return example
+
+
+@cache
+def article_profile() -> Document:
+    """Read the profile that the demo's past orders were decided by, and that other profiles are compared with."""
+    profile: Document = json.loads((FIXTURES / "article-profile.json").read_text(encoding="utf-8"))
+    return profile
 
 
 @cache

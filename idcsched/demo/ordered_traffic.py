@@ -11,7 +11,7 @@ from idcsched.placement.selectors import orders_on_lines
 from .source import LineKey, slot_start
 from .traffic import SLOT_SECONDS, Floats, use_of_business
 
-__all__ = ["ordered_traffic"]
+__all__ = ["ordered_traffic", "slots_with_traffic"]
 
 
 def ordered_traffic(*, first: int, until: int) -> Mapping[LineKey, Floats]:
@@ -22,11 +22,19 @@ def ordered_traffic(*, first: int, until: int) -> Mapping[LineKey, Floats]:
     for order in orders_on_lines(start=slot_start(first), end=slot_start(until)):
         if order.business not in uses:
             uses[order.business] = use_of_business(order.business, first=first, count=until - first)
-        begin = max(_slot_from(order.since) - first, 0)
-        end = until - first if order.until is None else _slot_from(order.until) - first
+        slots = slots_with_traffic(order.since, order.until, first=first, count=until - first)
         on_line = traffic.setdefault(keys[order.line], np.zeros(until - first))
-        on_line[begin:end] += order.mbps * uses[order.business][begin:end]
+        on_line[slots] += order.mbps * uses[order.business][slots]
     return traffic
+
+
+def slots_with_traffic(since: datetime, until: datetime | None, *, first: int, count: int) -> slice:
+    """Return which of the `count` slots from `first` on carry an order's traffic, which flows from `since` on.
+
+    `until` None: it flows on.
+    """
+    end = count if until is None else min(max(_slot_from(until) - first, 0), count)
+    return slice(min(max(_slot_from(since) - first, 0), end), end)
 
 
 def _slot_from(at: datetime) -> int:

@@ -17,7 +17,7 @@ from metrics_ingest.services import Sample
 from .documents import demo
 from .traffic import SLOT_SECONDS, Floats, Traffic, bandwidth, slot_of
 
-__all__ = ["LineKey", "history", "line_traffic", "measured_now", "samples_at", "slot_start"]
+__all__ = ["LineKey", "history", "line_traffic", "measured_now", "readings_at", "samples_at", "slot_start"]
 
 LineKey = tuple[str, str]
 Ordered = Mapping[LineKey, Floats]
@@ -58,6 +58,12 @@ def samples_at(at: datetime, ordered: Ordered) -> Iterator[Sample]:
     for (idc, line), traffic in line_traffic().items():
         value = float(_with_orders(bandwidth(traffic, first=slot, count=1), ordered.get((idc, line)))[0])
         yield Sample(idc=idc, line=line, metric=BANDWIDTH, value=float(round(value)), at=at)
+    yield from readings_at(at)
+
+
+def readings_at(at: datetime) -> Iterator[Sample]:
+    """Yield the samples of IDCs of that moment."""
+    slot = slot_of(at.timestamp())
     for reading in demo("readings"):
         for metric, usual in reading.items():
             if metric != "idc":

@@ -1,10 +1,9 @@
-import json
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from idcsched.demo.documents import FIXTURES
+from idcsched.demo.documents import Document, article_profile
 from idcsched.demo.quarter import demo_quarter
 from idcsched.framework.decoding import convert
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
@@ -30,12 +29,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         period = demo_quarter(seed=options["seed"], shapes=not options["without_shapes"])
-        article = json.loads((FIXTURES / "article-profile.json").read_text(encoding="utf-8"))
-        documents = [article, *(shipped_document(code) for code in SHIPPED)]
+        documents = [article_profile(), *(shipped_document(code) for code in SHIPPED)]
         policies = {document["code"]: _policy(document) for document in documents}
         self.stdout.write(result_table(backtest(period, policies, optimum_seconds=options["optimum"])))
 
 
-def _policy(document: dict[str, Any]) -> Profile:
+def _policy(document: Document) -> Profile:
     body = {name: value for name, value in document.items() if name not in ("code", "name", "message")}
     return compile_profile(convert(body, ProfileBody), registry(), code=document["code"], revision=0)
