@@ -8,16 +8,20 @@ from django.db import transaction
 
 from idcsched.accounts.services import tenant_create
 from idcsched.audit.context import origin_set
+from idcsched.framework.profile import Profile
 from idcsched.inventory.services import affinity_create, idc_create, isp_create, region_create, taint_create
 from idcsched.placement.services import provider_create, shapes_learn
+from idcsched.scheduling.replay import policy_of
 from idcsched.scheduling.services import profile_create
 from idcsched.scheduling.shapes import shape_create
 from metrics_ingest.services import Sample, metric_create, samples_store
 
 from .credentials import TENANT, credentials_issue
-from .documents import Document, demo, moment, seed_example
+from .documents import Document, article_profile, demo, moment, seed_example
 from .measuring import measurements_store
-from .past_orders import past_orders_store
+from .past_course import course_taken
+from .past_orders import past_orders
+from .past_placements import placements_store, records_store
 
 __all__ = ["demo_load"]
 
@@ -40,15 +44,18 @@ def demo_load(*, now: datetime) -> dict[str, int]:
         tenant = tenant_create(code=TENANT, name="Demo")
         for document in demo("shapes"):
             shape_create(**document)
-        orders = past_orders_store(tenant=tenant, now=now)
+        policy = _article_policy()
+        orders = course_taken(past_orders(now=now), policy=policy, tenant=tenant.code, now=now)
+        placements = placements_store(orders=orders, tenant=tenant, now=now)
         samples = samples_store(samples=[Sample(**document, at=now) for document in example["samples"]], now=now)
         measured = measurements_store(at=now, now=now)
         shapes_learn(now=now)
+        records_store(orders=orders, placements=placements, policy=policy, tenant=tenant)
         credentials_issue(tenant=tenant)
     return {
         "idcs": len(example["idcs"]) + len(demo("idcs")),
         "lines": measured["lines"],
-        "orders": orders,
+        "orders": len(orders),
         "values": measured["values"] + measured["samples"] + samples,
     }
 
@@ -69,6 +76,12 @@ def _inventory(objects: Mapping[str, Sequence[Document]], now: datetime) -> None
         taint_create(**_dated(document, now))
     for document in objects["affinities"]:
         affinity_create(**document)
+
+
+def _article_policy() -> Profile:
+    """Create the profile by which the past orders were decided, and return it as it decides."""
+    profile = profile_create(**_profile(article_profile()))
+    return policy_of(profile.code, profile.revisions.get().number)
 
 
 def _idc(document: Document) -> dict[str, Any]:

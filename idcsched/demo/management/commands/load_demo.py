@@ -39,8 +39,8 @@ class Command(BaseCommand):
 def _load() -> str:
     counts = demo_load(now=timezone.now())
     return (
-        f"Loaded {counts['idcs']} IDCs with {counts['lines']} lines, {counts['orders']} past orders and "
-        f"{counts['values']:,} measured values. "
+        f"Loaded {counts['idcs']} IDCs with {counts['lines']} lines, {counts['orders']} past orders with their "
+        f"decisions, and {counts['values']:,} measured values. "
         f"Users, passwords and tokens: {credentials_file()}"
     )
 
