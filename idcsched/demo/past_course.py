@@ -102,6 +102,8 @@ def _period(orders: Sequence[AskedOrder], tenant: str, now: datetime) -> Period:
     return _MeasuredPeriod(
         lines={line: row for row, line in enumerate(lines)},
         tariffs=(),
+        isps=(),
+        regions=(),
         traffic=np.array([history(line, first=first, until=until) for line in lines]),
         start=start,
         zone=zone,
