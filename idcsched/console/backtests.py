@@ -277,7 +277,7 @@ def _title(row: Backtest, result: BacktestResult, course: CourseReport) -> str:
 
 
 def _groups(row: Backtest, result: BacktestResult) -> Iterator[Mapping[str, Any]]:
-    """Yield what each course adds by charge type, by ISP and by region: a name and the amounts of all courses."""
+    """Yield what each course adds by charge type, by ISP and by region, the largest first: a name, all amounts."""
     reports = [course.report for course in _courses(row, result)]
     kinds: Sequence[tuple[str, Mapping[str, str], Sequence[Mapping[str, float]]]] = (
         (_("charge type"), _labels(), [report.by_charge_type for report in reports]),
@@ -285,8 +285,9 @@ def _groups(row: Backtest, result: BacktestResult) -> Iterator[Mapping[str, Any]
         (_("region"), _names(Region), [report.by_region for report in reports]),
     )
     for title, names, sums in kinds:
-        keys = sorted({key for amounts in sums for key in amounts})
+        keys = {key for amounts in sums for key in amounts}
         rows = [(names.get(key, key), [amounts.get(key, 0.0) for amounts in sums]) for key in keys]
+        rows.sort(key=lambda row: (-max(row[1]), row[0]))
         if rows:
             yield {"title": title, "rows": rows}
 
