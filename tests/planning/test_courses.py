@@ -102,6 +102,44 @@ def test_what_flows_is_billed(flow: Any, day: float, stays: float, added: float)
     assert course.added == pytest.approx(added, abs=0.01)
 
 
+PAPER: tuple[tuple[Tariff, float], ...] = (
+    (Tariff(charge_type="p95_month", purchased_mbps=5000.0, price_per_mbps=10.0), 8000.0),
+    (Tariff(charge_type="fourth_peak_month", purchased_mbps=5000.0, price_per_mbps=10.0), 8000.0),
+    (Tariff(charge_type="daily_peak_average", purchased_mbps=5000.0, price_per_mbps=0.5), 9100.0),
+    (Tariff(charge_type="volume", purchased_mbps=5000.0, price_per_gb=0.1), 17_226.0),
+    (Tariff(charge_type="fixed", purchased_mbps=5000.0, price_per_mbps=10.0), 0.0),
+)
+
+
+@pytest.mark.parametrize(("tariff", "added"), [pytest.param(*each, id=each[0].charge_type) for each in PAPER])
+def test_ten_orders_cost_what_paper_says(tariff: Tariff, added: float) -> None:
+    """Ten orders of 100 Mbps on a line that carries 400 Mbps: four all month, three for ten days, two for the day after
+    the third, and one from 00:00 to 06:00 all month.
+
+    So the line carries 1,100 Mbps for ten days and 800 afterwards, 100 more in the nights, 200 more on the fourth day.
+    Of 8,640 values the highest 432 are dropped: 72 of 1,400, 216 of 1,300, and 144 of the 648 of 1,200, which is
+    billed. The peaks are one of 1,400, nine of 1,200 and twenty of 900: the fourth is 1,200, their mean 1,006.67, at
+    0.5 CNY a day. By volume, 382,800 Mbps hours are 172,260 GB. In truth they stood on the other line, for 8,000, too.
+    """
+    whole = [order(number, 0.0) for number in range(4)]
+    ten_days = [order(4 + number, 0.0, stays=10.0) for number in range(3)]
+    one_day = [order(7 + number, 3.0, stays=1.0) for number in range(2)]
+    placed = [*whole, *ten_days, order(9, 0.0, flow=IN_THE_NIGHT), *one_day]
+    known = period(
+        *(replace(one, done=(standing("cheap", 100),)) for one in placed),
+        tariffs=(PAPER[0][0], tariff),
+        traffic=np.full((2, (LEAD + DAYS) * 288), 400.0, dtype=np.float32),
+    )
+    result = backtest(known, {"dear": BY_X})
+    (course,) = result.courses
+    assert (course.added, course.by_charge_type, course.unplaced) == (added, {tariff.charge_type: added}, 0)
+    assert result.done is not None
+    assert result.done.added == 8000.0
+    assert [(way.origin, way.target, way.orders, way.mbps) for way in course.ways] == [
+        (("cheap",), ("dear",), 10, 1000)
+    ]
+
+
 def test_an_order_sees_where_the_earlier_ones_stand() -> None:
     first, second = order(1, 0.0), order(2, 2.5, stays=10)
     course = Course(period(first, second))
