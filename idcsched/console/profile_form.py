@@ -16,8 +16,10 @@ from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import PluginEntry, ProfileBody
 from idcsched.language.figures import figure_text
 from idcsched.language.wording import explained
-from idcsched.scheduling.plugin_pages import schema_of, shortest_entry, summary_of
+from idcsched.scheduling.plugin_pages import explanation_of, schema_of, shortest_entry, summary_of
 from idcsched.scheduling.plugins import registry
+
+from .scorers import plugin_words
 
 __all__ = ["EntryShown", "Field", "FormShown", "added", "form_of", "posted_body", "weights_of"]
 
@@ -54,12 +56,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryShown:
-    """One plugin of the profile: its weight, its arguments, and what is seldom set."""
+    """One plugin of the profile: what it judges and does, its weight, its arguments, and what is seldom set."""
 
     index: int
     name: str
     plugin: str
+    words: str
     summary: str
+    explanation: str
     weight: Field | None
     arguments: tuple[Field, ...]
     seldom: tuple[Field, ...]
@@ -155,7 +159,9 @@ def _entry(index: int, part: Mapping[str, Any], texts: Mapping[str, str]) -> Ent
         index=index,
         name=str(part.get("name", "")),
         plugin=str(part.get("plugin", "")),
+        words=plugin_words(str(part.get("plugin", "")), _arguments_in(part)),
         summary=summary_of(kind) if kind else "",
+        explanation=explanation_of(kind) if kind else "",
         weight=_with_slider(weight) if scores else None,
         arguments=tuple(_arguments(pointer, kind, part, texts)),
         seldom=tuple(_fields(pointer, {name: properties[name] for name in seldom}, part, texts)),
@@ -165,11 +171,15 @@ def _entry(index: int, part: Mapping[str, Any], texts: Mapping[str, str]) -> Ent
 def _arguments(
     pointer: str, kind: type[Plugin] | None, part: Mapping[str, Any], texts: Mapping[str, str]
 ) -> Iterator[Field]:
-    args = part.get("args")
-    args = args if isinstance(args, dict) else {}
+    args = _arguments_in(part)
     properties = schema_of(kind.Args)["properties"] if kind else {}
     unknown: dict[str, Any] = {name: {} for name in args if name not in properties}
     return _fields(f"{pointer}/args", {**properties, **unknown}, args, texts)
+
+
+def _arguments_in(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    args = part.get("args")
+    return args if isinstance(args, dict) else {}
 
 
 def _fields(
@@ -290,6 +300,12 @@ def _with_slider(weight: Field) -> Field:
 
 
 def weights_of(body: Mapping[str, Any]) -> Sequence[tuple[str, float]]:
-    """Return the scorers of a document with their weights, the heaviest first."""
-    parts = [part for part in body.get("plugins", ()) if part.get("weight")]
-    return sorted(((part["name"], part["weight"]) for part in parts), key=lambda pair: -pair[1])
+    """Return what the scorers of a document judge, or their names, with their weights, the heaviest first."""
+    parts = sorted((part for part in body.get("plugins", ()) if part.get("weight")), key=lambda part: -part["weight"])
+    return [(_judged(part), part["weight"]) for part in parts]
+
+
+def _judged(part: Mapping[str, Any]) -> str:
+    """Return what a scorer judges, in words, or its name where that is not the plugin's."""
+    own_name = part["name"] if part["name"] != part["plugin"] else ""
+    return own_name or plugin_words(part["plugin"], _arguments_in(part)) or str(part["name"])

@@ -9,7 +9,7 @@ from idcsched.framework.profile import Entry, Profile
 from idcsched.language.figures import figure_text
 from idcsched.language.wording import say
 
-__all__ = ["USED_UP", "Scorers", "scorer_words"]
+__all__ = ["USED_UP", "Scorers", "plugin_words", "scorer_words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +142,12 @@ def scorer_words(entry: Entry) -> str:
     """Return what a scorer of a profile judges, in words."""
     kind = KINDS.get(_plugin(entry))
     return say(kind.judges, None) if kind and entry.name == entry.plugin.name else entry.name
+
+
+def plugin_words(plugin: str, arguments: Mapping[str, Any]) -> str:
+    """Return what a plugin judges with those arguments, in words; empty for one that is not built in."""
+    kind = KINDS.get(f"{plugin} by rtt" if arguments.get("by") == "rtt" else plugin)
+    return say(kind.judges, None) if kind else ""
 
 
 def _plugin(entry: Entry) -> str:

@@ -16,7 +16,7 @@ from idcsched.framework.registry import BUILT_IN, Registry
 
 from .shipped import SHIPPED, shipped_document
 
-__all__ = ["INDEX", "POINT_NAMES", "plugin_pages", "schema_of", "shortest_entry", "summary_of"]
+__all__ = ["INDEX", "POINT_NAMES", "explanation_of", "plugin_pages", "schema_of", "shortest_entry", "summary_of"]
 
 INDEX: Final = "README.md"
 POINT_NAMES: Final = {
@@ -126,6 +126,15 @@ def summary_of(plugin: type[Plugin]) -> str:
         return " ".join(_opening(plugin).summary.replace("`", "").split())
     except ValueError:
         return ""
+
+
+def explanation_of(plugin: type[Plugin]) -> str:
+    """Return what a plugin does in full, and what its arguments mean; empty where its module does not say it so."""
+    try:
+        parts = [_opening(plugin).rest, getdoc(plugin) or ""]
+    except ValueError:
+        return ""
+    return "\n\n".join(part for part in parts if part).replace("`", "")
 
 
 def _link(plugin: type[Plugin]) -> str:

@@ -72,6 +72,8 @@ def test_it_works(client: Client) -> None:
         'name="/plugins/1/args/cpu" value="0.8"',
         'name="/plugins/1/args/memory" value="" inputmode="decimal" size="9" maxlength="30" placeholder="0.9"',
         "<option>balanced</option>",
+        "</strong> · load</legend>",
+        "Raw value: the highest load",
         "#1 in force since",
         "to begin with",
     ):
@@ -85,7 +87,7 @@ def test_the_list_says_what_is_in_force_and_since_when(client: Client, profile: 
     profile_revise(profile=profile, body={"plugins": BODY["plugins"][:2]}, activate=False)
     tenant_create(code="live-cn", default_profile="live")
     page = text_of(client.get("/console/profiles/"))
-    for part in ("near 20", "resource 5", "newer: #2", "default of live-cn"):
+    for part in ("near 20", "load 5", "newer: #2", "default of live-cn"):
         assert part in page
     profile_activate(profile=profile, number=2)
     change = Change.objects.filter(kind="profile", key="live").latest("id")

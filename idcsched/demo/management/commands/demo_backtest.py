@@ -8,7 +8,9 @@ from idcsched.demo.quarter import demo_quarter
 from idcsched.framework.decoding import convert
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.planning.backtest import backtest
+from idcsched.planning.period import Period
 from idcsched.planning.table import result_table
+from idcsched.planning.weights import fit_weights, with_weights
 from idcsched.scheduling.plugins import registry
 from idcsched.scheduling.shipped import SHIPPED, shipped_document
 
@@ -27,13 +29,33 @@ class Command(BaseCommand):
             "--optimum", type=float, default=30, metavar="SECONDS", help="search the cheapest course for so long (30)"
         )
 
+        parser.add_argument(
+            "--fit",
+            type=int,
+            default=0,
+            metavar="TIMES",
+            help="first fit the weights of `default` to the orders of every other day, which are decided so often (0)",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         period = demo_quarter(seed=options["seed"], shapes=not options["without_shapes"])
         documents = [article_profile(), *(shipped_document(code) for code in SHIPPED)]
+        if options["fit"]:
+            documents.append(self._fitted(period, options["fit"]))
         policies = {document["code"]: _policy(document) for document in documents}
         self.stdout.write(result_table(backtest(period, policies, optimum_seconds=options["optimum"])))
 
+    def _fitted(self, period: Period, budget: int) -> Document:
+        """Return `default` with fitted weights, and say what they are."""
+        document = shipped_document("default")
+        weights = fit_weights(period, _body(document), registry(), budget=budget, seed=1).after
+        self.stdout.write("fitted: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()))
+        return {**with_weights(document, weights), "code": "fitted"}
+
 
 def _policy(document: Document) -> Profile:
-    body = {name: value for name, value in document.items() if name not in ("code", "name", "message")}
-    return compile_profile(convert(body, ProfileBody), registry(), code=document["code"], revision=0)
+    return compile_profile(convert(_body(document), ProfileBody), registry(), code=document["code"], revision=0)
+
+
+def _body(document: Document) -> Document:
+    return {name: value for name, value in document.items() if name not in ("code", "name", "message")}
