@@ -6,7 +6,9 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -49,9 +51,9 @@ CENT: Final = 0.005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CourseRow:
-    """A course of the table: its title, what it adds against the profile in force, and its ways.
+    """A course of the table: its title, and what it adds against the profile that was asked about.
 
-    `share`: what it adds as a part of the most that any adds, in percent.
+    `share`: what it adds as a part of the most that any adds, in percent. `overloaded`: in percent of the time.
     """
 
     title: str
@@ -60,8 +62,18 @@ class CourseRow:
     is_draft: bool
     difference: float
     share: float
+    overloaded: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """Where orders would stand instead: from one course to another, `orders` of them, by ways."""
+
+    title: str
+    orders: int
     ways: Sequence[Way]
-    more_ways: int
+    more: int
+    is_open: bool
 
 
 @page()
@@ -113,6 +125,8 @@ def backtest(request: HttpRequest, pk: UUID) -> HttpResponse:
     context = {
         "section": "profiles",
         "row": row,
+        "since": timezone.localtime(row.created_at, ZoneInfo(settings.BILLING_ZONE)) - timedelta(days=row.days),
+        "until": timezone.localtime(row.created_at, ZoneInfo(settings.BILLING_ZONE)) - timedelta(days=1),
         "may_ask": principal.can(WRITES),
         "working": working,
         "late": row.state == State.QUEUED and row.created_at < timezone.now() - LATE,
@@ -121,6 +135,9 @@ def backtest(request: HttpRequest, pk: UUID) -> HttpResponse:
         "sentences": _sentences(row, result) if result else (),
         "courses": list(_courses(row, result)) if result else (),
         "groups": list(_groups(row, result)) if result else (),
+        "moved": list(_moved(row, result)) if result else (),
+        "against": _("against %(profile)s") % {"profile": row.profile},
+        "by": ", ".join(f"{code} ({count:,})" for code, count in sorted(result.decided_by.items())) if result else "",
         "draft": draft,
         "differences": () if draft is None else differing(row.policies[0]["body"], draft),
     }
@@ -137,27 +154,31 @@ def backtest_file(request: HttpRequest, pk: UUID) -> HttpResponse:
         raise Http404
     groups = list(_groups(row, result))
     heads = [
-        "",
+        _("decided by"),
         _("added a month, %(currency)s") % {"currency": result.currency},
-        _("stand elsewhere"),
+        _("against %(profile)s") % {"profile": row.profile},
+        _("orders"),
+        _("elsewhere than in truth"),
         _("no place"),
         _("not decided"),
-        _("over the limit, of 10,000"),
-        *(f"{group['title']}: {name}" for group in groups for name, _amounts in group["rows"]),
+        _("overloaded time, percent"),
+        *(f"{group['title']}: {name}" for group in groups for name, _amounts, _difference in group["rows"]),
     ]
     rows = [
         [
             course.title,
             course.report.added,
+            round(course.difference, 2),
+            result.orders,
             course.report.moved,
             course.report.unplaced,
             course.report.failed,
-            course.report.congested,
-            *(amounts[place] for group in groups for _name, amounts in group["rows"]),
+            course.overloaded,
+            *(amounts[place] for group in groups for _name, amounts, _difference in group["rows"]),
         ]
         for place, course in enumerate(_courses(row, result))
     ]
-    return csv_file(f"backtest-{timezone.localtime(row.created_at):%Y-%m-%d}", heads, rows)
+    return csv_file(f"backtest-{row.profile}-{timezone.localtime(row.created_at):%Y-%m-%d-%H%M}", heads, rows)
 
 
 def _asked(request: HttpRequest) -> Backtest:
@@ -192,9 +213,9 @@ def _result(row: Backtest) -> BacktestResult | None:
 
 
 def _headline(row: Backtest) -> str:
-    """Return the first sentence of the result, for the list."""
+    """Return the first sentences of the result, for the list."""
     result = _result(row)
-    return next(iter(_sentences(row, result)), "") if result else ""
+    return " ".join([*_sentences(row, result)][:2]) if result else ""
 
 
 def _sentences(row: Backtest, result: BacktestResult) -> Iterator[str]:
@@ -216,10 +237,13 @@ def _sentences(row: Backtest, result: BacktestResult) -> Iterator[str]:
     }
     if asked is not base:
         yield _against(asked.added - base.added, base.added, result.currency, _("under what is in force"))
+    elif others:
+        cheapest = min(result.courses, key=lambda course: (course.unplaced + course.failed, course.added))
+        said = _("Of the profiles side by side, %(name)s is the cheapest that places the most: %(added)s.")
+        yield said % {"name": cheapest.name, "added": f"{cheapest.added:,.0f}"}
     if result.done is not None:
-        yield _against(
-            asked.added - result.done.added, result.done.added, result.currency, _("what was really done has added")
-        )
+        done = result.done.added
+        yield _against(asked.added - done, done, result.currency, _("what was really done has added"))
     yield from _cautions(asked, base if asked is not base else result.done)
 
 
@@ -261,9 +285,31 @@ def _courses(row: Backtest, result: BacktestResult) -> Iterator[CourseRow]:
             is_draft=course.name == DRAFT,
             difference=course.added - base.added,
             share=max(0.0, 100 * course.added / most) if most > 0 else 0.0,
-            ways=course.ways[:WAYS],
-            more_ways=len(course.ways[WAYS:]),
+            overloaded=round(course.congested / 100, 2),
         )
+
+
+def _moved(row: Backtest, result: BacktestResult) -> Iterator[Moved]:
+    """Yield where orders would stand instead: of the draft against the profile, then of all against the truth."""
+    base = result.courses[0]
+    for course in result.courses:
+        names = {"one": base.name, "other": _title(row, result, course)}
+        if course.ways_from_first and course.name == DRAFT:
+            yield _ways(_("From where %(one)s puts them to where %(other)s does"), names, course.ways_from_first, True)
+    for course in result.courses:
+        if course.ways:
+            said = _("From where they really stood to where %(other)s puts them")
+            yield _ways(said, {"other": _title(row, result, course)}, course.ways, False)
+
+
+def _ways(title: str, names: Mapping[str, str], ways: Sequence[Way], is_open: bool) -> Moved:
+    return Moved(
+        title=title % names,
+        orders=sum(way.orders for way in ways),
+        ways=ways[:WAYS],
+        more=len(ways[WAYS:]),
+        is_open=is_open,
+    )
 
 
 def _title(row: Backtest, result: BacktestResult, course: CourseReport) -> str:
@@ -277,17 +323,23 @@ def _title(row: Backtest, result: BacktestResult, course: CourseReport) -> str:
 
 
 def _groups(row: Backtest, result: BacktestResult) -> Iterator[Mapping[str, Any]]:
-    """Yield what each course adds by charge type, by ISP and by region, the largest first: a name, all amounts."""
-    reports = [course.report for course in _courses(row, result)]
+    """Yield what each course adds by charge type, by ISP and by region: a name, all amounts, the draft's difference.
+
+    Where there is a draft, what differs most comes first, else the largest amounts.
+    """
+    courses = list(_courses(row, result))
+    draft = next((place for place, course in enumerate(courses) if course.is_draft), None)
     kinds: Sequence[tuple[str, Mapping[str, str], Sequence[Mapping[str, float]]]] = (
-        (_("charge type"), _labels(), [report.by_charge_type for report in reports]),
-        (_("ISP"), _names(Isp), [report.by_isp for report in reports]),
-        (_("region"), _names(Region), [report.by_region for report in reports]),
+        (_("charge type"), _labels(), [course.report.by_charge_type for course in courses]),
+        (_("ISP"), _names(Isp), [course.report.by_isp for course in courses]),
+        (_("region"), _names(Region), [course.report.by_region for course in courses]),
     )
     for title, names, sums in kinds:
-        keys = {key for amounts in sums for key in amounts}
-        rows = [(names.get(key, key), [amounts.get(key, 0.0) for amounts in sums]) for key in keys]
-        rows.sort(key=lambda row: (-max(row[1]), row[0]))
+        rows = []
+        for key in sorted({key for amounts in sums for key in amounts}):
+            amounts = [each.get(key, 0.0) for each in sums]
+            rows.append((names.get(key, key), amounts, None if draft is None else amounts[draft] - amounts[0]))
+        rows.sort(key=lambda row: (-abs(row[2] or 0.0), -max(row[1])))
         if rows:
             yield {"title": title, "rows": rows}
 

@@ -6,7 +6,7 @@ A field is named after its JSON pointer in the document, which is also where err
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from idcsched.framework.decoding import pointer_token
@@ -26,7 +26,7 @@ __all__ = ["EntryShown", "Field", "FormShown", "added", "form_of", "posted_body"
 ALL_ENTRIES: Final = ("on_missing", "on_error")
 SCORERS_ALONE: Final = ("normalizer", "dynamic_weight")
 SLIDER: Final = 100
-"""The least end of a weight's slider."""
+"""The least end of the weights' sliders."""
 MOST_WEIGHT: Final = 10_000
 NUMBERS: Final = frozenset({"number", "integer"})
 
@@ -96,7 +96,8 @@ def form_of(
     """Return the form for a document, each error at its place; `texts` are what was typed and could not be read."""
     parts = body.get("plugins")
     parts = parts if isinstance(parts, list) else []
-    entries = tuple(_entry(index, part, texts or {}) for index, part in enumerate(parts) if isinstance(part, dict))
+    end = _slider_end(parts)
+    entries = tuple(_entry(index, part, texts or {}, end) for index, part in enumerate(parts) if isinstance(part, dict))
     properties = {name: part for name, part in schema_of(ProfileBody)["properties"].items() if name != "plugins"}
     general = tuple(_fields("", properties, body, texts or {}))
     errors = list(errors)
@@ -148,7 +149,7 @@ def added(body: Mapping[str, Any], plugin: str) -> dict[str, Any]:
     return {**body, "plugins": [*parts, {**shortest_entry(kind), "name": name}]}
 
 
-def _entry(index: int, part: Mapping[str, Any], texts: Mapping[str, str]) -> EntryShown:
+def _entry(index: int, part: Mapping[str, Any], texts: Mapping[str, str], end: float) -> EntryShown:
     pointer = f"/plugins/{index}"
     kind = registry().get(str(part.get("plugin")))
     scores = kind is None or kind.scores()
@@ -162,7 +163,7 @@ def _entry(index: int, part: Mapping[str, Any], texts: Mapping[str, str]) -> Ent
         words=plugin_words(str(part.get("plugin", "")), _arguments_in(part)),
         summary=summary_of(kind) if kind else "",
         explanation=explanation_of(kind) if kind else "",
-        weight=_with_slider(weight) if scores else None,
+        weight=replace(weight, default="0", slider=figure_text(end)) if scores else None,
         arguments=tuple(_arguments(pointer, kind, part, texts)),
         seldom=tuple(_fields(pointer, {name: properties[name] for name in seldom}, part, texts)),
     )
@@ -281,22 +282,11 @@ def _bound(part: Mapping[str, Any], *names: str) -> str:
     return next((figure_text(part[name]) for name in names if name in part), "")
 
 
-def _with_slider(weight: Field) -> Field:
-    try:
-        value = float(weight.text or 0)
-    except ValueError:
-        value = 0.0
-    end = min(max(SLIDER, 2 * value), MOST_WEIGHT)
-    return Field(
-        pointer=weight.pointer,
-        label=weight.label,
-        kind=weight.kind,
-        text=weight.text,
-        default="0",
-        minimum=weight.minimum,
-        maximum=weight.maximum,
-        slider=figure_text(end),
-    )
+def _slider_end(parts: Iterable[Any]) -> float:
+    """Return where the sliders of all weights end, so that equal places are equal weights."""
+    weights = [part.get("weight") for part in parts if isinstance(part, dict)]
+    numbers = [weight for weight in weights if isinstance(weight, int | float)]
+    return min(max(SLIDER, 2 * max(numbers, default=0)), MOST_WEIGHT)
 
 
 def weights_of(body: Mapping[str, Any]) -> Sequence[tuple[str, float]]:

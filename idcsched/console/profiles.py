@@ -34,6 +34,8 @@ __all__ = ["profile", "profiles"]
 WRITES: Final = "write_profiles"
 LAST: Final = 500
 """The number of the profile's last decisions that a preview decides again."""
+FEW: Final = 20
+"""Fewer decisions say little of what a draft would do."""
 MOVES: Final = 20
 MOVED: Final = 50
 """The most ways from one IDC to another, and the most single decisions, that a preview lists."""
@@ -175,6 +177,7 @@ def _previewed(row: Profile, draft: Draft, principal: Principal, refusals: list[
     return {
         "result": result,
         "moved": len(result.changed),
+        "few": result.examined < FEW,
         "difference": result.would_be_billed - result.billed,
         "moves": [(here, there, count) for (here, there), count in moves.most_common(MOVES)],
         "decisions": result.changed[:MOVED],

@@ -1,12 +1,13 @@
 """Backtests: what a month would have cost if the orders of a period had been decided by another policy."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 import numpy as np
 
+from idcsched.framework.overlay import Tenancy
 from idcsched.framework.profile import Profile
 from metrics_ingest.samples.slots import SLOTS_A_DAY
 
@@ -22,7 +23,7 @@ MOST_WAYS: Final = 100
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", "target": "to"}):
-    """How many orders, of how many Mbps, would stand in the IDCs `to` and not where they stood in truth, `from`.
+    """How many orders, of how many Mbps, stand in the IDCs `to` instead of `from`.
 
     Without an IDC they found no place.
     """
@@ -38,8 +39,9 @@ class CourseReport(msgspec.Struct, frozen=True, kw_only=True):
 
     `added` is what they add to the bills of a month of 30 days, in all, by charge type, by ISP, and by the region of
     the IDC, in the period's currency. `moved`: orders that stand elsewhere than they did in truth; `ways` are the up to
-    100 ways of most of them. `unplaced`: orders that found no place. `failed`: orders that the policy could not decide.
-    `congested`: of 10,000 slots of a line, those above the purchased Mbps.
+    100 ways of most of them, `ways_from_first` those from where the first policy puts the orders. `unplaced`: orders
+    that found no place. `failed`: orders that the policy could not decide. `congested`: of 10,000 slots of a line,
+    those above the purchased Mbps.
     """
 
     name: str
@@ -49,6 +51,7 @@ class CourseReport(msgspec.Struct, frozen=True, kw_only=True):
     by_region: Mapping[str, float] = {}
     moved: int
     ways: tuple[Way, ...] = ()
+    ways_from_first: tuple[Way, ...] = ()
     unplaced: int
     failed: int
     congested: float
@@ -57,7 +60,8 @@ class CourseReport(msgspec.Struct, frozen=True, kw_only=True):
 class BacktestResult(msgspec.Struct, frozen=True, kw_only=True):
     """The policies side by side, what was done in truth if anything was, and the optimum if it was asked for.
 
-    `optimum` is the cheapest course that was found knowing all orders beforehand. `seconds`: how long all of it took.
+    `optimum` is the cheapest course that was found knowing all orders beforehand. `decided_by`: how many orders were
+    decided by which profile in truth, where that is known. `seconds`: how long all of it took.
     """
 
     days: int
@@ -67,6 +71,7 @@ class BacktestResult(msgspec.Struct, frozen=True, kw_only=True):
     done: CourseReport | None
     courses: tuple[CourseReport, ...]
     optimum: CourseReport | None = None
+    decided_by: Mapping[str, int] = {}
     seconds: float | None = None
 
 
@@ -85,7 +90,8 @@ def backtest(
     everything = np.arange(len(period.tariffs))
     without = float(np.nansum(monthly_costs(period, everything, period.traffic)))
     courses = {name: run(period, policy, progress=progress) for name, policy in policies.items()}
-    reports = [course_report(name, course) for name, course in courses.items()]
+    first_course = next(iter(courses.values()), None)
+    reports = [course_report(name, course, first_course) for name, course in courses.items()]
     optimum = None
     if optimum_seconds and reports:
         first, cheapest = next(iter(policies.values())), min(reports, key=_unplaced_and_added)
@@ -99,6 +105,7 @@ def backtest(
         done=course_report("done", as_done(period)) if any(order.done for order in period.orders) else None,
         courses=tuple(reports),
         optimum=optimum,
+        decided_by=Counter(order.profile for order in period.orders if order.profile),
     )
 
 
@@ -106,15 +113,14 @@ def _unplaced_and_added(report: CourseReport) -> tuple[int, float]:
     return report.unplaced + report.failed, report.added
 
 
-def course_report(name: str, course: Course) -> CourseReport:
-    """Return the bills that the course adds, and its figures."""
+def course_report(name: str, course: Course, first: Course | None = None) -> CourseReport:
+    """Return the bills that the course adds, and its figures; `first` is the course that it is compared with."""
     period = course.period
     rows = np.array(sorted(course.touched), dtype=np.intp)
     added = monthly_costs(period, rows, course.traffic[rows]) - monthly_costs(period, rows, period.traffic[rows])
     amounts = dict(zip(rows.tolist(), np.nan_to_num(added).tolist(), strict=True))
     by_charge_type = _by([tariff.charge_type for tariff in period.tariffs], amounts)
-    done = {order.code: {tenancy.idc for tenancy in order.done} for order in period.orders}
-    placed = {code: {tenancy.idc for tenancy in tenancies} for code, tenancies in course.placed.items()}
+    done, placed = _idcs({order.code: order.done for order in period.orders}), _idcs(course.placed)
     purchased = np.array([tariff.purchased_mbps for tariff in period.tariffs])
     billed = course.traffic[:, period.lead * SLOTS_A_DAY :]
     return CourseReport(
@@ -125,6 +131,7 @@ def course_report(name: str, course: Course) -> CourseReport:
         by_region=_by(period.regions, amounts),
         moved=sum(placed[code] != done[code] for code in placed),
         ways=_ways(period, done, placed),
+        ways_from_first=_ways(period, _idcs(first.placed), placed) if first and first is not course else (),
         unplaced=sum(not idcs for idcs in placed.values()),
         failed=len(course.failed),
         congested=round(IN_TEN_THOUSAND * float((billed > purchased[:, np.newaxis]).mean()), 2),
@@ -139,11 +146,18 @@ def _by(names: Sequence[str], amounts: Mapping[int, float]) -> dict[str, float]:
     return {name: round(amount, 2) for name, amount in sorted(sums.items())}
 
 
-def _ways(period: Period, done: Mapping[str, set[str]], placed: Mapping[str, set[str]]) -> tuple[Way, ...]:
-    """Return from where to where orders have moved, those of the most orders first."""
+def _idcs(placed: Mapping[str, Sequence[Tenancy]]) -> Mapping[str, set[str]]:
+    """Return the IDCs in which each order stands, by its code."""
+    return {code: {tenancy.idc for tenancy in tenancies} for code, tenancies in placed.items()}
+
+
+def _ways(period: Period, before: Mapping[str, set[str]], after: Mapping[str, set[str]]) -> tuple[Way, ...]:
+    """Return from where to where orders have moved, those of the most orders first; without those not decided."""
     moved: dict[tuple[tuple[str, ...], tuple[str, ...]], list[float]] = defaultdict(list)
     for order in period.orders:
-        here, there = done[order.code], placed.get(order.code, done[order.code])
+        if order.code not in before or order.code not in after:
+            continue
+        here, there = before[order.code], after[order.code]
         if here != there:
             moved[tuple(sorted(here)), tuple(sorted(there))].append(order.request.bandwidth)
     ways = [Way(origin=here, target=there, orders=len(mbps), mbps=sum(mbps)) for (here, there), mbps in moved.items()]

@@ -27,6 +27,8 @@ __all__ = ["PastOrder", "Period"]
 class PastOrder:
     """An order as it came at `at` (seconds since 1970), and what it took until `until`; `done` empty: nothing.
 
+    `profile` is the one by which it was decided in truth, where that is known.
+
     `snapshot` returns what was known at that time. `flow` are the parts of the ordered Mbps that flow in the 168 hours
     of a week, from Monday 00:00 in the billing zone.
     """
@@ -40,6 +42,7 @@ class PastOrder:
     snapshot: Callable[[], Snapshot]
     replies: Mapping[str, Reply] = field(default_factory=dict)
     done: tuple[Tenancy, ...] = ()
+    profile: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -116,6 +116,7 @@ def _orders(decisions: QuerySet[Decision], since: datetime, until: datetime) -> 
             snapshot=_Recorded(decision.pk),
             replies=inputs.replies_by_entry(),
             done=tenancies,
+            profile=decision.profile,
         )
 
 

@@ -121,7 +121,9 @@ def test_the_bill_of_what_was_done_and_of_what_might_have_been(portal: Api, api:
     same, cheaper = result["courses"]
     assert (same["by_isp"], same["by_region"], same["ways"]) == ({"ct": 3000.0}, {"R": 3000.0}, [])
     assert (cheaper["by_isp"], cheaper["by_region"]) == ({"ct": 1000.0}, {"R": 1000.0})
-    assert cheaper["ways"] == [{"from": ["roomy"], "to": ["cheap"], "orders": 1, "mbps": ORDERED}]
+    way = {"from": ["roomy"], "to": ["cheap"], "orders": 1, "mbps": ORDERED}
+    assert (cheaper["ways"], cheaper["ways_from_first"], same["ways_from_first"]) == ([way], [way], [])
+    assert result["decided_by"] == {"room": 1}
 
 
 def test_a_draft_and_a_revision(portal: Api, api: Callable[..., Api]) -> None:

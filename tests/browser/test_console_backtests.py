@@ -18,11 +18,11 @@ def test_it_works(visitor: Visitor, site: Installation) -> None:
     halved = f"{float(weight.input_value()) / 2:g}"
     weight.fill(halved)
     page.get_by_role("button", name="What would the last 30 days have cost?").click()
-    expect(page.locator("#live")).to_contain_text("It waits for a worker.")
+    expect(page.locator("#live")).to_contain_text("It is queued.")
     assert not grave_violations(page)
     site.python(RUN.format(key=page.url.rstrip("/").rpartition("/")[2]))
     expect(page.locator(".lead").first).to_contain_text("under the draft of default.")
     expect(page.get_by_role("heading", name="Side by side")).to_be_visible()
     assert visitor.too_wide_by() <= 0
-    page.get_by_role("button", name="Go on with this draft").click()
+    page.get_by_role("button", name="Edit this draft").click()
     expect(weight).to_have_value(halved)

@@ -54,7 +54,7 @@ def test_a_weight_is_tried_saved_and_put_in_force(visitor: Visitor) -> None:
     slider.press("End")
     weight = page.locator(f"#{slider.get_attribute('data-for')}")
     expect(weight).to_have_value("100")
-    page.get_by_role("button", name="Preview against the last").click()
+    page.get_by_role("button", name="Preview against its last").click()
     expect(page.get_by_text(", would have gone elsewhere")).to_be_visible()
     expect(weight).to_have_value("100")
     assert grave_violations(page) == []

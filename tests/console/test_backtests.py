@@ -44,7 +44,7 @@ def test_it_works(portal: Api, browser: Browser) -> None:
     placed(portal, days_ago=20)
     client = browser("operator")
     row = asked(client)
-    assert "It waits for a worker." in text_of(client.get(f"{LIST}{row.pk}/"))
+    assert "It is queued." in text_of(client.get(f"{LIST}{row.pk}/"))
     backtest_run(backtest_id=row.pk)
     page = text_of(client.get(f"{LIST}{row.pk}/"))
     for said in (
@@ -53,7 +53,11 @@ def test_it_works(portal: Api, browser: Browser) -> None:
         "That is 2,000 CNY less than what was really done has added: 3,000.",
         "Without these orders, all lines cost 16,000 CNY a month.",
         '/plugins/flow : {"name": "flow", "plugin": "network_flow", "weight": 1} → –',
-        "the draft: 1 of 1 elsewhere From To Orders Mbps roomy cheap 1 100",
+        "What the last 30 days would have cost under a draft of room",
+        "In truth the orders were decided by room (1).",
+        "From where room puts them to where the draft does: 1 order From To Orders Mbps roomy cheap 1 100",
+        "From where they really stood to where the draft puts them: 1 order",
+        "by region R 3,000 1,000 3,000 -2,000",
     ):
         assert said in page
 
@@ -75,7 +79,9 @@ def test_profiles_side_by_side(portal: Api, browser: Browser) -> None:
     backtest_run(backtest_id=row.pk)
     page = text_of(client.get(answer["Location"]))
     assert "The one order of the last 20 days would have added 3,000 CNY a month under room." in page
-    assert "room in force 3,000 – 0 0 0 0 bill 1,000 -2,000 1 0 0 0 what was really done 3,000 0 0 0 0 0" in page
+    assert "Of the profiles side by side, bill is the cheapest that places the most: 1,000." in page
+    assert "added a month, CNY against room elsewhere than in truth" in page
+    assert "room 3,000 – 0 0 0 0 bill 1,000 -2,000 1 0 0 0 what was really done 3,000 0 0 0 0 0" in page
     assert "by region R 3,000 1,000 3,000" in page
 
 
@@ -95,19 +101,23 @@ def test_as_a_file(portal: Api, browser: Browser) -> None:
     answer = client.get(f"{LIST}{row.pk}/file/")
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     head, *rows = csv.reader(StringIO(answer.content.decode("utf-8-sig")))
-    assert head[1:6] == [
+    assert head[:8] == [
+        "decided by",
         "added a month, CNY",
-        "stand elsewhere",
+        "against room",
+        "orders",
+        "elsewhere than in truth",
         "no place",
         "not decided",
-        "over the limit, of 10,000",
+        "overloaded time, percent",
     ]
-    assert head[7:] == ["ISP: ct", "region: R"]
-    assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
-        ("room", "3000.0", "0", "3000.0"),
-        ("the draft", "1000.0", "1", "1000.0"),
-        ("what was really done", "3000.0", "0", "3000.0"),
+    assert head[9:] == ["ISP: ct", "region: R"]
+    assert [(*row[:5], row[-1]) for row in rows] == [
+        ("room", "3000.0", "0.0", "1", "0", "3000.0"),
+        ("the draft", "1000.0", "-2000.0", "1", "1", "1000.0"),
+        ("what was really done", "3000.0", "0.0", "1", "0", "3000.0"),
     ]
+    assert f'filename="backtest-room-{timezone.localtime(row.created_at):%Y-%m-%d}' in answer["Content-Disposition"]
 
 
 def test_while_it_runs(portal: Api, browser: Browser) -> None:
@@ -173,7 +183,7 @@ def test_who_may_look_and_who_may_ask(portal: Api, browser: Browser) -> None:
     row = asked(browser("operator"))
     viewer = browser("viewer")
     assert "Work it out" not in text_of(viewer.get(LIST))
-    assert "Give up" not in text_of(viewer.get(f"{LIST}{row.pk}/"))
+    assert "Cancel" not in text_of(viewer.get(f"{LIST}{row.pk}/"))
     for address in (LIST, f"{LIST}{row.pk}/"):
         assert viewer.post(address, headers=HTML).status_code == 403
     assert viewer.post("/console/profiles/room/", {"action": "backtest"}, headers=HTML).status_code == 403

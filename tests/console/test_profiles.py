@@ -13,6 +13,7 @@ from django.test import Client
 from idcsched.accounts.models import User
 from idcsched.accounts.services import tenant_create, user_create
 from idcsched.audit.models import Change
+from idcsched.console import profiles
 from idcsched.inventory.services import region_create, region_scope_create
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Profile
@@ -188,6 +189,7 @@ def test_arguments_that_are_all_emptied_are_left_out(client: Client) -> None:
 def test_a_preview_says_what_moves_and_keeps_the_draft(
     client: Client,
     recommend: Callable[..., Scheduled],  # noqa: F811 - the fixture
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     live.catch_up()
     for number in range(3):
@@ -201,6 +203,8 @@ def test_a_preview_says_what_moves_and_keeps_the_draft(
         r"of the last 3 decisions, since \d\d-\d\d \d\d:\d\d, would have gone elsewhere</dt><dd>3</dd>", page
     )
     assert '<td class="one-line">a</td><td class="one-line">c</td><td class="number">3</td>' in page
+    assert "This profile has decided 3 orders alone. What the last 30 days would have cost says more" in page
+    monkeypatch.setattr(profiles, "FEW", 3)
     unmoved, same = {**fields, "document": json.dumps(POLICY)}, "So the bills would be the same."
     assert [same in page, same in text_of(client.post(address, unmoved))] == [False, True]
     assert 'name="/plugins/1/weight" value="6"' in page

@@ -193,13 +193,14 @@ def test_a_request_in_json_on_standard_input(answer: Callable[..., Any]) -> None
     ],
 )
 def test_refusals_are_one_line(words: list[str], stdin: str, said: str, recommend: Recommend) -> None:
+    before = Decision.objects.count()
     with pytest.raises(CommandError) as refusal:
         recommend(*words, stdin=stdin)
 
     assert said in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert refusal.value.returncode == 1
-    assert not Decision.objects.exists()
+    assert Decision.objects.count() == before
 
 
 @pytest.mark.parametrize(
