@@ -20,8 +20,8 @@ class Background:
     """A thread that calls `work` every `seconds`, on a database connection of its own.
 
     An exception of `work` is logged once per outage, and the next call tries again. When `stop` or the end of the
-    process ends the thread, the thread calls `last` once, so that nothing handed in before is lost. A forked child has
-    no such thread until the child calls `start`.
+    process ends the thread, the thread calls `last`, so that nothing handed in before is lost; where that fails, once
+    more, on a new database connection. A forked child has no such thread until the child calls `start`.
     """
 
     def __init__(
@@ -61,8 +61,8 @@ class Background:
         try:
             while self._wait(stopping, main):
                 self._attempt(self._work)
-            if self._last is not None:
-                self._attempt(self._last)
+            if self._last is not None and not self._attempt(self._last):
+                self._attempt(self._last)  # the connection may have been cut off since the round before
         finally:
             connection.close()
             with self._lock:
@@ -77,7 +77,8 @@ class Background:
                 return False
         return True
 
-    def _attempt(self, work: Callable[[], object]) -> None:
+    def _attempt(self, work: Callable[[], object]) -> bool:
+        """Call `work`; return whether it succeeded."""
         try:
             work()
         except Exception as error:
@@ -85,7 +86,8 @@ class Background:
                 logger.warning("%s: %s; it is tried again", self._name, error, exc_info=not isinstance(error, Error))
             self._failing = True
             connection.close()
-        else:
-            if self._failing:
-                logger.warning("%s: works again", self._name)
-            self._failing = False
+            return False
+        if self._failing:
+            logger.warning("%s: works again", self._name)
+        self._failing = False
+        return True

@@ -7,7 +7,7 @@ from time import sleep
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from msgspec.structs import replace
 
 from idcsched.accounts.models import Tenant
@@ -192,7 +192,22 @@ def test_what_was_handed_in_is_recorded_before_it_stops(seed: Api, portal: Api) 
     for n in range(5):
         portal.schedule(**ASKED, request_id=f"order-{n}")
     recorder.stop()
-    assert len(orders()) == 5
+    soon(lambda: len(orders()) == 5)
+
+
+def test_the_last_round_is_made_again_where_it_fails() -> None:
+    """A connection that was cut off is found dead by whoever uses it next."""
+    made: list[int] = []
+
+    def last() -> None:
+        made.append(len(made))
+        if len(made) == 1:
+            raise OperationalError("server closed the connection unexpectedly")
+
+    thread = Background("a test", lambda: None, seconds=1000, last=last)
+    thread.start()
+    thread.stop(seconds=100)
+    assert made == [0, 1]
 
 
 @pytest.fixture
