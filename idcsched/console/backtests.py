@@ -33,7 +33,7 @@ from idcsched.scheduling.revisions import differing
 
 from .files import csv_file
 from .order_words import name_shown
-from .pages import named, page, principal_of_page, shown
+from .pages import named, page, principal_of_page, shown, whole_number
 
 __all__ = ["DAYS", "backtest", "backtest_file", "backtests"]
 
@@ -67,13 +67,17 @@ class CourseRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """Where orders would stand instead: from one course to another, `orders` of them, by ways."""
+    """The orders that stand elsewhere in one course than in another: how many, and the ways of most of them."""
 
     title: str
     orders: int
     ways: Sequence[Way]
-    more: int
     is_open: bool
+
+    @property
+    def more(self) -> int:
+        """The orders whose ways are not shown."""
+        return self.orders - sum(way.orders for way in self.ways)
 
 
 @page()
@@ -121,21 +125,22 @@ def backtest(request: HttpRequest, pk: UUID) -> HttpResponse:
     if "HX-Request" in request.headers and not working:
         return HttpResponse(headers={"HX-Refresh": "true"})  # it is done: the whole page is another one
     result = _result(row)
+    asked_on = timezone.localtime(row.created_at, ZoneInfo(settings.BILLING_ZONE)).date()
     draft = next((policy["body"] for policy in row.policies if policy["name"] == DRAFT), None)
     context = {
         "section": "profiles",
         "row": row,
-        "since": timezone.localtime(row.created_at, ZoneInfo(settings.BILLING_ZONE)) - timedelta(days=row.days),
-        "until": timezone.localtime(row.created_at, ZoneInfo(settings.BILLING_ZONE)) - timedelta(days=1),
+        "since": asked_on - timedelta(days=row.days),
+        "until": asked_on - timedelta(days=1),
         "may_ask": principal.can(WRITES),
         "working": working,
         "late": row.state == State.QUEUED and row.created_at < timezone.now() - LATE,
         "failure": _(row.failure) if row.failure else "",
         "result": result,
         "sentences": _sentences(row, result) if result else (),
-        "courses": list(_courses(row, result)) if result else (),
-        "groups": list(_groups(row, result)) if result else (),
-        "moved": list(_moved(row, result)) if result else (),
+        "courses": list(_courses(result)) if result else (),
+        "groups": list(_groups(result)) if result else (),
+        "moved": list(_moved(result)) if result else (),
         "against": _("against %(profile)s") % {"profile": row.profile},
         "by": ", ".join(f"{code} ({count:,})" for code, count in sorted(result.decided_by.items())) if result else "",
         "draft": draft,
@@ -152,7 +157,7 @@ def backtest_file(request: HttpRequest, pk: UUID) -> HttpResponse:
     result = _result(row)
     if result is None:
         raise Http404
-    groups = list(_groups(row, result))
+    groups = list(_groups(result))
     heads = [
         _("decided by"),
         _("added a month, %(currency)s") % {"currency": result.currency},
@@ -176,7 +181,7 @@ def backtest_file(request: HttpRequest, pk: UUID) -> HttpResponse:
             course.overloaded,
             *(amounts[place] for group in groups for _name, amounts, _difference in group["rows"]),
         ]
-        for place, course in enumerate(_courses(row, result))
+        for place, course in enumerate(_courses(result))
     ]
     return csv_file(f"backtest-{row.profile}-{timezone.localtime(row.created_at):%Y-%m-%d-%H%M}", heads, rows)
 
@@ -189,11 +194,12 @@ def _asked(request: HttpRequest) -> Backtest:
         sentence=_("There is no profile %(name)s."),
         route="console:profile",
     )
-    days = request.POST.get("days", "")
-    sound = days.isascii() and days.isdigit() and len(days) < 10  # noqa: PLR2004  # what fits 32 bits
     others = [code for code in request.POST.getlist("others") if code != profile.code]
     return backtest_create(
-        profile=profile, days=int(days) if sound else 0, principal=principal_of_page(request), others=others
+        profile=profile,
+        days=whole_number(request.POST.get("days", "")),
+        principal=principal_of_page(request),
+        others=others,
     )
 
 
@@ -270,7 +276,7 @@ def _cautions(asked: CourseReport, other: CourseReport | None) -> Iterator[str]:
         yield said % {"count": without}
 
 
-def _courses(row: Backtest, result: BacktestResult) -> Iterator[CourseRow]:
+def _courses(result: BacktestResult) -> Iterator[CourseRow]:
     """Yield the profile, the draft, the other profiles, what was done, and the optimum."""
     base, *others = result.courses
     draft = [course for course in others if course.name == DRAFT]
@@ -279,7 +285,7 @@ def _courses(row: Backtest, result: BacktestResult) -> Iterator[CourseRow]:
     most = max(course.added for course in listed)
     for course in listed:
         yield CourseRow(
-            title=_title(row, result, course),
+            title=_title(result, course),
             report=course,
             is_base=course is base,
             is_draft=course.name == DRAFT,
@@ -289,30 +295,30 @@ def _courses(row: Backtest, result: BacktestResult) -> Iterator[CourseRow]:
         )
 
 
-def _moved(row: Backtest, result: BacktestResult) -> Iterator[Moved]:
+def _moved(result: BacktestResult) -> Iterator[Moved]:
     """Yield where orders would stand instead: of the draft against the profile, then of all against the truth."""
     base = result.courses[0]
     for course in result.courses:
-        names = {"one": base.name, "other": _title(row, result, course)}
         if course.ways_from_first and course.name == DRAFT:
-            yield _ways(_("From where %(one)s puts them to where %(other)s does"), names, course.ways_from_first, True)
+            yield Moved(
+                title=_("From where %(one)s puts them to where %(other)s does")
+                % {"one": base.name, "other": _title(result, course)},
+                orders=course.moved_from_first,
+                ways=course.ways_from_first[:WAYS],
+                is_open=True,
+            )
     for course in result.courses:
         if course.ways:
-            said = _("From where they really stood to where %(other)s puts them")
-            yield _ways(said, {"other": _title(row, result, course)}, course.ways, False)
+            yield Moved(
+                title=_("From where they really stood to where %(other)s puts them")
+                % {"other": _title(result, course)},
+                orders=course.moved,
+                ways=course.ways[:WAYS],
+                is_open=False,
+            )
 
 
-def _ways(title: str, names: Mapping[str, str], ways: Sequence[Way], is_open: bool) -> Moved:
-    return Moved(
-        title=title % names,
-        orders=sum(way.orders for way in ways),
-        ways=ways[:WAYS],
-        more=len(ways[WAYS:]),
-        is_open=is_open,
-    )
-
-
-def _title(row: Backtest, result: BacktestResult, course: CourseReport) -> str:
+def _title(result: BacktestResult, course: CourseReport) -> str:
     if course is result.done:
         return _("what was really done")
     if course is result.optimum:
@@ -322,12 +328,12 @@ def _title(row: Backtest, result: BacktestResult, course: CourseReport) -> str:
     return course.name
 
 
-def _groups(row: Backtest, result: BacktestResult) -> Iterator[Mapping[str, Any]]:
+def _groups(result: BacktestResult) -> Iterator[Mapping[str, Any]]:
     """Yield what each course adds by charge type, by ISP and by region: a name, all amounts, the draft's difference.
 
     Where there is a draft, what differs most comes first, else the largest amounts.
     """
-    courses = list(_courses(row, result))
+    courses = list(_courses(result))
     draft = next((place for place, course in enumerate(courses) if course.is_draft), None)
     kinds: Sequence[tuple[str, Mapping[str, str], Sequence[Mapping[str, float]]]] = (
         (_("charge type"), _labels(), [course.report.by_charge_type for course in courses]),

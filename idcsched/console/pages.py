@@ -30,13 +30,25 @@ from idcsched.inventory.scope import scoped
 
 from .theme import theme_of
 
-__all__ = ["MAX_MESSAGE", "NEAR", "REFRESH", "console_origin", "named", "page", "principal_of_page", "shown"]
+__all__ = [
+    "MAX_MESSAGE",
+    "NEAR",
+    "REFRESH",
+    "console_origin",
+    "named",
+    "page",
+    "principal_of_page",
+    "shown",
+    "whole_number",
+]
 
 REFRESH: Final = "every 3s"
 """How often the live part of a page is asked for again, as htmx's `hx-trigger` has it."""
 MAX_MESSAGE: Final = 500
 NEAR: Final = 3
 """The most names that a page offers instead of one that is not there."""
+DIGITS: Final = 10
+"""A number with fewer digits fits 32 bits."""
 View = Callable[..., HttpResponse]
 
 
@@ -58,6 +70,11 @@ def named(rows: QuerySet[Any], code: str, *, sentence: str | Promise, route: str
         near = get_close_matches(code, rows.values_list("code", flat=True), n=NEAR)
         raise _NotNamed(str(sentence) % {"name": code[:64]}, [(name, reverse(route, args=[name])) for name in near])
     return row
+
+
+def whole_number(text: str) -> int:
+    """Return the whole number that was typed; 0 for any other text, and for a number that 32 bits can't hold."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < DIGITS else 0
 
 
 def page(capability: str = "read") -> Callable[[View], View]:

@@ -26,7 +26,7 @@ from idcsched.scheduling.selectors import revision_named
 from idcsched.scheduling.services import profile_activate, profile_revise
 
 from .backtests import DAYS
-from .pages import MAX_MESSAGE, console_origin, named, page, principal_of_page, shown
+from .pages import MAX_MESSAGE, console_origin, named, page, principal_of_page, shown, whole_number
 from .profile_form import added, form_of, posted_body, weights_of
 
 __all__ = ["profile", "profiles"]
@@ -43,7 +43,7 @@ MOVED: Final = 50
 
 @dataclass(kw_only=True)
 class Draft:
-    """What is being edited: the document, or the text of one that is no JSON; and everything that is wrong with it."""
+    """The draft that is being edited: its document, or a text that is no JSON, and everything that is wrong with it."""
 
     body: dict[str, Any]
     text: str
@@ -128,10 +128,9 @@ def profile(request: HttpRequest, code: str) -> HttpResponse:
 def _stored(request: HttpRequest, row: Profile) -> Draft:
     """Return the revision that the address names, or that in force."""
     body = dict(row.active.body) if row.active else {}
-    number = request.GET.get("revision", "")
-    if number.isascii() and number.isdigit() and len(number) < 10:  # noqa: PLR2004  # what fits 32 bits
+    if number := whole_number(request.GET.get("revision", "")):
         try:
-            body = dict(revision_named(row, int(number)).body)
+            body = dict(revision_named(row, number).body)
         except IdcschedError as error:
             messages.warning(request, explained(error))
     return Draft(body=body, text=_pretty(body))
@@ -203,10 +202,8 @@ def _asked(row: Profile, draft: Draft, principal: Principal) -> HttpResponse:
 
 
 def _activated(request: HttpRequest, row: Profile) -> HttpResponse:
-    number = request.POST.get("number", "")
-    sound = number.isascii() and number.isdigit() and len(number) < 10  # noqa: PLR2004  # what fits 32 bits
     with console_origin(request):
-        revision = profile_activate(profile=row, number=int(number) if sound else 0)
+        revision = profile_activate(profile=row, number=whole_number(request.POST.get("number", "")))
     messages.success(request, gettext("Revision %(number)d is in force.") % {"number": revision.number})
     return HttpResponseRedirect(_address(row))
 

@@ -1,4 +1,4 @@
-"""What each scorer of a profile judges, in words, colours and units."""
+"""The words, colours and units in which the console shows what each scorer of a profile judges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -23,10 +23,7 @@ MOST_WAYS: Final = 100
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", "target": "to"}):
-    """How many orders, of how many Mbps, stand in the IDCs `to` instead of `from`.
-
-    Without an IDC they found no place.
-    """
+    """How many orders, of how many Mbps in all, stand in the IDCs `to` and not in `from`; without an IDC: unplaced."""
 
     origin: tuple[str, ...]
     target: tuple[str, ...]
@@ -35,13 +32,13 @@ class Way(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", "
 
 
 class CourseReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What one policy would have made of the orders.
+    """What the orders would have cost under one policy, and where they would stand.
 
     `added` is what they add to the bills of a month of 30 days, in all, by charge type, by ISP, and by the region of
     the IDC, in the period's currency. `moved`: orders that stand elsewhere than they did in truth; `ways` are the up to
-    100 ways of most of them, `ways_from_first` those from where the first policy puts the orders. `unplaced`: orders
-    that found no place. `failed`: orders that the policy could not decide. `congested`: of 10,000 slots of a line,
-    those above the purchased Mbps.
+    100 ways of most of them; `moved_from_first` and `ways_from_first` say the same against where the first policy puts
+    the orders. `unplaced`: orders that found no place. `failed`: orders that the policy could not decide. `congested`:
+    of 10,000 slots of a line, those above the purchased Mbps.
     """
 
     name: str
@@ -51,6 +48,7 @@ class CourseReport(msgspec.Struct, frozen=True, kw_only=True):
     by_region: Mapping[str, float] = {}
     moved: int
     ways: tuple[Way, ...] = ()
+    moved_from_first: int = 0
     ways_from_first: tuple[Way, ...] = ()
     unplaced: int
     failed: int
@@ -120,7 +118,9 @@ def course_report(name: str, course: Course, first: Course | None = None) -> Cou
     added = monthly_costs(period, rows, course.traffic[rows]) - monthly_costs(period, rows, period.traffic[rows])
     amounts = dict(zip(rows.tolist(), np.nan_to_num(added).tolist(), strict=True))
     by_charge_type = _by([tariff.charge_type for tariff in period.tariffs], amounts)
-    done, placed = _idcs({order.code: order.done for order in period.orders}), _idcs(course.placed)
+    placed = _idcs(course.placed)
+    ways = _ways(period, _idcs({order.code: order.done for order in period.orders}), placed)
+    ways_from_first = _ways(period, _idcs(first.placed), placed) if first else ()
     purchased = np.array([tariff.purchased_mbps for tariff in period.tariffs])
     billed = course.traffic[:, period.lead * SLOTS_A_DAY :]
     return CourseReport(
@@ -129,9 +129,10 @@ def course_report(name: str, course: Course, first: Course | None = None) -> Cou
         by_charge_type=by_charge_type,
         by_isp=_by(period.isps, amounts),
         by_region=_by(period.regions, amounts),
-        moved=sum(placed[code] != done[code] for code in placed),
-        ways=_ways(period, done, placed),
-        ways_from_first=_ways(period, _idcs(first.placed), placed) if first and first is not course else (),
+        moved=sum(way.orders for way in ways),
+        ways=ways[:MOST_WAYS],
+        moved_from_first=sum(way.orders for way in ways_from_first),
+        ways_from_first=ways_from_first[:MOST_WAYS],
         unplaced=sum(not idcs for idcs in placed.values()),
         failed=len(course.failed),
         congested=round(IN_TEN_THOUSAND * float((billed > purchased[:, np.newaxis]).mean()), 2),
@@ -161,4 +162,4 @@ def _ways(period: Period, before: Mapping[str, set[str]], after: Mapping[str, se
         if here != there:
             moved[tuple(sorted(here)), tuple(sorted(there))].append(order.request.bandwidth)
     ways = [Way(origin=here, target=there, orders=len(mbps), mbps=sum(mbps)) for (here, there), mbps in moved.items()]
-    return tuple(sorted(ways, key=lambda way: (-way.orders, -way.mbps, way.origin, way.target))[:MOST_WAYS])
+    return tuple(sorted(ways, key=lambda way: (-way.orders, -way.mbps, way.origin, way.target)))

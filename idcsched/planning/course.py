@@ -146,7 +146,7 @@ class Course:
 
 
 class _Stays:
-    """What orders hold: Mbps by IDC and line, stock by IDC and resource, machines by IDC, tenant and business."""
+    """What orders hold: Mbps of an IDC's lines, its stock by resource, and machines there by tenant and business."""
 
     def __init__(self) -> None:
         self.lines = Holdings[tuple[str, str]]()

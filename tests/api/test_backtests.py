@@ -123,6 +123,7 @@ def test_the_bill_of_what_was_done_and_of_what_might_have_been(portal: Api, api:
     assert (cheaper["by_isp"], cheaper["by_region"]) == ({"ct": 1000.0}, {"R": 1000.0})
     way = {"from": ["roomy"], "to": ["cheap"], "orders": 1, "mbps": ORDERED}
     assert (cheaper["ways"], cheaper["ways_from_first"], same["ways_from_first"]) == ([way], [way], [])
+    assert (cheaper["moved_from_first"], same["moved_from_first"]) == (1, 0)
     assert result["decided_by"] == {"room": 1}
 
 

@@ -4,7 +4,7 @@ table and as a file."""
 import csv
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from io import StringIO
 from typing import Any
@@ -133,6 +133,16 @@ def test_while_it_runs(portal: Api, browser: Browser) -> None:
     Backtest.objects.update(state="queued")
     backtest_run(backtest_id=row.pk)
     assert client.get(address, headers=polling).headers["HX-Refresh"] == "true"
+
+
+def test_its_days_are_those_of_the_billing_zone(portal: Api, browser: Browser, settings: Any) -> None:
+    """In Shanghai it is the next day already, also for somebody who looks at it from New York."""
+    settings.BILLING_ZONE = "Asia/Shanghai"
+    client = browser("operator")
+    row = asked(client)
+    Backtest.objects.update(created_at=datetime(2031, 3, 10, 17, 30, tzinfo=UTC))
+    client.cookies["zone"] = "America/New_York"
+    assert "from 2031-02-09 to 2031-03-10" in text_of(client.get(f"{LIST}{row.pk}/"))
 
 
 def test_nobody_takes_it_up(portal: Api, browser: Browser) -> None:
