@@ -53,9 +53,7 @@ def months_with(ctx: Cycle, chosen: Rows) -> MonthBills:
     """
     lines, history = ctx.snapshot.lines, ctx.snapshot.history
     months = ctx.months.get(ctx.need) or ctx.months.setdefault(ctx.need, MonthBills.of_lines(len(lines.codes)))
-    wanted = np.zeros(months.method.size, dtype=np.bool_)
-    wanted[chosen[chosen != NO_LINE]] = True
-    asked = np.flatnonzero(wanted & (months.method == NOT_ASKED))
+    asked = chosen[(chosen != NO_LINE) & (months.method[chosen] == NOT_ASKED)]
     if history is None or not asked.size:
         return months.take(chosen)
     bills = _order_bills(ctx, asked, history.hours, history.figures, asked)
@@ -110,7 +108,7 @@ def billable_share(lines: Lines, chosen: Rows, shape: Floats | None) -> Floats:
     """
     if shape is None:
         return np.ones(chosen.size)
-    busiest = lines.busiest_of(chosen)
+    busiest = lines.busiest_of(chosen).astype(np.float64)
     hours = busiest.sum(axis=1)
     in_busiest = np.where(hours > 0, (busiest @ shape) / np.maximum(hours, 1), 1.0)
     return np.where(lines.by_volume[chosen], shape.mean() / MEAN_OF_PEAK, in_busiest)

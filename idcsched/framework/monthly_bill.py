@@ -139,7 +139,7 @@ class MonthFigures:
     fifth_rise: npt.NDArray[np.float32]
     """A column a day: how much higher its 5th-highest value was."""
     top: npt.NDArray[np.int16]
-    """The numbers of the highest hours, in no order."""
+    """The numbers of the highest hours, the lowest of these first."""
     highest: npt.NDArray[np.floating[Any]]
     """What flows in these."""
 
@@ -261,9 +261,9 @@ def _percentile_with(
     Mostly it is among the highest hours without it; where the order may lift another hour above these, all count.
     """
     highest = figures.highest[rows]
-    load = np.sort(_load(highest, steady, order, shares[figures.top[rows]]), axis=1)
+    load = np.sort(_load(highest, steady, order, shares.take(figures.top[rows])), axis=1)
     percentiles = load[np.arange(rows.size), -1 - figures.known_hours[rows] // _DROPPED]
-    unsure = np.flatnonzero(highest.min(axis=1) + steady + order * shares.max() > percentiles)
+    unsure = np.flatnonzero(highest[:, 0] + steady + order * shares.max() > percentiles)
     percentiles[unsure] = _percentile_95(_load(hours[rows[unsure]], steady[unsure], order[unsure], shares))
     return percentiles
 
@@ -306,5 +306,5 @@ def _means(values: Floats) -> Floats:
 
 def _daily_peaks(load: Floats) -> Floats:
     """Return each day's highest hour; NaN where none is known."""
-    peaks: Floats = np.fmax.reduce(load.reshape(-1, DAYS_A_MONTH, HOURS_A_DAY), axis=2)
+    peaks: Floats = np.fmax.reduceat(load, range(0, HOURS_A_MONTH, HOURS_A_DAY), axis=1)
     return peaks
