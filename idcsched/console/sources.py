@@ -24,10 +24,11 @@ from metrics_ingest.sources.periodic import source_announce
 from metrics_ingest.sources.run_notes import note_said
 from metrics_ingest.sources.trial_view import trial_context, unmatched_row
 from metrics_ingest.sources.trying import source_try
+from metrics_ingest.sources.unmatched import latest_run
 
 from .pages import console_origin, named, page, principal_of_page, shown
 
-__all__ = ["source", "sources"]
+__all__ = ["check_may", "source", "sources"]
 
 RUNS: Final = 20
 MARKS: Final[Mapping[str, str]] = {"answering": "good", "failed": "warn", "failing": "bad"}
@@ -68,7 +69,7 @@ def source(request: HttpRequest, code: str) -> HttpResponse:
     refusal = ""
     if request.method == "POST":
         try:
-            _check_may(principal, found)
+            check_may(principal, found)
             if request.POST.get("do") == "run":
                 with console_origin(request):
                     services.source_ask(source=found, now=now)
@@ -90,7 +91,7 @@ def source(request: HttpRequest, code: str) -> HttpResponse:
         "may_write": _may(principal, found),
         "runs": [{"run": run, "mark": RUN_MARKS.get(run.state, ""), "said": _note(run)} for run in runs],
         "metrics": _freshness(_metrics_of(found), now, regions=found.regions),
-        **_last_names(runs),
+        **_last_names(latest_run(found)),
     }
     return shown(request, "source.html", context, status=HTTPStatus.CONFLICT if refusal else HTTPStatus.OK)
 
@@ -113,16 +114,15 @@ def _note(run: Run) -> str:
     return note_said(run.error) if run.error else ""
 
 
-def _last_names(runs: Iterable[Run]) -> dict[str, Any]:
+def _last_names(run: Run | None) -> dict[str, Any]:
     """Return the names that matched nothing in the latest run that is over, and its refusals."""
-    over = next((run for run in runs if run.state in (RunState.SUCCEEDED, RunState.FAILED)), None)
-    if over is None:
+    if run is None:
         return {"unmatched": [], "refusals": []}
     refusals = [
         {"count": refusal["count"], "examples": [_example(example) for example in refusal["examples"]]}
-        for refusal in over.refusals
+        for refusal in run.refusals
     ]
-    return {"unmatched": [unmatched_row(**name) for name in over.unmatched_names], "refusals": refusals}
+    return {"unmatched": [unmatched_row(**name) for name in run.unmatched_names], "refusals": refusals}
 
 
 def _example(example: Mapping[str, Any]) -> dict[str, str]:
@@ -158,7 +158,7 @@ def _freshness(
     return [{"count": 0, "stale": 0, **rows.get(metric.pk, {}), "metric": metric} for metric in listed]
 
 
-def _check_may(principal: Principal, row: Source) -> None:
+def check_may(principal: Principal, row: Source) -> None:
     """Raise Forbidden where the API would refuse the caller to run or test the source, too."""
     principal.require("write_sources")
     regions_check(principal, row.regions)
@@ -166,7 +166,7 @@ def _check_may(principal: Principal, row: Source) -> None:
 
 def _may(principal: Principal, row: Source) -> bool:
     try:
-        _check_may(principal, row)
+        check_may(principal, row)
     except Forbidden:
         return False
     return True

@@ -15,6 +15,7 @@ from .overview import overview, overview_bills, overview_changes, wrong_count
 from .placements import placement, placements
 from .profiles import profile, profiles
 from .search import search
+from .source_names import source_names
 from .sources import source, sources
 from .taint import taint_idc, taint_idcs, taint_undo
 from .theme import theme_choose
@@ -48,5 +49,6 @@ urlpatterns: list[URLPattern] = [
     path("search/", search, name="search"),
     path("sources/", sources, name="sources"),
     path("sources/<str:code>/", source, name="source"),
+    path("sources/<str:code>/names/", source_names, name="source_names"),
     path("theme/", theme_choose, name="theme"),
 ]

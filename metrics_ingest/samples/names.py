@@ -36,10 +36,10 @@ class Names:
             return None
         if metric not in self.about_lines:
             return idc, None
-        if not line:
-            return None
-        known = self.lines[idc]
-        for code in (line, self.aliases.get(line.lower(), "")):
-            if code in known:
-                return idc, code
-        return None
+        code = self.line_of(idc, line or "")
+        return None if code is None else (idc, code)
+
+    def line_of(self, idc: str, line: str) -> str | None:
+        """Return the code of the IDC's line that has this code, or whose ISP is called so; None where there is none."""
+        codes = (line, self.aliases.get(line.lower(), ""))
+        return next((code for code in codes if code in self.lines[idc]), None)

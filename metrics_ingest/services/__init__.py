@@ -7,7 +7,7 @@ from .readings import readings_to_rates
 from .rollups import rollups_refresh
 from .run import RunOver, run_begin, run_fail, run_store, runs_lose, runs_prune
 from .samples import MAX_COLLECTED, MAX_SAMPLES, Collected, Refusal, Sample, samples_collect, samples_store
-from .source import source_ask, source_create, source_delete, source_update
+from .source import source_ask, source_create, source_delete, source_names_map, source_update
 
 __all__ = [
     "MAX_COLLECTED",
@@ -33,5 +33,6 @@ __all__ = [
     "source_ask",
     "source_create",
     "source_delete",
+    "source_names_map",
     "source_update",
 ]

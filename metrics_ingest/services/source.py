@@ -11,7 +11,7 @@ from metrics_ingest.models import Source
 from metrics_ingest.sources.periodic import periodic_task_delete, periodic_task_save
 from metrics_ingest.sources.preparing import source_check
 
-__all__ = ["source_ask", "source_create", "source_delete", "source_update"]
+__all__ = ["source_ask", "source_create", "source_delete", "source_names_map", "source_update"]
 
 FIELDS = frozenset({"code", "kind", "schedule", "config", "mapping", "secret_ref", "regions", "enabled"})
 RESTARTING = ("kind", "schedule", "config", "mapping", "secret_ref", "enabled")
@@ -62,6 +62,25 @@ def source_update(*, source: Source, changes: Mapping[str, Any]) -> Source:
     periodic_task_save(changed)
     changed.refresh_from_db()
     return changed
+
+
+@write()
+def source_names_map(*, source: Source, idcs: Mapping[str, str], lines: Mapping[str, str]) -> Source:
+    """Let names in the source's values stand for these IDCs and lines from now on; raises Invalid, NotFound, Conflict.
+
+    A name that the mapping has translated so far to one that matches nothing is translated anew with it.
+    """
+    stored = Source.objects.select_for_update().get(pk=source.pk)
+    mapping = {
+        **stored.mapping,
+        **{
+            field: {**{name: chosen.get(code, code) for name, code in known.items()}, **chosen}
+            for field, chosen in (("idcs", idcs), ("lines", lines))
+            for known in [stored.mapping.get(field, {})]
+            if chosen
+        },
+    }
+    return source_update(source=stored, changes={"mapping": mapping})
 
 
 @write()

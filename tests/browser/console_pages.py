@@ -6,7 +6,7 @@ import re
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.browser.serving import backtest_made
+from tests.browser.serving import backtest_made, names_made
 from tests.browser.visiting import Visitor
 from tests.e2e.installation import Installation
 
@@ -36,7 +36,7 @@ def _routes(site: Installation) -> dict[str, str]:
 
 
 def console_pages(visitor: Visitor, site: Installation) -> dict[str, str]:
-    """Order something, have a backtest made, and return the address of each page, with an example of what it shows."""
+    """Order something, have a backtest made and a source asked; return each page's address, with an example."""
     placed = visitor.schedule(**ORDER, action="reserve")
     decision, number = placed["decision_id"], ORDER["request_id"]
     examples = {
@@ -46,6 +46,7 @@ def console_pages(visitor: Visitor, site: Installation) -> dict[str, str]:
         "replay": decision,
         "order": number,
         "placement": placed["id"],
+        "source_names": names_made(site),
     }
     return {
         name: "/console/" + re.sub("<.*?>", str(examples.get(name, "")), route) + QUERIES.get(name, "")

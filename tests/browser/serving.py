@@ -10,9 +10,24 @@ from idcsched.demo.processes import stop
 from idcsched.demo.supervisor import web_command
 from tests.e2e.installation import Installation, post, wait_for
 
-__all__ = ["backtest_made", "moves_made", "served", "serving", "sources_made"]
+__all__ = ["backtest_made", "moves_made", "names_made", "served", "serving", "sources_made"]
 
 SOURCES = "from idcsched.demo.sources import sources_point_to; sources_point_to('http://127.0.0.1:{port}')"
+NAMES = """
+from django.utils import timezone
+from idcsched.demo.sources import LINES, PATH
+from metrics_ingest.models import Source
+from metrics_ingest.services import source_create
+from metrics_ingest.sources.collecting import source_collect
+source = Source.objects.filter(code="other-names").first() or source_create(
+    code="other-names",
+    kind="http_json",
+    schedule="86400",
+    config={{"url": "http://127.0.0.1:{port}" + PATH, "items": "lines", "timeout_seconds": 120}},
+    mapping={{**LINES, "idcs": {{"foshan-ct-01": "Foshan_CT 01"}}, "lines": {{"cm": "uplink-3"}}}},
+)
+source_collect(source_id=source.pk, clock=timezone.now, by_hand=True)
+"""
 DEAR = {"region": "440000", "action": "reserve", "planned": {"idc": "gz-bgp-01"}}
 """An order for the dearest IDC of all."""
 
@@ -49,6 +64,12 @@ def _answers(site: Installation) -> bool:
 def sources_made(site: Installation) -> None:
     """Have the demo's sources ask the installation itself, as `make run` does."""
     site.python(SOURCES.format(port=site.environment["PORT"]))
+
+
+def names_made(site: Installation) -> str:
+    """Have a source call an IDC and a line by names that nobody knows; return the source's code."""
+    site.python(NAMES.format(port=site.environment["PORT"]))
+    return "other-names"
 
 
 def backtest_made(site: Installation) -> str:
