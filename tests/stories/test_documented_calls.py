@@ -545,7 +545,7 @@ def the_seed_example(reader: Reader) -> None:
     text = PAGES["docs/seed-example.md"]
     command, _, expected = reader.next("console").text.partition("\n")
     said = reader.manage(command)
-    told = re.sub(r" +[\d.]+ s old$", "", said, flags=re.MULTILINE)
+    told = re.sub(r" +[\d.,]+ s old$", "", said, flags=re.MULTILINE)
     assert told.rpartition("\n\nProfile ")[0] == expected.rstrip("\n")
 
     (asked,) = (json.loads(block) for block in blocks(section(text, "What is asked"), "json"))
