@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,10 +18,10 @@ from idcsched.accounts.roles import Principal
 from idcsched.framework.errors import FieldError, IdcschedError, Invalid
 from idcsched.language.wording import explained
 from idcsched.planning.services import backtest_create
-from idcsched.scheduling.models import Profile
+from idcsched.scheduling.models import Profile, ProfileRevision
+from idcsched.scheduling.preview import Preview, preview
 from idcsched.scheduling.profile_checks import profile_errors
-from idcsched.scheduling.replay import Preview, preview
-from idcsched.scheduling.revisions import differing, draft_of, in_force, shown_revisions
+from idcsched.scheduling.revisions import differing, draft_of, in_force, shown_revisions, side_by_side
 from idcsched.scheduling.selectors import revision_named
 from idcsched.scheduling.services import profile_activate, profile_revise
 
@@ -36,6 +36,8 @@ LAST: Final = 500
 """The number of the profile's last decisions that a preview decides again."""
 FEW: Final = 20
 """Fewer decisions say little of what a draft would do."""
+BESIDE: Final = ("one", "other")
+"""What the address calls the revisions that it asks for side by side."""
 MOVES: Final = 20
 MOVED: Final = 50
 """The most ways from one IDC to another, and the most single decisions, that a preview lists."""
@@ -104,7 +106,7 @@ def profile(request: HttpRequest, code: str) -> HttpResponse:
     result = None
     if (action == "preview" or "preview" in request.GET) and not draft.errors:
         result = _previewed(row, draft, principal, refusals)
-    active = row.active.body if row.active else {}
+    active, revisions = row.active.body if row.active else {}, shown_revisions(row)
     context = {
         "section": "profiles",
         "profile": row,
@@ -120,7 +122,8 @@ def profile(request: HttpRequest, code: str) -> HttpResponse:
         "last": LAST,
         "days": DAYS,
         "differences": differing(active, draft.body),
-        "revisions": shown_revisions(row),
+        "beside": _side_by_side(request, row, [each["revision"].number for each in revisions]),
+        "revisions": revisions,
     }
     return shown(request, "profile.html", context)
 
@@ -134,6 +137,23 @@ def _stored(request: HttpRequest, row: Profile) -> Draft:
         except IdcschedError as error:
             messages.warning(request, explained(error))
     return Draft(body=body, text=_pretty(body))
+
+
+def _side_by_side(request: HttpRequest, row: Profile, numbers: Sequence[int]) -> Mapping[str, Any]:
+    """Return the two revisions that the address asks for, or that are to be offered, and the rows that set them out."""
+    asked = [whole_number(request.GET.get(name, "")) for name in BESIDE]
+    active = row.active.number if row.active else 0
+    others = [number for number in numbers if number != active]
+    found = list[ProfileRevision]()
+    try:
+        found = [revision_named(row, number) for number in asked if all(asked)]
+    except IdcschedError as error:
+        messages.warning(request, explained(error))
+    return {
+        "chosen": list(zip(BESIDE, asked if found else [active, *others[:1]], strict=False)),
+        "revisions": found,
+        "rows": side_by_side(*[revision.body for revision in found]) if found else [],
+    }
 
 
 def _posted(request: HttpRequest, row: Profile) -> Draft:

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext
+
 from idcsched.audit.models import Change
+from idcsched.framework.decoding import pointer_token
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 
 from .differences import differences
 from .models import Profile
 
-__all__ = ["InForce", "differing", "draft_of", "in_force", "shown_revisions"]
+__all__ = ["InForce", "differing", "draft_of", "in_force", "shown_revisions", "side_by_side"]
 
 REVISIONS_SHOWN = 20
 CHANGES_READ = 500
@@ -72,11 +75,48 @@ def draft_of(text: str) -> dict[str, Any]:
 
 
 def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the differences between two documents, with their values as texts."""
+    """Return the differences between two documents, with what differs in words and the values as texts."""
     return [
-        {"pointer": difference.pointer, "before": _text(difference.before), "after": _text(difference.after)}
+        {
+            "pointer": difference.pointer,
+            "words": _words(difference.pointer),
+            "before": _text(difference.before),
+            "after": _text(difference.after),
+        }
         for difference in differences(before, after)
     ]
+
+
+def side_by_side(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return all weights of two documents, whether they differ or not, and then whatever else differs."""
+    here, there = _weights(before), _weights(after)
+    weights = {
+        f"/plugins/{pointer_token(name)}/weight": (here.get(name), there.get(name)) for name in {**here, **there}
+    }
+    rows = [
+        {"pointer": pointer, "words": _words(pointer), "before": _text(one), "after": _text(other)}
+        for pointer, (one, other) in weights.items()
+    ]
+    return rows + [row for row in differing(before, after) if row["pointer"] not in weights]
+
+
+def _weights(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the weights of the plugins that have one, by the names of their entries."""
+    return {entry["name"]: entry["weight"] for entry in body.get("plugins", ()) if "weight" in entry}
+
+
+def _words(pointer: str) -> str:
+    """Say what a pointer into a profile's document points to."""
+    if pointer == "/plugins#order":
+        return gettext("order of the plugins")
+    step, *steps = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+    if step != "plugins" or not steps:
+        return ": ".join([step, *steps])
+    name, *steps = steps
+    if steps == ["weight"]:
+        return gettext("weight of %(name)s") % {"name": name}
+    steps = steps[1:] if steps[:1] == ["args"] and len(steps) > 1 else steps
+    return ": ".join([name, *steps]) if steps else gettext("plugin %(name)s") % {"name": name}
 
 
 def _text(value: Any) -> str:

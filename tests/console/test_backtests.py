@@ -52,7 +52,7 @@ def test_it_works(portal: Api, browser: Browser) -> None:
         "That is 2,000 CNY less than under what is in force: 3,000.",
         "That is 2,000 CNY less than what was really done has added: 3,000.",
         "Without these orders, all lines cost 16,000 CNY a month.",
-        '/plugins/flow : {"name": "flow", "plugin": "network_flow", "weight": 1} → –',
+        'plugin flow : {"name": "flow", "plugin": "network_flow", "weight": 1} → –',
         "What the last 30 days would have cost under a draft of room",
         "In truth the orders were decided by room (1).",
         "From where room puts them to where the draft does: 1 order From To Orders Mbps roomy cheap 1 100",

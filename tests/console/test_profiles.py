@@ -18,6 +18,7 @@ from idcsched.inventory.services import region_create, region_scope_create
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Profile
 from idcsched.scheduling.recorder import recorder
+from idcsched.scheduling.revisions import differing
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.services import profile_activate, profile_create, profile_revise
 from tests.placement.conftest import POLICY, fleet, recommend  # noqa: F401 - fixtures, used by name
@@ -265,3 +266,41 @@ def test_it_takes_a_bounded_number_of_queries(
         client.get("/console/profiles/")
     with django_assert_max_num_queries(10):
         client.get(PAGE)
+
+
+@pytest.mark.usefixtures("operator")
+def test_two_revisions_stand_side_by_side(client: Client, profile: Profile) -> None:
+    """With all weights, and whatever else differs, in words; what is in force and the newest other are offered."""
+    near = BODY["plugins"][2]
+    body = {"line_choice": "cheapest", "plugins": [BODY["plugins"][1] | {"args": {"cpu": 0.7}}, near | {"weight": 40}]}
+    profile_revise(profile=profile, body=body, message="nearer", activate=False)
+    page = client.get(PAGE)
+    assert page.context["beside"]["chosen"] == [("one", 1), ("other", 2)]
+    assert not page.context["beside"]["rows"]
+
+    shown = client.get(PAGE, {"one": "1", "other": "2"})
+    rows = {row["words"]: (row["before"], row["after"]) for row in shown.context["beside"]["rows"]}
+    assert rows == {
+        "weight of resource": ("5", "5"),
+        "weight of near": ("20", "40"),
+        "plugin available": ('{"name": "available", "plugin": "available"}', ""),
+        "resource: cpu": ("0.8", "0.7"),
+        "line_choice": ("", '"cheapest"'),
+    }
+    assert "<strong>40</strong>" in text_of(shown)
+    assert shown.context["beside"]["chosen"] == [("one", 1), ("other", 2)]
+
+    for one, other in (("1", "99"), ("1", ""), ("x", "2")):
+        assert not client.get(PAGE, {"one": one, "other": other}).context["beside"]["rows"]
+    assert "has no revision 99" in text_of(client.get(PAGE, {"one": "1", "other": "99"}))
+
+
+def test_what_differs_is_said_in_words() -> None:
+    before = {"plugins": [{"name": "a/b", "weight": 1}, {"name": "c", "on_missing": {"score": "worst"}}]}
+    after = {"plugins": [{"name": "c", "on_missing": {}}, {"name": "a/b", "weight": 2, "args": {"x": 1}}]}
+    assert [(row["pointer"], row["words"]) for row in differing(before, after)] == [
+        ("/plugins/a~1b/weight", "weight of a/b"),
+        ("/plugins/a~1b/args", "a/b: args"),
+        ("/plugins/c/on_missing/score", "c: on_missing: score"),
+        ("/plugins#order", "order of the plugins"),
+    ]

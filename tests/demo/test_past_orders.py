@@ -15,8 +15,9 @@ from idcsched.placement.models import Placement
 from idcsched.planning.backtest import backtest
 from idcsched.planning.recorded import recorded_period
 from idcsched.scheduling.models import Decision, Profile
+from idcsched.scheduling.preview import preview
 from idcsched.scheduling.profile_checks import profile_check
-from idcsched.scheduling.replay import preview, recorded_inputs, replay
+from idcsched.scheduling.replay import recorded_inputs, replay
 from metrics_ingest.models import Metric
 from metrics_ingest.samples.slots import SLOT, slot_floor, slots_between, utc_midnight
 from metrics_ingest.samples.storage import history_read

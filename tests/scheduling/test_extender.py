@@ -13,8 +13,9 @@ from idcsched.framework.request import Request
 from idcsched.inventory.services import idc_create, region_create
 from idcsched.outbound.health import Health, Patience
 from idcsched.scheduling.models import Decision, Profile
+from idcsched.scheduling.preview import preview
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.replay import Replayed, preview, replay
+from idcsched.scheduling.replay import Replayed, replay
 from idcsched.scheduling.schedule import Scheduled, schedule
 from idcsched.scheduling.services import profile_create
 from tests.outbound.peers import (

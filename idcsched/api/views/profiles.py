@@ -28,7 +28,7 @@ from idcsched.planning.services import backtest_create
 from idcsched.scheduling.differences import Difference as BodyDifference
 from idcsched.scheduling.differences import differences
 from idcsched.scheduling.models import Profile, ProfileRevision
-from idcsched.scheduling.replay import Preview, preview
+from idcsched.scheduling.preview import Preview, preview
 from idcsched.scheduling.selectors import revision_named
 from idcsched.scheduling.services import profile_activate, profile_create, profile_delete, profile_revise
 

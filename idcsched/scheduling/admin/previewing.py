@@ -10,7 +10,7 @@ from idcsched.accounts.roles import principal_of
 from idcsched.framework.errors import IdcschedError, Invalid
 from idcsched.language.wording import explained
 from idcsched.scheduling.models import Profile
-from idcsched.scheduling.replay import preview
+from idcsched.scheduling.preview import preview
 from idcsched.scheduling.revisions import differing, draft_of
 from idcsched.scheduling.selectors import revision_named
 
