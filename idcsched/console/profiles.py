@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
@@ -38,6 +38,11 @@ FEW: Final = 20
 """Fewer decisions say little of what a draft would do."""
 BESIDE: Final = ("one", "other")
 """What the address calls the revisions that it asks for side by side."""
+MEANS: Final = {
+    "room": gettext_lazy("left of the line's bandwidth, under its limit"),
+    "load": gettext_lazy("load of the IDC, the highest of CPU, memory and disk"),
+    "distance_km": gettext_lazy("from the client"),
+}
 MOVES: Final = 20
 MOVED: Final = 50
 """The most ways from one IDC to another, and the most single decisions, that a preview lists."""
@@ -192,15 +197,22 @@ def _previewed(row: Profile, draft: Draft, principal: Principal, refusals: list[
     except IdcschedError as error:
         refusals.append(explained(error))
         return None
-    moves = Counter((moved.idc, moved.would_be_idc) for moved in result.changed)
+    moves, means = Counter((moved.idc, moved.would_be_idc) for moved in result.changed), result.means
     return {
         "result": result,
         "moved": len(result.changed),
         "few": result.examined < FEW,
         "difference": result.would_be_billed - result.billed,
+        "means": [
+            (MEANS[mean.figure], _said(mean.figure, mean.then), _said(mean.figure, mean.would_be)) for mean in means
+        ],
         "moves": [(here, there, count) for (here, there), count in moves.most_common(MOVES)],
         "decisions": result.changed[:MOVED],
     }
+
+
+def _said(figure: str, value: float) -> str:
+    return f"{value:,.0f} km" if figure == "distance_km" else f"{100 * value:.1f} %"
 
 
 def _saved(request: HttpRequest, row: Profile, draft: Draft) -> HttpResponse:

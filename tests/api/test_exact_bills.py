@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from idcsched.feed.services import feed_append
-from idcsched.inventory.models import Line
+from idcsched.inventory.models import Idc, Line
 from idcsched.inventory.services import idc_create, isp_create, region_create
 from idcsched.scheduling.models import Decision, Picture
 from idcsched.scheduling.recorder import recorder
@@ -162,6 +162,59 @@ def test_a_preview_says_what_the_orders_would_have_billed(portal: Api, api: Call
     assert (shown["billed"], shown["would_be_billed"], shown["currency"]) == (2000.0, 5000.0, "CNY")
     (moved,) = shown["changed"]
     assert (moved["billed"], moved["would_be_billed"]) == (2000.0, 5000.0)
+
+
+def test_a_preview_says_what_the_means_would_have_been(portal: Api, api: Callable[..., Api]) -> None:
+    """Of gz-01's 9,000 Mbps at most 8,100 may flow, 400 do, and the order brings 100: 7,600 are left. In gz-02, 80,800
+    of 90,000. The client stands where gz-01 is, and gz-02 a degree to the north. A machine without bandwidth says
+    nothing of room, nor an order without a client of distance."""
+    idc = idc_create(
+        code="gz-02", region="R", latitude=24, longitude=113, lines=[{"isp": "ct", "purchased_mbps": 90_000}]
+    )
+    measure(idc.lines.get(), 100.0, days=30)
+    Idc.objects.filter(code="gz-01").update(latitude=23, longitude=113)
+    feed_append(topic="inventory")
+    now = timezone.now()
+    loads = [("gz-01", "cpu_load", 0.5), ("gz-01", "memory_load", 0.25), ("gz-02", "disk_load", 0.75)]
+    samples_store(
+        samples=[Sample(idc=idc, metric=metric, value=value, at=now) for idc, metric, value in loads], now=now
+    )
+    portal.schedule(**ASKED, client={"latitude": 23, "longitude": 113}, request_id="o-1")
+    portal.schedule(**{**ASKED, "machines": [{"cpu": 1}]}, request_id="o-2", only=["gz-02"])
+    recorder.settle()
+    roomy = {"plugins": [{"name": "flow", "plugin": "network_flow", "weight": 1}]}
+    shown = api("operator").post("/profiles/exact/preview/", {"body": roomy}, status=200)
+    assert {mean["figure"]: (mean["then"], mean["would_be"], mean["orders"]) for mean in shown["means"]} == {
+        "room": (round(7600 / 9000, 6), round(80_800 / 90_000, 6), 1),
+        "load": ((0.5 + 0.75) / 2, 0.75, 2),
+        "distance_km": (0.0, 111.195, 1),
+    }
+
+
+def test_a_preview_of_what_is_supposed(portal: Api, api: Callable[..., Api], line: Line) -> None:
+    """Without a draft, under the profile that is in force: twice the price is twice the bill, and a taint moves all."""
+    portal.schedule(**ASKED, request_id="o-1")
+    recorder.settle()
+    operator = api("operator")
+    dearer = {"idcs": [{"code": "gz-01", "lines": [{"line": "ct", "price_per_mbps": 40}]}]}
+    shown = operator.post("/profiles/exact/preview/", {"hypothetical": dearer}, status=200)
+    assert (shown["billed"], shown["would_be_billed"], shown["changed"]) == (2000.0, 4000.0, [])
+    assert [mean["figure"] for mean in shown["means"]] == ["room"]
+
+    taint = {"taints": [{"idc": "gz-01", "key": "drill", "effect": "NoSchedule"}]}
+    strict = {"plugins": [*PROFILE["plugins"], {"name": "taint", "plugin": "taint"}]}
+    shown = operator.post("/profiles/exact/preview/", {"body": strict, "hypothetical": taint}, status=200)
+    (moved,) = shown["changed"]
+    assert (moved["idc"], moved["would_be_idc"], moved["would_be_billed"]) == ("gz-01", None, None)
+    assert shown["means"] == []
+
+    unknown = {"taints": [{"idc": "nowhere", "key": "drill", "effect": "NoSchedule"}]}
+    for question in ({}, {"body": strict}):
+        refused = operator.refused(
+            "POST", "/profiles/exact/preview/", {**question, "hypothetical": unknown}, status=400
+        )
+        assert refused == ("unknown_idc", ["/hypothetical/taints/0/idc"])
+    assert operator.refused("POST", "/profiles/exact/preview/", {}, status=400) == ("body_or_revision", ["/body"])
 
 
 def test_a_machine_without_bandwidth_has_no_use_for_it(portal: Api) -> None:

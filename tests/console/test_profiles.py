@@ -205,6 +205,10 @@ def test_a_preview_says_what_moves_and_keeps_the_draft(
     )
     assert '<td class="one-line">a</td><td class="one-line">c</td><td class="number">3</td>' in page
     assert "This profile has decided 3 orders alone. What the last 30 days would have cost says more" in page
+    means = client.post(address, fields).context["result"]["means"]
+    assert [str(words) for words, _, _ in means] == ["left of the line's bandwidth, under its limit"]
+    ((words, then, would_be),) = means
+    assert f"<dt>{words}</dt><dd>{then} → <strong>{would_be}</strong></dd>" in page
     monkeypatch.setattr(profiles, "FEW", 3)
     unmoved, same = {**fields, "document": json.dumps(POLICY)}, "So the bills would be the same."
     assert [same in page, same in text_of(client.post(address, unmoved))] == [False, True]

@@ -23,12 +23,13 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.framework.profile import PluginEntry, ProfileBody
+from idcsched.framework.request import Hypothetical
 from idcsched.planning.recorded import MOST_DAYS
 from idcsched.planning.services import backtest_create
 from idcsched.scheduling.differences import Difference as BodyDifference
 from idcsched.scheduling.differences import differences
 from idcsched.scheduling.models import Profile, ProfileRevision
-from idcsched.scheduling.preview import Preview, preview
+from idcsched.scheduling.preview import Preview, preview, what_if_check
 from idcsched.scheduling.selectors import revision_named
 from idcsched.scheduling.services import profile_activate, profile_create, profile_delete, profile_revise
 
@@ -142,10 +143,14 @@ class ShownRevision(ProfileBody, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PreviewRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A draft or a revision, and how many of the profile's last decisions to look at."""
+    """A draft or a revision, something that is supposed, or both; and how many of the last decisions to look at.
+
+    Without a draft or revision what is supposed is tried under the one in force.
+    """
 
     body: dict[str, Any] | None = None
     revision: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    hypothetical: Hypothetical | None = None
     last: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100
 
 
@@ -271,15 +276,26 @@ class ProfileViewSet(Resource):
     @extend_schema(operation_id="profile_preview", request=PreviewRequest, responses=Preview, examples=[PREVIEWED])
     @action(detail=True, methods=["post"])
     def preview(self, request: Request, code: str) -> HttpResponse:
-        """Which of the last decisions that the caller may see a draft or a revision would have decided otherwise."""
+        """Which of the last decisions would have gone otherwise under a draft or revision, or with what is supposed."""
         profile: Profile = self.get_object()
         question = convert(request.data, PreviewRequest)
-        if (question.body is None) == (question.revision is None):
+        given = [part for part in (question.body, question.revision) if part is not None]
+        if len(given) > 1 or not (given or question.hypothetical):
             raise Invalid("body_or_revision", _("give either a body or the number of a revision"), "/body")
-        examined = partial(preview, profile=profile, last=question.last, principal=principal_of_request(request))
-        if question.revision is None:
+        if question.hypothetical is not None:
+            what_if_check(question.hypothetical)
+        examined = partial(
+            preview,
+            profile=profile,
+            last=question.last,
+            principal=principal_of_request(request),
+            what_if=question.hypothetical,
+        )
+        if question.body is not None:
             with below("/body"):
                 return struct_response(examined(body=_body(convert(question.body, Draft))))
+        if question.revision is None:
+            return struct_response(examined(body=profile.active.body if profile.active else {}))
         return struct_response(examined(body=revision_named(profile, question.revision, "/revision").body))
 
     @extend_schema(
