@@ -31,7 +31,7 @@ from .order_words import order_words, try_address
 from .pages import page, principal_of_page, shown
 from .placements import moves_allowed
 from .ranked import Ranked, name_of, ranked
-from .rejections import nearest_first
+from .rejections import nearest_first, reason_labels
 
 __all__ = ["decision", "decision_visible", "lens_of", "numbers_of", "order_decisions"]
 
@@ -97,6 +97,7 @@ def decision(request: HttpRequest, id: UUID) -> HttpResponse:
         "missed_chips": missed[:CHIPS],
         "missed_count": len(missed) + found.rejected_more,
         "missed_more": len(missed[SHOWN:]) + found.rejected_more,
+        "counted": [] if missed else _counted(answer),
         "numbers": numbers_of(result),
         **_became(request, row),
         "same_order": _same_order(visible, row),
@@ -157,6 +158,12 @@ def numbers_of(result: Ranked) -> dict[str, Any]:
         cells = [(result.scorers.value(name, score["raw"], mbps), score) for name, score in candidate["scores"].items()]
         rows.append((candidate, cells))
     return {"scorers": [(name, result.scorers.words(name)) for name in names], "rows": rows}
+
+
+def _counted(answer: Document) -> list[tuple[int, str]]:
+    """Return how many IDCs were rejected for which reason, in words; for answers that do not name them one by one."""
+    labels = reason_labels()
+    return [(each["count"], labels.get(each["code"], each["code"])) for each in answer.get("rejected_counts") or ()]
 
 
 def _became(request: HttpRequest, row: Decision) -> dict[str, Any]:

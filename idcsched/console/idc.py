@@ -21,7 +21,7 @@ from idcsched.inventory.choices import Tier
 from idcsched.inventory.models import Idc, Line, Taint
 from idcsched.inventory.scope import scope_check
 from idcsched.inventory.taint_state import TaintState, in_state
-from idcsched.language.wording import explained, say
+from idcsched.language.wording import explained
 from idcsched.ledger.models import Resource
 from idcsched.placement.lifecycle import HOLDING, State
 from idcsched.placement.selectors import placements_visible
@@ -29,7 +29,6 @@ from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.money_lens import money_lens
 from idcsched.scheduling.outcomes import outcomes_of_idc
-from idcsched.scheduling.plugins import registry
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
 from idcsched.scheduling.state import IdcState, LineState, TaintWindow, idc_state, taint_windows
@@ -40,6 +39,7 @@ from metrics_ingest.billing.report import BandwidthReport, rollups_reported
 from .fleet import NEARLY_FULL, colour
 from .idc_chart import SPANS, Chart, chart
 from .pages import console_origin, named, page, principal_of_page, shown
+from .rejections import reason_labels
 
 __all__ = ["idc"]
 
@@ -237,7 +237,7 @@ def _outcomes(principal: Principal, code: str) -> dict[str, Any]:
     """
     outcomes = outcomes_of_idc(code, principal, last=DECISIONS)
     went_elsewhere = sum(rank.count for rank in outcomes.passed_over)
-    labels = {reason.code: say(reason.label, {}) for _plugin, reason in registry().reasons()}
+    labels = reason_labels()
     counts = [
         ("o-won", _("came here"), outcomes.chosen),
         ("o-rank", _("fitted, went elsewhere"), went_elsewhere),

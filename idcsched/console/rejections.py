@@ -13,10 +13,12 @@ from idcsched.framework.decision import Decision
 from idcsched.framework.messages import Message, _
 from idcsched.language.figures import figure_text
 from idcsched.language.wording import say
+from idcsched.scheduling.in_words import filter_name
+from idcsched.scheduling.plugins import registry
 
 from .order_words import name_shown
 
-__all__ = ["Miss", "lacks_shown", "nearest_first"]
+__all__ = ["Miss", "lacks_shown", "nearest_first", "reason_labels"]
 
 UNKNOWN, TAINTED, NOT_IN_SERVICE, OTHERS = 1.0, 2.0, 3.0, 4.0
 """The order of the misses that cannot be measured; those that can are below 1."""
@@ -44,7 +46,10 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Miss:
-    """An IDC that does not fit. `share`: how much of what is needed there is, in percent; None: that has no measure."""
+    """An IDC that does not fit; `also`: for what else, in words.
+
+    `share`: how much of what is needed there is, in percent; None: that has no measure.
+    """
 
     idc: str
     reason: str
@@ -65,6 +70,11 @@ def lacks_shown(code: str, detail: Document) -> str:
     return "" if _lacking(code, detail) is None else say(SHORT[code], _figures(detail))
 
 
+def reason_labels() -> dict[str, str]:
+    """Return what the reasons of all plugins are counted as, by their codes."""
+    return {reason.code: say(reason.label, {}) for _plugin, reason in registry().reasons()}
+
+
 def _miss(rejected: Document, outcome: Decision | None) -> Miss:
     code, detail = rejected["code"], rejected.get("detail") or {}
     lacking = _lacking(code, detail)
@@ -78,7 +88,7 @@ def _miss(rejected: Document, outcome: Decision | None) -> Miss:
     return Miss(
         idc=rejected["idc"],
         reason=rejected["reason"],
-        also=rejected.get("also") or (),
+        also=[filter_name(plugin) for plugin in rejected.get("also") or ()],
         share=None if lacking is None else f"{100 * (1 - lacking):.0f}%",
         lacks=lacks,
         taint_reason=name_shown(reason),

@@ -8,6 +8,7 @@ from idcsched.framework.messages import Message, _
 from idcsched.framework.profile import Entry, Profile
 from idcsched.language.figures import figure_text
 from idcsched.language.wording import say
+from idcsched.scheduling.in_words import filter_name
 
 __all__ = ["USED_UP", "Scorers", "plugin_words", "scorer_words"]
 
@@ -145,9 +146,12 @@ def scorer_words(entry: Entry) -> str:
 
 
 def plugin_words(plugin: str, arguments: Mapping[str, Any]) -> str:
-    """Return what a plugin judges with those arguments, in words; empty for one that is not built in."""
+    """Return what a plugin judges with those arguments, or takes IDCs out for; empty for one that is not built in."""
     kind = KINDS.get(f"{plugin} by rtt" if arguments.get("by") == "rtt" else plugin)
-    return say(kind.judges, None) if kind else ""
+    if kind is not None:
+        return say(kind.judges, None)
+    name = filter_name(plugin)
+    return "" if name == plugin else name
 
 
 def _plugin(entry: Entry) -> str:

@@ -1,4 +1,4 @@
-"""Numbers and scorers in words."""
+"""Numbers, scorers and filters in words."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,7 +7,7 @@ from idcsched.framework.answer import Score
 from idcsched.framework.messages import Message, _
 from idcsched.language.wording import say
 
-__all__ = ["amount", "percent", "raw_text", "scorer_name"]
+__all__ = ["amount", "filter_name", "percent", "raw_text", "scorer_name"]
 
 PRECISE_BELOW: Final = 1000  # from here on decimals are noise
 
@@ -22,6 +22,22 @@ SCORERS: Final[Mapping[str, Message]] = {
     "taint": _("its taint score"),
 }
 """What each built-in scorer judges, in words; an entry with another name goes by that."""
+FILTERS: Final[Mapping[str, Message]] = {
+    "affinity": _("an operator's affinity"),
+    "available": _("status"),
+    "extender": _("an outside service"),
+    "isp": _("ISP"),
+    "labels": _("labels"),
+    "metric": _("a metric's limit"),
+    "network_flow": _("bandwidth"),
+    "partition": _("partition"),
+    "region": _("region"),
+    "resource": _("load or stock"),
+    "spread": _("machines of one owner"),
+    "taint": _("taints"),
+    "tier": _("tier"),
+}
+"""For what each built-in plugin takes IDCs out, in words."""
 PERCENT, KILOMETRES = _("{percent:.0f} %"), _("{km:,.0f} km")
 
 
@@ -54,3 +70,8 @@ def percent(share: float) -> str:
 def scorer_name(name: str) -> str:
     """Return what a scorer judges, in words; its own name where it is not built in."""
     return say(SCORERS[name], {}) if name in SCORERS else name
+
+
+def filter_name(plugin: str) -> str:
+    """Return for what a plugin takes IDCs out, in words; the plugin's name where it is not built in."""
+    return say(FILTERS[plugin], {}) if plugin in FILTERS else plugin

@@ -12,7 +12,7 @@ from typing import Any, Final
 from idcsched.framework.messages import Message, _
 from idcsched.language.wording import say
 
-from .in_words import amount, scorer_name
+from .in_words import amount, filter_name, scorer_name
 from .money_lens import Cost, MoneyLens, NoMoney
 
 __all__ = [
@@ -114,7 +114,7 @@ OR = _("{changes} or {change}")
 NEVER_LEVEL = _("No other weight of a single scorer would bring it level.")
 DOES_NOT_FIT = _("It does not fit: {reason}.")
 CURED_BY_ROOM = _("With {short_by} Mbps more it would fit.")
-ALSO = _("Without that it would still be rejected by {plugins}.")
+ALSO = _("Without that it would still be rejected for: {plugins}.")
 CHOSEN = _("{idc} was chosen.")
 NOT_ABOUT_IT = _("{idc} is none of the {evaluated} IDCs that the order was about.")
 WOULD_BE_BEST = _("If it fitted, no IDC would have more points.")
@@ -162,7 +162,7 @@ def why_rejected(rejected: Document, *, feasible: int = 0, rank: int | None = No
     if short_by and rejected["code"] == SHORT_OF_BANDWIDTH:
         sentences.append(Sentence(CURED_BY_ROOM, {"short_by": f"{short_by:,.0f}"}))
     if also := rejected.get("also"):
-        sentences.append(Sentence(ALSO, {"plugins": ", ".join(also)}))
+        sentences.append(Sentence(ALSO, {"plugins": ", ".join(filter_name(each) for each in also)}))
     if rank is not None:
         best = rank == 1
         sentences.append(Sentence(WOULD_BE_BEST if best else WOULD_RANK, {"rank": rank, "count": feasible + 1}))

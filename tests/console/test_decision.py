@@ -242,6 +242,13 @@ def test_a_record_that_says_little_is_shown(client: Client, answered: str) -> No
     assert "1/1 IDCs fit" in shown(client, answered)
 
 
+def test_rejections_that_are_only_counted_are_counted_in_words(client: Client, answered: str) -> None:
+    counts = [{"plugin": "taint", "code": "untolerated_taint", "count": 7}]
+    Decision.objects.update(inputs=None, answer={"summary": "0/7 IDCs fit", "rejected_counts": counts}, sentences={})
+    page = shown(client, answered)
+    assert '<span class="code">7</span><span class="why">untolerated taint</span>' in page
+
+
 def test_somebody_of_another_tenant_does_not_find_it(client: Client, answered: str) -> None:
     own = Tenant.objects.get(code="live-cn")
     assert "order-880" in shown(client, answered, tenant=own)

@@ -75,6 +75,7 @@ def test_it_works(client: Client) -> None:
         'name="/plugins/1/args/memory" value="" inputmode="decimal" size="9" maxlength="30" placeholder="0.9"',
         "<option>balanced</option>",
         "</strong> · load</legend>",
+        "</strong> · status</legend>",
         "Raw value: the highest load",
         "#1 in force since",
         "to begin with",

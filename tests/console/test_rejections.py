@@ -23,3 +23,9 @@ def test_it_works() -> None:
 def test_what_is_said_to_lack_is_enough(short_by: float, lacks: str) -> None:
     (miss,) = nearest_first([rejected("a", need=12_000, short_by=short_by)], None)
     assert miss.lacks == lacks
+
+
+def test_for_what_else_it_does_not_fit_is_said_in_words() -> None:
+    """Only a plugin of somebody else's goes by its name."""
+    (miss,) = nearest_first([{**rejected("a"), "also": ["network_flow", "taint", "my_own"]}], None)
+    assert miss.also == ["bandwidth", "taints", "my_own"]
