@@ -7,6 +7,7 @@ difference of two of them.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Final
 
 from idcsched.framework.messages import Message, _
@@ -160,7 +161,7 @@ def why_rejected(rejected: Document, *, feasible: int = 0, rank: int | None = No
     sentences = [Sentence(DOES_NOT_FIT, {"reason": rejected["reason"]})]
     short_by = (rejected.get("detail") or {}).get("short_by")
     if short_by and rejected["code"] == SHORT_OF_BANDWIDTH:
-        sentences.append(Sentence(CURED_BY_ROOM, {"short_by": f"{short_by:,.0f}"}))
+        sentences.append(Sentence(CURED_BY_ROOM, {"short_by": f"{ceil(short_by):,}"}))
     if also := rejected.get("also"):
         sentences.append(Sentence(ALSO, {"plugins": ", ".join(filter_name(each) for each in also)}))
     if rank is not None:
@@ -253,7 +254,7 @@ def _nothing_fits(answer: Document) -> Iterator[Sentence]:
     yield Sentence(NOTHING_FITS, {"summary": answer.get("summary", "")})
     for miss in (answer.get("near_misses") or ())[:1]:
         if miss["code"] == SHORT_OF_BANDWIDTH and miss["short_by"]:
-            yield Sentence(MORE_ROOM, {"short_by": f"{miss['short_by']:,.0f}", "idc": Code(miss["idc"])})
+            yield Sentence(MORE_ROOM, {"short_by": f"{ceil(miss['short_by']):,}", "idc": Code(miss["idc"])})
         else:
             yield Sentence(NEAREST, {"idc": Code(miss["idc"]), "reason": miss["reason"]})
     yield from (Sentence(NOTE, {"note": _capital(hint["hint"].rstrip("."))}) for hint in answer.get("hints") or ())

@@ -194,13 +194,13 @@ def test_a_rejection_says_what_would_cure_it() -> None:
     rejected = {
         "idc": "a",
         "code": "not_enough_bandwidth",
-        "reason": "needs 900 Mbps on ct, 671 left",
-        "detail": {"short_by": 229.0},
+        "reason": "needs 900 Mbps on ct, 671.6 left",
+        "detail": {"short_by": 228.4},
         "also": ["taint", "resource", "my_own"],
     }
     (paragraph,) = why_rejected(rejected)
     assert " ".join(map(str, paragraph)) == (
-        "It does not fit: needs 900 Mbps on ct, 671 left. With 229 Mbps more it would fit. "
+        "It does not fit: needs 900 Mbps on ct, 671.6 left. With 229 Mbps more it would fit. "
         "Without that it would still be rejected for: taints, load or stock, my_own."
     )
 
