@@ -12,10 +12,10 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from idcsched.framework.capacity import BANDWIDTH
-from idcsched.framework.matching import EFFECTS
 from idcsched.framework.profile import Entry
 from idcsched.inventory.choices import Status
 
+from .effects import effect_choices
 from .scorers import scorer_words
 
 __all__ = [
@@ -167,7 +167,7 @@ class TaintRow(RowForm):
     pointers: ClassVar = {"idc": "taint_idc", "key": "taint_key", "effect": "taint_effect"}
     taint_idc = _text(_("IDC"), list="idcs")
     taint_key = _text(_("taint"), list="taints")
-    taint_effect = forms.ChoiceField(label=_("effect"), required=False, choices=[(name, name) for name in EFFECTS])
+    taint_effect = forms.ChoiceField(label=_("effect"), required=False, choices=effect_choices)
 
 
 class LiftedRow(RowForm):

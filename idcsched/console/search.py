@@ -21,6 +21,7 @@ from idcsched.placement.selectors import placements_visible
 from idcsched.scheduling.selectors import decisions_visible
 from metrics_ingest.models import Source
 
+from .effects import effect_words
 from .pages import NEAR, page, principal_of_page, shown
 
 __all__ = ["search"]
@@ -138,7 +139,7 @@ def _taints(words: str) -> list[Hit]:
     return [
         Hit(
             name=str(row),
-            detail=f"{row.idc.code} · {state_of(row, now).label}",
+            detail=f"{row.idc.code} · {effect_words(row.effect)} · {state_of(row, now).label}",
             address=_of_idc(row.idc.code),
             exact=False,
         )

@@ -30,6 +30,7 @@ from idcsched.language.wording import explained
 from idcsched.planning.taint_consequence import Consequence, taints_consequence
 from idcsched.scheduling.live import live
 
+from .effects import effect_choices
 from .order_words import name_shown
 from .pages import console_origin, named, page, principal_of_page, shown
 
@@ -52,6 +53,12 @@ class _TaintForm(SelectionTaintForm):
     """The form of a taint on IDCs that the page names."""
 
     lasts = forms.ChoiceField(label=SelectionTaintForm.base_fields["lasts"].label, choices=LASTS, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        effect = self.fields["effect"]
+        assert isinstance(effect, forms.ChoiceField)  # noqa: S101  # as the model's field has choices
+        effect.choices = effect_choices()
 
     class Meta(SelectionTaintForm.Meta):
         widgets: Mapping[str, forms.Widget] = {

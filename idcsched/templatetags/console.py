@@ -5,12 +5,14 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from idcsched.console.effects import effect_words
 from idcsched.console.order_words import name_shown
 
 __all__ = ["gbps", "icon", "millions"]
 
 register = template.Library()
 register.filter("half", name_shown)
+register.filter("effect_words", effect_words)
 
 
 @register.filter

@@ -84,7 +84,7 @@ def test_it_works(client: Client, idc: Idc) -> None:
         "limit 900 of 1,000 bought",
         "never measured",
         "commit 500",
-        "power:NoSchedule",
+        "<strong>power:NoSchedule</strong> no new machines",
         "coming",
     ):
         assert text in page

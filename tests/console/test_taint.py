@@ -135,6 +135,7 @@ def test_the_address_fills_the_form_in(browser: Browser, idcs: dict[str, Idc]) -
     for field in ('name="key" value="switch"', 'name="value" value="a"', 'value="2099-01-02T03:04"'):
         assert field in page
     assert 'value="2099-01-02T09:00"' in page, "in the reader's zone"
+    assert '<option value="NoExecute" selected>no machines at all (NoExecute)</option>' in page
     nonsense = sent(client.get(f"{ONE}?effect=Explode&starts=soon&ends=%3Cb%3E"))
     assert '<option value="NoSchedule" selected>' in nonsense
     assert "<b>" not in nonsense.partition("<main")[2].partition('<section class="panel taint"')[2]

@@ -107,6 +107,10 @@ def test_it_speaks_of_money(show: Show) -> None:
     assert weighed["scorers"]["network_flow"]["points"] == pytest.approx(10)
 
 
+def test_the_effect_of_a_supposed_taint_is_chosen_in_words(show: Show) -> None:
+    assert '<option value="PreferNoSchedule">rather no new machines (PreferNoSchedule)</option>' in show()
+
+
 def test_what_is_supposed_says_what_it_costs(show: Show) -> None:
     profile_create(code="billed", body={"plugins": [{"name": "bill", "plugin": "billing_cost", "weight": 90}]})
     lines_priced({"a": 20, "b": 30, "c": 40})
