@@ -27,6 +27,7 @@ from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.scope import idcs_within
 from idcsched.language.wording import explained
+from idcsched.placement.selectors import standing_in
 from idcsched.planning.taint_consequence import Consequence, taints_consequence
 from idcsched.scheduling.live import live
 
@@ -89,6 +90,7 @@ class _Sheet:
     form: _TaintForm
     status: HTTPStatus = HTTPStatus.OK
     consequence: Consequence | None = None
+    standing: str = ""
     meanwhile: str = ""
     seen: int | None = None
 
@@ -219,6 +221,7 @@ def _sheet(request: HttpRequest, chosen: Chosen, one: Idc | None = None) -> Http
         "seen": _latest_change() if sheet.seen is None else sheet.seen,
         "meanwhile": sheet.meanwhile,
         "consequence": sheet.consequence,
+        "standing": sheet.standing,
         "where": _where(chosen.rows),
     }
     return shown(request, "taint.html", context, status=sheet.status)
@@ -237,7 +240,12 @@ def _posted(request: HttpRequest, chosen: Chosen) -> _Sheet | HttpResponse:
         return _Sheet(form=form, status=HTTPStatus.FORBIDDEN if chosen.elsewhere else HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         if "ask" in request.POST:  # what happened since the form was first shown is still to be told
-            return _Sheet(form=form, consequence=_asked(request, chosen.rows, form), seen=_seen(request))
+            return _Sheet(
+                form=form,
+                consequence=_asked(request, chosen.rows, form),
+                standing=_standing(request, chosen.rows, form.cleaned_data["effect"]),
+                seen=_seen(request),
+            )
         return _done(request, chosen.rows, form)
     except _Meanwhile as refusal:
         return _Sheet(form=form, status=HTTPStatus.CONFLICT, meanwhile=str(refusal))
@@ -279,6 +287,35 @@ def _asked(request: HttpRequest, rows: Sequence[Idc], form: _TaintForm) -> Conse
         for row in rows
     ]
     return taints_consequence(taints, principal_of_page(request))
+
+
+def _standing(request: HttpRequest, rows: Sequence[Idc], effect: str) -> str:
+    """Return what becomes of the orders that stand on the IDCs now: no taint moves them, but one asks them to leave."""
+    found = standing_in([row.pk for row in rows], principal_of_page(request))
+    if not found.orders:
+        return _("No order stands on %(idc)s now.") % {"idc": _where(rows)}
+    machines = ngettext("%(count)s machine", "%(count)s machines", found.machines)
+    sentence = (
+        ngettext(
+            "%(orders)s order with %(machines)s and %(mbps)s Mbps stands on %(idc)s now: it is listed as due to leave "
+            "as soon as the taint is in force, and stays until somebody moves it.",
+            "%(orders)s orders with %(machines)s and %(mbps)s Mbps stand on %(idc)s now: they are listed as due to "
+            "leave as soon as the taint is in force, and stay until somebody moves them.",
+            found.orders,
+        )
+        if effect == Effect.NO_EXECUTE
+        else ngettext(
+            "%(orders)s order with %(machines)s and %(mbps)s Mbps stands on %(idc)s now, and stays there untouched.",
+            "%(orders)s orders with %(machines)s and %(mbps)s Mbps stand on %(idc)s now, and stay there untouched.",
+            found.orders,
+        )
+    )
+    return sentence % {
+        "orders": f"{found.orders:,}",
+        "machines": machines % {"count": f"{found.machines:,}"},
+        "mbps": f"{round(found.bandwidth_mbps):,}",
+        "idc": _where(rows),
+    }
 
 
 def _done(request: HttpRequest, rows: Sequence[Idc], form: _TaintForm) -> HttpResponse:

@@ -1,6 +1,6 @@
 """Placements and callbacks that a caller may see, and the orders whose traffic lines carry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -12,16 +12,27 @@ from idcsched.accounts.roles import Principal
 from idcsched.framework.normalize import DECIMALS
 from idcsched.ledger.models import Claim
 
+from .lifecycle import HOLDING
 from .models import Delivery, Placement
 
 __all__ = [
     "OrderOnLine",
     "PlacementTotals",
+    "Standing",
     "deliveries_visible",
     "orders_on_lines",
     "placements_totals",
     "placements_visible",
+    "standing_in",
 ]
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands somewhere now."""
+
+    orders: int
+    machines: int
+    bandwidth_mbps: float
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +63,13 @@ def placements_visible(principal: Principal) -> QuerySet[Placement]:
     """Return the placements that the caller may see: callers who are bound to a tenant see those of their tenant."""
     placements = Placement.objects.all()
     return placements if principal.all_tenants else placements.filter(tenant__code=principal.tenant)
+
+
+def standing_in(idcs: Iterable[int], principal: Principal) -> Standing:
+    """Return what holds capacity in some IDCs, by their primary keys, as far as the caller may see it."""
+    there = placements_visible(principal).filter(idc__in=list(idcs), state__in=sorted(HOLDING)).order_by()
+    sums = there.aggregate(orders=Count("pk"), machines=Sum("machine_count"), mbps=Sum("bandwidth_mbps"))
+    return Standing(orders=sums["orders"], machines=sums["machines"] or 0, bandwidth_mbps=sums["mbps"] or 0.0)
 
 
 def deliveries_visible(principal: Principal) -> QuerySet[Delivery]:

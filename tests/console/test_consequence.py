@@ -15,6 +15,7 @@ from idcsched.inventory.models import Taint
 from idcsched.inventory.services import region_create, region_scope_create
 from idcsched.placement.committing import placement_commit
 from idcsched.placement.lifecycle import Action
+from idcsched.placement.models import Placement
 from idcsched.planning.taint_consequence import Consequence, MovedTo, taint_consequence
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision, IdcOutcome
@@ -203,6 +204,30 @@ def test_bills_that_are_not_known_are_said(client: Client, orders: None) -> None
     page = asked(client, FORM)[1]
     assert "That would cost 1,000 CNY a month more: 3,000 instead of 2,000." in page
     assert "The bills are known of 1 of the 2 that move." in page
+
+
+@pytest.mark.parametrize(
+    ("effect", "becomes"),
+    [
+        ("NoSchedule", "stands on a now, and stays there untouched."),
+        ("PreferNoSchedule", "stands on a now, and stays there untouched."),
+        ("NoExecute", "stands on a now: it is listed as due to leave as soon as the taint is in force, and stays"),
+    ],
+)
+def test_what_becomes_of_what_stands_there_now(
+    client: Client,
+    order: Callable[..., Placement],  # noqa: F811 - the fixture
+    effect: str,
+    becomes: str,
+) -> None:
+    assert order(machines=[{"count": 2, "bandwidth_mbps": 150}]).idc.code == "a"  # type: ignore[union-attr]
+    recorder.flush()
+    assert f"1 order with 2 machines and 300 Mbps {becomes}" in asked(client, {**FORM, "effect": effect})[1]
+
+
+def test_where_nothing_stands_now_that_is_said(client: Client, careful: Recommend) -> None:
+    careful()
+    assert "No order stands on a now." in asked(client, FORM)[1]
 
 
 def test_a_single_order(client: Client, careful: Recommend) -> None:
