@@ -11,7 +11,7 @@ from django.utils.text import capfirst
 
 from idcsched.framework.messages import Message, _
 from idcsched.language.wording import say
-from idcsched.scheduling.money_lens import Cost, MoneyLens, NoMoney, differences
+from idcsched.scheduling.money_lens import BILL, Cost, MoneyLens, NoMoney, differences
 
 from .scorers import USED_UP, Scorers
 
@@ -35,6 +35,7 @@ NOT_KNOWN: Final[Mapping[str, Message]] = {
 }
 CLIPPED = _("counts as the dearest price, although it is dearer")
 BILLED = _("billed: {amount:,.0f}")
+COUNTS_AS = _("Counts as, per month")
 WAS, DID_NOT_FIT = _("was no. {rank}"), _("did not fit")
 
 Document = Mapping[str, Any]
@@ -104,11 +105,15 @@ class Bars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duel:
-    """One scorer of two candidates: its values, and how much better or worse the second is."""
+    """One scorer of two candidates: its values, and how much better or worse the second is.
+
+    `billed`: what is billed of both, for the scorer of the bill, whose values are what the order counts as.
+    """
 
     css: str
     words: str
     values: str
+    billed: str
     x: str
     width: str
     amount: str
@@ -212,11 +217,13 @@ def versus(one: Document, other: Document, lens: MoneyLens | NoMoney, scorers: S
         width = 48 * abs(difference.amount) / largest
         better = difference.amount > 0
         values = (scorers.value(difference.scorer, raw, mbps) for raw in (difference.raw, difference.other_raw))
+        of_bill = scorers.plugin(difference.scorer) == BILL
         duels.append(
             Duel(
                 css=scorers.css(difference.scorer),
-                words=capfirst(scorers.words(difference.scorer)),
+                words=say(COUNTS_AS, None) if of_bill else capfirst(scorers.words(difference.scorer)),
                 values=" → ".join(values),
+                billed=" → ".join(map(_billed, (one, other))) if of_bill else "",
                 x=_percent(50 if better else 50 - width),
                 width=_percent(max(width, 0.6)),
                 amount=signed_amount(difference.amount),
@@ -225,6 +232,12 @@ def versus(one: Document, other: Document, lens: MoneyLens | NoMoney, scorers: S
         )
     total = (other["score"] - one["score"]) * per_point
     return Versus(duels=tuple(duels), total=signed_amount(total), better=total > 0, in_money=in_money)
+
+
+def _billed(candidate: Document) -> str:
+    """Return what the order adds to the bill of a month; a dash where that is not known."""
+    amount = (candidate.get("bill") or {}).get("per_month")
+    return "–" if amount is None else f"{amount:,.0f}"
 
 
 def _mbps(candidate: Document) -> float:

@@ -91,6 +91,16 @@ def test_it_speaks_of_money(client: Client, priced: str) -> None:
     assert 'value="points" checked' in shown(client, f"{priced}?lens=points", role="operator")
 
 
+def test_what_is_billed_stands_apart_from_what_it_counts_as(client: Client, priced: str) -> None:
+    page = shown(client, f"{priced}?not=c")
+    duel = page.partition('class="versus"')[2].partition("</section>")[0]
+    assert "</svg>Counts as, per month</span>" in duel
+    billed = re.search(r'Billed, per month</span><span class="fromto">([\d,]+) → ([\d,]+)</span>', duel)
+    assert billed is not None
+    winner, other = ("".join(amount.split(",")) for amount in billed.groups())
+    assert int(other) == 2 * int(winner) > 0, "the price in c is twice that in b"
+
+
 def test_unless_asked_it_says_why_not_the_next_best(client: Client, priced: str) -> None:
     page = shown(client, priced)
     next_best = re.search(r"ahead of <b>(.)</b>, the next best", page)
