@@ -24,10 +24,13 @@ from metrics_ingest.models import Source
 from .effects import effect_words
 from .pages import NEAR, page, principal_of_page, shown
 
-__all__ = ["search"]
+__all__ = ["search", "suggestions"]
 
 MOST: Final = 10
 """The most hits of one kind."""
+MOST_SUGGESTED: Final = 8
+"""The most hits that are suggested while the words are typed, and of them the most of one kind."""
+SUGGESTED_OF_A_KIND: Final = 5
 LONGEST: Final = 200
 
 
@@ -45,7 +48,7 @@ class Hit:
 @require_GET
 def search(request: HttpRequest) -> HttpResponse:
     """Show what the words may mean; where they name one thing, lead there at once."""
-    words = " ".join(request.GET.get("q", "").split())[:LONGEST]
+    words = _words(request)
     groups = _groups(words, principal_of_page(request)) if words else []
     exact = [hit for _title, hits in groups for hit in hits if hit.exact]
     if len(exact) == 1:
@@ -54,6 +57,21 @@ def search(request: HttpRequest) -> HttpResponse:
     near = "" if found or not words else _near(words)
     context = {"section": "search", "query": words, "groups": found, "near": near, "most": MOST}
     return shown(request, "search.html", context)
+
+
+@page()
+@require_GET
+def suggestions(request: HttpRequest) -> HttpResponse:
+    """Show the part of a page that suggests what the words may mean, those that are called exactly so first."""
+    words = _words(request)
+    groups = _groups(words, principal_of_page(request)) if words else []
+    hits = [hit for _title, found in groups for hit in found[:SUGGESTED_OF_A_KIND]]
+    hits.sort(key=lambda hit: not hit.exact)
+    return shown(request, "suggestions.html", {"hits": hits[:MOST_SUGGESTED]})
+
+
+def _words(request: HttpRequest) -> str:
+    return " ".join(request.GET.get("q", "").split())[:LONGEST]
 
 
 def _groups(words: str, principal: Principal) -> list[tuple[str, list[Hit]]]:

@@ -16,6 +16,7 @@ from .placements import placement, placements
 from .profiles import profile, profiles
 from .search import search
 from .source_names import source_names
+from .search import search, suggestions
 from .sources import source, sources
 from .taint import taint_idc, taint_idcs, taint_undo
 from .theme import theme_choose
@@ -47,6 +48,7 @@ urlpatterns: list[URLPattern] = [
     path("profiles/", profiles, name="profiles"),
     path("profiles/<str:code>/", profile, name="profile"),
     path("search/", search, name="search"),
+    path("search/suggestions/", suggestions, name="suggestions"),
     path("sources/", sources, name="sources"),
     path("sources/<str:code>/", source, name="source"),
     path("sources/<str:code>/names/", source_names, name="source_names"),

@@ -17,7 +17,7 @@ ROUTES = (
     "print(json.dumps({route.name: str(route.pattern) for route in urlpatterns}))"
 )
 ORDER = {"region": "440000", "request_id": "order-770", "machines": [{"count": 4, "bandwidth_mbps": 100}]}
-PARTS = {"theme", "bills", "changes", "wrong", "moves_file", "backtest_file", "taint_undo"}
+PARTS = {"theme", "bills", "changes", "wrong", "moves_file", "backtest_file", "taint_undo", "suggestions"}
 """What answers forms, shows parts of pages or is a file, and is no page."""
 CODES = {"idc": "gz-ct-cu-cm-01", "taint_idc": "gz-ct-cu-cm-01", "profile": "default", "source": "demo-lines"}
 QUERIES = {

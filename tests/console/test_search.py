@@ -105,3 +105,32 @@ def test_it_takes_a_bounded_number_of_queries(
     client = browser("viewer")
     with django_assert_max_num_queries(12):
         assert len(titles(client, "gz")["IDCs"]) == 10
+
+
+def suggested(client: Client, words: str) -> list[str]:
+    answer: Any = client.get(f"{SEARCH}suggestions/", {"q": words})
+    assert answer.status_code == 200
+    return [hit.name for hit in answer.context["hits"]]
+
+
+def test_a_few_of_each_kind_are_suggested_first_what_is_called_so(
+    browser: Browser, placement: Placement, django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    for number in range(30):
+        idc_create(code=f"gz-1{number}", region="A")
+    client = browser("viewer")
+    with django_assert_max_num_queries(12):
+        assert suggested(client, "gz") == ["gz-01", "gz-02", "gz-10", "gz-11", "gz-110", "prom.gz"]
+    assert suggested(client, "gz-12")[0] == "gz-12"
+    assert suggested(client, "order-880") == ["order-880", "order-880"], "the placement and the decision"
+    assert suggested(client, "/gz") == suggested(client, " ") == suggested(client, "nowhere") == []
+    assert suggested(browser("operator", tenant=tenant_create(code="other")), "order-880") == []
+
+
+def test_suggestions_are_at_most_eight_links(browser: Browser, placement: Placement) -> None:
+    for number in range(9):
+        idc_create(code=f"switch-{number}", region="A")
+        taint_create(idc=Idc.objects.get(code=f"switch-{number}"), key="switch")
+    page = browser("viewer").get(f"{SEARCH}suggestions/", {"q": "switch"}).content.decode()
+    assert page.count('role="option"') == 8
+    assert 'href="/console/idcs/switch-0/"' in page
