@@ -29,10 +29,12 @@ from idcsched.scheduling.services import profile_revise
 from idcsched.scheduling.verdict import Paragraph
 from idcsched.scheduling.why import why
 
+from .backtests import DAYS
 from .bars import BARS
 from .decision import lens_of, numbers_of
 from .order_words import NO_SUCH, WINS_BELOW, WINS_FROM, order_words
 from .pages import console_origin, page, principal_of_page, shown
+from .profiles import LAST
 from .ranked import Ranked, ranked
 from .rejections import Miss, nearest_first
 from .tried_order import TriedOrder
@@ -91,6 +93,9 @@ def order_try(request: HttpRequest) -> HttpResponse:
         "numbers": numbers_of(trial.ranked) if trial else None,
         "currency": settings.CURRENCY,
         "may_draft": principal.can("write_profiles"),
+        "draft": _draft_text(order) if trial and order.changed_weights and order.profile else None,
+        "last": LAST,
+        "days": DAYS,
         "curl": None if trial is None else _curl(request, order.document),
     }
     return shown(request, "try.html", context)
@@ -239,12 +244,21 @@ def _draft(code: str, weights: Mapping[str, float], message: str) -> tuple[Profi
     profile = Profile.objects.select_related("active").filter(code=code).first()
     if profile is None or profile.active is None:
         raise Conflict("not_found", NO_SUCH, kind="profile")
-    entries = [
-        {**entry, "weight": weights[entry["name"]]} if entry["name"] in weights else entry
-        for entry in profile.active.body["plugins"]
-    ]
-    body = {**profile.active.body, "plugins": entries}
+    body = _weighed_otherwise(profile.active.body, weights)
     return profile, profile_revise(profile=profile, body=body, message=message.strip()[:500], activate=False)
+
+
+def _draft_text(order: TriedOrder) -> str | None:
+    """Return the profile with the changed weights as JSON, as its page takes a draft; None: the profile is gone."""
+    active = ProfileRevision.objects.filter(active_of__code=order.profile.code if order.profile else "").first()
+    return json.dumps(_weighed_otherwise(active.body, order.changed_weights), ensure_ascii=False) if active else None
+
+
+def _weighed_otherwise(body: Mapping[str, Any], weights: Mapping[str, float]) -> dict[str, Any]:
+    entries = [
+        {**entry, "weight": weights[entry["name"]]} if entry["name"] in weights else entry for entry in body["plugins"]
+    ]
+    return {**body, "plugins": entries}
 
 
 def _profile_page(profile: Profile) -> str:

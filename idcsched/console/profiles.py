@@ -29,7 +29,7 @@ from .backtests import DAYS
 from .pages import MAX_MESSAGE, console_origin, named, page, principal_of_page, shown, whole_number
 from .profile_form import added, form_of, posted_body, weights_of
 
-__all__ = ["profile", "profiles"]
+__all__ = ["LAST", "profile", "profiles"]
 
 WRITES: Final = "write_profiles"
 LAST: Final = 500

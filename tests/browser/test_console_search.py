@@ -10,7 +10,10 @@ def test_it_works(visitor: Visitor) -> None:
     page = visitor.page
     visitor.log_in("viewer")
     visitor.goto("/console/decisions/")
-    search, options = page.get_by_role("combobox", name="Search for an IDC"), page.locator("#suggestions").get_by_role("option")
+    search, options = (
+        page.get_by_role("combobox", name="Search for an IDC"),
+        page.locator("#suggestions").get_by_role("option"),
+    )
     page.keyboard.press("/")
     page.keyboard.type("foshan")
     expect(options.first).to_contain_text("foshan-")

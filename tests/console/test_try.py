@@ -342,6 +342,24 @@ def test_changed_weights_become_a_draft_that_is_not_in_force(client: Client) -> 
     assert "It is not in force." in page
 
 
+def test_changed_weights_lead_to_the_preview_and_the_backtest_of_that_draft(client: Client) -> None:
+    """Without a revision: the draft is what the form holds."""
+    user = user_create(username="operator", role="operator")
+    client.force_login(user)
+    live.catch_up()
+    page = html.unescape(client.get(TRY, {**ORDER, "weight.network_flow": "2.5"}).content.decode())
+    form = page.partition('<form method="post" action="/console/profiles/roomy/"')[2].partition("</form>")[0]
+    draft = re.findall(r'name="document" value="(.*?)">', form)[0]
+    assert json.loads(draft)["plugins"][1]["weight"] == 2.5
+    assert 'value="preview"' in form
+    assert 'value="backtest"' in form
+    assert "The answer is worked out on the data of now." in page
+    answer = client.post("/console/profiles/roomy/", {"edit": "json", "document": draft, "action": "preview"})
+    assert "What the draft would have changed" in answer.content.decode()
+    assert Profile.objects.get(code="roomy").revisions.count() == 1
+    assert 'name="document"' not in client.get(TRY, ORDER).content.decode()
+
+
 def test_an_operator_of_one_region_saves_no_drafts(client: Client) -> None:
     query = {**ORDER, "weight.network_flow": "2.5"}
     assert save(client, query, regions=["A"]).status_code == 403
