@@ -17,7 +17,7 @@ from idcsched.language.wording import explained
 from idcsched.scheduling.decision_page import decision_shown
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
-from idcsched.scheduling.replay import Replayed, replay
+from idcsched.scheduling.replay import Replayed, replay_ranked
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.why import why
 
@@ -83,15 +83,13 @@ def decision_again(request: HttpRequest, id: UUID) -> HttpResponse:
     )
     weights = row.request.get("weights")
     then = ranked(found.answer, found.candidates, snapshot, profile=profile, weights=weights)
-    replayed, refusals = _replayed(row, form)
+    replayed, candidates, refusals = _replayed(row, form)
     again = None
     if replayed is not None:
         answer = msgspec.to_builtins(replayed.again)
         ranks = {each["idc"]: each["rank"] for each in found.candidates}
         other = profile if replayed.profile == row.profile else state.profiles.get(replayed.profile)
-        result = ranked(
-            answer, answer["candidates"] or [], state.snapshot, profile=other, weights=weights, before=ranks
-        )
+        result = ranked(answer, candidates, state.snapshot, profile=other, weights=weights, before=ranks)
         again = _side(f"{replayed.profile} #{replayed.revision}", answer, result)
     context = {
         "section": "decisions",
@@ -108,23 +106,24 @@ def decision_again(request: HttpRequest, id: UUID) -> HttpResponse:
     return shown(request, "decision_again.html", context)
 
 
-def _replayed(row: Decision, form: ReplayForm) -> tuple[Replayed | None, list[str]]:
-    """Return what is decided again, or why that is refused."""
+def _replayed(row: Decision, form: ReplayForm) -> tuple[Replayed | None, list[Any], list[str]]:
+    """Return what is decided again with all candidates that a page shows, as documents, or why that is refused."""
     if not form.is_valid():
-        return None, []
+        return None, [], []
     changed = form.changed_weights()
     try:
-        replayed = replay(
+        replayed, candidates = replay_ranked(
             decision=row,
+            most=MOST_SHOWN,
             weights={**(row.request.get("weights") or {}), **changed} if changed else None,
             profile=form.cleaned_data["profile"] or None,
             data=form.cleaned_data["data"] or "now",
         )
     except Invalid as error:
-        return None, [explained(item) for item in error.errors]
+        return None, [], [explained(item) for item in error.errors]
     except IdcschedError as error:
-        return None, [explained(error)]
-    return replayed, []
+        return None, [], [explained(error)]
+    return replayed, msgspec.to_builtins(candidates), []
 
 
 def _side(title: str, answer: Document, result: Ranked) -> dict[str, Any]:

@@ -14,9 +14,8 @@ from .order_trial import order_try
 from .overview import overview, overview_bills, overview_changes, wrong_count
 from .placements import placement, placements
 from .profiles import profile, profiles
-from .search import search
-from .source_names import source_names
 from .search import search, suggestions
+from .source_names import source_names
 from .sources import source, sources
 from .taint import taint_idc, taint_idcs, taint_undo
 from .theme import theme_choose

@@ -27,7 +27,7 @@ from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.recording import Inputs, unpack
 from idcsched.framework.request import Hypothetical
 from idcsched.framework.rules import VERSION, changes_since
-from idcsched.framework.spreading import first_share, solution_answer, solve
+from idcsched.framework.spreading import Solution, first_share, solution_answer, solve
 from idcsched.language.wording import say
 from idcsched.outbound.asking import ask
 
@@ -45,6 +45,7 @@ __all__ = [
     "policy_of",
     "recorded_inputs",
     "replay",
+    "replay_ranked",
 ]
 
 Data = Literal["then", "now"]
@@ -87,16 +88,29 @@ def replay(
 
     `inputs_not_kept` is raised, too, where another profile would ask an outside service a new question.
     """
+    return replay_ranked(decision=decision, most=0, weights=weights, profile=profile, data=data)[0]
+
+
+def replay_ranked(
+    *,
+    decision: Decision,
+    most: int,
+    weights: Mapping[str, float] | None = None,
+    profile: str | None = None,
+    data: Data = "then",
+) -> tuple[Replayed, Sequence[Candidate]]:
+    """Answer a recorded question again as `replay` does; return with that the first `most` candidates in full."""
     inputs = recorded_inputs(decision)
     if weights is not None:
         inputs = replace(inputs, request=msgspec.structs.replace(inputs.request, weights=dict(weights)))
     policy = policy_of(decision.profile, decision.profile_revision) if profile is None else _active_policy(profile)
     notebook = Notebook()
-    again = answer_again(inputs, policy, data, notebook, same_policy=profile is None)
+    solution = _solved_again(inputs, policy, data, same_policy=profile is None)
+    again = _answer(solution, inputs, notebook)
     if data == "then" and decision.reason_code == OVER_QUOTA:
         again = refused_by_quota(again, _quotas_reason(decision, notebook), notebook.say)
     fields = msgspec.json.decode(msgspec.json.encode(again))  # as the record holds them
-    return Replayed(
+    replayed = Replayed(
         decision_id=str(decision.id),
         then=read(decision.answer, decision.sentences),
         again=read_struct(again, notebook),
@@ -106,6 +120,8 @@ def replay(
         identical=_same({name: decision.answer[name] for name in fields if name in decision.answer}, fields),
         rules=_rules(inputs.rules),
     )
+    _count, candidates = page_of_list(solution.decision, "candidates", start=0, stop=most, say=say)
+    return replayed, [each for each in candidates if isinstance(each, Candidate)]
 
 
 def _same(then: Any, again: Any) -> bool:
@@ -194,6 +210,19 @@ def answer_again(
 
     `what_if` is supposed on top of the data.
     """
+    solution = _solved_again(inputs, policy, data, same_policy=same_policy, what_if=what_if)
+    return solution_answer(solution, explain="none") if notebook is None else _answer(solution, inputs, notebook)
+
+
+def _answer(solution: Solution, inputs: Inputs, notebook: Notebook) -> Answer:
+    """Return the answer as the recorded request wants it explained."""
+    request = inputs.request
+    return solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
+
+
+def _solved_again(
+    inputs: Inputs, policy: Policy, data: Data, *, same_policy: bool, what_if: Hypothetical | None = None
+) -> Solution:
     request, labels = inputs.request, inputs.labels
     now, snapshot = (inputs.now, inputs.snapshot()) if data == "then" else (time.time(), live.current().snapshot)
     if what_if is not None:
@@ -203,10 +232,7 @@ def answer_again(
     else:
         questions = queries(first_share(request), snapshot, policy, now=now, labels=labels)
         replies = ask(questions) if data == "now" else _recorded_replies(inputs, questions)
-    solution = solve(request, snapshot, policy, now=now, reference=inputs.reference, labels=labels, replies=replies)
-    if notebook is None:
-        return solution_answer(solution, explain="none")
-    return solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
+    return solve(request, snapshot, policy, now=now, reference=inputs.reference, labels=labels, replies=replies)
 
 
 def _recorded_replies(inputs: Inputs, questions: Iterable[Query]) -> dict[str, Reply]:

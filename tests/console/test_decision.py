@@ -9,21 +9,24 @@ from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, user_create
 from idcsched.inventory.models import Idc
-from idcsched.inventory.services import idc_update
+from idcsched.inventory.services import idc_create, idc_update
 from idcsched.placement.models import Placement
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.services import profile_create
+from metrics_ingest.services import Sample, samples_store
 from tests.console.pricing import lines_priced
 from tests.placement.conftest import fleet, order, recommend  # noqa: F401 - fixtures, used by name
 
 Recommend = Callable[..., Scheduled]
+LINES = [{"isp": "ct", "purchased_mbps": 1000, "max_level": 1.0}]
 BILLED: dict[str, Any] = {
     "plugins": [
         {"name": "network_flow", "plugin": "network_flow", "weight": 5},
@@ -177,6 +180,22 @@ def test_it_is_decided_again_on_the_data_of_now(client: Client, answered: str) -
     assert "It would go to b instead." in page
     assert "was no. 2" in page
     assert "It would go to b instead." in shown(client, answered, role="operator"), "the decision's page says so, too"
+
+
+def test_both_sides_rank_all_that_fit(client: Client, recommend: Recommend) -> None:  # noqa: F811 - the fixture
+    """Ten at first, and all of them on demand, also where the answer itself names five."""
+    for number in range(12):
+        idc_create(code=f"more-{number:02}", region="A", stock_cpu=100, lines=LINES)
+        sample = Sample(idc=f"more-{number:02}", line="ct", metric="bandwidth_mbps", value=100.0, at=timezone.now())
+        samples_store(samples=[sample], now=timezone.now())
+    live.catch_up()
+    scheduled = recommend(request_id="order-890")
+    recorder.flush()
+    page = shown(client, f"/console/decisions/{scheduled.decision_id}/replay/?data=then")
+    then, _, again = page.partition("Again: roomy #1")
+    for side in (then, again):
+        assert side.partition('class="lens-points')[2].count('class="rank') == 15
+        assert '<summary class="body">all 15</summary>' in side
 
 
 def test_both_sides_have_their_own_lens_and_the_form_stands_once(client: Client, priced: str) -> None:
