@@ -1,9 +1,11 @@
 """The fleet on the overview, computed from the live snapshot: water levels, head-room, what is above its bounds."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from math import isnan
 from typing import Final
 
@@ -58,13 +60,15 @@ class Column:
 class IdcTile:
     """An IDC on the map: a column of water for each line, and what else is to be known of it at a glance.
 
-    `percent` is the level of `line`, the one that is nearest to its limit, and `room` what new orders find on all its
-    lines; None: the bandwidth of none of its `lines` was ever measured. `taint` is `hard` or `soft` where one is in
-    force, `planned` that one is to come; `off` that new orders can't go there.
+    `short` is as much of the code as no other IDC's begins with. `percent` is the level of `line`, the one that is
+    nearest to its limit, and `room` what new orders find on all its lines; None: the bandwidth of none of its
+    `lines` was ever measured. `taint` is `hard` or `soft` where one is in force, `planned` that one is to come;
+    `off` that new orders can't go there.
     """
 
     code: str
     name: str
+    short: str
     line: str
     lines: int
     percent: int | None
@@ -77,11 +81,6 @@ class IdcTile:
     off: bool
     stale: bool
     columns: Sequence[Column]
-
-    @property
-    def short(self) -> str:
-        """The first word of the code, which is the city in most fleets' names."""
-        return self.code.partition("-")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,6 +357,7 @@ class Fleet:
         return IdcTile(
             code=snapshot.idcs.codes[row],
             name=snapshot.idcs.names[row],
+            short=self._short_names[snapshot.idcs.codes[row]],
             lines=len(own),
             line="" if share is None else lines.codes[fullest],
             percent=None if share is None else round(share * 100),
@@ -371,6 +371,14 @@ class Fleet:
             stale=bool(self.stale[row]) and share is not None,
             columns=[self._column(line, place, len(own)) for place, line in enumerate(own)],
         )
+
+    @cached_property
+    def _short_names(self) -> dict[str, str]:
+        """As many words of each code as no other one begins with; the first is the city in most fleets' names."""
+        codes = self._snapshot.idcs.codes
+        beginnings = {code: list(accumulate(code.split("-"), "{}-{}".format)) for code in codes}
+        count = Counter(beginning for several in beginnings.values() for beginning in several)
+        return {code: next((one for one in beginnings[code] if count[one] == 1), code) for code in codes}
 
     def _column(self, line: int, place: int, count: int) -> Column:
         lines = self._snapshot.lines

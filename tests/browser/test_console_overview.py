@@ -1,5 +1,7 @@
 """An operator on duty: sees a taint arrive on the overview, lifts it on the IDC's page, and sets another there."""
 
+import re
+
 from playwright.sync_api import Browser, Dialog, Page, Request, expect
 
 from tests.browser.console_pages import grave_violations
@@ -54,6 +56,7 @@ def _lift_and_taint(page: Page) -> None:
     expect(page.locator("#live").get_by_text("the switch is replaced")).to_be_visible()
     page.get_by_role("link", name="7 days").click()
     expect(page.locator(".plot canvas")).to_be_visible()
+    expect(page.locator(".plot .u-legend")).to_contain_text(re.compile(r"purchased\s*:?\s*\d+,\d{3} Mbps"))
     assert grave_violations(page) == []
     page.once("dialog", agree)
     page.get_by_role("button", name="Lift").click()

@@ -382,6 +382,17 @@ def test_head_room_leaves_out_what_takes_no_orders(client: Client, idcs: dict[st
     assert "0.0 <small>Gbps of" in text_of(client, "/console/")
 
 
+def test_tiles_of_one_city_have_names_of_their_own(client: Client, idcs: dict[str, Idc]) -> None:
+    for code in ("sz-bgp-01", "sz-ct-01", "sz-ct-cu-01", "wuhan-ct-01", "wuhan"):
+        idc_create(code=code, region="sz", lines=[{"isp": "cu", "purchased_mbps": 1000}])
+    page = shown(client)
+    names = {code: re.findall(r'class="n" aria-hidden="true">([^<]*)<', tile(page, code)) for code in ("gz-1", "wuhan")}
+    assert names == {"gz-1": ["gz"], "wuhan": ["wuhan"]}
+    for code, name in {"sz-bgp-01": "sz-bgp", "sz-ct-01": "sz-ct-01", "sz-ct-cu-01": "sz-ct-cu"}.items():
+        assert f'class="n" aria-hidden="true">{name}<' in tile(page, code)
+    assert 'class="n" aria-hidden="true">wuhan-ct<' in tile(page, "wuhan-ct-01")
+
+
 def test_an_idc_without_lines_is_no_tank(client: Client, idcs: dict[str, Idc]) -> None:
     idc_create(code="empty-1", region="gz")
     page = shown(client)

@@ -9,7 +9,7 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     const data = JSON.parse(source.textContent);
     const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-    const shown = (value) => (value == null ? "–" : `${Math.round(value)} Mbps`);
+    const shown = (value) => (value == null ? "–" : `${Math.round(value).toLocaleString("en")} Mbps`);
     const times = data.values.map((_, index) => data.start + index * data.step);
     const above = data.values.map((value) => (value != null && data.percentile != null && value > data.percentile ? value : null));
     const level = (mbps) => times.map(() => mbps);
