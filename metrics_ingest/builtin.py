@@ -9,9 +9,12 @@ from typing import Any, Final
 from django.apps import apps as installed
 from django.apps.registry import Apps
 
+from idcsched.framework.messages import _
+from idcsched.language.wording import say
+
 from .models import Direction, Scope
 
-__all__ = ["BANDWIDTH", "ROLLUPS_MOVED", "builtin_metrics_ensure"]
+__all__ = ["BANDWIDTH", "ROLLUPS_MOVED", "builtin_metrics_ensure", "metric_title"]
 
 BANDWIDTH: Final = "bandwidth_mbps"
 ROLLUPS_MOVED: Final = f"{BANDWIDTH}/rollups"
@@ -23,19 +26,19 @@ LOAD: Final = {"unit": "", "scope": Scope.IDC, "max_age_seconds": QUARTER_HOUR, 
 
 BUILTIN: Final[dict[str, dict[str, Any]]] = {
     BANDWIDTH: {
-        "name": "Bandwidth, the larger of in and out",
+        "name": _("Bandwidth, the larger of in and out"),
         "unit": "Mbps",
         "scope": Scope.LINE,
         "max_age_seconds": QUARTER_HOUR,
         "low": 0.0,
         "high": 1e9,
     },
-    "cpu_load": {"name": "CPU load", **LOAD},
-    "memory_load": {"name": "Memory load", **LOAD},
-    "disk_load": {"name": "Disk load", **LOAD},
-    "cost_index": {"name": "Cost index", "unit": "", "scope": Scope.IDC, "low": 0.0, "high": None},
+    "cpu_load": {"name": _("CPU load"), **LOAD},
+    "memory_load": {"name": _("Memory load"), **LOAD},
+    "disk_load": {"name": _("Disk load"), **LOAD},
+    "cost_index": {"name": _("Cost index"), "unit": "", "scope": Scope.IDC, "low": 0.0, "high": None},
     "rtt_ms": {
-        "name": "Round-trip time",
+        "name": _("Round-trip time"),
         "unit": "ms",
         "scope": Scope.IDC,
         "max_age_seconds": HOUR,
@@ -60,3 +63,12 @@ def builtin_metrics_ensure(*, using: str, apps: Apps = installed, **kwargs: Any)
         for code, fields in BUILTIN.items()
         if code not in existing
     )
+
+
+def metric_title(code: str, name: str) -> str:
+    """Return a metric's name for the reader: that of a built-in one in the reader's language, unless it was changed.
+
+    A metric without a name goes by its code.
+    """
+    shipped = BUILTIN.get(code, {}).get("name")
+    return say(shipped, None) if shipped and name == shipped else name or code

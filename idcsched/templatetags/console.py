@@ -7,12 +7,14 @@ from django.utils.safestring import SafeString
 
 from idcsched.console.effects import effect_words
 from idcsched.console.order_words import name_shown
+from metrics_ingest.builtin import metric_title
 
 __all__ = ["gbps", "icon", "millions"]
 
 register = template.Library()
 register.filter("half", name_shown)
 register.filter("effect_words", effect_words)
+register.filter("metric_title", metric_title)
 
 
 @register.filter

@@ -63,7 +63,7 @@ def test_it_works(browser: Browser, make_source: MakeSource) -> None:  # noqa: F
     page = text(client.get(PAGE))
     assert "<strong>moon</strong>" in page
     assert "succeeded" in page
-    assert "cpu_load" in page
+    assert '<strong>cpu_load</strong> <span class="quiet">CPU load</span>' in page
     assert "answering" in text(client.get(LIST))
 
 

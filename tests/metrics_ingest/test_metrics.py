@@ -11,7 +11,8 @@ from django.utils import timezone
 from idcsched.audit.models import Change
 from idcsched.feed.models import FeedEntry
 from idcsched.framework.errors import Conflict, Invalid
-from metrics_ingest.builtin import builtin_metrics_ensure
+from idcsched.language import wording
+from metrics_ingest.builtin import builtin_metrics_ensure, metric_title
 from metrics_ingest.models import BandwidthRollup, Latest, Metric, SampleDay
 from metrics_ingest.selectors import metric_named
 from metrics_ingest.services import metric_create, metric_delete, metric_update
@@ -153,3 +154,19 @@ def test_a_metric_is_found_by_its_code(cpu):
     with pytest.raises(Invalid) as caught:
         metric_named("mood", "/metric")
     assert (caught.value.code, caught.value.errors[0].pointer) == ("unknown_metric", "/metric")
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "title"),
+    [
+        pytest.param("cpu_load", "CPU load", "CPU LOAD", id="as it came"),
+        pytest.param("cpu_load", "Processors", "Processors", id="renamed"),
+        pytest.param("cpu_load", "", "cpu_load", id="its name taken away"),
+        pytest.param("quality", "CPU load", "CPU load", id="another one of that name"),
+    ],
+)
+def test_the_name_of_a_built_in_one_is_translated(
+    code: str, name: str, title: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wording, "gettext", str.upper)
+    assert metric_title(code, name) == title
