@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -87,6 +88,7 @@ def _page(request: HttpRequest, principal: Principal, row: Idc, status: HTTPStat
         "stock": _stock(state),
         "values": [value for value in state.values if not (value.line and value.metric == "bandwidth_mbps")],
         "timeline": _timeline(row, state, now),
+        "window_days": settings.BANDWIDTH_WINDOW.days,
         "labels": dict(TaintState.choices),
         "may_taint": _may_taint(principal, row),
         **_orders(principal, row),

@@ -33,6 +33,7 @@ class Chart:
 
     line: str
     span: str
+    span_words: str
     data: Mapping[str, Any]
     percentile: float | None
     coverage: float
@@ -68,11 +69,17 @@ def chart(
             {"name": _("purchased"), "mbps": line.purchased_mbps},
             *([] if line.commit_mbps is None else [{"name": _("commit"), "mbps": line.commit_mbps}]),
         ],
-        "names": {"time": _("time"), "values": _("Mbps"), "above": _("above it"), "percentile": _("95th percentile")},
+        "names": {
+            "time": _("time"),
+            "values": _("measured"),
+            "above": _("above it"),
+            "percentile": _("95th percentile, %(span)s") % {"span": SPANS[span]},
+        },
     }
     return Chart(
         line=line.code,
         span=span,
+        span_words=str(SPANS[span]),
         data=data,
         percentile=percentile,
         coverage=0.0 if report is None else report.p95[span].coverage,

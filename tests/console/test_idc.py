@@ -107,6 +107,9 @@ def test_the_bill_so_far_is_shown(client: Client, idc: Idc) -> None:
     page = text_of(logged_in(client))
     assert "950 Mbps billed" in page
     assert "450 Mbps over" in page
+    assert "used 950 (95 %): the larger of 950 now and 950, the 95th percentile of the last 7 days" in page
+    assert "95th percentile of these 24 hours: 950 Mbps." in page
+    assert chart_of(page)["names"]["percentile"] == "95th percentile, 24 hours"
     assert "19,000 CNY" in page
     assert "CNY" in page
     assert chart_of(page)["percentile"] == 950.0
