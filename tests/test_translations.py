@@ -43,7 +43,16 @@ NOT_SHOWN = (
 """Beginnings of texts of django-unfold on pages that there are not here."""
 PERCENT_FIELD = re.compile(r"%\(\w+\)[a-z]|%%")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
-SAME_IN_CHINESE = {"API", "REST API", "{reason}", "{summary}", "{error}", "{parts}, {part}", "{head}; {part}"} | {
+SAME_IN_CHINESE = {
+    "API",
+    "REST API",
+    "{reason}",
+    "{words} ({code})",
+    "{summary}",
+    "{error}",
+    "{parts}, {part}",
+    "{head}; {part}",
+} | {
     "Mbps",
     "{note}.",
     "{text} {sentence}",
