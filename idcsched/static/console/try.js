@@ -296,7 +296,7 @@ document.addEventListener("htmx:afterSettle", ({ detail }) => {
 document.addEventListener("htmx:afterSwap", () => {
     unfolded.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
     showWeights();
-    const problems = JSON.parse(document.getElementById("problems").textContent);
+    const problems = JSON.parse(document.getElementById("problems")?.textContent ?? "{}");
     for (const place of document.querySelectorAll(".try .error")) {
         const id = place.id.replace(/_error$/, "");
         place.textContent = problems[id] ?? "";
