@@ -98,6 +98,7 @@ def test_what_is_billed_stands_apart_from_what_it_counts_as(client: Client, pric
     page = shown(client, f"{priced}?not=c")
     duel = page.partition('class="versus"')[2].partition("</section>")[0]
     assert "</svg>Counts as, per month</span>" in duel
+    assert "the figure above also weighs the busiest hours" in duel
     billed = re.search(r'Billed, per month</span><span class="fromto">([\d,]+) → ([\d,]+)</span>', duel)
     assert billed is not None
     winner, other = ("".join(amount.split(",")) for amount in billed.groups())
