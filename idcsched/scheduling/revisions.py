@@ -120,4 +120,6 @@ def _words(pointer: str) -> str:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return "" if value is None else json.dumps(value, ensure_ascii=False)
