@@ -135,6 +135,7 @@ def moves(request: HttpRequest) -> HttpResponse:
         "section": "moves",
         "advice": advice,
         "sentence": moves_sentence(advice),
+        "expected": expected_sentence(advice),
         "chosen": _chosen_sentence(rows, len(chosen), len(advice.moves), advice.currency, filters),
         "sure": SURE.get(advice.status, ""),
         "working": working,
@@ -203,6 +204,7 @@ def _reserved(request: HttpRequest, placement: UUID) -> str:
         destination=Destination(idc=idc, lines=lines, ttl_seconds=HELD_SECONDS),
         principal=principal,
         http_request_id=str(getattr(request, "request_id", "")),
+        promised=move.saves,
     )
     said = _("{idc} is held until {until}. Start the machines there, then confirm {link}: the old place is given back.")
     link = format_html(
@@ -263,6 +265,7 @@ def moves_file(request: HttpRequest) -> HttpResponse:
         _("to IDC"),
         _("to lines"),
         _("saves a month, %(currency)s") % {"currency": advice.currency},
+        _("expected a month, %(currency)s") % {"currency": advice.currency},
         _("with those above, %(currency)s") % {"currency": advice.currency},
     ]
     day = f"-{timezone.localtime(advice.computed_at):%Y-%m-%d}" if advice.computed_at else ""
@@ -285,6 +288,7 @@ def _cells(row: MoveRow) -> list[str | float]:
         move.target.idc,
         " ".join(move.target.lines),
         f"{move.saves:.2f}",
+        "" if move.expected is None else f"{move.expected:.2f}",
         f"{row.together:.2f}",
     ]
 
@@ -306,6 +310,30 @@ def moves_sentence(advice: Advice) -> str:
     first, share = few
     most = ngettext("The first one brings %(share)s of it.", "The first %(first)d bring %(share)s of it.", first)
     return f"{said % amount} {most % {'first': first, 'share': share}}"
+
+
+def expected_sentence(advice: Advice) -> str:
+    """Return in a sentence how much of what the moves promise is to be expected; nothing where the advice is older."""
+    factor = advice.expected_factor
+    if factor is None or not advice.moves:
+        return ""
+    given = {
+        "amount": f"{sum(move.expected or 0.0 for move in advice.moves):,.0f}",
+        "currency": advice.currency,
+        "share": f"{factor:.0%}".replace("%", " %"),
+        "count": advice.moves_learnt_from,
+    }
+    if advice.moves_learnt_from is None:
+        return _("To be expected of that: %(amount)s %(currency)s, or %(share)s.") % given
+    if not advice.moves_learnt_from:
+        said = _("To be expected of that: %(amount)s %(currency)s, or %(share)s, until moves that were made say more.")
+        return said % given
+    said = ngettext(
+        "To be expected of that: %(amount)s %(currency)s, or %(share)s, after %(count)d move that was made.",
+        "To be expected of that: %(amount)s %(currency)s, or %(share)s, after %(count)d moves that were made.",
+        advice.moves_learnt_from,
+    )
+    return said % given
 
 
 def _few(saves: Sequence[float]) -> tuple[int, str] | None:

@@ -46,9 +46,16 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def placement_move(
-    *, placement: Placement, destination: Destination, principal: Principal, http_request_id: str
+    *,
+    placement: Placement,
+    destination: Destination,
+    principal: Principal,
+    http_request_id: str,
+    promised: float | None = None,
 ) -> Placement:
     """Reserve the place and return the new placement that holds it. All filters of today's profile must pass it.
+
+    `promised`, what the advice says that the move saves a month, stands in the new placement's first event.
 
     Raises Invalid `unknown_idc`, `unknown_line`, Conflict `not_movable`, `stands_there`, `move_underway`,
     `order_outdated`, NoFeasible `move_does_not_fit`, PluginFailed.
@@ -64,7 +71,7 @@ def placement_move(
     try:
         with transaction.atomic():
             _movable_check(placement_locked(placement.pk))  # another call may have been quicker
-            return take_together([Take(order=order, made=made, candidate=candidate)])[0]
+            return take_together([Take(order=order, made=made, candidate=candidate, promised=promised)])[0]
     except IntegrityError as error:
         if oversold(error):
             raise _refused(

@@ -84,7 +84,7 @@ class Take:
     """A candidate of a decision that is to be taken for an order.
 
     `because`: the code of the reason why the last candidate that was better could not be taken; `passed_over`: all of
-    them.
+    them. `promised`: what the advice says that the move saves a month, where the take is one of its moves.
     """
 
     order: Order
@@ -92,6 +92,7 @@ class Take:
     candidate: Candidate
     because: str | None = None
     passed_over: Sequence[PassedOver] = ()
+    promised: float | None = None
 
     @property
     def starts(self) -> bool:

@@ -186,7 +186,8 @@ def _reserve(placement: Placement, take: Take, now: datetime) -> list[Event]:
 
 
 def _event_detail(take: Take) -> dict[str, Any]:
-    return {**_choice(take), "claims": [msgspec.to_builtins(claim) for claim in take.candidate.claims]}
+    promised = {} if take.promised is None else {"promised": take.promised}
+    return {**_choice(take), "claims": [msgspec.to_builtins(claim) for claim in take.candidate.claims], **promised}
 
 
 def _choice(take: Take) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from idcsched.scheduling.live import LiveState
 from metrics_ingest.billing.report import measured_in_30_days, rollups_reported
 from metrics_ingest.models import BandwidthDay
 
+from .expectation import expectation
+from .made_moves import moves_made
 from .moves import CENTS, LEAST, Move, Place, rearrangement
 from .optimum import Status
 
@@ -58,8 +60,9 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """What would be cheaper than what stands now, per month; `status` is `not_computed` before the first night.
 
     Of `placements` that hold bandwidth, `left_out` had no part in the search. `saves` is what all moves save together;
-    no moves save more than `saves_at_most`. Callers who are bound to a tenant are told none of these figures but
-    `saves`, of their own moves; the others are null.
+    no moves save more than `saves_at_most`. Of what a move promises, the part `expected_factor` is expected: learnt
+    from `moves_learnt_from` moves that were made; null in advice from before this was stored. Callers who are bound to
+    a tenant are told none of these figures but `expected_factor`, and `saves` of their own moves; the others are null.
     """
 
     computed_at: datetime | None = None
@@ -69,6 +72,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     status: Status | Literal["nothing_to_move", "not_computed"] = "not_computed"
     saves: float = 0.0
     saves_at_most: float | None = 0.0
+    expected_factor: float | None = None
+    moves_learnt_from: int | None = None
     moves: tuple[Move, ...] = ()
     commits: tuple[CommitAdvice, ...] = ()
     full_soon: tuple[FullLine, ...] = ()
@@ -89,6 +94,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
             left_out=None,
             saves=round(sum([move.saves for move in own]), CENTS),
             saves_at_most=None,
+            moves_learnt_from=None,
             moves=own,
             commits=(),
             full_soon=(),
@@ -98,6 +104,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 def advice(picture: LiveState, *, now: datetime, seconds: float, staying: Set[UUID] = frozenset()) -> Advice:
     """Return the advice for what stands now, searched for so many seconds; the placements `staying` are not moved."""
     found = rearrangement(picture, now=now, seconds=seconds, staying=staying)
+    expected = expectation(moves_made(picture, now))
     rows, pending = list(rollups_reported(now)), _pending(picture.snapshot)
     saves = round(sum([move.saves for move in found.moves]), CENTS)
     return Advice(
@@ -108,7 +115,11 @@ def advice(picture: LiveState, *, now: datetime, seconds: float, staying: Set[UU
         status=found.status,
         saves=saves,
         saves_at_most=max(round(found.saves_at_most, CENTS), saves),
-        moves=found.moves,
+        expected_factor=expected.factor,
+        moves_learnt_from=expected.moves,
+        moves=tuple(
+            [msgspec.structs.replace(move, expected=round(expected.of(move.saves), CENTS)) for move in found.moves]
+        ),
         commits=tuple(_commits(rows, pending, now)),
         full_soon=tuple(_full_soon(rows, pending)),
     )

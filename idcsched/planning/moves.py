@@ -65,7 +65,8 @@ class Move(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", 
 
     `saves` is what the bills of a month fall by if it is moved after those above it in the list. `machines` are those
     that would have to be set up elsewhere: none where only the line changes. `lines` are those that it would leave,
-    then those that it would use.
+    then those that it would use. `expected` is what of `saves` is to be expected by what earlier moves have kept of
+    their promises; null in advice from before this was stored.
     """
 
     placement: UUID
@@ -75,6 +76,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", 
     origin: Place
     target: Place
     saves: float
+    expected: float | None = None
     machines: int
     bandwidth_mbps: float
     ordered_at: datetime | None = None

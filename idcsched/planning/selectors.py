@@ -10,7 +10,7 @@ from django.db.models import Max, QuerySet
 from idcsched.accounts.roles import Principal
 from idcsched.framework.decoding import convert
 
-from .advice import Advice
+from .advice import Advice, Place
 from .models import AdviceRun, Backtest, MoveAnswer, State, StoredAdvice
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "advice_shown",
     "backtests_visible",
     "move_answers_visible",
+    "move_promised",
     "placements_answered",
 ]
 
@@ -40,6 +41,15 @@ def advice_shown(principal: Principal) -> Advice:
     answered = MoveAnswer.objects.filter(placement__in=proposed).values_list("placement", flat=True)
     found = found.without(frozenset(answered) if proposed else frozenset())
     return found if principal.all_tenants else found.of_tenant(principal.tenant)
+
+
+def move_promised(placement: UUID, target: Place, principal: Principal) -> float | None:
+    """Return what the latest advice says that the move saves a month; None: it does not propose this one."""
+    for move in advice_shown(principal).moves:
+        if move.placement == placement:
+            same = move.target.idc == target.idc and set(move.target.lines) == set(target.lines)
+            return move.saves if same else None
+    return None
 
 
 def backtests_visible(principal: Principal) -> QuerySet[Backtest]:

@@ -1,6 +1,7 @@
 """`advice/`: which placements would be cheaper elsewhere, which commits are too high, which lines fill up."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -85,10 +86,12 @@ def test_it_works(portal: Api, api: Callable[..., Api]) -> None:
         "from": {"idc": "roomy", "lines": ["ct"]},
         "to": {"idc": "cheap", "lines": ["ct"]},
         "saves": 2000.0,
+        "expected": 1700.0,
         "machines": 1,
         "bandwidth_mbps": 100.0,
     }
     assert found["saves"] == 2000.0
+    assert (found["expected_factor"], found["moves_learnt_from"]) == (0.85, 0)
     assert found["saves_at_most"] == pytest.approx(2000, abs=1)
     assert (Placement.objects.values().get(), list(Claim.objects.values())) == before
 
@@ -148,7 +151,8 @@ def test_who_may_see_and_ask(portal: Api, api: Callable[..., Api]) -> None:
     advice_run()
     own = portal.get("/advice/")
     assert (len(own["moves"]), own["saves"]) == (1, 2000.0), "its own placement"
-    assert {own[name] for name in ("placements", "left_out", "saves_at_most")} == {None}, "not those of all tenants"
+    assert {own[name] for name in ("placements", "left_out", "saves_at_most", "moves_learnt_from")} == {None}
+    assert (own["expected_factor"], own["moves"][0]["expected"]) == (0.85, 1700.0)
     assert portal.refused("POST", "/advice/", status=403)[0] == "role_not_allowed"
     tenant_create(code="other")
     other = speaking(token_issue(user=user_create(username="olga", role="operator", tenant="other"), name="t").text)
@@ -194,6 +198,35 @@ def test_a_move_is_carried_out(portal: Api, api: Callable[..., Api]) -> None:
     assert portal.post(f"/placements/{new['id']}/confirm/", {}, status=200)["state"] == "active"
     assert portal.get(old)["state"] == "released"
     assert shown(api)["moves"] == []
+
+
+def test_what_moves_have_kept_is_expected_of_the_next(portal: Api, api: Callable[..., Api]) -> None:
+    """The move promised 2,000 and saves 1,000 since the price went up: (10 × 0.85 + 0.5) ÷ 11 are expected now."""
+    old, asked = advised(portal, api)
+    new = portal.post(f"{old}move/", asked, status=201)["id"]
+    portal.post(f"/placements/{new}/confirm/", {}, status=200)
+    assert portal.get(f"/placements/{new}/events/")["results"][0]["detail"]["promised"] == 2000.0
+    placed(portal)
+    assert shown(api)["moves_learnt_from"] == 0, "its traffic is not measured yet"
+    Placement.objects.filter(pk=new).update(changed_at=timezone.now() - timedelta(days=6))
+    line = Line.objects.get(idc__code="cheap")
+    api().call("PATCH", f"/lines/{line.pk}/", {"price_per_mbps": 20}, status=200)
+    found = shown(api)
+    assert (found["expected_factor"], found["moves_learnt_from"]) == (0.8182, 1)
+    assert [(move["saves"], move["expected"]) for move in found["moves"]] == [(1000.0, 818.2)]
+
+
+@pytest.mark.parametrize("asked", [{"idc": "cheap"}, {"idc": "third", "lines": ["ct"]}])
+def test_a_move_that_was_not_proposed_promises_nothing(
+    portal: Api, api: Callable[..., Api], asked: dict[str, Any]
+) -> None:
+    """Without lines, and to another IDC than the proposed one."""
+    terms = {"isp": "ct", "purchased_mbps": 3000, "price_per_mbps": 20}
+    idc_create(code="third", region="R", lines=[terms])
+    measure("third", np.full(288, 400.0))
+    old, _proposed = advised(portal, api)
+    new = portal.post(f"{old}move/", asked, status=201)["id"]
+    assert "promised" not in portal.get(f"/placements/{new}/events/")["results"][0]["detail"]
 
 
 def test_what_changed_since_the_advice_refuses_the_move(portal: Api, api: Callable[..., Api]) -> None:

@@ -82,6 +82,7 @@ def test_it_works(browser: Browser, order: Order) -> None:  # noqa: F811
     )
     page = text(browser("operator").get(PAGE))
     assert "4 moves would save 15,000 CNY a month. The first one brings half of it." in page
+    assert "To be expected" not in page, "advice from before this was stored"
     assert "on 40 placements, 2 of them could not be judged" in page
     assert "no other moves save more: that is proven" in page
     assert f'href="/console/placements/{placement.pk}/">order-1</a>' in page
@@ -108,6 +109,22 @@ def test_it_works(browser: Browser, order: Order) -> None:  # noqa: F811
 def test_how_few_bring_most(browser: Browser, saves: list[float], said: str) -> None:
     stored(*(move(amount) for amount in saves))
     assert said in text(browser("viewer").get(PAGE))
+
+
+@pytest.mark.parametrize(
+    ("learnt_from", "said"),
+    [
+        (0, "To be expected of that: 600 CNY, or 75 %, until moves that were made say more."),
+        (1, "To be expected of that: 600 CNY, or 75 %, after 1 move that was made."),
+        (12, "To be expected of that: 600 CNY, or 75 %, after 12 moves that were made."),
+        (None, "To be expected of that: 600 CNY, or 75 %."),
+    ],
+)
+def test_what_is_to_be_expected(browser: Browser, learnt_from: int | None, said: str) -> None:
+    stored(move(500, expected=375.0), move(300, expected=225.0), expected_factor=0.75, moves_learnt_from=learnt_from)
+    page = text(browser("viewer").get(PAGE))
+    assert said in page
+    assert '<td class="number" data-label="expected of it">375</td>' in page
 
 
 CHOSEN: dict[str, list[float]] = {
@@ -143,7 +160,8 @@ def test_the_address_chooses(browser: Browser, order: Order) -> None:  # noqa: F
 
 def test_the_file(browser: Browser, order: Order) -> None:  # noqa: F811
     """What a spreadsheet would run is text there; the filters of the address hold."""
-    stored(move(400, request_id='=HYPERLINK("https://x.example")', business="直播"), move(300), move(200))
+    first_move = move(400, request_id='=HYPERLINK("https://x.example")', business="直播", expected=340.0)
+    stored(first_move, move(300), move(200))
     answer = browser("operator").get(f"{FILE}?floor=250")
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     assert answer["Content-Disposition"].startswith('attachment; filename="moves-2')
@@ -152,7 +170,7 @@ def test_the_file(browser: Browser, order: Order) -> None:  # noqa: F811
     assert row["order"] == '\'=HYPERLINK("https://x.example")'
     assert (row["business"], row["from IDC"], row["to lines"], row["Mbps"]) == ("直播", "a", "ct", "300")
     assert (row["saves a month, CNY"], row["with those above, CNY"]) == ("400.00", "400.00")
-    assert second[-1] == "700.00"
+    assert (row["expected a month, CNY"], second[-2:]) == ("340.00", ["", "700.00"])
 
 
 def test_those_of_a_tenant_see_their_own_moves_alone(browser: Browser, order: Order) -> None:  # noqa: F811
@@ -319,6 +337,7 @@ def test_a_move_s_new_place_is_reserved_from_the_list(browser: Browser, dear: Pl
     assert "Reserve the place in b" in text(client.get(PAGE))
     page = text(press(client, dear.pk, "reserve"))
     new = Placement.objects.get(replaces=dear.pk)
+    assert new.events.get().detail["promised"] == 6000.0
     assert (new.state, new.idc and new.idc.code, new.ttl_seconds) == ("reserved", "b", 86_400)
     assert f"b is held until {timezone.localtime(new.expires_at, ZoneInfo(settings.BILLING_ZONE)):%m-%d %H:%M}" in page
     assert f'<a class="mark good" href="/console/placements/{new.pk}/">is being moved</a>' in page

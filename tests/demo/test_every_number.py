@@ -33,7 +33,17 @@ MBPS, MONEY, SECONDS, ELSE = 3, 2, 3, 6
 AMOUNTS = frozenset(
     {
         *("per_month", "before", "after", "counted", "amount", "low_amount", "high_amount", "added", "by_charge_type"),
-        *("without_orders", "saves", "saves_at_most", "billed", "would_be_billed", "bill", "bound", "greedy_bill"),
+        *(
+            "without_orders",
+            "saves",
+            "expected",
+            "saves_at_most",
+            "billed",
+            "would_be_billed",
+            "bill",
+            "bound",
+            "greedy_bill",
+        ),
     }
 )
 ORDERED = frozenset({"bandwidth_mbps", "quota_bandwidth_mbps", "need", "short_by"})

@@ -42,7 +42,8 @@ from idcsched.placement.documents import (
 from idcsched.placement.lifecycle import Action, State
 from idcsched.placement.models import Placement
 from idcsched.placement.selectors import PlacementTotals, placements_totals, placements_visible
-from idcsched.planning.moves import saving_check
+from idcsched.planning.moves import Place, saving_check
+from idcsched.planning.selectors import move_promised
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recommendation import LONGEST_TOKEN
 
@@ -248,11 +249,13 @@ class PlacementViewSet(ReadOnlyResource):
         if (wanted := destination.saves_at_least) is not None:
             where, now = (destination.idc, destination.lines), timezone.now()
             saving_check(placement, *where, wanted, picture=live.current(), now=now)
+        principal, place = principal_of_request(request), Place(idc=destination.idc, lines=destination.lines or ())
         move = partial(
             services.placement_move,
             destination=destination,
-            principal=principal_of_request(request),
+            principal=principal,
             http_request_id=request_id_of(request),
+            promised=move_promised(placement.pk, place, principal),
         )
         return self._move(move, status=status.HTTP_201_CREATED)
 
