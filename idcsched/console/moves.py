@@ -33,6 +33,7 @@ from idcsched.planning.models import MoveState
 from idcsched.planning.moves import LEAST, saving_check
 from idcsched.planning.selectors import advice_run_failed, advice_run_open, advice_shown, move_answers_visible
 from idcsched.planning.services import advice_ask, move_answer, move_answer_withdraw
+from idcsched.planning.weeks import WEEKS
 from idcsched.scheduling.live import live
 
 from .files import csv_file
@@ -105,6 +106,27 @@ class MoveRow:
     moving: UUID | None
     """The placement that holds the new place, while it is being moved."""
     lines: Sequence[LineRow]
+
+    @property
+    def weeks(self) -> str:
+        """Return in words in how many of the last weeks it would have saved; nothing where none is known."""
+        saved, known = self.move.weeks_saved, self.move.weeks_known
+        if saved is None or not known:
+            return ""
+        said = ngettext(
+            "would have saved in %(saved)d of the %(known)d week that is known",
+            "would have saved in %(saved)d of the %(known)d weeks that are known",
+            known,
+        )
+        if known == WEEKS:
+            said = _("would have saved in %(saved)d of the last %(known)d weeks")
+        return said % {"saved": saved, "known": known}
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it would have saved in none or one of the last weeks, of two or more that are known."""
+        saved, known = self.move.weeks_saved, self.move.weeks_known
+        return saved is not None and known is not None and known > 1 >= saved
 
 
 @page()
@@ -267,6 +289,8 @@ def moves_file(request: HttpRequest) -> HttpResponse:
         _("saves a month, %(currency)s") % {"currency": advice.currency},
         _("expected a month, %(currency)s") % {"currency": advice.currency},
         _("with those above, %(currency)s") % {"currency": advice.currency},
+        _("weeks in which it would have saved"),
+        _("of so many weeks"),
     ]
     day = f"-{timezone.localtime(advice.computed_at):%Y-%m-%d}" if advice.computed_at else ""
     return csv_file(f"moves{day}", heads, map(_cells, rows))
@@ -290,6 +314,8 @@ def _cells(row: MoveRow) -> list[str | float]:
         f"{move.saves:.2f}",
         "" if move.expected is None else f"{move.expected:.2f}",
         f"{row.together:.2f}",
+        "" if move.weeks_saved is None else move.weeks_saved,
+        "" if move.weeks_known is None else move.weeks_known,
     ]
 
 

@@ -30,11 +30,10 @@ from idcsched.scheduling.reserved_room import without_reserved_room
 from .optimum import Problem, Status, bill_of, bills_by_line, solve
 from .problem import MOST_OPTIONS, Options, Plannable, options_of, price_known
 from .standing import Standing, holding_bandwidth, plannable_of, standing_of
+from .weeks import LEAST, WeeksSaved, weeks_of_move
 
 __all__ = ["LEAST", "LineChange", "Move", "Place", "Rearrangement", "rearrangement", "saving", "saving_check"]
 
-LEAST: Final = 1.0
-"""What a move must save a month, in the installation's currency."""
 CENTS: Final = 2
 
 
@@ -66,7 +65,8 @@ class Move(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", 
     `saves` is what the bills of a month fall by if it is moved after those above it in the list. `machines` are those
     that would have to be set up elsewhere: none where only the line changes. `lines` are those that it would leave,
     then those that it would use. `expected` is what of `saves` is to be expected by what earlier moves have kept of
-    their promises; null in advice from before this was stored.
+    their promises. Of the last four whole weeks, `weeks_known` are known on all of these lines, and in `weeks_saved` of
+    these the move would have saved. These three are null in advice from before they were stored.
     """
 
     placement: UUID
@@ -80,6 +80,8 @@ class Move(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", 
     machines: int
     bandwidth_mbps: float
     ordered_at: datetime | None = None
+    weeks_saved: int | None = None
+    weeks_known: int | None = None
     lines: tuple[LineChange, ...] = ()
 
 
@@ -113,7 +115,14 @@ def rearrangement(
     sequence = list(_in_sequence(problem, start, _worthwhile(problem, start, chosen)))
     changes = _line_changes(plannable, picture.snapshot, [order for order, _saves in sequence], chosen)
     moves = tuple(
-        _move(decided[order][0], plannable.places[start[order]], plannable.places[chosen[order]], saves, lines)
+        _move(
+            decided[order][0],
+            plannable.places[start[order]],
+            plannable.places[chosen[order]],
+            saves,
+            _weeks(decided[order][0], problem, start.item(order), chosen.item(order), picture.snapshot, now),
+            lines,
+        )
         for (order, saves), lines in zip(sequence, changes, strict=True)
     )
     return Rearrangement(
@@ -280,11 +289,28 @@ def _line_totals(plannable: Plannable, snapshot: Snapshot, chosen: Rows) -> tupl
     return bills, load + problem.mbps.total(chosen, load.size)
 
 
+def _weeks(
+    placed: Standing, problem: Problem, before: int, after: int, snapshot: Snapshot, now: datetime
+) -> WeeksSaved:
+    """Return in how many of the last weeks it would have saved to have the order in the second option."""
+    uses = problem.mbps
+    flow, left = uses.amount[uses.option == before].max(), uses.thing[uses.option == before]
+    used = uses.thing[uses.option == after]
+    return weeks_of_move(placed, float(flow), np.setdiff1d(left, used), np.setdiff1d(used, left), snapshot, now)
+
+
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else round(float(value), CENTS)
 
 
-def _move(placed: Standing, origin: Planned, target: Planned, saves: float, lines: tuple[LineChange, ...]) -> Move:
+def _move(
+    placed: Standing,
+    origin: Planned,
+    target: Planned,
+    saves: float,
+    weeks: WeeksSaved,
+    lines: tuple[LineChange, ...],
+) -> Move:
     placement = placed.placement
     return Move(
         placement=placement.pk,
@@ -297,5 +323,7 @@ def _move(placed: Standing, origin: Planned, target: Planned, saves: float, line
         machines=0 if target.idc == origin.idc else placement.machine_count,
         bandwidth_mbps=placement.bandwidth_mbps,
         ordered_at=placement.created_at,
+        weeks_saved=weeks.saved,
+        weeks_known=weeks.known,
         lines=lines,
     )

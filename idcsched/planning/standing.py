@@ -35,11 +35,15 @@ __all__ = ["Held", "Standing", "holding_bandwidth", "plannable_of", "standing_of
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """What a placement holds of one line, what of that is not measured yet, and which part flows in busy hours."""
+    """What a placement holds of one line, what of that is not measured yet, and which part flows in busy hours.
+
+    `fading_since`: from when on monitoring sees its traffic; None: it does not run yet.
+    """
 
     amount: float
     pending: float
     busy: float
+    fading_since: datetime | None
 
     @property
     def seen(self) -> float:
@@ -106,9 +110,8 @@ def standing_of(placements: Sequence[Placement], picture: LiveState) -> Iterator
     open_claims = LedgerClaim.objects.filter(released_at=None).order_by("id")
     if len(placements) == 1:
         open_claims = open_claims.filter(placement=placements[0].pk)
-    for owner, *claim in open_claims.values_list(
-        "placement", "holding__idc__code", "holding__resource", "holding__line__code", "amount", "remaining"
-    ).iterator():
+    columns = "holding__idc__code", "holding__resource", "holding__line__code", "amount", "remaining", "fading_since"
+    for owner, *claim in open_claims.values_list("placement", *columns).iterator():
         claims[owner].append(claim)
     for placement in placements:
         try:
@@ -141,7 +144,7 @@ def _held(
         return None
     first, end = int(lines.first[row]), int(lines.first[row + 1])
     stock, held = [], dict[int, Held]()
-    for held_in, resource, line, amount, remaining in claims:
+    for held_in, resource, line, amount, remaining, since in claims:
         if held_in != idc or (line is not None and line not in lines.codes[first:end]):
             return None
         if line is None:
@@ -149,7 +152,7 @@ def _held(
         else:
             number = lines.codes.index(line, first, end)
             busy = min(1.0, billable_share(lines, np.array([number]), shape.hours).item())
-            held[number] = Held(amount=amount, pending=remaining, busy=busy)
+            held[number] = Held(amount=amount, pending=remaining, busy=busy, fading_since=since)
     tenancy = Tenancy(
         idc=idc,
         claims=tuple(stock),

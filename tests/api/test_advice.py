@@ -87,6 +87,8 @@ def test_it_works(portal: Api, api: Callable[..., Api]) -> None:
         "to": {"idc": "cheap", "lines": ["ct"]},
         "saves": 2000.0,
         "expected": 1700.0,
+        "weeks_saved": 4,
+        "weeks_known": 4,
         "machines": 1,
         "bandwidth_mbps": 100.0,
     }

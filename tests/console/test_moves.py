@@ -127,6 +127,35 @@ def test_what_is_to_be_expected(browser: Browser, learnt_from: int | None, said:
     assert '<td class="number" data-label="expected of it">375</td>' in page
 
 
+@pytest.mark.parametrize(
+    ("weeks", "said", "marked"),
+    [
+        ((3, 4), "would have saved in 3 of the last 4 weeks", False),
+        ((1, 4), "would have saved in 1 of the last 4 weeks", True),
+        ((0, 2), "would have saved in 0 of the 2 weeks that are known", True),
+        ((0, 1), "would have saved in 0 of the 1 week that is known", False),
+        ((0, 0), "", False),
+        ((None, None), "", False),
+    ],
+)
+def test_in_how_many_weeks_it_would_have_saved(
+    browser: Browser,
+    order: Order,  # noqa: F811
+    weeks: tuple[Any, Any],
+    said: str,
+    marked: bool,
+) -> None:
+    """A move that would have saved in none or one of the weeks is marked, and its button does not stand out."""
+    placement = order(request_id="order-1")
+    here = Place(idc=placement.idc.code, lines=("ct",))
+    stored(move(300, placement.pk, origin=here, weeks_saved=weeks[0], weeks_known=weeks[1]))
+    page = text(browser("operator").get(PAGE))
+    assert (f'<span class="{"mark warn" if marked else "quiet"}">{said}</span>' in page) == bool(said)
+    assert ("would have saved in" in page) == bool(said)
+    assert ('<button class="main" name="state" value="reserve">' in page) != marked
+    assert 'name="state" value="reserve">' in page
+
+
 CHOSEN: dict[str, list[float]] = {
     "": [400, 300, 200, 100],
     "limit=2": [400, 300],
@@ -160,7 +189,9 @@ def test_the_address_chooses(browser: Browser, order: Order) -> None:  # noqa: F
 
 def test_the_file(browser: Browser, order: Order) -> None:  # noqa: F811
     """What a spreadsheet would run is text there; the filters of the address hold."""
-    first_move = move(400, request_id='=HYPERLINK("https://x.example")', business="直播", expected=340.0)
+    first_move = move(
+        400, request_id='=HYPERLINK("https://x.example")', business="直播", expected=340.0, weeks_saved=3, weeks_known=4
+    )
     stored(first_move, move(300), move(200))
     answer = browser("operator").get(f"{FILE}?floor=250")
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
@@ -170,7 +201,8 @@ def test_the_file(browser: Browser, order: Order) -> None:  # noqa: F811
     assert row["order"] == '\'=HYPERLINK("https://x.example")'
     assert (row["business"], row["from IDC"], row["to lines"], row["Mbps"]) == ("直播", "a", "ct", "300")
     assert (row["saves a month, CNY"], row["with those above, CNY"]) == ("400.00", "400.00")
-    assert (row["expected a month, CNY"], second[-2:]) == ("340.00", ["", "700.00"])
+    assert (row["expected a month, CNY"], row["of so many weeks"]) == ("340.00", "4")
+    assert (row["weeks in which it would have saved"], second[-4:]) == ("3", ["", "700.00", "", ""])
 
 
 def test_those_of_a_tenant_see_their_own_moves_alone(browser: Browser, order: Order) -> None:  # noqa: F811
