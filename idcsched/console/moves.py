@@ -158,6 +158,8 @@ def moves(request: HttpRequest) -> HttpResponse:
         "advice": advice,
         "sentence": moves_sentence(advice),
         "expected": expected_sentence(advice),
+        "made": advice.made[:ANSWERED],
+        "made_sentence": made_sentence(advice),
         "chosen": _chosen_sentence(rows, len(chosen), len(advice.moves), advice.currency, filters),
         "sure": SURE.get(advice.status, ""),
         "working": working,
@@ -360,6 +362,23 @@ def expected_sentence(advice: Advice) -> str:
         advice.moves_learnt_from,
     )
     return said % given
+
+
+def made_sentence(advice: Advice) -> str:
+    """Return in a sentence what the moves that were made promised, and what they save by now."""
+    if not advice.made:
+        return ""
+    said = ngettext(
+        "%(count)d move promised %(promised)s %(currency)s a month; by now it saves %(saves)s.",
+        "%(count)d moves promised %(promised)s %(currency)s a month; by now they save %(saves)s.",
+        len(advice.made),
+    )
+    return said % {
+        "count": len(advice.made),
+        "promised": f"{sum(move.promised for move in advice.made):,.0f}",
+        "currency": advice.currency,
+        "saves": f"{sum(move.saves for move in advice.made):,.0f}",
+    }
 
 
 def _few(saves: Sequence[float]) -> tuple[int, str] | None:

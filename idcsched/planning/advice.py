@@ -20,11 +20,11 @@ from metrics_ingest.billing.report import measured_in_30_days, rollups_reported
 from metrics_ingest.models import BandwidthDay
 
 from .expectation import expectation
-from .made_moves import moves_made
+from .made_moves import MadeMove, moves_made
 from .moves import CENTS, LEAST, Move, Place, rearrangement
 from .optimum import Status
 
-__all__ = ["Advice", "CommitAdvice", "FullLine", "Move", "Place", "advice"]
+__all__ = ["Advice", "CommitAdvice", "FullLine", "MadeMove", "Move", "Place", "advice"]
 
 SOON: Final = 30
 """Days in which a line that fills up is named."""
@@ -61,8 +61,9 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 
     Of `placements` that hold bandwidth, `left_out` had no part in the search. `saves` is what all moves save together;
     no moves save more than `saves_at_most`. Of what a move promises, the part `expected_factor` is expected: learnt
-    from `moves_learnt_from` moves that were made; null in advice from before this was stored. Callers who are bound to
-    a tenant are told none of these figures but `expected_factor`, and `saves` of their own moves; the others are null.
+    from `moves_learnt_from` moves that were `made`; null in advice from before this was stored. Callers who are bound
+    to a tenant are told none of these figures but `expected_factor`, and `saves` of their own moves; the others are
+    null.
     """
 
     computed_at: datetime | None = None
@@ -75,6 +76,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     expected_factor: float | None = None
     moves_learnt_from: int | None = None
     moves: tuple[Move, ...] = ()
+    made: tuple[MadeMove, ...] = ()
     commits: tuple[CommitAdvice, ...] = ()
     full_soon: tuple[FullLine, ...] = ()
 
@@ -96,6 +98,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
             saves_at_most=None,
             moves_learnt_from=None,
             moves=own,
+            made=tuple([move for move in self.made if move.tenant == tenant]),
             commits=(),
             full_soon=(),
         )
@@ -104,7 +107,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 def advice(picture: LiveState, *, now: datetime, seconds: float, staying: Set[UUID] = frozenset()) -> Advice:
     """Return the advice for what stands now, searched for so many seconds; the placements `staying` are not moved."""
     found = rearrangement(picture, now=now, seconds=seconds, staying=staying)
-    expected = expectation(moves_made(picture, now))
+    made = moves_made(picture, now)
+    expected = expectation([(move.promised, move.saves) for move in made])
     rows, pending = list(rollups_reported(now)), _pending(picture.snapshot)
     saves = round(sum([move.saves for move in found.moves]), CENTS)
     return Advice(
@@ -120,6 +124,7 @@ def advice(picture: LiveState, *, now: datetime, seconds: float, staying: Set[UU
         moves=tuple(
             [msgspec.structs.replace(move, expected=round(expected.of(move.saves), CENTS)) for move in found.moves]
         ),
+        made=tuple(made),
         commits=tuple(_commits(rows, pending, now)),
         full_soon=tuple(_full_soon(rows, pending)),
     )

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["START", "START_COUNTS", "Expectation", "MadeMove", "expectation"]
+__all__ = ["START", "START_COUNTS", "Expectation", "expectation"]
 
 START: Final = 0.85
 """The factor before any move was made."""
@@ -14,13 +14,6 @@ START_COUNTS: Final = 10
 MOST: Final = 1.2
 """The largest factor; the smallest is 0."""
 DECIMALS: Final = 4
-
-
-class MadeMove(msgspec.Struct, frozen=True, kw_only=True):
-    """What a move promised to save a month, and what it saves a month as things are now."""
-
-    promised: float
-    saves: float
 
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,14 +27,14 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
         return promised * self.factor
 
 
-def expectation(made: Sequence[MadeMove]) -> Expectation:
-    """Return what is to be expected after the moves that were made.
+def expectation(made: Sequence[tuple[float, float]]) -> Expectation:
+    """Return what is to be expected after the moves that were made: what each promised, and what it saves by now.
 
     The part of the promised money that they keep together counts once for each of them, and the start as ten moves.
     """
-    promised = sum([move.promised for move in made])
+    promised = sum([promise for promise, _saves in made])
     if promised <= 0:
         return Expectation()
-    kept = sum([move.saves for move in made]) / promised
+    kept = sum([saves for _promise, saves in made]) / promised
     factor = (START_COUNTS * START + len(made) * kept) / (START_COUNTS + len(made))
     return Expectation(factor=round(min(max(factor, 0.0), MOST), DECIMALS), moves=len(made))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -16,31 +16,45 @@ from idcsched.framework.shape import order_shape
 from idcsched.framework.snapshot import Snapshot
 from idcsched.placement.lifecycle import Move as Step
 from idcsched.placement.lifecycle import State
-from idcsched.placement.models import Event
+from idcsched.placement.models import Event, Placement
 from idcsched.scheduling.live import LiveState
 
-from .expectation import MadeMove
+from .moves import CENTS, Place
 from .optimum import bill_of
 from .problem import Options, Pick, Plannable, price_known
 from .standing import Standing, holding_bandwidth, plannable_of, standing_of
 
-__all__ = ["moves_made"]
+__all__ = ["MadeMove", "moves_made"]
 
 MOST: Final = 100
 """How many moves are looked at, the latest."""
-CENTS: Final = 2
+
+
+class MadeMove(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", "target": "to"}):
+    """A move of the advice that was made: what it promised to save a month, and what it saves as things are now.
+
+    `placement` is the one that it made.
+    """
+
+    placement: UUID
+    request_id: str
+    tenant: str
+    origin: Place
+    target: Place
+    promised: float
+    saves: float
+    confirmed_at: datetime
 
 
 class _Made(msgspec.Struct, frozen=True):
     """What a move promised, and where its placement stood before."""
 
     promised: float
-    idc: str
-    lines: tuple[str, ...]
+    origin: Place
 
 
 def moves_made(picture: LiveState, now: datetime) -> list[MadeMove]:
-    """Return what the latest moves of the advice that were confirmed promised, and what they save by now.
+    """Return the latest moves of the advice that were confirmed, with what they promised and what they save by now.
 
     A move saves by how much the bills would rise if its placement stood where it stood before. Those are looked at that
     still stand, were confirmed so long ago that their traffic is measured, and whose bills are known in both places.
@@ -58,11 +72,25 @@ def moves_made(picture: LiveState, now: datetime) -> list[MadeMove]:
         for placed, pick in zip(standing, before, strict=True)
     ]
     plannable = plannable_of(options, snapshot)
-    return [
-        MadeMove(promised=made[placed.placement.pk].promised, saves=round(_rise(plannable, order), CENTS))
+    found = [
+        _made_move(placed.placement, made[placed.placement.pk], _rise(plannable, order))
         for order, (placed, pick) in enumerate(zip(standing, before, strict=True))
         if pick
     ]
+    return sorted(found, key=lambda move: move.confirmed_at, reverse=True)
+
+
+def _made_move(placement: Placement, made: _Made, saves: float) -> MadeMove:
+    return MadeMove(
+        placement=placement.pk,
+        request_id=placement.request_id,
+        tenant=placement.tenant.code,
+        origin=made.origin,
+        target=_place(placement.idc.code if placement.idc else "", placement.lines),
+        promised=made.promised,
+        saves=round(saves, CENTS),
+        confirmed_at=placement.changed_at,
+    )
 
 
 def _confirmed(now: datetime) -> Mapping[UUID, _Made]:
@@ -76,20 +104,24 @@ def _confirmed(now: datetime) -> Mapping[UUID, _Made]:
     ).order_by("-placement__changed_at")
     columns = "placement", "detail", "placement__replaces__idc__code", "placement__replaces__lines"
     return {
-        placement: _Made(detail["promised"], idc, tuple([use["line"] for use in lines]))
+        placement: _Made(detail["promised"], _place(idc, lines))
         for placement, detail, idc, lines in events.values_list(*columns)[:MOST]
     }
 
 
+def _place(idc: str, lines: Sequence[Mapping[str, Any]]) -> Place:
+    return Place(idc=idc, lines=tuple([use["line"] for use in lines]))
+
+
 def _before(made: _Made | None, snapshot: Snapshot, known: Mask) -> Pick | None:
     """Return where the placement stood; None where it has not moved, or where that place or its bill is not known."""
-    row = None if made is None else snapshot.idcs.row_of.get(made.idc)
+    row = None if made is None else snapshot.idcs.row_of.get(made.origin.idc)
     if made is None or row is None:
         return None
     lines, first, end = snapshot.lines, snapshot.lines.first.item(row), snapshot.lines.first.item(row + 1)
-    if not set(made.lines) <= set(lines.codes[first:end]):
+    if not set(made.origin.lines) <= set(lines.codes[first:end]):
         return None
-    pick = row, tuple(sorted([lines.codes.index(line, first, end) for line in made.lines]))
+    pick = row, tuple(sorted([lines.codes.index(line, first, end) for line in made.origin.lines]))
     return pick if _all_known(known, pick) else None
 
 

@@ -215,6 +215,20 @@ def test_what_moves_have_kept_is_expected_of_the_next(portal: Api, api: Callable
     api().call("PATCH", f"/lines/{line.pk}/", {"price_per_mbps": 20}, status=200)
     found = shown(api)
     assert (found["expected_factor"], found["moves_learnt_from"]) == (0.8182, 1)
+    (made,) = found["made"]
+    assert made.pop("confirmed_at")
+    assert made == {
+        "placement": new,
+        "request_id": "o-1",
+        "tenant": "live-cn",
+        "from": {"idc": "roomy", "lines": ["ct"]},
+        "to": {"idc": "cheap", "lines": ["ct"]},
+        "promised": 2000.0,
+        "saves": 1000.0,
+    }
+    assert [move["placement"] for move in portal.get("/advice/")["made"]] == [new], "its own"
+    stranger = user_create(username="stranger", role="portal", tenant=tenant_create(code="other"))
+    assert speaking(token_issue(user=stranger, name="t").text).get("/advice/")["made"] == []
     assert [(move["saves"], move["expected"]) for move in found["moves"]] == [(1000.0, 818.2)]
 
 

@@ -20,7 +20,7 @@ from idcsched.audit.models import Change
 from idcsched.inventory.services import idc_create, region_create
 from idcsched.placement.models import Placement
 from idcsched.placement.transitions import placement_confirm
-from idcsched.planning.advice import Advice, CommitAdvice, FullLine, Move, Place
+from idcsched.planning.advice import Advice, CommitAdvice, FullLine, MadeMove, Move, Place
 from idcsched.planning.models import AdviceRun, MoveAnswer, StoredAdvice
 from idcsched.planning.moves import LineChange
 from tests.console.conftest import Browser
@@ -125,6 +125,30 @@ def test_what_is_to_be_expected(browser: Browser, learnt_from: int | None, said:
     page = text(browser("viewer").get(PAGE))
     assert said in page
     assert '<td class="number" data-label="expected of it">375</td>' in page
+
+
+def test_what_moves_have_kept(browser: Browser) -> None:
+    places = {"origin": Place(idc="a", lines=("ct",)), "target": Place(idc="b", lines=("ct",))}
+    moves = [
+        MadeMove(
+            placement=uuid4(),
+            request_id=f"made-{promised:g}",
+            tenant=tenant,
+            promised=promised,
+            saves=saves,
+            confirmed_at=timezone.now(),
+            **places,
+        )
+        for promised, saves, tenant in ((3000.0, 2500.0, "live-cn"), (1000.0, -400.0, "other"))
+    ]
+    stored(made=tuple(moves))
+    page = text(browser("viewer").get(PAGE))
+    assert "2 moves promised 4,000 CNY a month; by now they save 2,100." in page
+    assert page.index("made-3000") < page.index("2,500</td>") < page.index("made-1000") < page.index("-400</td>")
+    tenant_create(code="live-cn")
+    own = text(browser("operator", tenant=Tenant.objects.get(code="live-cn")).get(PAGE))
+    assert "1 move promised 3,000 CNY a month; by now it saves 2,500." in own
+    assert "made-1000" not in own
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ AMOUNTS = frozenset(
             "without_orders",
             "saves",
             "expected",
+            "promised",
             "saves_at_most",
             "billed",
             "would_be_billed",

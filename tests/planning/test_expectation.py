@@ -2,11 +2,7 @@
 
 import pytest
 
-from idcsched.planning.expectation import Expectation, MadeMove, expectation
-
-
-def made(*pairs: tuple[float, float]) -> list[MadeMove]:
-    return [MadeMove(promised=promised, saves=saves) for promised, saves in pairs]
+from idcsched.planning.expectation import Expectation, expectation
 
 
 @pytest.mark.parametrize(
@@ -23,7 +19,7 @@ def made(*pairs: tuple[float, float]) -> list[MadeMove]:
     ],
 )
 def test_it_works(pairs: list[tuple[float, float]], factor: float) -> None:
-    learnt = expectation(made(*pairs))
+    learnt = expectation(pairs)
     assert learnt.factor == factor
     assert learnt.moves == (len(pairs) if sum(promised for promised, _ in pairs) else 0)
 
