@@ -124,7 +124,7 @@ def test_what_is_to_be_expected(browser: Browser, learnt_from: int | None, said:
     stored(move(500, expected=375.0), move(300, expected=225.0), expected_factor=0.75, moves_learnt_from=learnt_from)
     page = text(browser("viewer").get(PAGE))
     assert said in page
-    assert '<td class="number" data-label="expected of it">375</td>' in page
+    assert '<span class="quiet">375 of it to be expected</span>' in page
 
 
 def test_what_moves_have_kept(browser: Browser) -> None:
