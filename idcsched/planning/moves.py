@@ -5,7 +5,7 @@ a new order like it may go. Room that a placement leaves counts as free for nobo
 one, in any sequence, each before its old place is given up.
 """
 
-import heapq
+import time
 from collections.abc import Iterator, Sequence, Set
 from datetime import datetime
 from typing import Final, Literal
@@ -27,7 +27,8 @@ from idcsched.placement.models import Placement
 from idcsched.scheduling.live import LiveState
 from idcsched.scheduling.reserved_room import without_reserved_room
 
-from .optimum import Problem, Status, bill_of, bills_by_line, solve
+from .assignment import Assignment, descended, in_sequence
+from .optimum import Optimum, Problem, Status, bill_of, bills_by_line, solve
 from .problem import MOST_OPTIONS, Options, Plannable, options_of, price_known
 from .standing import Standing, holding_bandwidth, plannable_of, standing_of
 from .weeks import LEAST, WeeksSaved, weeks_of_move
@@ -35,6 +36,8 @@ from .weeks import LEAST, WeeksSaved, weeks_of_move
 __all__ = ["LEAST", "LineChange", "Move", "Place", "Rearrangement", "rearrangement", "saving", "saving_check"]
 
 CENTS: Final = 2
+FOR_SINGLE_MOVES: Final = 0.5
+"""The share of the time that moving single orders may take."""
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,9 +113,9 @@ def rearrangement(
         return Rearrangement(placements=len(placements), left_out=left_out)
     plannable = plannable_of(decided, picture.snapshot)
     problem, start = plannable.problem, plannable.start
-    optimum = solve(problem, seconds=seconds, start=start)
+    optimum = _searched(problem, start, seconds)
     chosen = _allowed_together(decided, plannable, optimum.chosen, picture.snapshot, now)
-    sequence = list(_in_sequence(problem, start, _worthwhile(problem, start, chosen)))
+    sequence = list(in_sequence(problem, start, _worthwhile(problem, start, chosen)))
     changes = _line_changes(plannable, picture.snapshot, [order for order, _saves in sequence], chosen)
     moves = tuple(
         _move(
@@ -132,6 +135,19 @@ def rearrangement(
         saves_at_most=bill_of(problem, start) - optimum.bound,
         moves=moves,
     )
+
+
+def _searched(problem: Problem, start: Rows, seconds: float) -> Optimum:
+    """Move single orders as long as that saves something, and then look for what is cheaper still.
+
+    The first goes through any fleet in seconds and saves nearly all there is; the second knows how much there is.
+    """
+    began = time.monotonic()
+    better = descended(problem, start, seconds=seconds * FOR_SINGLE_MOVES)
+    found = solve(problem, seconds=seconds - (time.monotonic() - began), start=better)
+    if found.status == "nothing_found" and (better != start).any():
+        return msgspec.structs.replace(found, status="time_limit")
+    return found
 
 
 def saving(
@@ -198,7 +214,7 @@ def _allowed_together(
     plugin `spread` the program does not know.
     """
     start, allowed = plannable.start, plannable.start.copy()
-    for order, _saves in _in_sequence(plannable.problem, start, chosen):
+    for order, _saves in in_sequence(plannable.problem, start, chosen):
         (placed, options), place = decided[order], plannable.places[chosen[order]]
         row, lines = snapshot.idcs.row_of[place.idc], place.lines or ()
         first = int(snapshot.lines.first[row])
@@ -215,40 +231,14 @@ def _allowed_together(
 
 def _worthwhile(problem: Problem, start: Rows, chosen: Rows) -> Rows:
     """Return the assignment without moves that save less than the least beside all others."""
-    kept, bill, dropped = chosen.copy(), bill_of(problem, chosen), True
+    kept, dropped = Assignment(problem, chosen), True
     while dropped:
         dropped = False
-        for order in np.flatnonzero(kept != start).tolist():
-            without = kept.copy()
-            without[order] = start[order]
-            if (other := bill_of(problem, without)) - bill < LEAST:
-                kept, bill, dropped = without, other, True
-    return kept
-
-
-def _in_sequence(problem: Problem, start: Rows, chosen: Rows) -> Iterator[tuple[int, float]]:
-    """Yield the orders that move, each time the one that saves most, with what the bill falls by.
-
-    What a move saves seldom grows by another one, so that only the first few have to be computed again.
-    """
-    now, bill = start.copy(), bill_of(problem, start)
-
-    def saving(order: int) -> float:
-        then = now.copy()
-        then[order] = chosen[order]
-        return bill - bill_of(problem, then)
-
-    waiting = [(-saving(order), order) for order in np.flatnonzero(chosen != start).tolist()]
-    heapq.heapify(waiting)
-    while waiting:
-        _, order = heapq.heappop(waiting)
-        saves = saving(order)
-        if waiting and -saves > waiting[0][0]:
-            heapq.heappush(waiting, (-saves, order))
-            continue
-        now[order] = chosen[order]
-        bill -= saves
-        yield order, saves
+        for order in np.flatnonzero(kept.chosen != start).tolist():
+            if -kept.saving(order, start.item(order)) < LEAST:
+                kept.move(order, start.item(order))
+                dropped = True
+    return kept.chosen
 
 
 def _line_changes(
