@@ -26,7 +26,7 @@ from tests.servers.postgresql import programs
 REDIS_DATABASE = 62
 RUNUSER = re.compile(r"^runuser -u \w+ -- ")
 BY_THE_HOST = (
-    "apt-get install", "useradd ", "(cd /opt/idcsched && requirements/install.sh", "runuser -u postgres -- ", "chgrp ",
+    "apt-get install", "useradd ", "(cd /opt/idcsched && PYTHON=", "runuser -u postgres -- ", "chgrp ",
     "cp -r /opt/idcsched/deploy/systemd/", "systemctl ",
 )  # fmt: skip
 """Commands that change the machine itself: other tests install the requirements, and systemd takes the units."""
