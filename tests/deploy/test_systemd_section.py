@@ -152,7 +152,7 @@ def test_it_works(host: Host) -> None:
         (host.folder / "etc/idcsched/secrets" / name).write_bytes(CERTIFICATE.read_bytes())
     *sed, check, probe = proxy.splitlines()
     assert check == "nginx -t && systemctl restart nginx"
-    assert probe == "curl -sf https://idc.example.com/health/ready/"
+    assert probe == "curl -sS --connect-to ::127.0.0.1 https://idc.example.com/health/ready/"
     host.follow("\n".join(sed))
     configuration = host.folder / "etc/nginx/nginx.conf"
     configuration.write_text(host.moved(configuration.read_text(encoding="utf-8")), encoding="utf-8")
