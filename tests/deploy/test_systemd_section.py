@@ -51,6 +51,8 @@ class Host:
             "listen 80/": f"listen {self.plain}/",
             "/443/": f"/{self.tls}/",
             "-m 750 -g idcsched ": "-m 750 ",
+            "/usr/local/sbin/": f"{folder}/sbin/",
+            "exec runuser -u idcsched -- ": "exec ",
         }
 
     def moved(self, text: str) -> str:
@@ -86,7 +88,7 @@ class Host:
             if line.startswith(("systemctl ", "cd ")):
                 continue
             command = self.moved(RUNUSER.sub("", line))
-            environment = {"PATH": f"{programs()}:{os.environ['PATH']}"} | self.postgresql
+            environment = {"PATH": f"{self.folder}/sbin:{programs()}:{os.environ['PATH']}"} | self.postgresql
             done = subprocess.run(
                 ["bash", "-euc", command],
                 cwd=self.folder, env=environment, capture_output=True, text=True, timeout=250, check=False,
@@ -111,7 +113,7 @@ class Host:
 
 @pytest.fixture
 def host(redis_server: str, tmp_path: Path) -> Iterator[Host]:
-    for place in ("etc/systemd/system", "etc/nginx", "var/lib/idcsched"):
+    for place in ("etc/systemd/system", "etc/nginx", "var/lib/idcsched", "sbin"):
         (tmp_path / place).mkdir(parents=True)
     with postgresql.running() as url:
         with closing(psycopg2.connect(url)) as connection:
@@ -132,8 +134,9 @@ def host(redis_server: str, tmp_path: Path) -> Iterator[Host]:
 @pytest.mark.postgresql
 def test_it_works(host: Host) -> None:
     text = section(page("deploying.md"), "With systemd, without Docker")
-    install, proxy, _setup, _upgrade, backup = blocks(text, "shell")
+    install, proxy, setup, _upgrade, backup = blocks(text, "shell")
     host.follow(install)
+    host.follow(setup.removesuffix("idcsched setup\n"))
     assert (host.folder / "etc/idcsched/secrets/secret-key").stat().st_mode & 0o777 == 0o640
     upgraded = subprocess.run(
         host.command("upgrade"),
