@@ -130,11 +130,15 @@ def host(redis_server: str, tmp_path: Path) -> Iterator[Host]:
             stop(*host.children)
 
 
+def commands(heading: str) -> list[str]:
+    return blocks(section(page("deploying.md"), heading), "shell")
+
+
 @pytest.mark.long
 @pytest.mark.postgresql
 def test_it_works(host: Host) -> None:
-    text = section(page("deploying.md"), "With systemd, without Docker")
-    install, proxy, setup, _upgrade, backup = blocks(text, "shell")
+    install, proxy, setup = commands("With systemd, without Docker")
+    _upgrade, backup = commands("Upgrade, back up and restore with systemd")
     host.follow(install)
     host.follow(setup.removesuffix("idcsched setup\n"))
     assert (host.folder / "etc/idcsched/secrets/secret-key").stat().st_mode & 0o777 == 0o640
