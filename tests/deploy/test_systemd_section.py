@@ -138,7 +138,7 @@ def commands(heading: str) -> list[str]:
 @pytest.mark.postgresql
 def test_it_works(host: Host) -> None:
     install, proxy, setup = commands("With systemd, without Docker")
-    _upgrade, backup = commands("Upgrade, back up and restore with systemd")
+    _upgrade, backup, trial = commands("Upgrade, back up and restore with systemd")
     host.follow(install)
     host.follow(setup.removesuffix("idcsched setup\n"))
     assert (host.folder / "etc/idcsched/secrets/secret-key").stat().st_mode & 0o777 == 0o640
@@ -181,3 +181,5 @@ def test_it_works(host: Host) -> None:
     assert host.led_to("/admin/login/") == "https://idc.example.com/admin/login/"
     assert worker.running, worker.last_words()
     assert host.restored(backup) == "The ledger agrees with the placements."
+    assert (host.folder / "idcsched.dump").stat().st_mode & 0o777 == 0o600
+    host.restored(trial)
