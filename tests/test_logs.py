@@ -80,7 +80,9 @@ def test_what_libraries_add_is_not_shown() -> None:
 def test_the_access_log_is_off_unless_it_is_wanted() -> None:
     for wanted, level in ((False, "WARNING"), (True, "INFO")):
         loggers = configuration("ERROR", "json", access_log=wanted)["loggers"]
-        assert {loggers[name]["level"] for name in ("idcsched.web.access", "celery.app.trace")} == {level}
+        assert {loggers[name]["level"] for name in ("idcsched.web.access", "celery.beat", "celery.app.trace")} == {
+            level
+        }
 
 
 def test_a_task_names_itself_and_its_ids() -> None:

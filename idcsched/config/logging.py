@@ -27,7 +27,7 @@ def format_by_default() -> LogFormat:
 def configuration(level: str, log_format: LogFormat, *, access_log: bool) -> dict[str, Any]:
     """Return the configuration of Python's logging: one line an entry, on standard error.
 
-    With the access log, the server logs each request and the worker each task.
+    With the access log, the server logs each request, beat each task that it sends, and the worker each that it runs.
     """
     each_one = "INFO" if access_log else "WARNING"
     context: list[Processor] = [
@@ -53,6 +53,7 @@ def configuration(level: str, log_format: LogFormat, *, access_log: bool) -> dic
             # Django's own handlers would log everything twice.
             "django": {"handlers": [], "level": level, "propagate": True},
             "idcsched.web.access": {"level": each_one},
+            "celery.beat": {"level": each_one},
             "celery.worker.strategy": {"level": each_one},
             "celery.app.trace": {"level": each_one},
         },
