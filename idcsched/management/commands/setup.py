@@ -107,7 +107,9 @@ class Command(BaseCommand):
     def _say_what_comes_next(self, administrator: User) -> None:
         self._say(f"Next: sign in at /admin/ as {administrator.username}, and make users and tokens for all others.")
         if not Idc.objects.exists():
-            self._say("Import your IDCs and lines (docs/importing.md), or try the demo: `manage.py load_demo`.")
+            self._say("Import your IDCs and lines (docs/importing.md), and have the traffic of each line measured")
+            self._say("(docs/collectors.md): without that no order for bandwidth fits there.")
+            self._say("Or try the demo: `manage.py load_demo`.")
 
     def _answer(self, question: str) -> str:
         """What is typed at the terminal; nothing without one."""
