@@ -307,7 +307,11 @@ def test_the_documents_about_groups_are_orders(reader: Reader) -> None:
     caller = portal(reader)
     placed = caller.post("/schedule/", spread, status=201)
     group = caller.get(f"/placements/?group_id={placed['group_id']}")["results"]
-    assert len({each["idc"] for each in group}) == 3
+    (machines,), limits = spread["machines"], spread["spread"]
+    counts = [each["lines"][0]["bandwidth_mbps"] / machines["bandwidth_mbps"] for each in group]
+    assert sum(counts) == machines["count"]
+    assert max(counts) <= limits["max_per_idc"], "fewer where less fits, which depends on the hour"
+    assert len({each["idc"] for each in group}) >= limits["min_idcs"]
     answer = caller.post("/schedule/batch/", batch, status=200)
     ordered, recommended = answer["results"]
     assert (answer["result"], ordered["state"], recommended["result"]) == ("all", "reserved", "scheduled")
