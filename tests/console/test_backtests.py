@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 from io import StringIO
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
@@ -98,6 +99,7 @@ def test_as_a_file(portal: Api, browser: Browser) -> None:
     row = asked(client)
     assert client.get(f"{LIST}{row.pk}/file/", headers=HTML).status_code == 404, "there is no result yet"
     backtest_run(backtest_id=row.pk)
+    client.cookies["zone"] = "Asia/Tokyo"
     answer = client.get(f"{LIST}{row.pk}/file/")
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     head, *rows = csv.reader(StringIO(answer.content.decode("utf-8-sig")))
@@ -117,7 +119,8 @@ def test_as_a_file(portal: Api, browser: Browser) -> None:
         ("the draft", "1000.0", "-2000.0", "1", "1", "1000.0"),
         ("what was really done", "3000.0", "0.0", "1", "0", "3000.0"),
     ]
-    assert f'filename="backtest-room-{timezone.localtime(row.created_at):%Y-%m-%d}' in answer["Content-Disposition"]
+    of_the_browser = timezone.localtime(row.created_at, ZoneInfo("Asia/Tokyo"))
+    assert f'filename="backtest-room-{of_the_browser:%Y-%m-%d-%H%M}.csv"' in answer["Content-Disposition"]
 
 
 def test_while_it_runs(portal: Api, browser: Browser) -> None:

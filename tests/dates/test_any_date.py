@@ -4,6 +4,7 @@
 moment, and crosses it. By hand, with any of the tests: as the head of that file says.
 """
 
+import math
 import os
 import shutil
 import subprocess
@@ -52,7 +53,7 @@ def clock_offset() -> Iterator[Path]:
 def environment_at(library: Path, moment: datetime, zone: str) -> dict[str, str]:
     """Return the environment of a program that begins BEFORE that moment, without what belongs to this test run."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    offset = round((moment - BEFORE).timestamp() - time.time())
+    offset = math.ceil((moment - BEFORE).timestamp() - time.time())
     shifted = {"LD_PRELOAD": str(library), "CLOCK_OFFSET": str(offset), "BILLING_ZONE": zone}
     return {name: value for name, value in kept.items() if name not in OF_THIS_RUN} | shifted
 

@@ -2,12 +2,13 @@
 
 import os
 import re
+import socket
 import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
-from http.client import HTTPConnection, HTTPSConnection
+from http.client import HTTPConnection
 from pathlib import Path
 
 import psycopg2
@@ -19,10 +20,10 @@ from tests.architecture.repository import ROOT
 from tests.deploy.test_files import unit
 from tests.docs.pages import blocks, page, section
 from tests.e2e.installation import wait_for
-from tests.outbound.peers import CERTIFICATE
 from tests.servers import free_port, nginx, postgresql
 from tests.servers.postgresql import programs
 
+NAME = "idc.example.com"
 REDIS_DATABASE = 62
 RUNUSER = re.compile(r"^runuser -u \w+ -- ")
 BY_THE_HOST = (
@@ -99,15 +100,20 @@ class Host:
 
     def asked(self, path: str) -> int:
         """The status of a page, by TLS under the installation's own name."""
-        trusting = ssl.create_default_context(cafile=CERTIFICATE)
-        with closing(HTTPSConnection("localhost", self.tls, context=trusting, timeout=30)) as connection:
-            connection.request("GET", path, headers={"Host": "idc.example.com"})
+        trusting = ssl.create_default_context(cafile=self.folder / "etc/idcsched/secrets/tls-certificate")
+        with (
+            socket.create_connection(("127.0.0.1", self.tls), timeout=30) as plain,
+            trusting.wrap_socket(plain, server_hostname=NAME) as encrypted,
+            closing(HTTPConnection(NAME)) as connection,
+        ):
+            connection.sock = encrypted
+            connection.request("GET", path)
             return connection.getresponse().status
 
     def led_to(self, path: str) -> str | None:
         """Where whoever comes without TLS is sent."""
         with closing(HTTPConnection("127.0.0.1", self.plain, timeout=30)) as connection:
-            connection.request("GET", path, headers={"Host": "idc.example.com"})
+            connection.request("GET", path, headers={"Host": NAME})
             return connection.getresponse().headers["Location"]
 
 
@@ -137,7 +143,7 @@ def commands(heading: str) -> list[str]:
 @pytest.mark.long
 @pytest.mark.postgresql
 def test_it_works(host: Host) -> None:
-    install, proxy, setup = commands("With systemd, without Docker")
+    install, certificate, proxy, setup = commands("With systemd, without Docker")
     _upgrade, backup, trial = commands("Upgrade, back up and restore with systemd")
     host.follow(install)
     host.follow(setup.removesuffix("idcsched setup\n"))
@@ -155,8 +161,7 @@ def test_it_works(host: Host) -> None:
     web = host.start("web", *host.command("web"))
     worker = host.start("worker", *host.command("worker"))
 
-    for name in ("tls-certificate", "tls-key"):
-        (host.folder / "etc/idcsched/secrets" / name).write_bytes(CERTIFICATE.read_bytes())
+    host.follow(certificate)
     *sed, check, probe = proxy.splitlines()
     assert check == "nginx -t && systemctl restart nginx"
     assert probe == "curl -sS --connect-to ::127.0.0.1 https://idc.example.com/health/ready/"
@@ -178,7 +183,7 @@ def test_it_works(host: Host) -> None:
         wait_for(ready, "the web server")
     assert host.asked("/admin/login/") == 200
     assert host.asked("/metrics") == 404
-    assert host.led_to("/admin/login/") == "https://idc.example.com/admin/login/"
+    assert host.led_to("/admin/login/") == f"https://{NAME}/admin/login/"
     assert worker.running, worker.last_words()
     assert host.restored(backup) == "The ledger agrees with the placements."
     assert (host.folder / "idcsched.dump").stat().st_mode & 0o777 == 0o600
