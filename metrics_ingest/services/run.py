@@ -1,11 +1,10 @@
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db.models import F
 from uuid_utils.compat import uuid7
 
 from idcsched.audit.services import change_record
@@ -22,10 +21,11 @@ from metrics_ingest.sources.schedules import parse_schedule
 from .readings import readings_to_rates
 from .samples import Collected, samples_collect
 
-__all__ = ["RunOver", "run_begin", "run_fail", "run_store", "runs_lose", "runs_prune"]
+__all__ = ["Clock", "RunOver", "run_begin", "run_fail", "run_store", "runs_lose", "runs_prune"]
 
 logger = logging.getLogger(__name__)
 
+Clock = Callable[[], datetime]
 STORING: Final = timedelta(seconds=30)
 """The time that a run has for storing, on top of its timeout for asking. Afterwards another run may begin."""
 
@@ -53,27 +53,23 @@ class _Outcome:
 
 
 @write()
-def run_begin(*, source_id: int, now: datetime, lasting: timedelta) -> Run | None:
+def run_begin(*, source_id: int, clock: Clock, lasting: timedelta) -> Run | None:
     """Claim the source for a run that asks for `lasting` at most; None unless the source is due, enabled and unclaimed.
 
-    A single UPDATE makes the claim, so that only one of several workers with messages about the source gets a run.
+    Of several workers with messages about the source only one gets a run, since each locks the source's row first. The
+    clock is read afterwards, so that no run has begun before the one before it ended.
     """
-    source = Source.objects.filter(pk=source_id).first()
+    source = Source.objects.select_for_update().filter(pk=source_id, claim__isnull=True, enabled=True).first()
     if source is None:
         return None
-    schedule, claim = parse_schedule(source.schedule), uuid7()
-    claimed = Source.objects.filter(
-        pk=source_id, claim__isnull=True, enabled=True, due_at__lte=now + schedule.may_begin_early_by
-    ).update(
-        claim=claim,
-        claimed_until=now + lasting + STORING,
-        started_at=now,
-        due_at=schedule.next_after(now),
-        runs_total=F("runs_total") + 1,
-    )
-    if not claimed:
+    schedule, now = parse_schedule(source.schedule), clock()
+    if source.due_at > now + schedule.may_begin_early_by:
         return None
-    return Run.objects.create(source=source, claim=claim, started_at=now)
+    source.claim, source.claimed_until = uuid7(), now + lasting + STORING
+    source.started_at, source.due_at = now, schedule.next_after(now)
+    source.runs_total += 1
+    source.save(update_fields=["claim", "claimed_until", "started_at", "due_at", "runs_total"])
+    return Run.objects.create(source=source, claim=source.claim, started_at=now)
 
 
 @write()

@@ -1,7 +1,6 @@
 """One run of a source in a worker: claim, ask, map, store, record."""
 
 import logging
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from celery.exceptions import SoftTimeLimitExceeded
@@ -13,7 +12,7 @@ from idcsched.outbound.secrets import SOURCE_SECRETS, Recipients, secret_resolve
 from metrics_ingest.collector import Ask
 from metrics_ingest.models import Run, Source
 from metrics_ingest.samples.names import Names
-from metrics_ingest.services.run import RunOver, run_begin, run_fail, run_store
+from metrics_ingest.services.run import Clock, RunOver, run_begin, run_fail, run_store
 from metrics_ingest.sources.mapping import Mapped
 from metrics_ingest.sources.preparing import Prepared, prepare
 
@@ -21,7 +20,6 @@ __all__ = ["Clock", "gather", "source_collect"]
 
 logger = logging.getLogger(__name__)
 
-Clock = Callable[[], datetime]
 UNUSABLE = timedelta(seconds=1)
 """The duration of a run whose source's row can't be used: it asks nothing and ends at once."""
 HIDDEN = "***"
@@ -40,7 +38,7 @@ def source_collect(*, source_id: int, clock: Clock, by_hand: bool = False) -> Ru
     lasting = (
         timedelta(seconds=prepared.collector.config.timeout_seconds) if isinstance(prepared, Prepared) else UNUSABLE
     )
-    run = run_begin(source_id=source_id, now=clock(), lasting=lasting)
+    run = run_begin(source_id=source_id, clock=clock, lasting=lasting)
     if run is None:
         return None
     try:

@@ -2,10 +2,12 @@
 
 import logging
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.utils import timezone
 
 from idcsched.audit.models import Change
@@ -15,6 +17,8 @@ from metrics_ingest.selectors import sources_overdue
 from metrics_ingest.services import RunOver, run_begin, run_store, runs_lose, runs_prune, source_update
 from metrics_ingest.sources.collecting import source_collect
 from metrics_ingest.sources.mapping import Mapped
+from tests.database import somebody_waits_for_a_lock
+from tests.e2e.installation import wait_for
 from tests.outbound.peers import in_turn, json_reply, peer, raw_reply, silent
 
 MakeSource = Callable[..., Source]
@@ -107,16 +111,39 @@ def test_an_hour_without_beat_is_made_up_for_by_one_run(make_source: MakeSource)
 def test_a_source_is_asked_by_one_at_a_time(make_source: MakeSource) -> None:
     source = make_source()
     now = timezone.now()
-    assert run_begin(source_id=source.pk, now=now, lasting=TWO_SECONDS)
-    assert run_begin(source_id=source.pk, now=now + timedelta(minutes=5), lasting=TWO_SECONDS) is None
+    assert run_begin(source_id=source.pk, clock=lambda: now, lasting=TWO_SECONDS)
+    assert run_begin(source_id=source.pk, clock=lambda: now + timedelta(minutes=5), lasting=TWO_SECONDS) is None
     assert Run.objects.count() == 1
+
+
+@pytest.mark.postgresql
+def test_a_run_reads_the_clock_while_no_other_can_begin(make_source: MakeSource) -> None:
+    """So its start is never before the end of the run before it."""
+    source = make_source()
+
+    def clock() -> datetime:
+        others.append(pool.submit(_begin_and_close, source))
+        wait_for(somebody_waits_for_a_lock, "the other worker to wait")
+        return timezone.now()
+
+    others: list[Future[Run | None]] = []
+    with ThreadPoolExecutor(1) as pool:
+        assert run_begin(source_id=source.pk, clock=clock, lasting=TWO_SECONDS)
+        assert [other.result(100) for other in others] == [None]
+
+
+def _begin_and_close(source: Source) -> Run | None:
+    try:
+        return run_begin(source_id=source.pk, clock=timezone.now, lasting=TWO_SECONDS)
+    finally:
+        connections.close_all()
 
 
 def test_a_run_whose_worker_died_is_lost_and_made_anew(make_source: MakeSource) -> None:
     with peer(GOOD) as server:
         source = make_source(server.url)
         now = timezone.now()
-        run_begin(source_id=source.pk, now=now, lasting=TWO_SECONDS)
+        run_begin(source_id=source.pk, clock=lambda: now, lasting=TWO_SECONDS)
         assert runs_lose(now=now + timedelta(seconds=31)) == 0
         later = now + timedelta(seconds=33)
         assert (runs_lose(now=later), runs_lose(now=later)) == (1, 0)
@@ -131,7 +158,7 @@ def test_a_run_that_was_given_up_stores_nothing(make_source: MakeSource, idc: An
     """It lives after all, and another one may have begun: only one of the two may count."""
     source = make_source()
     now = timezone.now()
-    run = run_begin(source_id=source.pk, now=now, lasting=TWO_SECONDS)
+    run = run_begin(source_id=source.pk, clock=lambda: now, lasting=TWO_SECONDS)
     assert run
     runs_lose(now=now + timedelta(minutes=5))
     sample = services.Sample(idc="gz-01", metric="cpu_load", value=0.5, at=now)

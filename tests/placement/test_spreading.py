@@ -21,6 +21,7 @@ from idcsched.placement.ordering import NoFeasible
 from idcsched.placement.services import placement_commit
 from idcsched.placement.transitions import placement_release
 from idcsched.placement.waiting import waiting_try
+from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.replay import replay
 from idcsched.scheduling.schedule import Scheduled
@@ -107,6 +108,7 @@ def test_who_is_too_late_gets_a_fresh_decision(order: Order, fleet: None, monkey
 
 def test_who_is_too_late_each_time_is_told_so(order: Order, fleet: None) -> None:
     """The picture of this process does not show that `c` was filled; `no_feasible_idc` would say that nothing fits."""
+    live.catch_up()
     idc = Idc.objects.get(code="c")
     Holding.objects.create(idc=idc, line=idc.lines.get(), resource="bandwidth_mbps", taken=700, ordered=700)
     with pytest.raises(NoFeasible, match="concurrent orders were quicker each time: 3/3 IDCs fit") as refused:
