@@ -1,5 +1,6 @@
 """Strict reading of the query string; errors point at a parameter as `?name`."""
 
+import math
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from idcsched.framework.messages import _
 
 __all__ = [
     "MOST_LISTED",
+    "amount_given",
     "errors_point_at_parameters",
     "pointer_to",
     "refuse_unknown_parameters",
@@ -90,6 +92,18 @@ def whole_number_given(request: Request, name: str, *, default: int, low: int, h
         detail = _("this must be a whole number from {low} to {high}")
         raise Invalid("out_of_range", detail, pointer_to(name), low=low, high=high)
     return int(text)
+
+
+def amount_given(request: Request, name: str) -> float:
+    """Return the parameter as a number that is not below 0, 0 where it is not given; raises Invalid."""
+    text = request.query_params.get(name, "0")
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = math.nan
+    if not 0 <= amount < math.inf:
+        raise Invalid("out_of_range", _("this must be a number that is not below 0"), pointer_to(name))
+    return amount
 
 
 def time_given(text: str, pointer: str) -> datetime:

@@ -31,7 +31,7 @@ from idcsched.planning.services import DRAFT, backtest_create, backtest_give_up
 from idcsched.scheduling.models import Profile
 from idcsched.scheduling.revisions import differing
 
-from .files import csv_file
+from .files import table_file
 from .order_words import name_shown
 from .pages import named, page, principal_of_page, shown, whole_number
 
@@ -152,7 +152,7 @@ def backtest(request: HttpRequest, pk: UUID) -> HttpResponse:
 @page()
 @require_GET
 def backtest_file(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Return the result as CSV: a row for each course, a column for each charge type, ISP and region."""
+    """Return the result as a table: a row for each course, a column for each charge type, ISP and region."""
     row = _visible(request, pk)
     result = _result(row)
     if result is None:
@@ -183,7 +183,8 @@ def backtest_file(request: HttpRequest, pk: UUID) -> HttpResponse:
         ]
         for place, course in enumerate(_courses(result))
     ]
-    return csv_file(f"backtest-{row.profile}-{timezone.localtime(row.created_at):%Y-%m-%d-%H%M}", heads, rows)
+    name = f"backtest-{row.profile}-{timezone.localtime(row.created_at):%Y-%m-%d-%H%M}"
+    return table_file(request, name, heads, rows)
 
 
 def _asked(request: HttpRequest) -> Backtest:

@@ -29,15 +29,16 @@ from idcsched.placement.models import Placement
 from idcsched.placement.selectors import placements_visible
 from idcsched.placement.services import Destination, placement_move
 from idcsched.planning.advice import Advice, Move
+from idcsched.planning.choosing import chosen as chosen_moves
 from idcsched.planning.models import MoveState
-from idcsched.planning.moves import LEAST, saving_check
+from idcsched.planning.moves import CENTS, LEAST, saving_check
 from idcsched.planning.selectors import advice_run_failed, advice_run_open, advice_shown, move_answers_visible
 from idcsched.planning.services import advice_ask, move_answer, move_answer_withdraw
 from idcsched.planning.weeks import WEEKS
 from idcsched.scheduling.live import live
 
-from .files import csv_file
-from .moves_filters import MOST, Filters, chosen_of, filters_of, regions_of
+from .files import table_file
+from .moves_filters import MOST, Filters, filters_of, regions_of
 from .order_words import NO_SUCH
 from .pages import MAX_MESSAGE, console_origin, page, principal_of_page, shown
 
@@ -151,7 +152,7 @@ def moves(request: HttpRequest) -> HttpResponse:
         return HttpResponse(headers={"HX-Refresh": "true"})  # it is done: the whole page is another one
     advice, snapshot = advice_shown(principal), live.catch_up().snapshot
     filters = filters_of(request, principal, snapshot)
-    chosen = chosen_of(advice.moves, filters, snapshot)
+    chosen = chosen_moves(advice.moves, filters.choice, snapshot, now)
     rows = list(_rows(chosen[: LIMIT if filters.limit is None else filters.limit]))
     context = {
         "section": "moves",
@@ -178,6 +179,7 @@ def moves(request: HttpRequest) -> HttpResponse:
         "all": f"?{urlencode({**filters.parameters, 'limit': min(len(chosen), MOST)})}",
         "file": f"{reverse('console:moves_file')}?{filters.query}",
         "regions": regions_of(snapshot),
+        "isps": sorted(snapshot.isps.items()),
         "tenants": sorted({move.tenant for move in advice.moves}) if principal.all_tenants else (),
     }
     return shown(request, "moves.html", context, status=HTTPStatus.CONFLICT if error else HTTPStatus.OK)
@@ -272,10 +274,11 @@ def _done_sentence(promised: Sequence[float], currency: str) -> str:
 @page()
 @require_GET
 def moves_file(request: HttpRequest) -> HttpResponse:
-    """Return the chosen moves as CSV; without a limit in the address, all of them."""
+    """Return the chosen moves as a table; without a limit in the address, all of them."""
     principal, snapshot = principal_of_page(request), live.catch_up().snapshot
     advice, filters = advice_shown(principal), filters_of(request, principal, snapshot)
-    rows = _rows(chosen_of(advice.moves, filters, snapshot)[: filters.limit])
+    chosen = chosen_moves(advice.moves, filters.choice, snapshot, timezone.now())
+    rows = _rows(chosen[: filters.limit])
     heads = [
         _("order"),
         _("placement"),
@@ -295,10 +298,10 @@ def moves_file(request: HttpRequest) -> HttpResponse:
         _("of so many weeks"),
     ]
     day = f"-{timezone.localtime(advice.computed_at):%Y-%m-%d}" if advice.computed_at else ""
-    return csv_file(f"moves{day}", heads, map(_cells, rows))
+    return table_file(request, f"moves{day}", heads, map(_cells, rows))
 
 
-def _cells(row: MoveRow) -> list[str | float]:
+def _cells(row: MoveRow) -> list[str | float | None]:
     """Return a move as the cells of the file."""
     move = row.move
     return [
@@ -307,17 +310,17 @@ def _cells(row: MoveRow) -> list[str | float]:
         move.tenant,
         move.business,
         timezone.localtime(row.ordered_at).strftime("%Y-%m-%d %H:%M") if row.ordered_at else "",
-        f"{move.bandwidth_mbps:g}",
+        move.bandwidth_mbps,
         move.machines,
         move.origin.idc,
         " ".join(move.origin.lines),
         move.target.idc,
         " ".join(move.target.lines),
-        f"{move.saves:.2f}",
-        "" if move.expected is None else f"{move.expected:.2f}",
-        f"{row.together:.2f}",
-        "" if move.weeks_saved is None else move.weeks_saved,
-        "" if move.weeks_known is None else move.weeks_known,
+        move.saves,
+        move.expected,
+        round(row.together, CENTS),
+        move.weeks_saved,
+        move.weeks_known,
     ]
 
 
@@ -396,11 +399,11 @@ def _few(saves: Sequence[float]) -> tuple[int, str] | None:
 
 def _chosen_sentence(rows: Sequence[MoveRow], fitting: int, count: int, currency: str, filters: Filters) -> str:
     """Return in a sentence how many moves are shown and what they save; nothing where all are."""
-    if not rows or (len(rows) == count and not filters.any):
+    if not rows or (len(rows) == count and not filters.choice.any):
         return ""
     return _("%(shown)d of %(count)d are shown; together they save %(amount)s %(currency)s a month.") % {
         "shown": len(rows),
-        "count": fitting if not filters.any else count,
+        "count": fitting if not filters.choice.any else count,
         "amount": f"{rows[-1].together:,.0f}",
         "currency": currency,
     }

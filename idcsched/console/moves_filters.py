@@ -1,7 +1,7 @@
 """The filters of the list of moves, which its address holds."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.roles import Principal
 from idcsched.framework.snapshot import Snapshot
-from idcsched.planning.advice import Move
+from idcsched.planning.choosing import MOST_DAYS, Choice
 
-__all__ = ["MOST", "Filters", "chosen_of", "filters_of", "regions_of"]
+__all__ = ["MOST", "Filters", "filters_of", "regions_of"]
 
 MOST: Final = 500
 """The most moves that an address may ask for."""
@@ -24,25 +24,15 @@ MOST: Final = 500
 class Filters:
     """What the address chooses; `limit` is None where it does not say. `problems` says what was ignored."""
 
+    choice: Choice
     limit: int | None = None
-    floor: float = 0.0
-    region: str = ""
-    tenant: str = ""
     problems: Sequence[str] = ()
-
-    @property
-    def any(self) -> bool:
-        return bool(self.floor or self.region or self.tenant)
 
     @property
     def parameters(self) -> dict[str, str]:
         """The filters as an address has them, without the limit."""
-        given = {
-            "floor": f"{self.floor:.15g}" if self.floor else "",
-            "region": self.region,
-            "tenant": self.tenant,
-        }
-        return {name: value for name, value in given.items() if value}
+        given = {name: getattr(self.choice, name) for name in self.choice.__struct_fields__}
+        return {name: value if isinstance(value, str) else f"{value:.15g}" for name, value in given.items() if value}
 
     @property
     def query(self) -> str:
@@ -53,9 +43,12 @@ class Filters:
 def filters_of(request: HttpRequest, principal: Principal, snapshot: Snapshot) -> Filters:
     """Return what the address chooses; what can't be is ignored and reported."""
     read: dict[str, Callable[[str], Any]] = {
-        "limit": _limit,
+        "limit": lambda text: _whole(text, 1, MOST),
         "floor": _amount,
+        "mbps": _amount,
+        "days": lambda text: _whole(text, 0, MOST_DAYS),
         "region": lambda text: text if text in snapshot.spans else None,
+        "isp": lambda text: text if text in snapshot.isps else None,
     }
     if principal.all_tenants:
         read["tenant"] = lambda text: text if Tenant.objects.filter(code=text).exists() else None
@@ -64,11 +57,16 @@ def filters_of(request: HttpRequest, principal: Principal, snapshot: Snapshot) -
     sentences: Mapping[str, str] = {
         "limit": _("The number of moves must be from 1 to %(most)d.") % {"most": MOST},
         "floor": _("What a move must save must be a number, not below 0."),
+        "mbps": _("The Mbps that are moved must be a number, not below 0."),
+        "days": _("The age of an order must be from 0 to %(most)d days.") % {"most": MOST_DAYS},
         "region": _("There is no region %(name)s.") % {"name": given.get("region", "")},
+        "isp": _("There is no ISP %(name)s.") % {"name": given.get("isp", "")},
         "tenant": _("There is no tenant %(name)s.") % {"name": given.get("tenant", "")},
     }
+    known = {name: value for name, value in values.items() if value is not None}
     return Filters(
-        **{name: value for name, value in values.items() if value is not None},
+        limit=known.pop("limit", None),
+        choice=Choice(**known),
         problems=[sentences[name] for name, value in values.items() if value is None],
     )
 
@@ -82,23 +80,10 @@ def regions_of(snapshot: Snapshot) -> list[tuple[str, str]]:
     ]
 
 
-def chosen_of(found: Sequence[Move], filters: Filters, snapshot: Snapshot) -> list[Move]:
-    """Return the moves out of the region, of the tenant, that save as much as the filters say."""
-    idcs: Collection[str] | None = None
-    if filters.region:
-        start, stop = snapshot.spans[filters.region]
-        idcs = set(snapshot.idcs.codes[start:stop])
-    return [
-        move
-        for move in found
-        if move.saves >= filters.floor
-        and (idcs is None or move.origin.idc in idcs)
-        and filters.tenant in ("", move.tenant)
-    ]
-
-
-def _limit(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and 1 <= int(text) <= MOST else None
+def _whole(text: str, low: int, high: int) -> int | None:
+    """Return the number, if it is a whole one within these bounds."""
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(high))
+    return int(text) if digits and low <= int(text) <= high else None
 
 
 def _amount(text: str) -> float | None:

@@ -82,22 +82,23 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 
     def without(self, placements: Set[UUID]) -> "Advice":
         """Return the advice without the moves of those placements."""
-        left = tuple([move for move in self.moves if move.placement not in placements])
-        if len(left) == len(self.moves):
+        return self.with_moves([move for move in self.moves if move.placement not in placements])
+
+    def with_moves(self, moves: Iterable[Move]) -> "Advice":
+        """Return the advice with these of its moves."""
+        kept = tuple(moves)
+        if len(kept) == len(self.moves):
             return self
-        return msgspec.structs.replace(self, moves=left, saves=round(sum([move.saves for move in left]), CENTS))
+        return msgspec.structs.replace(self, moves=kept, saves=round(sum([move.saves for move in kept]), CENTS))
 
     def of_tenant(self, tenant: str | None) -> "Advice":
         """Return what a caller who is bound to that tenant may see."""
-        own = tuple([move for move in self.moves if move.tenant == tenant])
         return msgspec.structs.replace(
-            self,
+            self.with_moves([move for move in self.moves if move.tenant == tenant]),
             placements=None,
             left_out=None,
-            saves=round(sum([move.saves for move in own]), CENTS),
             saves_at_most=None,
             moves_learnt_from=None,
-            moves=own,
             made=tuple([move for move in self.made if move.tenant == tenant]),
             commits=(),
             full_soon=(),

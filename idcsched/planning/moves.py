@@ -33,7 +33,7 @@ from .problem import MOST_OPTIONS, Options, Plannable, options_of, price_known
 from .standing import Standing, holding_bandwidth, plannable_of, standing_of
 from .weeks import LEAST, WeeksSaved, weeks_of_move
 
-__all__ = ["LEAST", "LineChange", "Move", "Place", "Rearrangement", "rearrangement", "saving", "saving_check"]
+__all__ = ["CENTS", "LEAST", "LineChange", "Move", "Place", "Rearrangement", "rearrangement", "saving", "saving_check"]
 
 CENTS: Final = 2
 FOR_SINGLE_MOVES: Final = 0.5

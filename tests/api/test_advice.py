@@ -166,6 +166,51 @@ def test_who_may_see_and_ask(portal: Api, api: Callable[..., Api]) -> None:
     api("operator").call("POST", "/advice/", status=202)
 
 
+CHOSEN: dict[str, list[float]] = {
+    "": [300, 200, 100],
+    "?limit=2": [300, 200],
+    "?floor=4000": [300, 200],
+    "?region=R": [300, 200, 100],
+    "?region=S": [],
+    "?isp=ct": [300, 200, 100],
+    "?isp=cu": [],
+    "?tenant=live-cn": [300, 200, 100],
+    "?days=7": [200],
+    "?mbps=400": [300, 100],
+    "?mbps=400&limit=1&floor=1": [300],
+}
+REFUSED = {
+    "?region=X": "unknown_region",
+    "?isp=X": "unknown_isp",
+    "?tenant=X": "unknown_tenant",
+    "?days=-1": "out_of_range",
+    "?floor=nan": "out_of_range",
+    "?mbps=-1": "out_of_range",
+    "?limit=0": "out_of_range",
+    "?limt=1": "unknown_parameter",
+    "?isp=ct&isp=cu": "given_twice",
+}
+
+
+def test_what_is_chosen(portal: Api, api: Callable[..., Api]) -> None:
+    """The moves of the advice that leave a region or an ISP, are old and large enough, and how many."""
+    region_create(code="S")
+    isp_create(code="cu")
+    for mbps in (100.0, 200.0, 300.0):
+        placed(portal, mbps)
+    week_ago = timezone.now() - timedelta(days=7)
+    Placement.objects.filter(bandwidth_mbps=200).update(created_at=week_ago)
+    advice_run()
+    found = {query: api("operator").get(f"/advice/{query}") for query in CHOSEN}
+    assert {query: [move["bandwidth_mbps"] for move in one["moves"]] for query, one in found.items()} == CHOSEN
+    assert [found[query]["saves"] for query in ("", "?limit=2", "?region=S")] == [12_000.0, 10_000.0, 0.0]
+    refused = {query: api("operator").refused("GET", f"/advice/{query}", status=400) for query in REFUSED}
+    assert refused == {query: (code, [query.partition("=")[0]]) for query, code in REFUSED.items()}
+    tenant_create(code="other")
+    assert api("operator").get("/advice/?tenant=other")["moves"] == []
+    assert portal.refused("GET", "/advice/?tenant=other", status=400)[0] == "unknown_tenant", "it is not theirs to know"
+
+
 def test_the_latest_thirty_are_kept(portal: Api, capsys: pytest.CaptureFixture[str]) -> None:
     placed(portal)
     Line.objects.filter(idc__code="cheap").update(commit_mbps=700)

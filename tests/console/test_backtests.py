@@ -6,13 +6,14 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
 from django.utils import timezone
+from openpyxl import load_workbook
 
 from idcsched.accounts.services import tenant_create, user_create
 from idcsched.planning.models import Backtest
@@ -121,6 +122,17 @@ def test_as_a_file(portal: Api, browser: Browser) -> None:
     ]
     of_the_browser = timezone.localtime(row.created_at, ZoneInfo("Asia/Tokyo"))
     assert f'filename="backtest-room-{of_the_browser:%Y-%m-%d-%H%M}.csv"' in answer["Content-Disposition"]
+
+
+def test_as_a_file_for_excel(portal: Api, browser: Browser) -> None:
+    placed(portal, days_ago=20)
+    client = browser("operator")
+    row = asked(client)
+    backtest_run(backtest_id=row.pk)
+    answer = client.get(f"{LIST}{row.pk}/file/?format=xlsx")
+    assert answer["Content-Disposition"].endswith('.xlsx"')
+    _head, *rows = load_workbook(BytesIO(answer.content)).active.values
+    assert [found[:3] for found in rows[:2]] == [("room", 3000, 0), ("the draft", 1000, -2000)]
 
 
 def test_while_it_runs(portal: Api, browser: Browser) -> None:

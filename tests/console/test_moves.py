@@ -4,7 +4,7 @@ import csv
 from collections.abc import Callable
 from datetime import timedelta
 from html import unescape
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any
 from uuid import UUID, uuid4
 from zoneinfo import ZoneInfo
@@ -13,11 +13,12 @@ import msgspec
 import pytest
 from django.conf import settings
 from django.utils import timezone
+from openpyxl import load_workbook
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create
 from idcsched.audit.models import Change
-from idcsched.inventory.services import idc_create, region_create
+from idcsched.inventory.services import idc_create, isp_create, region_create
 from idcsched.placement.models import Placement
 from idcsched.placement.transitions import placement_confirm
 from idcsched.planning.advice import Advice, CommitAdvice, FullLine, MadeMove, Move, Place
@@ -188,8 +189,11 @@ CHOSEN: dict[str, list[float]] = {
     "region=other": [300],
     "tenant=other": [200],
     "floor=150&limit=1&tenant=other": [200],
+    "isp=cu": [300],
+    "days=7": [100],
+    "mbps=750": [400, 300],
     "limit=0": [400, 300, 200, 100],
-    "limit=x&floor=-1&region=nowhere&tenant=nobody": [400, 300, 200, 100],
+    "limit=x&floor=-1&region=nowhere&tenant=nobody&isp=none&days=x&mbps=-1": [400, 300, 200, 100],
     "floor=nan": [400, 300, 200, 100],
     "limit=" + "9" * 5000: [400, 300, 200, 100],
 }
@@ -197,17 +201,27 @@ CHOSEN: dict[str, list[float]] = {
 
 def test_the_address_chooses(browser: Browser, order: Order) -> None:  # noqa: F811
     region_create(code="other")
-    idc_create(code="far", region="other")
+    isp_create(code="cu")
+    idc_create(code="far", region="other", lines=[{"isp": isp, "purchased_mbps": 1} for isp in ("ct", "cu")])
     tenant_create(code="other")
-    stored(move(400), move(300, origin=Place(idc="far", lines=("ct",))), move(200, tenant="other"), move(100))
+    week_ago = timezone.now() - timedelta(days=7)
+    stored(
+        move(400, ordered_at=timezone.now()),
+        move(300, origin=Place(idc="far", lines=("cu",))),
+        move(200, tenant="other"),
+        move(100, ordered_at=week_ago),
+    )
     client = browser("operator")
     assert {query: numbers(client.get(f"{PAGE}?{query}")) for query in CHOSEN} == CHOSEN
     page = text(client.get(f"{PAGE}?limit=2"))
     assert "2 of 4 are shown; together they save 700 CNY a month." in page
     assert "2 more save less." in page
     assert "No move is like this." in text(client.get(f"{PAGE}?floor=1e3"))
-    page = text(client.get(f"{PAGE}?limit=x&floor=-1&region=nowhere&tenant=nobody"))
-    for said in ("from 1 to 500", "must be a number", "no region nowhere", "no tenant nobody"):
+    page = text(client.get(f"{PAGE}?limit=x&floor=-1&region=nowhere&tenant=nobody&isp=none&days=x&mbps=-1"))
+    for said in (
+        *("from 1 to 500", "What a move must save must be a number", "no region nowhere", "no tenant nobody"),
+        *("no ISP none", "from 0 to 3650 days", "The Mbps that are moved must be a number"),
+    ):
         assert said in page
 
 
@@ -223,10 +237,23 @@ def test_the_file(browser: Browser, order: Order) -> None:  # noqa: F811
     head, first, second = csv.reader(StringIO(answer.content.decode("utf-8-sig")))
     row = dict(zip(head, first, strict=True))
     assert row["order"] == '\'=HYPERLINK("https://x.example")'
-    assert (row["business"], row["from IDC"], row["to lines"], row["Mbps"]) == ("直播", "a", "ct", "300")
-    assert (row["saves a month, CNY"], row["with those above, CNY"]) == ("400.00", "400.00")
-    assert (row["expected a month, CNY"], row["of so many weeks"]) == ("340.00", "4")
-    assert (row["weeks in which it would have saved"], second[-4:]) == ("3", ["", "700.00", "", ""])
+    assert (row["business"], row["from IDC"], row["to lines"], row["Mbps"]) == ("直播", "a", "ct", "300.0")
+    assert (row["saves a month, CNY"], row["with those above, CNY"]) == ("400.0", "400.0")
+    assert (row["expected a month, CNY"], row["of so many weeks"]) == ("340.0", "4")
+    assert (row["weeks in which it would have saved"], second[-4:]) == ("3", ["", "700.0", "", ""])
+
+
+def test_the_file_for_excel(browser: Browser, order: Order) -> None:  # noqa: F811
+    """Amounts are numbers, and texts are no formulas."""
+    stored(move(400, request_id="=1+1", expected=340.5))
+    client = browser("operator")
+    answer = client.get(f"{FILE}?format=xlsx")
+    assert answer["Content-Disposition"].endswith('.xlsx"')
+    head, row = load_workbook(BytesIO(answer.content)).active.values
+    found = dict(zip(head, row, strict=True))
+    assert (found["order"], found["saves a month, CNY"], found["expected a month, CNY"]) == ("'=1+1", 400, 340.5)
+    assert found["of so many weeks"] is None
+    assert client.get(f"{FILE}?format=ods").status_code == 400
 
 
 def test_those_of_a_tenant_see_their_own_moves_alone(browser: Browser, order: Order) -> None:  # noqa: F811

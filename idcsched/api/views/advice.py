@@ -7,30 +7,45 @@ from uuid import UUID
 import msgspec
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from idcsched.accounts.roles import Principal
 from idcsched.api.bodies import body_bytes
 from idcsched.api.filtering import FilterSet
 from idcsched.api.idempotency import Idempotent
 from idcsched.api.origin import caller_origin
-from idcsched.api.parameters import refuse_unknown_parameters
+from idcsched.api.parameters import amount_given, pointer_to, refuse_unknown_parameters, whole_number_given
 from idcsched.api.permissions import principal_of_request
 from idcsched.api.resources import ReadOnlyResource, encoded, struct_response
 from idcsched.framework.decoding import convert, decode_json
-from idcsched.framework.errors import Forbidden
+from idcsched.framework.errors import Forbidden, Invalid
 from idcsched.framework.messages import _
 from idcsched.planning.advice import Advice, Move
+from idcsched.planning.choosing import MOST_DAYS, Choice, chosen
 from idcsched.planning.models import MoveAnswer, MoveState
 from idcsched.planning.selectors import advice_shown, move_answers_visible
 from idcsched.planning.services import advice_ask, move_answer, move_answer_withdraw
+from idcsched.scheduling.live import LiveState, live
 
 from .placements import UUID_SHAPED
 
 __all__ = ["AdviceView", "MoveAnswerDocument", "MoveAnswerViewSet"]
 
+CHOICE: Final = [
+    OpenApiParameter("region", str, description="Only moves out of this region."),
+    OpenApiParameter("isp", str, description="Only moves off a line of this ISP."),
+    OpenApiParameter("tenant", str, description="Only moves of this tenant's placements."),
+    OpenApiParameter("days", int, description="Only placements that were ordered so many days ago, or earlier."),
+    OpenApiParameter("floor", float, description="Only moves that save so much a month."),
+    OpenApiParameter("mbps", float, description="From the top, as many as have ordered so much bandwidth together."),
+    OpenApiParameter("limit", int, description="At most so many moves, from the top; all of them by default."),
+]
+CHOOSE: Final = [parameter.name for parameter in CHOICE]
+MOST_MOVES: Final = 100_000
 ANSWER: Final = {"placement": "0192f0c1-58a4-7c7e-8f5d-4a1b2c3d4e5f", "state": "declined", "reason": "the disks stay"}
 
 
@@ -39,15 +54,19 @@ class AdviceView(Idempotent):
 
     capability = "write_profiles"
 
-    @extend_schema(operation_id="advice_show", responses=Advice)
+    @extend_schema(operation_id="advice_show", responses=Advice, parameters=CHOICE)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         """The latest advice: placements that would be cheaper elsewhere, commits above what flows, lines that fill up.
 
         Callers who are bound to a tenant see the moves of their tenant's placements and what these save; no lines, and
-        none of the other figures.
+        none of the other figures. The parameters choose among the moves; `saves` is what the chosen ones save together.
         """
-        refuse_unknown_parameters(request, (), at_most_once=())
-        return struct_response(advice_shown(principal_of_request(request)))
+        refuse_unknown_parameters(request, CHOOSE, at_most_once=CHOOSE)
+        principal, picture = principal_of_request(request), live.current()
+        found, choice = advice_shown(principal), _choice(request, principal, picture)
+        moves = chosen(found.moves, choice, picture.snapshot, timezone.now())
+        limit = whole_number_given(request, "limit", default=len(moves), low=1, high=MOST_MOVES)
+        return struct_response(found.with_moves(moves[:limit]))
 
     @extend_schema(operation_id="advice_ask", request=None, responses={202: None})
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -132,6 +151,26 @@ class MoveAnswerViewSet(ReadOnlyResource):
             state = MoveState(asked.state)
             answer = move_answer(placement=asked.placement, state=state, reason=asked.reason, principal=principal)
         return struct_response(_document(answer))
+
+
+def _choice(request: Request, principal: Principal, picture: LiveState) -> Choice:
+    """Return what the parameters choose; raises Invalid."""
+    region, isp, tenant = (request.query_params.get(name, "") for name in ("region", "isp", "tenant"))
+    snapshot, tenants = picture.snapshot, picture.tenants if principal.all_tenants else {principal.tenant}
+    if region and region not in snapshot.spans:
+        raise Invalid("unknown_region", _("there is no region {name}"), pointer_to("region"), name=region)
+    if isp and isp not in snapshot.isps:
+        raise Invalid("unknown_isp", _("there is no ISP {name}"), pointer_to("isp"), name=isp)
+    if tenant and tenant not in tenants:
+        raise Invalid("unknown_tenant", _("there is no tenant {tenant}"), pointer_to("tenant"), tenant=tenant)
+    return Choice(
+        region=region,
+        isp=isp,
+        tenant=tenant,
+        days=whole_number_given(request, "days", default=0, low=0, high=MOST_DAYS),
+        floor=amount_given(request, "floor"),
+        mbps=amount_given(request, "mbps"),
+    )
 
 
 def _document(row: MoveAnswer, state: str = "") -> MoveAnswerDocument:
