@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
 from idcsched.accounts.roles import Principal
@@ -53,7 +53,7 @@ LONGEST_KEY: Final = 18
 class _TaintForm(SelectionTaintForm):
     """The form of a taint on IDCs that the page names."""
 
-    lasts = forms.ChoiceField(label=SelectionTaintForm.base_fields["lasts"].label, choices=LASTS, required=False)
+    lasts = forms.ChoiceField(choices=LASTS, required=False, widget=forms.RadioSelect)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -62,7 +62,9 @@ class _TaintForm(SelectionTaintForm):
         effect.choices = effect_choices()
 
     class Meta(SelectionTaintForm.Meta):
+        labels: Mapping[str, Any] = {"reason": gettext_lazy("Why? The next shift will read it.")}
         widgets: Mapping[str, forms.Widget] = {
+            "effect": forms.RadioSelect(),
             "key": forms.TextInput(attrs={"list": "keys", "maxlength": 128, "autocomplete": "off"}),
             "starts_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
             "ends_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
@@ -237,7 +239,7 @@ def _posted(request: HttpRequest, chosen: Chosen) -> _Sheet | HttpResponse:
     elif not chosen.rows:
         form.add_error(None, _("Choose an IDC."))
     if not form.is_valid():
-        return _Sheet(form=form, status=HTTPStatus.FORBIDDEN if chosen.elsewhere else HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _Sheet(form=form, status=_refused_with(request, chosen))
     try:
         if "ask" in request.POST:  # what happened since the form was first shown is still to be told
             return _Sheet(
@@ -253,6 +255,13 @@ def _posted(request: HttpRequest, chosen: Chosen) -> _Sheet | HttpResponse:
         for sentence in _refusals(refusal, chosen.rows):
             form.add_error(None, sentence)
         return _Sheet(form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _refused_with(request: HttpRequest, chosen: Chosen) -> HTTPStatus:
+    """Return the status of a form that can't be used; while it is being filled in, that is no error."""
+    if "HX-Request" in request.headers:
+        return HTTPStatus.OK
+    return HTTPStatus.FORBIDDEN if chosen.elsewhere else HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 def _where(rows: Sequence[Idc]) -> str:

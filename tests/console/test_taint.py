@@ -58,6 +58,12 @@ def seen(page: str) -> str:
     return page.partition('name="seen" value="')[2].partition('"')[0]
 
 
+def checked(page: str, name: str) -> list[str]:
+    """Return the values of the radio buttons that are checked."""
+    buttons = re.findall(rf'<input type="radio" name="{name}" value="([^"]*)"([^>]*)>', page)
+    return [value for value, rest in buttons if "checked" in rest]
+
+
 def undoable(page: str) -> dict[str, str]:
     """Return what the button sends that lifts the taints just set."""
     found = re.search(r'<button name="taints" value="([0-9,]+)">Undo</button>', page)
@@ -135,9 +141,11 @@ def test_the_address_fills_the_form_in(browser: Browser, idcs: dict[str, Idc]) -
     for field in ('name="key" value="switch"', 'name="value" value="a"', 'value="2099-01-02T03:04"'):
         assert field in page
     assert 'value="2099-01-02T09:00"' in page, "in the reader's zone"
-    assert '<option value="NoExecute" selected>no machines at all (NoExecute)</option>' in page
+    assert checked(page, "effect") == ["NoExecute"]
+    assert "<span>no machines at all (NoExecute)</span>" in page
     nonsense = sent(client.get(f"{ONE}?effect=Explode&starts=soon&ends=%3Cb%3E"))
-    assert '<option value="NoSchedule" selected>' in nonsense
+    assert checked(nonsense, "effect") == ["NoSchedule"]
+    assert checked(nonsense, "lasts") == [""]
     assert "<b>" not in nonsense.partition("<main")[2].partition('<section class="panel taint"')[2]
 
 
@@ -289,6 +297,16 @@ def test_it_says_before_what_it_would_do_to_several_together(browser: Browser, o
     assert "Of the last 5 orders that went to these 2 IDCs, 3 would have gone elsewhere and 1 would have found" in page
     assert 'value="OPS-1"' in page
     assert not Taint.objects.exists()
+
+
+def test_while_it_is_filled_in_nothing_is_a_mistake(browser: Browser, orders: None) -> None:  # noqa: F811
+    """htmx shows the consequence as soon as there is a key; before, the page says so without an error."""
+    client, asked = browser("operator"), {"ask": "", "effect": "NoSchedule"}
+    page = sent(client.post("/console/idcs/a/taint/", {**asked, "key": ""}, headers={"HX-Request": "true"}))
+    assert "Here stands what the taint would do to orders, as soon as its key is filled in." in page
+    page = sent(client.post("/console/idcs/a/taint/", {**asked, "key": "switch"}, headers={"HX-Request": "true"}))
+    assert "Of the last 4 orders that went to a, 2 would have gone elsewhere" in page
+    assert "as soon as its key" not in page
 
 
 def test_several_taints_are_one_question(orders: None) -> None:  # noqa: F811
