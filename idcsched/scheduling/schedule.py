@@ -1,8 +1,9 @@
 """`schedule()`, which answers a request by the live picture and a profile, and records the decision."""
 
+import threading
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from uuid_utils import uuid7
@@ -53,6 +54,11 @@ __all__ = [
 
 OVER_QUOTA = "over_quota"
 """The reason code of an order that a quota refuses, wherever the order would fit."""
+
+
+_one_at_a_time: Final = threading.Lock()
+"""Held while a decision is worked out. Threads that do so side by side take the interpreter from each other at each of
+NumPy's operations, and all come later; what is asked of outside services is asked before."""
 
 
 class _Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,9 +143,12 @@ def decide_request(
     with instruments.Attempt(question.profile.code, counted=counted) as attempt:
         replies = _replies(question, after)
         notebook = Notebook()
-        solution = _solved(question, replies, attempt.clock, after)
-        attempt.decided(solution.decision)
-        answer = solution_answer(solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say)
+        with _one_at_a_time:
+            solution = _solved(question, replies, attempt.clock, after)
+            attempt.decided(solution.decision)
+            answer = solution_answer(
+                solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say
+            )
         if refusal is not None:
             answer = refused_by_quota(answer, notebook.say(refusal.template, refusal.params), notebook.say)
             attempt.result = answer.result
