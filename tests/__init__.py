@@ -1,1 +1,1 @@
-"""Mirrors the packages; `make test` runs it all."""
+"""The tests mirror the packages; `make test` runs all of them."""

@@ -153,7 +153,7 @@ def in_shanghai(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _own_language() -> Iterator[None]:
-    """A request leaves its language behind in its thread: it must not reach the next test."""
+    """Undo the language that a request has set in the test's thread, so that the next test does not have it."""
     yield
     translation.deactivate()
 

@@ -57,7 +57,7 @@ class Pristine:
 
     @contextmanager
     def extended(self) -> Iterator[None]:
-        """Inside, what was committed before is what every test finds, too; afterwards it is gone."""
+        """Within this context every test starts from what is in the database now; afterwards that is deleted."""
         before, self._copies = self._copies, self._copied("extended")
         try:
             yield
@@ -94,7 +94,7 @@ class Pristine:
 
 
 def close_other_connections() -> None:
-    """End what threads have left open, so that the database can be dropped; they are gone when this returns."""
+    """End the connections that threads have left open, and wait for that, so that the database can be dropped."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             others = "datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"

@@ -1,4 +1,4 @@
-"""What takes long to write is written once in a while by each process, and otherwise again as the rows it came to."""
+"""Rows that take long to make are made now and then by each process, and otherwise written again from a copy."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -29,11 +29,11 @@ STATE = ("_reader", "_picture", "_read", "_moment", "_own", "_refreshing", "_mov
 
 
 class Kept(Generic[T]):
-    """Rows that are the same for many tests, and the live picture of them.
+    """Rows that many tests share, with the live picture of them.
 
-    They come first in a test, or right after those that they are kept `upon`: their numbers must still be free.
-    Their numbers are those of the first time, so lower than those of what the test itself wrote before.
-    They are free: SQLite takes a number back with the transaction that took it, and PostgreSQL gives it to nobody else.
+    They come first in a test, or right after those that they are kept `upon`, because their primary keys must still be
+    free. Their keys are those of the first time, and so lower than those of rows that the test wrote itself. They are
+    free: SQLite takes keys back with the transaction that used them, and PostgreSQL gives them to no other row.
     """
 
     def __init__(self, upon: "Kept[Any] | None" = None) -> None:
@@ -45,7 +45,9 @@ class Kept(Generic[T]):
         self._said: list[T] = []
 
     def write(self, make: Callable[[], T]) -> T:
-        """What `make` says. It is asked now and then; otherwise the rows that it changed are written again."""
+        """Return what `make` returns. It is called now and then; in between, the rows that it changed are written
+        again.
+        """
         oldest = max(monotonic() - FOR_SECONDS, self._upon.made_at if self._upon else 0.0)
         if self.made_at > oldest:
             self._again()
@@ -84,7 +86,7 @@ def _state() -> dict[str, Any]:
 
 
 def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
-    """So that what one test does to it no other test sees."""
+    """Copy the state of a live picture, so that no test sees what another one does to it."""
     picture, read = (each and replace(each, rows=KnownRows()) for each in (state["_picture"], state["_read"]))
     own = {"_reader": copy(state["_reader"]), "_refreshing": copy(state["_refreshing"])}
     return {**state, **own, "_picture": picture, "_read": read}
@@ -120,12 +122,14 @@ def _generated() -> frozenset[tuple[str, str]]:
 
 
 def _as_sent(value: object) -> object:
-    """Documents of the type `json`, which come decoded, as the text that they are written with."""
+    """A decoded `json` document as the text that it is written with; any other value as it is."""
     return json.dumps(value) if isinstance(value, dict) else value
 
 
 def _statements(before: Rows, after: Rows, columns: Mapping[str, list[str]]) -> list[tuple[str, list[object]]]:
-    """What makes the one of the other: rows that are gone or different are deleted, others are written."""
+    """The statements that turn one set of rows into the other: rows that are gone or differ are deleted, new ones
+    written.
+    """
     quoted = connection.ops.quote_name
     deleted, written = [], []
     for table, names in columns.items():

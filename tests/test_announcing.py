@@ -20,7 +20,7 @@ BROKERS = ("hangs", "is away", "refuses")
 
 @pytest.fixture
 def queue(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Redis]:
-    """The broker; what was announced before has gone to another one."""
+    """A broker of this test's own; tasks that were announced before do not reach it."""
     announcer.flush()
     with Redis.from_url(redis_url) as client:
         monkeypatch.setitem(current_app.conf, "broker_write_url", redis_url)
@@ -30,7 +30,7 @@ def queue(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Redis]:
 
 @pytest.fixture
 def broken(how: str, request: pytest.FixtureRequest, queue: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The broker does not work until the test's end."""
+    """A broker that hangs, is away or refuses, as `how` says, until the end of the test."""
     with socket.create_server(("127.0.0.1", 0)) as silent:  # the system takes connections, and nobody reads from them
         ports = {"hangs": silent.getsockname()[1], "is away": closed_port()}
         url = request.getfixturevalue("full_redis") if how == "refuses" else f"redis://127.0.0.1:{ports[how]}/0"
@@ -76,7 +76,7 @@ def test_what_the_broker_does_not_take_is_left_to_the_sweeps(
 
 @pytest.mark.parametrize("how", ["hangs"])
 def test_nobody_waits_for_a_broker_that_hangs(broken: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even where it would be waited for: the test would come to no end."""
+    """With a timeout of ten minutes, any waiting for the broker would keep the test from ending."""
     monkeypatch.setitem(announcing.BROKER_WITHIN, "socket_timeout", 600)
     for _ in range(20):
         announce(TASK, "m-1")

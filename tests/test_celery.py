@@ -1,4 +1,4 @@
-"""Background work: what is scheduled exists, and what exists is scheduled."""
+"""Background work: every scheduled task exists, and every periodic task is scheduled."""
 
 import re
 from datetime import timedelta
@@ -57,7 +57,7 @@ def test_no_work_outlives_its_message() -> None:
 
 
 def test_every_queue_has_a_worker_in_the_composed_system() -> None:
-    """A queue that nobody takes from fills without a word."""
+    """A queue without a worker fills up, and nothing reports that."""
     said = (settings.BASE_DIR / "docker-compose.yml").read_text(encoding="utf-8")
     taken = re.findall(r"worker, -Q, (\w+)", said)
     assert sorted(taken) == sorted(queue.name for queue in settings.CELERY_TASK_QUEUES)

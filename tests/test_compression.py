@@ -41,7 +41,7 @@ def test_it_works(browser: Client) -> None:
 
 @pytest.mark.usefixtures("db")
 def test_two_answers_tell_no_secret_by_their_lengths(browser: Client) -> None:
-    """CSRF tokens are masked anew, and the lengths vary anyhow."""
+    """CSRF tokens differ in each answer, and so do the lengths of compressed answers to the same request."""
     pages = [browser.get("/admin/login/").content for _ in range(8)]
     tokens = {re.search(rb'csrfmiddlewaretoken" value="(\w+)', gzip.decompress(page))[1] for page in pages}  # type: ignore[index]
     assert len(tokens) == 8

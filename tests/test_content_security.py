@@ -1,4 +1,6 @@
-"""What browsers are told they may load: nothing, but for pages, which load from this server alone."""
+"""What browsers may load, by the header Content-Security-Policy: pages load from this server alone, other answers
+nothing.
+"""
 
 import pytest
 from django.test import Client

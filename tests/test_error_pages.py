@@ -26,7 +26,9 @@ def visitor(role: str | None = None, accept: str = BROWSER, **options: Any) -> C
 
 
 def heading(response: HttpResponse) -> str:
-    """What the page says in its first line; a page, with nothing on it that its policy refuses."""
+    """The heading of an error page, after checking that it is a page and that its content policy allows its style
+    sheet.
+    """
     assert response.headers["Content-Type"].startswith("text/html")
     assert "style-src 'self'" in response.headers["Content-Security-Policy"]
     text = response.content.decode()
@@ -48,7 +50,7 @@ def test_what_a_role_may_not_see_is_a_page_too() -> None:
 
 
 def test_a_form_that_is_out_of_date_says_what_to_do() -> None:
-    """Whoever logs in in a second tab has one in the first."""
+    """A form is out of date if the user has logged in again in another tab since it was loaded."""
     page = visitor("admin", enforce_csrf_checks=True).post("/admin/inventory/isp/add/", {"code": "ct"})
     assert (page.status_code, heading(page)) == (403, "This form is out of date")
     assert "Nothing was done" in page.content.decode()

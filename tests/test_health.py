@@ -1,4 +1,4 @@
-"""Probes: alive says nothing about others, ready says what is missing."""
+"""Probes: `live` depends on no other service, and `ready` says which of them is missing."""
 
 import pytest
 from django.db import OperationalError, connections, transaction

@@ -1,4 +1,4 @@
-"""What a process has freed goes back to the system when it is told so."""
+"""The memory that a process has freed is given back to the system when it asks for that."""
 
 import ctypes
 import mmap
@@ -13,7 +13,7 @@ PIECES, SIZE = 2000, 50_000  # too small to be mapped for themselves, 100 MB in 
 
 
 def held() -> float:
-    """Of the system's memory, in MB."""
+    """The memory that this process holds, in MB."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE / 2**20
 
 

@@ -1,4 +1,4 @@
-"""One process at a time: a lease is had by one holder, who may die with it."""
+"""A lease has one holder at a time, and runs out if its holder dies."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Nightly jobs: done once a night, in a later hour where they could not be, and said to be late or failing."""
+"""Nightly jobs run once a night, later if they could not run in time, and are reported if they are late or fail."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -155,7 +155,7 @@ def test_the_sweep_announces_what_is_due(clock: Clock, monkeypatch: pytest.Monke
 
 
 def test_two_workers_do_it_once(clock: Clock) -> None:
-    """Two messages for the same night, read one after the other: the second finds the job begun."""
+    """Two workers take two messages for the same night. The second finds the job begun and does nothing."""
     run(clock)
     NightlyJob.objects.update(succeeded_at=None)  # as while the first is still at it
     assert run(clock, minutes=6) == 1

@@ -104,7 +104,7 @@ def test_what_failed_in_an_earlier_run_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_a_clean_up_that_hangs_is_ended(tmp_path: Path) -> None:
-    """Its test has failed, which cancels the limit of pytest-timeout."""
+    """A clean-up hangs after its test has failed, when pytest-timeout has cancelled its limit: the run ends anyway."""
     plugins = ("-p", "pytest_timeout", "-p", "tests.time_limits", "-o", "timeout=5", "--numprocesses", "2")
     code, printed, unsteady = run(tmp_path, PASSES, HANGS_AFTER_IT_FAILED, arguments=plugins)
     assert (code, unsteady) == (1, [])

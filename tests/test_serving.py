@@ -1,4 +1,4 @@
-"""What a web process has loaded before it answers is not looked through for garbage while it does."""
+"""What a web process loads at its start is frozen, so that the garbage collector does not look through it later."""
 
 from pathlib import Path
 

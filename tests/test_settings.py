@@ -1,4 +1,4 @@
-"""The settings as a whole: defaults that need nothing, wrong values stopped, and a page that says it all."""
+"""The settings as a whole: defaults need no environment, wrong values are refused, and a page lists all of them."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ def test_it_works(tmp_path: Path) -> None:
 
 
 def test_wrong_settings_are_all_said_at_once_with_ids_and_hints(tmp_path: Path) -> None:
-    """One that is gone names those that took its place."""
+    """The message about a setting that was removed names the settings that replace it."""
     done = manage(tmp_path, "check", PORT="http", THROTTLE="often", IDCSCHED_DEBUG="1", SECRET_REFS="env:SOURCE_*")
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
@@ -101,7 +101,9 @@ def test_what_is_no_address_of_a_collector(text: str) -> None:
 
 
 def test_matrices_are_multiplied_on_one_thread(tmp_path: Path) -> None:
-    """Whatever reads the settings does so before NumPy is there, which makes its threads when it is imported."""
+    """The settings limit NumPy to one thread. They must be read before NumPy is imported, because it starts its threads
+    then.
+    """
     code = "import numpy, os; print(len(os.listdir('/proc/self/task')))"
     assert manage(tmp_path, "shell", "--verbosity", "0", "-c", code).stdout.strip() == "1"
 

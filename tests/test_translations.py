@@ -115,7 +115,7 @@ def test_the_catalogue_holds_exactly_what_the_source_says(tmp_path: Path) -> Non
 
 
 def test_no_mark_has_another_name() -> None:
-    """Texts that are marked by an alias of `_` are not collected."""
+    """`makemessages` does not collect texts that are marked by an alias of `_`, so no module may use one."""
     sources = [file for package in PACKAGES for file in (settings.BASE_DIR / package).rglob("*.py")]
     assert not [str(file) for file in sources if re.search(r"\b_ as \w", file.read_text(encoding="utf-8"))]
 

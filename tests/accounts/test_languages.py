@@ -26,7 +26,7 @@ def language_of(client: Client, page: str = "/admin/", **headers: str) -> str:
 
 
 def test_it_works(client: Client, user: User) -> None:
-    """Chosen once, it is the user's: in other browsers, too, and whatever they ask for."""
+    """The language that a user has chosen is kept with the user, and comes before what any browser asks for."""
     assert language_of(client) == "en"
     assert chosen(client, "zh-hans") == 302
     assert language_of(client) == "zh-hans"
@@ -75,7 +75,7 @@ def test_nobody_is_sent_elsewhere(client: Client, user: User) -> None:
 
 
 def test_a_program_is_answered_in_the_language_that_it_asks_for(client: Client, user: User) -> None:
-    """A token says nothing about a language: the header does."""
+    """A request to the API without a session is answered in the language of its header."""
     user_update(user=user, changes={"language": "zh-hans"})
     answer = Client().get("/api/v1/idcs/", headers={"accept-language": "en"})
     assert answer.headers["Content-Language"] == "en"

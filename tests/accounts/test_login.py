@@ -32,7 +32,7 @@ def login() -> Login:
 
 
 def test_it_works(login: Login) -> None:
-    """Five wrong ones, and the right one is refused, too, until a quarter of an hour has passed."""
+    """The fifth wrong password is refused. After it the right one is refused, too, for a quarter of an hour."""
     assert login(password=PASSWORD).status_code == 302
     for _ in range(4):
         assert login().status_code == 200

@@ -1,4 +1,4 @@
-"""The second factor: codes that count once, also for two at once, and a reset that the history knows."""
+"""The second factor: each code counts once, also when two send it at once, and a reset is part of the history."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -36,7 +36,7 @@ def ann() -> User:
 
 
 def code_of(key: str, *, later: int = 0) -> str:
-    """Return what an app with this key shows after so many steps."""
+    """Return the code that an app with this key shows so many steps from now."""
     return f"{totp(bytes.fromhex(key), t0=-later * STEP):06}"
 
 
@@ -158,7 +158,9 @@ def test_sessions_end_when_a_second_factor_is_needed_from_now_on(ann: User, sett
 
 
 def test_without_settings_there_is_nothing_of_it(ann: User) -> None:
-    """No page, no button, no action, no list of others' secrets; a second factor of former times is not asked for."""
+    """Without the settings there is no page, button or action for a second factor, and one that was set up before is
+    not asked for.
+    """
     enrolled(ann)
     client = Client()
     login = client.get("/admin/login/").content

@@ -1,4 +1,4 @@
-"""API tokens: issued once, known by their digest, refused for the right reason."""
+"""API tokens: each is shown once and stored as a digest, and a refused one is told the right reason."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Users: a role, perhaps a tenant, and somebody who remains administrator."""
+"""Users: each has a role and perhaps a tenant, and the last administrator stays."""
 
 import pytest
 from django.db import IntegrityError, transaction

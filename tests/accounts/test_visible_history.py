@@ -1,4 +1,4 @@
-"""The history in the admin: to each what they may see."""
+"""The history in the admin shows each user only what they may see."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""What is installed is what was locked: exact versions, by their hashes, from nowhere in particular."""
+"""The locks of what is installed: each package has one exact version and hashes, which every installation checks."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`idcsched.framework` is Python, NumPy and msgspec: importing all of it loads nothing that does I/O for a living."""
+"""`idcsched.framework` needs only Python, NumPy and msgspec: importing all of it loads no package that does I/O."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The import contracts hold, and each one breaks when somebody breaks it."""
+"""The import contracts hold, and for each of them an import that breaks it is found."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""What no file of the project may hold, and what each must."""
+"""Rules for all files of the project: what they must not contain, how they are named, and that links lead somewhere."""
 
 import re
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 
 def test_what_the_security_rules_let_through_says_why() -> None:
-    """After the codes of a `noqa` stands its reason."""
+    """Each `noqa` of a security rule is followed by its reason."""
     found = [
         f"{name}:{number}: {line.strip()}"
         for name, text in sources()

@@ -1,4 +1,4 @@
-"""Writing many rows at once: the rules, the history and the feed of writing one, in a few statements."""
+"""Writing many rows in a few statements, with the same checks, history and feed entries as writing one."""
 
 import pytest
 

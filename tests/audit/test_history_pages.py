@@ -1,4 +1,4 @@
-"""The history in the admin: of one row, with what it was called before, and of everything."""
+"""The history in the admin: that of one row, also under its former names, and that of everything."""
 
 import pytest
 from django.test import Client
@@ -31,7 +31,7 @@ def history(client: Client, idc: Idc) -> str:
 
 
 def test_it_works(admin: Client, idc: Idc) -> None:
-    """From what to what, by whom, by which way, by which request, and why."""
+    """The history of a row shows its old and new values, who changed it, by which request, and why."""
     management = {"lines-TOTAL_FORMS": 0, "lines-INITIAL_FORMS": 0}
     sent = {"code": "gz-1", "region": idc.region.pk, "tier": "edge", "status": "draining", "labels": "{}", **management}
     page = f"/admin/inventory/idc/{idc.pk}/change/"

@@ -1,4 +1,6 @@
-"""Writing a row: checked, saved, recorded, announced; and what the database refuses, in the constraint's words."""
+"""Writing a row checks, saves, records and announces it; what the database refuses is explained in its constraint's
+words.
+"""
 
 import pytest
 from django.db import IntegrityError, connection, transaction

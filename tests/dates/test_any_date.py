@@ -1,7 +1,7 @@
-"""The tests about dates, at other dates: at the ends of a month, a year and a leap day, and when clocks are changed.
+"""The tests about dates, run at other dates: the ends of a month, a year and a leap day, and when clocks change.
 
 `clock_offset.c` shifts the wall clock of the tests and of all that they start. Each run begins two minutes before its
-moment, and crosses it. By hand, with any of the tests: as the head of that file says.
+moment, and crosses it. The head of that file says how to run any tests in this way by hand.
 """
 
 import math
@@ -75,7 +75,7 @@ def test_it_works(clock_offset: Path, moment: datetime, zone: str) -> None:
 
 
 def test_only_the_wall_clock_is_shifted(clock_offset: Path) -> None:
-    """By the day and the hour, and for as long as it is asked; what is waited for takes the time that it takes."""
+    """The program sees the shifted date and time, and sleeping still takes as long as it should."""
     moment = datetime(2028, 2, 29, 16, tzinfo=UTC)
     code = "import time; begun = time.monotonic(); time.sleep(0.2); print(time.time(), time.monotonic() - begun)"
     printed = subprocess.run(

@@ -1,4 +1,4 @@
-"""An answer of PostgreSQL is waited for so long, and no longer; real connections to a real server."""
+"""A statement that PostgreSQL does not answer in time is given up; the connections and the server here are real."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.postgresql, pytest.mark.usefixtures("db")]
 
 @pytest.fixture
 def watched() -> Iterator[DeadlineConnection]:
-    """A connection of its own to the test database."""
+    """A new connection to the test database, with the deadline."""
     parameters = connection.get_connection_params() | {"connection_factory": DeadlineConnection}
     with closing(psycopg2.connect(**parameters)) as found:
         yield found
@@ -23,7 +23,7 @@ def watched() -> Iterator[DeadlineConnection]:
 
 @pytest.fixture
 def short(seconds: float) -> Iterator[None]:
-    """Whoever has waited for so many seconds has waited too long."""
+    """Let the deadline be this many seconds."""
     thread = deadline.watch(seconds=seconds)
     yield
     thread.stop()
@@ -42,7 +42,7 @@ def test_it_works(watched: DeadlineConnection, short: None) -> None:
 
 @pytest.mark.parametrize("seconds", [4])
 def test_what_is_answered_in_time_goes_on(watched: DeadlineConnection, short: None) -> None:
-    """Five statements that together take longer than one may."""
+    """Each of five statements is answered in time, although together they take longer than the deadline."""
     with watched.cursor() as cursor:
         for _ in range(5):
             cursor.execute("SELECT pg_sleep(0.9)")

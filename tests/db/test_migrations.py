@@ -50,7 +50,7 @@ def faults(sql: list[str], *, harmless: Sequence[str] = ()) -> list[str]:
 
 
 def new_migrations() -> Iterator[tuple[str, str]]:
-    """Those of the project's apps that the previous version does not have."""
+    """The migrations of the project's apps that the previous version does not have."""
     loader = MigrationLoader(None)
     own = {config.label for config in apps.get_app_configs() if (ROOT / config.name.split(".")[0]).is_dir()}
     for app, name in sorted(loader.disk_migrations):
@@ -59,7 +59,7 @@ def new_migrations() -> Iterator[tuple[str, str]]:
 
 
 def test_it_works() -> None:
-    """What old code can't know does no harm: tables, and columns that fill themselves."""
+    """New tables, and new columns that may be null or have a default in the database, do not disturb old code."""
     may_be_null, by_the_database = models.IntegerField(null=True), models.IntegerField(default=0, db_default=0)
     assert not faults(statements("inventory", migrations.AddField("isp", "rank", may_be_null)))
     assert not faults(statements("inventory", migrations.AddField("isp", "rank", by_the_database)))
@@ -86,7 +86,7 @@ def test_what_breaks_old_code_is_noticed(operation: Operation, code: str) -> Non
 
 @pytest.mark.parametrize(("app", "name"), list(new_migrations()))
 def test_new_migrations_leave_old_code_at_work(app: str, name: str) -> None:
-    """To take something away, stop using it in one version, and remove it in the next."""
+    """A column or table that old code uses must not be removed: one version stops using it, the next removes it."""
     loader = MigrationLoader(connection)
     sql = loader.collect_sql([(loader.get_migration(app, name), False)])
     found = faults(sql, harmless=HARMLESS.get((app, name), ()))

@@ -1,4 +1,4 @@
-"""What every process has long since read goes; what it may not have read stays."""
+"""Feed entries that every process must have read are deleted; those that one may not have read stay."""
 
 from datetime import timedelta
 

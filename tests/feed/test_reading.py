@@ -1,4 +1,4 @@
-"""The feed: what was committed is reported once, what was not never."""
+"""The feed reports what was committed exactly once, and never what was rolled back."""
 
 import threading
 from datetime import timedelta
@@ -22,7 +22,7 @@ from idcsched.feed.services import IDCS_NAMED, feed_append, feed_extend, feed_pr
 
 @pytest.fixture
 def reader() -> FeedReader:
-    """One that has seen everything so far."""
+    """A reader that has read all entries so far."""
     reader = FeedReader()
     reader.poll()
     return reader

@@ -63,7 +63,7 @@ def _affinities(known: list[str]) -> st.SearchStrategy[list[AffinityFact]]:
 
 @st.composite
 def worlds(draw: st.DrawFn, *, least: int = 0) -> World:
-    """Up to eight IDCs in four regions, with a bit of everything."""
+    """A world of up to eight IDCs in four regions, with lines, taints, stock, metrics and affinities at random."""
     fleet = draw(st.dictionaries(codes, idcs, min_size=least, max_size=8))
     affinities = draw(_affinities(sorted(fleet))) if fleet else []
     return world(fleet, regions=REGIONS, metrics=METRICS, affinities=affinities)
@@ -92,7 +92,7 @@ def _scorer(name: str) -> st.SearchStrategy[tuple[str, str, dict[str, Any]]]:
 
 @st.composite
 def profiles(draw: st.DrawFn) -> Profile:
-    """Any of the plugins that such worlds give something to judge, in any order."""
+    """A profile of any of the plugins that have something to judge in such worlds, in any order."""
     entries = [
         "available",
         *(draw(_scorer(name)) for name in ("taint", "affinity", "network_flow", "billing_cost", "resource")),
@@ -112,7 +112,7 @@ def profiles(draw: st.DrawFn) -> Profile:
 
 @st.composite
 def requests(draw: st.DrawFn, known: World) -> dict[str, Any]:
-    """The fields of a request that names only what is there."""
+    """The fields of a request that names only IDCs, ISPs and regions that exist in the world."""
     named = st.lists(st.sampled_from([idc.code for idc in known.idcs] or ["-"]), min_size=1, max_size=4)
     optional: dict[str, st.SearchStrategy[Any]] = {
         "request_id": st.sampled_from(["r1", "r2", "r3"]),
@@ -133,6 +133,6 @@ def requests(draw: st.DrawFn, known: World) -> dict[str, Any]:
 
 @st.composite
 def questions(draw: st.DrawFn, *, least: int = 0) -> tuple[World, Profile, dict[str, Any]]:
-    """A world, a profile, and what is asked of them."""
+    """A world, a profile, and the fields of a request to decide on them."""
     known = draw(worlds(least=least))
     return known, draw(profiles()), draw(requests(known))

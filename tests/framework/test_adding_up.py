@@ -45,7 +45,7 @@ def test_it_works() -> None:
 
 
 def contributions_sum_to_the_score(answer: Answer) -> None:
-    """Each being the weight in force × the score that was normalised."""
+    """Each contribution is weight × normalised score, and each candidate's contributions add up to its score."""
     for candidate in answer.candidates or ():
         assert candidate.score == pytest.approx(sum(s.contribution for s in candidate.scores.values()), abs=ROUNDED)
         for score in candidate.scores.values():
@@ -106,7 +106,7 @@ def test_whatever_is_asked(question: Question) -> None:
 
 
 class Picky(Plugin):
-    """Thinks in one IDC at a time, and takes every third."""
+    """A plugin that judges one IDC at a time, and keeps every third."""
 
     name = "picky"
 
@@ -124,7 +124,7 @@ class Picky(Plugin):
 def test_those_who_were_not_visited_make_it_whole(
     size: int, percent: float | None, feasible: int, not_visited: int
 ) -> None:
-    """In the order of `x`, of which the higher is the more promising."""
+    """The feasible, the rejected and the not visited IDCs add up to all that were evaluated."""
     fleet: dict[str, IdcSpec] = {f"idc{number}": {"metrics": {"x": size - number}} for number in range(size)}
     policy = profile(
         "taint",

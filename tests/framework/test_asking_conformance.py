@@ -1,4 +1,4 @@
-"""What the builders and `check_plugin` do for plugins that ask the outside."""
+"""What the builders and `check_plugin` do for plugins that ask an outside service."""
 
 from itertools import count
 from typing import Any
@@ -16,7 +16,7 @@ COUNTER = count()
 
 
 class Veto(Plugin):
-    """Takes out whom somebody else bans."""
+    """A plugin that asks an outside service which IDCs are banned, and rejects those."""
 
     name = "veto"
 

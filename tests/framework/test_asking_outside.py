@@ -1,4 +1,4 @@
-"""What a decision asks of the outside, as values: the questions before, the replies among its inputs."""
+"""Plugins that ask an outside service: the questions are known before a decision, the replies are among its inputs."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ KNOWN = world({"a": {}, "b": {"status": "offline"}, "c": {}, "d": {"taints": ["k
 
 
 class Asker(Plugin):
-    """Asks somebody about all survivors, and does as it is told."""
+    """A plugin that asks a service about all survivors, and rejects those that the reply bans."""
 
     name = "asker"
 
@@ -40,7 +40,7 @@ class Asker(Plugin):
 
 
 class Silent(Asker):
-    """Has nothing to ask."""
+    """A plugin that asks no question."""
 
     name = "silent"
 
@@ -49,7 +49,7 @@ class Silent(Asker):
 
 
 class Stuttering(Asker):
-    """Fails to ask."""
+    """A plugin that raises when it is to ask its question."""
 
     name = "stuttering"
 

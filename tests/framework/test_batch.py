@@ -37,7 +37,7 @@ def test_it_works() -> None:
 
 
 def test_what_was_taken_is_told_apart_from_what_it_was_taken_of() -> None:
-    """So that a record names what many have in common, and besides only what came before."""
+    """What its orders took does not change a batch's base, so that all their records can name the same snapshot."""
     together = Batch(snapshot(world(FLEET)))
     base = together.base
     winners(together, 2)
@@ -58,7 +58,9 @@ def test_after_many_orders_there_is_a_new_base(monkeypatch: Any) -> None:
 @given(st.data())
 @settings(max_examples=25, deadline=None)
 def test_laid_one_upon_the_other_or_all_at_once_is_the_same(data: st.DataObject) -> None:
-    """What a replay does."""
+    """What earlier orders took may be laid over the snapshot order by order, as a batch does, or all at once, as a
+    replay does: the answer is the same.
+    """
     known, policy = data.draw(worlds(least=2)), data.draw(profiles())
     together = Batch(snapshot(known))
     for _ in range(data.draw(st.integers(2, 5))):

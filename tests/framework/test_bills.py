@@ -1,4 +1,6 @@
-"""What an order adds to the bill of a month, as data: by the calculator, and not by what a profile scores."""
+"""What an order adds to the bill of a month, as a part of the answer: the exact difference, whatever the profile
+scores.
+"""
 
 from typing import Any
 
@@ -159,7 +161,7 @@ def test_where_nothing_fits_there_is_none() -> None:
 def test_the_difference_is_that_of_what_is_shown(
     need: float, price: float, commit: float, charge_type: str, seed: int
 ) -> None:
-    """And no order makes a bill smaller."""
+    """What is added is the difference of the two bills that are shown, and it is never negative."""
     traffic = np.random.default_rng(seed).uniform(0, 500, 720).tolist()
     spec = line(history=traffic, price_per_mbps=price, commit_mbps=commit, charge_type=charge_type)
     found = bill(spec, need, shape=NIGHT)

@@ -1,4 +1,4 @@
-"""What is claimed where a decision lands: all that the request needs, up to what the filters saw."""
+"""What a decision claims in the chosen IDC: all that the request needs, each with the ceiling that the filters saw."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def claimed(*plugins: Any, **asked: Any) -> list[tuple[str, str | None, float, f
 
 
 def test_it_works() -> None:
-    """What is pending is no part of the ceiling: the ledger compares with it."""
+    """The line's pending 50 Mbps do not lower its ceiling, because the ledger itself compares all claims with it."""
     assert claimed(*BOTH, isp="cu") == [
         ("cpu", None, 8, 64),
         ("memory_gib", None, 16, None),
@@ -89,7 +89,7 @@ def test_pinned_to_a_line_that_is_too_full() -> None:
 
 
 class Clumsy(Plugin):
-    """Does not know what it needs."""
+    """A plugin that raises when it is asked for its claims."""
 
     name = "clumsy"
 

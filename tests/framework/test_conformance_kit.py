@@ -1,4 +1,4 @@
-"""`check_plugin`: every law that it promises is one that a plugin can be caught breaking."""
+"""`check_plugin`: for every law that it checks, a plugin that breaks the law is caught."""
 
 from collections.abc import Mapping
 from itertools import count
@@ -19,13 +19,13 @@ COUNTER = count()
 
 
 class NoiseArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How loud it may be."""
+    """The args of `Noise`: the largest value that it keeps."""
 
     limit: Annotated[float, msgspec.Meta(ge=0)] = 50.0
 
 
 class Noise(Plugin):
-    """Keeps the quiet ones, the quieter the better."""
+    """A plugin that keeps IDCs with little noise, and scores less noise higher."""
 
     name = "noise"
     Args = NoiseArgs
@@ -45,12 +45,12 @@ class Noise(Plugin):
 
 
 def noise(**methods: Any) -> type[Plugin]:
-    """The same plugin, with some methods otherwise."""
+    """`Noise` with some of its members replaced."""
     return type("Noise", (Noise,), {"__doc__": "A variant.", "__module__": __name__, **methods})
 
 
 def keep(ctx: Cycle, reason: Reason = TOO_LOUD, numbers: Mapping[str, Any] | None = None) -> Verdict:
-    """Throws everybody out for a reason with these numbers."""
+    """Reject every IDC for this reason with these numbers."""
     told = {"noise": 1.0, "limit": 2.0} if numbers is None else numbers
     return Verdict(np.zeros(ctx.size, dtype=np.bool_), reason, lambda _: told)
 
@@ -80,7 +80,7 @@ def one_place(_: Plugin, ctx: Cycle) -> Any:
 
 
 def judge(ctx: Cycle, keep: Any, **more: Any) -> Verdict:
-    """Keeps these, without a word about missing values unless more is given."""
+    """A verdict that keeps these IDCs, and says of missing values only what `more` says."""
     return Verdict(keep, TOO_LOUD, lambda _: {"noise": 60.0, "limit": 50.0}, **more)
 
 
@@ -271,7 +271,7 @@ def test_missing_data_is_left_to_the_profile(methods: dict[str, Any], law: str) 
 
 def test_what_a_metric_of_its_own_means_is_tried_too() -> None:
     class Dust(Noise):
-        """Reads what no sample world has."""
+        """A plugin that reads metrics which no sample world has."""
 
         metrics = ("dust", "wind", "x")
 
@@ -283,10 +283,10 @@ def test_what_a_metric_of_its_own_means_is_tried_too() -> None:
 
 
 class Sound(Plugin):
-    """Keeps the quiet ones, by a metric that a profile may name."""
+    """A plugin that keeps quiet IDCs, by a metric that its args name."""
 
     class Args(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-        """Which metric it is."""
+        """The metric that is read."""
 
         metric: str = "decibel"
 
@@ -298,7 +298,7 @@ class Sound(Plugin):
 
 
 def test_it_names_what_it_reads() -> None:
-    """A metric that nothing names could be deleted under a profile in force."""
+    """A plugin must name its metrics: one that nothing names could be deleted although a profile in force reads it."""
     check_plugin(Sound)
     check_plugin(Sound, args={"metric": "x"})
     with pytest.raises(AssertionError, match=r"noise: it names the metrics that it reads, .*: x$"):
@@ -307,7 +307,7 @@ def test_it_names_what_it_reads() -> None:
 
 def test_sentences_are_filled_for_values_that_no_sample_world_has() -> None:
     class Silent(Sound):
-        """Does not say how loud."""
+        """A plugin whose rejections lack the numbers of their sentence."""
 
         def filter(self, ctx: Cycle) -> Any:
             reading = ctx.metric("decibel")
@@ -318,19 +318,19 @@ def test_sentences_are_filled_for_values_that_no_sample_world_has() -> None:
 
 
 class LooseArgs(msgspec.Struct, frozen=True):
-    """Takes anything."""
+    """Args that accept unknown fields."""
 
     limit: float = 50.0
 
 
 class ThawedArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """May be changed."""
+    """Args that are not frozen."""
 
     limit: float = 50.0
 
 
 class ForgetfulArgs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Is another one every time."""
+    """Args that are not equal to args of the same content."""
 
     limit: float = 50.0
 

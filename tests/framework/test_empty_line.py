@@ -1,4 +1,4 @@
-"""A line of which nothing was purchased carries nothing, and breaks nothing."""
+"""A line with no purchased bandwidth carries no order, and makes no calculation fail."""
 
 from idcsched.framework.testing import decide_for, profile, world
 

@@ -23,7 +23,7 @@ EXPLAINED = ("candidates", "tie", "margin", "rejected", "rejected_counts", "near
 
 
 def told(explain: str, **fields: Any) -> dict[str, Any]:
-    """The answer as a client reads it."""
+    """The decoded JSON of the answer at this level of explanation."""
     document = msgspec.json.encode(decide_for(world(FLEET), profile("taint", X), explain=explain, **fields).answer)
     return msgspec.json.decode(document)
 
@@ -157,7 +157,7 @@ def test_what_is_not_shown_is_not_computed() -> None:
 
 
 class Tongue(Plugin):
-    """Judges well, and fails when it is asked why."""
+    """A plugin that filters and scores well, and fails when it is asked for reasons or notes."""
 
     name = "tongue"
 

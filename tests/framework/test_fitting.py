@@ -1,4 +1,4 @@
-"""How many more fit: `n` by `decide`, and not one more."""
+"""`count_fitting`: if it says `n`, `decide` places `n` more, and not one more."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ def test_every_fallback_group_counts() -> None:
 
 def test_one_at_a_time() -> None:
     class Odd(Plugin):
-        """Holds three at most."""
+        """A plugin that rejects requests for more than three machines."""
 
         name = "odd"
 
@@ -113,7 +113,7 @@ def test_so_many_fit_and_not_one_more(known: Any, policy: Profile, at_most: int)
 
 def test_everybody_is_counted_however_few_the_profile_would_look_at() -> None:
     class Roomy(Plugin):
-        """Holds whatever there is."""
+        """A plugin that keeps every IDC, whatever the request needs."""
 
         name = "roomy"
 

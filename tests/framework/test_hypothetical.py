@@ -1,4 +1,4 @@
-"""What if: taints, statuses, lines and metrics supposed otherwise, without a trace."""
+"""What-if requests: with taints, statuses, lines and metrics supposed otherwise; the snapshot itself is not changed."""
 
 from dataclasses import replace
 from typing import Any
@@ -44,7 +44,7 @@ def ignoring(*taints: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_a(**change: Any) -> dict[str, Any]:
-    """IDC a otherwise, and free of taints that keep it out."""
+    """A hypothesis that changes IDC a and ignores the taint that would keep the request out."""
     return {"idcs": [{"code": "a", **change}], "ignore_taints": [{"idc": "a", "key": "k"}]}
 
 
@@ -165,7 +165,9 @@ def test_it_leaves_no_trace() -> None:
 
 
 def test_what_flowed_is_copied_only_where_it_is_supposed_otherwise() -> None:
-    """What contracts measure of the month is worked out once for a history, and not for each question about a taint."""
+    """A hypothesis that supposes no other traffic shares the snapshot's history, so that the month's figures are not
+    worked out again for a question about a taint.
+    """
     history = History(hours=np.full((3, 720), 100, dtype=np.float32), weekday=0)
     known = replace(KNOWN, history=history)
 

@@ -1,4 +1,4 @@
-"""What is laid out once of an inventory: its rows by their facts, its lines by ISP, what a line is paid for anyway."""
+"""The indexes of an inventory: its rows by their facts, its lines by ISP, and what is paid for on a line anyway."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which line: decided once, among the eligible lines that carry the need."""
+"""Which of an IDC's lines is chosen: one choice per decision, among the eligible lines that carry what is needed."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from idcsched.framework.testing import LineSpec, Outcome, decide_for, profile, w
 
 
 def line(room: float, **more: Any) -> LineSpec:
-    """A line with so much room left."""
+    """A line of 1,000 Mbps with `room` Mbps left."""
     return {"purchased_mbps": 1000, "max_level": 1.0, "used_mbps": 1000 - room, **more}
 
 
@@ -173,7 +173,9 @@ def test_why_not_the_roomiest(lines: dict[str, LineSpec], policy: Any, note: str
 
 
 def test_why_not_the_roomiest_of_each_isp() -> None:
-    """Two lines are chosen, and each tells of the other line of its ISP."""
+    """Two lines are chosen. The note on `ct2` says why not `ct1`, which has more room; `cu1` is the only line of its
+    ISP, and has no note.
+    """
     lines = {
         "ct1": line(900, isp="ct", price_per_mbps=20),
         "ct2": line(500, isp="ct", price_per_mbps=12),

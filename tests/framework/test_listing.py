@@ -1,4 +1,4 @@
-"""The lists of an explanation, part by part, beyond what one answer shows."""
+"""The lists of an explanation, read page by page, also beyond what one answer shows."""
 
 import pytest
 
@@ -17,7 +17,7 @@ LISTS: tuple[tuple[ListName, int], ...] = (("candidates", COUNT + 1), ("rejected
 
 @pytest.mark.parametrize(("name", "length"), LISTS)
 def test_it_works(name: ListName, length: int) -> None:
-    """Part by part it is the whole list, which begins as the answer shows it."""
+    """The pages together are the whole list, and the list begins with what the answer shows."""
     outcome = decide_for(world(FLEET), profile("taint", METRIC), explain="full")
     parts = [
         page_of_list(outcome.decision, name, start=start, stop=start + 400) for start in range(0, length + 400, 400)

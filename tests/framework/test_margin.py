@@ -10,7 +10,7 @@ from idcsched.framework.testing import Outcome, decide_for, profile, world
 
 
 def decided(values: dict[str, tuple[float, ...]], by: tuple[float, ...], /, **fields: Any) -> Outcome:
-    """IDCs with metrics x, y, z of these values, weighed as they are."""
+    """Decide between IDCs with these values of the metrics x, y and z, weighted by `by` and not normalised."""
     known = world({code: {"metrics": dict(zip("xyz", row, strict=False))} for code, row in values.items()})
     entries = [
         (name, "metric", {"weight": weight, "args": {"metric": name}, "normalizer": {"kind": "none"}})

@@ -1,4 +1,4 @@
-"""What is kept on a part of a snapshot: worked out once, read-only, and forgotten when it is too much."""
+"""The memory of a part of a snapshot: values are worked out once, read-only, and dropped when they are too many."""
 
 import threading
 from typing import Any
@@ -16,7 +16,7 @@ NEAR = {"client": {"latitude": 30.0, "longitude": 110.0}}
 
 
 class Counted:
-    """Says what it was asked for, and how often."""
+    """A function that counts its calls, and returns an array that holds that count."""
 
     def __init__(self) -> None:
         self.times = 0
@@ -77,7 +77,9 @@ def test_many_threads_at_once_get_one_and_the_same_value() -> None:
 
 
 def test_distances_are_worked_out_once_for_an_inventory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where orders have taken something meanwhile; not where the inventory is another."""
+    """Distances are worked out once for an inventory, also after orders have taken something; another inventory needs
+    its own.
+    """
     asked: list[tuple[float, ...]] = []
     real = locality.great_circle_km
     monkeypatch.setattr(locality, "great_circle_km", lambda *args: asked.append(args[:2]) or real(*args))

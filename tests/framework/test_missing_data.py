@@ -263,7 +263,7 @@ def test_a_filter_leaves_it_to_the_profile(
 
 def test_a_filter_may_have_words_of_its_own_for_what_is_unknown() -> None:
     class Listening(Quiet):
-        """Says where nobody listened."""
+        """A filter with its own reason and details for IDCs whose value is unknown."""
 
         unknown = Rejection(UNHEARD, {"place": "the fence"})
 
@@ -273,7 +273,7 @@ def test_a_filter_may_have_words_of_its_own_for_what_is_unknown() -> None:
 
 def test_a_reading_of_another_length_is_a_failure() -> None:
     class Short(Quiet):
-        """Gives one value for all."""
+        """A filter whose reading has one value, whatever the number of IDCs."""
 
         def filter(self, ctx: Cycle) -> Verdict:
             reading = ctx.metric("x").take(np.array([0]))

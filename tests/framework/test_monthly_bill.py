@@ -137,7 +137,7 @@ def test_an_order_of_100_mbps(
 
 
 def test_a_large_order_makes_a_new_peak() -> None:
-    """600 at night make 180 hours of 1000, more than the 60 of 900."""
+    """An order of 600 Mbps makes 180 hours of 1,000 Mbps at night, more than the 60 hours of 900 that were billed."""
     assert order(TWO_BUSY_HOURS, tariff(), 600, IN_THE_NIGHT).added[0] == 2000
 
 
@@ -164,7 +164,7 @@ def test_the_percentile(busy: int, expected: float) -> None:
     ],
 )
 def test_high_days(charge_type: str, days: int, expected: float) -> None:
-    """One hour of 900 on some days, otherwise 400."""
+    """The line carries 900 Mbps for one hour of some days, and 400 otherwise."""
     hours = np.full((30, 24), 400.0)
     hours[5 : 5 + days, 13] = 900
     assert month(hours.ravel(), tariff(charge_type, price_per_mbps=1)) == expected
@@ -255,7 +255,9 @@ def test_gaps_are_left_out_of_the_percentile(known: int, busy: int, expected: fl
     ],
 )
 def test_days_without_values_are_like_the_others(charge_type: str, expected: float) -> None:
-    """Ten days are missing; a commit of 100 is below what flowed on any day. (10,600 / 24) · 324 GB are 143,100."""
+    """Ten of 30 days have no values, and are billed like the other twenty, which all lie above the commit of 100. By
+    volume, 10,600 / 24 Mbps on average are 143,100 GB.
+    """
     hours = TWO_BUSY_HOURS.copy()
     hours[96:336] = NAN
     assert month(hours, tariff(charge_type, commit=100, price_per_mbps=1, price_per_gb=1)) == pytest.approx(expected)
@@ -292,7 +294,7 @@ def test_no_price_no_bill(charge_type: str, terms: dict[str, float]) -> None:
 
 
 def test_a_small_order_on_a_large_line() -> None:
-    """32 bits hold 100,000 Mbps in steps of 0.008 only."""
+    """A very small order is billed exactly, although 32-bit floats hold 100,000 Mbps only in steps of 0.008."""
     assert order(np.full(720, 100_000.0), tariff(), 0.001).added[0] == 0.02
 
 
@@ -328,7 +330,7 @@ def random_tariffs(chance: np.random.Generator, lines: int = len(CHARGE_TYPES)) 
 
 
 def plain_bill(hours: list[float], contract: Tariffs, line: int) -> float:
-    """The bill said plainly, for one line and one hour at a time."""
+    """The bill of one line, worked out hour by hour without arrays."""
     charge_type = str(contract.charge_types[line])
     price = float((contract.price_per_gb if charge_type == "volume" else contract.price_per_mbps)[line])
     commit = 0.0 if isnan(contract.commit[line]) else float(contract.commit[line])
@@ -448,7 +450,9 @@ def real_bills(slots: Hours, contract: Tariffs) -> list[float]:
 
 @given(seed=SEEDS, gaps=st.sampled_from([0.0, 0.02, 0.3]), gone=st.integers(0, 6))
 def test_real_bills_of_traffic_that_is_even_within_the_hour(seed: int, gaps: float, gone: int) -> None:
-    """Whole hours and whole days may be gaps; under `daily_peak` no day may, which here is like the others."""
+    """The bills from hours equal those from five-minute values, even if hours and whole days are missing. Under
+    `daily_peak` no whole day is missing, because real bills do not count such a day.
+    """
     chance = np.random.default_rng(seed)
     hours, contract = np.round(chance.gamma(2.0, 100.0, (7, 720)), -1).astype(np.float32), random_tariffs(chance)
     hours[chance.random(hours.shape) < gaps] = NAN
@@ -460,14 +464,14 @@ def test_real_bills_of_traffic_that_is_even_within_the_hour(seed: int, gaps: flo
 
 
 def by_five_minutes(slots: Hours) -> tuple[Hours, MonthFigures]:
-    """The hours of 30 days of five-minute values, and what contracts measure of both."""
+    """The hours of 30 days of five-minute values, and the figures of that month by hours and by five minutes."""
     hours = hour_means(slots)
     return hours, MonthFigures.of(hours, measured_of_days(slots))
 
 
 @given(seed=SEEDS, mbps=st.floats(0, 500))
 def test_real_bills_of_uneven_traffic(seed: int, mbps: float) -> None:
-    """They are right without an order, and with one that flows at all hours."""
+    """The bills equal those from five-minute values, both without an order and with one that flows evenly all month."""
     chance = np.random.default_rng(seed)
     slots = chance.gamma(2.0, 100.0, (7, 720 * SLOTS_AN_HOUR)).astype(np.float32)
     contract = random_tariffs(chance)

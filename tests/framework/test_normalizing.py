@@ -79,7 +79,7 @@ def test_formula(kind: NormalizerKind, better: Better, values: list[float], expe
 
 
 def test_scores_are_rounded_only_to_be_shown() -> None:
-    """Three thirds are a whole: totals are rounded once."""
+    """Three scores that are shown as 33.333333 add up to 100, because totals are rounded only once."""
     entries = [(f"m{n}", "metric", {"weight": 1, "args": {"metric": f"m{n}"}}) for n in range(3)]
     entries = [(name, plugin, {**entry, "normalizer": {"kind": "max_ratio"}}) for name, plugin, entry in entries]
     known = world({code: {"metrics": dict.fromkeys(("m0", "m1", "m2"), value)} for code, value in (("a", 1), ("b", 3))})
@@ -117,7 +117,7 @@ def test_nought_has_no_sign(kind: NormalizerKind, better: Better) -> None:
 
 
 def test_the_better_way_is_one_of_two() -> None:
-    """Any other word would be taken for `less`."""
+    """Any other word is refused; otherwise it would be taken for `less`."""
     with pytest.raises(ValueError, match="`better` is `more` or `less`, not 'bigger'"):
         Scale(kind="min_max", better="bigger")  # type: ignore[arg-type]  # as who runs no mypy writes it
 
@@ -229,7 +229,9 @@ def test_law_under_fixed_removing_a_loser_never_changes_the_winner(
 
 
 def test_under_share_removing_a_loser_may_change_the_winner() -> None:
-    """Why `fixed` is the default: the same law does not hold where scores are relative."""
+    """Scores by `share` depend on the losers, too: without `c` the order of `a` and `b` changes. That is why `fixed` is
+    the default.
+    """
     entries = [
         (name, "metric", {"weight": 1, "args": {"metric": name}, "normalizer": {"kind": "share"}}) for name in "xy"
     ]

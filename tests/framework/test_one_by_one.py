@@ -1,4 +1,6 @@
-"""Plugins that judge one IDC at a time: after the vectorised filters, the promising first, until there are enough."""
+"""Plugins that judge one IDC at a time: they come after the vectorised filters, visit the most promising IDCs first,
+and stop when enough were found.
+"""
 
 from typing import Any
 
@@ -17,7 +19,7 @@ X = ("x", "metric", {"weight": 1, "args": {"metric": "x"}, "normalizer": {"kind"
 
 
 class Picky(Plugin):
-    """Dislikes odd numbers, and those from `large` on; likes high ones."""
+    """A plugin that rejects odd numbers and numbers from `large` on, and notes which IDCs it has seen."""
 
     name = "picky"
     seen: list[str] = []
@@ -34,7 +36,7 @@ class Picky(Plugin):
 
 
 class Liking(Plugin):
-    """Scores what it sees, one by one."""
+    """A plugin that scores one IDC at a time, by its number."""
 
     name = "liking"
 
@@ -48,7 +50,7 @@ def picky() -> type[Picky]:
 
 
 def fleet(count: int, **spec: Any) -> dict[str, IdcSpec]:
-    """IDCs numbered in one metric, and more promising the lower their number."""
+    """IDCs with their numbers as a metric; the lower the number, the more promising the IDC."""
     return {
         f"idc{number:04}": IdcSpec(metrics={"number": float(number), "x": float(-number)}, **spec)
         for number in range(count)
@@ -219,7 +221,7 @@ def test_what_a_view_tells() -> None:
 
 
 class Sick(Plugin):
-    """Fails as `act` says."""
+    """A plugin whose filter does what `act` does, such as failing."""
 
     name = "sick"
     act: Any = None

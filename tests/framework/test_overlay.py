@@ -1,4 +1,4 @@
-"""What was taken a moment ago, laid over the snapshot: as if the picture had been built anew with it in the ledger."""
+"""What orders have just taken, laid over a snapshot: the same as a new snapshot with these claims in the ledger."""
 
 from dataclasses import replace
 from typing import Any
@@ -28,7 +28,7 @@ BANDWIDTH = Claim(resource="bandwidth_mbps", amount=300, line="ct")
 
 
 def with_pending(known: World, each: Tenancy) -> World:
-    """The facts with what is taken in the ledger."""
+    """The world with these claims already in the ledger."""
     by_line = {claim.line: claim.amount for claim in each.claims if claim.line}
     by_stock = {claim.resource: claim.amount for claim in each.claims if not claim.line}
 
@@ -118,7 +118,9 @@ def test_what_is_kept_of_parts_that_orders_do_not_move_is_shared() -> None:
 @given(st.data())
 @settings(max_examples=30, deadline=None)
 def test_as_if_built_anew(data: st.DataObject) -> None:
-    """A row of orders, each on what the ones before it took: byte for byte what a new picture would say."""
+    """Each of several orders in a row is answered as on a new snapshot that has the claims of those before it, byte for
+    byte.
+    """
     known, policy = data.draw(worlds(least=2)), data.draw(profiles())
     check_row_of_orders(known, policy, [data.draw(requests(known)) for _ in range(data.draw(st.integers(2, 6)))])
 

@@ -1,4 +1,4 @@
-"""`planned`: an IDC, and lines there, that are taken if they fit; else the ranking decides."""
+"""`planned`: the IDC and the lines that a request names are taken if they fit; otherwise the ranking decides."""
 
 from typing import Any
 
@@ -82,7 +82,9 @@ def test_lines_of_several_isps() -> None:
 
 
 def test_a_planned_line_needs_no_excuse() -> None:
-    """The note that says why the roomiest line is not chosen is about the profile's choice."""
+    """A line that the request planned has no note about the roomiest line, which explains only what the profile
+    chooses.
+    """
     policy = profile(("network_flow", "network_flow", {"weight": 1}), line_choice="cheapest")
     assert decided({"idc": "b", "lines": ["cu"]}, policy=policy).answer.lines[0].note is msgspec.UNSET
 

@@ -163,7 +163,7 @@ def test_a_failing_tie_breaker_fails_the_decision_where_the_profile_says_so() ->
 
 
 class Somewhere(Plugin):
-    """Says what the request is about, or should."""
+    """A plugin whose `pre_filter` returns `found`, whether it is valid or not."""
 
     name = "somewhere"
     found: Any = None
@@ -193,7 +193,7 @@ def test_a_plugin_of_ones_own_may_narrow() -> None:
 
 
 class Ranger(Plugin):
-    """Normalises by itself, and badly."""
+    """A plugin that normalises its scores by the function `given`."""
 
     name = "ranger"
     given: Any = None
@@ -236,7 +236,7 @@ def test_scores_out_of_bounds_have_failed(given: Any) -> None:
 
 
 class Idle(Plugin):
-    """Counts on what it gathered before, in the sum or not."""
+    """A plugin that prepares its scores in `pre_score` and reads them in `score`."""
 
     name = "idle"
 
@@ -263,7 +263,7 @@ def test_fixed_without_any_range_has_failed() -> None:
 
 
 class Shy(Plugin):
-    """Lets everybody pass, and can't say by what numbers."""
+    """A plugin that keeps every IDC, and fails when it is asked for the numbers."""
 
     name = "shy"
 

@@ -1,4 +1,4 @@
-"""From a profile's document to what the cycle runs: strictly, with every fault named at once."""
+"""A profile's document becomes what the cycle runs: strictly, with all its faults named at once."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from idcsched.framework.testing import profile
 
 
 def refused(*entries: Any, **body: Any) -> list[tuple[str, str]]:
-    """(pointer, code) of everything wrong."""
+    """The (pointer, code) of each error in the profile."""
     with pytest.raises(Invalid) as refusal:
         profile(*entries, **body)
     return [(error.pointer, error.code) for error in refusal.value.errors]

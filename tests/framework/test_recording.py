@@ -75,7 +75,9 @@ def test_what_was_known_of_the_business_is_kept() -> None:
 
 
 def test_the_lines_last_thirty_days_are_kept() -> None:
-    """Those of the lines that the request sees, whole or apart; none for a request that needs no bandwidth."""
+    """The recorded inputs hold the history of the lines that the request sees, packed as one document or as several;
+    they hold none for a request that needs no bandwidth.
+    """
     known = sample_world()
     hours = np.random.default_rng(1).gamma(2.0, 100.0, (len(known.lines), 720)).astype(np.float32)
     picture = snapshot(replace(known, history=History(hours=hours, weekday=3, version="1")))
@@ -150,7 +152,7 @@ def test_worlds_that_were_kept_by_the_row_can_still_be_read() -> None:
 
 
 def encoded_array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """As they have always been packed."""
+    """An array as it is packed in all records, old ones included."""
     return {"kind": array.dtype.str, "shape": array.shape, "data": array.tobytes()}
 
 

@@ -12,7 +12,7 @@ TAKEN = tuple(
 
 
 def kept(question: Request, taken: tuple[Tenancy, ...] = TAKEN) -> list[int]:
-    """The numbers of what is read back."""
+    """The numbers of machines of what was taken, after a record was packed and unpacked."""
     inputs = inputs_of(question, SNAPSHOT, now=NOW, reference="r", labels={}, taken=taken)
     return [tenancy.machines for tenancy in unpack(pack(inputs)).taken]
 

@@ -16,7 +16,7 @@ TERM = {"match_labels": {"a": "b"}}
 
 
 def refused(body: bytes | str | dict[str, Any]) -> tuple[str, str]:
-    """(pointer, code) of what is wrong with a body; `region` is put in where it names no place."""
+    """The (pointer, code) of the one error in a body; a dict without `region` gets one."""
     if isinstance(body, dict):
         body = json.dumps({"region": "A", **body})
     with pytest.raises(Invalid) as refusal:

@@ -1,4 +1,4 @@
-"""The example that must always hold, and what becomes of it when one thing is changed."""
+"""The decision of docs/seed-example.md, and how it changes when one fact is changed."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -54,7 +54,7 @@ def column(key: str) -> LabelColumn:
 
 
 def matched(term: Term) -> bool:
-    """What both ways of matching say; that they agree is part of every test."""
+    """Whether the term matches, after both ways of matching were found to agree."""
     one, all_rows = term_matches(term, LABELS), rows_matching((term,), column, 2)
     assert bool(all_rows[0]) == one
     assert bool(all_rows[1]) == term_matches(term, {})

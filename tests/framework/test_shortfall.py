@@ -39,7 +39,7 @@ def test_it_works(mbps: float, cpu: float, expected: str | None) -> None:
 
 
 def test_what_it_needs_there() -> None:
-    """All of it, also what is not lacking, but nothing that is unlimited."""
+    """The claims name all that the request needs, not only what is lacking, but nothing that is unlimited."""
     fleet: dict[str, Any] = {"a": {**FLEET["a"], "stock": {"cpu": 64}}}
     machines = [{"count": 2, "bandwidth_mbps": 375, "cpu": 4, "memory_gib": 8}]
     found = nearest_claims(decide_for(world(fleet), BOTH, machines=machines).decision)
@@ -92,7 +92,7 @@ def test_all_lines_of_an_all_must_be_covered() -> None:
 
 
 def test_what_is_left_of_it() -> None:
-    """Of each thing as much as is needed, if there is so much."""
+    """What is kept free is, of each claim, as much as the IDC has left, up to the amount of the claim."""
     picture = snapshot(world(FLEET))
     needs = (Claim(resource="bandwidth_mbps", amount=150, line="ct"), Claim(resource="cpu", amount=4))
     over = with_tenancies(picture, [free_part_of(picture, Tenancy(idc=idc, claims=needs)) for idc in ("e", "a", "c")])

@@ -139,7 +139,7 @@ def spreads(draw: st.DrawFn) -> tuple[dict[str, IdcSpec], int, dict[str, Any]]:
 @given(spreads())
 @settings(max_examples=60, deadline=None)
 def test_shares_fit_and_keep_the_limits(case: Any) -> None:
-    """Each share is the most that its IDC could have had, judged by `decide`; and a replay says the same."""
+    """`decide` places each share in its IDC, the shares keep the request's limits, and a replay answers the same."""
     fleet, count, how = case
     picture = snapshot(world(fleet))
     asked = request(picture, machines=[{"count": count, "bandwidth_mbps": 100}], spread=how)
@@ -160,7 +160,7 @@ def test_shares_fit_and_keep_the_limits(case: Any) -> None:
 
 
 def test_an_idc_that_cannot_hold_the_next_machine_is_passed_over() -> None:
-    """The first machine fits everywhere, the second one not where it comes to stand second."""
+    """IDC b is next in the ranking after a, but has one core, and the second machine needs nine: it goes to c."""
     fleet = {"a": idc(900, stock={"cpu": 1.0}), "b": idc(500, stock={"cpu": 1.0}), "c": idc(300, stock={"cpu": 9.0})}
     picture = snapshot(world(fleet))
     machines = [{"bandwidth_mbps": 100, "cpu": 1}, {"bandwidth_mbps": 100, "cpu": 9}]

@@ -66,7 +66,9 @@ def test_headroom_is_what_is_left_after_placing_whatever_plugins_are_listed() ->
 
 
 def test_a_stand_in_loses_every_tie() -> None:
-    """Both get 10, and the one of which nothing is known has more room: the known one goes first all the same."""
+    """Both IDCs score 10, one by a measured value and one by a stand-in for a missing one. The measured one wins,
+    though the other has more room.
+    """
     known: dict[str, IdcSpec] = {
         "known": {"metrics": {"x": 10}, "lines": {"ct": {"used_mbps": 900}}},
         "unknown": {"lines": {"ct": {"used_mbps": 0}}},

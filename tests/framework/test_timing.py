@@ -1,4 +1,4 @@
-"""A clock that is lent measures plugins, and changes nothing."""
+"""A clock that is passed in measures the plugins' time, and changes nothing in the answer."""
 
 from itertools import count
 

@@ -1,4 +1,4 @@
-"""Tolerations: which taints they put up with, and which tolerations mean nothing."""
+"""Tolerations: which taints each of them tolerates, and which are refused as meaningless."""
 
 from typing import Any
 

@@ -13,7 +13,7 @@ KNOWN = world({"a": {"metrics": {"x": 1, "y": 9}}, "b": {"metrics": {"x": 5, "y"
 
 
 def scorer(name: str, weight: float | None, **more: Any) -> tuple[str, str, dict[str, Any]]:
-    """The metric of that name as it is."""
+    """A profile's entry that scores by the metric of that name, without normalising it."""
     return name, "metric", {"weight": weight, "args": {"metric": name}, **PLAIN, **more}
 
 

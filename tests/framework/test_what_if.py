@@ -38,7 +38,7 @@ def line_done(idc: str, code: str, **fields: Any) -> Do:
 
 
 def used_done(idc: str, code: str, value: float | None) -> Do:
-    """As if the whole window had shown it: the latest value, the percentile and every hour."""
+    """Measure this traffic on the line in the whole window: as the latest value, the percentile and every hour."""
 
     def do(known: World) -> World:
         number = next(n for n, line in enumerate(known.lines) if (line.idc, line.code) == (idc, code))
@@ -87,7 +87,7 @@ def priced_worlds(draw: st.DrawFn) -> World:
 
 @st.composite
 def changes(draw: st.DrawFn, known: World) -> tuple[dict[str, Any], Do]:
-    """Something supposed, and how it is done."""
+    """A hypothesis, and the function that makes the same change in the world itself."""
     idc = draw(st.sampled_from([fact.code for fact in known.idcs]))
     own = [line.code for line in known.lines if line.idc == idc]
     kinds = ["status", "taint", "ignored", "metric", *(["line", "used"] if own else [])]
@@ -155,7 +155,9 @@ def test_it_works(data: st.DataObject) -> None:
 
 
 def one_of_each(change: tuple[dict[str, Any], Do]) -> str:
-    """What `hypothetical` has once: several changes of one part would not be seen as several."""
+    """The field of `hypothetical` that a change uses; each may be used only once, because a second value would replace
+    the first.
+    """
     (part,) = change[0]
     return part
 

@@ -1,4 +1,4 @@
-"""What points are worth: the best of each scorer, and the price of a point."""
+"""What a point is worth in money, and which contribution of each scorer is the best."""
 
 from itertools import combinations
 from typing import Any

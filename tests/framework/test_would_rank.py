@@ -22,7 +22,7 @@ def fleet(tainted: str = "") -> dict[str, IdcSpec]:
 
 @pytest.mark.parametrize("code", VALUES)
 def test_it_works(code: str) -> None:
-    """Also at both ends, where the IDC moves the range that the others are scored on."""
+    """This holds for the best and the worst IDC, too, without which the others are scored on another range."""
     without = decide_for(world(fleet()), POLICY)
     ranks = {candidate.idc: candidate.rank for candidate in without.answer.candidates or ()}
     assert rank_if_it_fitted(decide_for(world(fleet(code)), POLICY).decision, code) == ranks[code]

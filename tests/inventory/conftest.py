@@ -28,7 +28,7 @@ def cu(db: None) -> Isp:
 
 @pytest.fixture
 def idc(guangzhou: Region, ct: Isp) -> Idc:
-    """One IDC with one line; what it took to make it is not in the history any more."""
+    """An IDC with one line; the history and the feed of creating it are deleted."""
     created = idc_create(code="gz-ct-01", region=guangzhou, lines=[{"isp": "ct", "purchased_mbps": 1000}])
     Change.objects.all().delete()
     FeedEntry.objects.all().delete()

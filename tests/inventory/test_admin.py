@@ -1,4 +1,4 @@
-"""The inventory's admin pages: every write is a service, permissions are the roles."""
+"""The inventory's admin pages: they write through the services, and permissions follow the roles."""
 
 import re
 
@@ -43,7 +43,7 @@ def operator(client: Client) -> User:
 
 
 def idc_form(region: Region, **fields: object) -> dict[str, object]:
-    """The page of an IDC as a browser sends it, with its one line."""
+    """The fields of an IDC's page as a browser sends them, without lines."""
     sent = {"code": "gz-ct-01", "region": region.pk, "tier": "edge", "status": "online", "labels": "{}"}
     management = {"lines-TOTAL_FORMS": 0, "lines-INITIAL_FORMS": 0}
     return sent | management | fields
@@ -250,7 +250,9 @@ def test_a_retired_idc_is_called_so_in_the_reader_s_language(admin, idc):
 
 
 def test_a_choice_is_offered_where_there_is_one(admin, idc):
-    """The codes that exist, and what a row has although it exists no more."""
+    """A field of codes offers the codes that exist, and the code that the row has even if nothing has that code any
+    more.
+    """
     provider_create(code="edge-vm", kind="simulated")
     Idc.objects.update(provider="gone")
 

@@ -1,4 +1,4 @@
-"""Affinities: about one IDC, or about all that a living selector matches."""
+"""Affinities: an affinity is about one IDC, or about all that its selector matches at the time of a decision."""
 
 from datetime import UTC, datetime
 

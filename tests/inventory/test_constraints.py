@@ -1,4 +1,4 @@
-"""The database's own rules, past every service."""
+"""Rules that the database itself enforces, whatever the services check."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""ISPs: one name means one of them."""
+"""ISPs: a code or another name always means one ISP."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The night for which a taint may be planned at one choice: by the clock of whoever plans it."""
+"""The admin offers the coming night for a taint; it begins and ends by the clock of the user who plans it."""
 
 from collections.abc import Container
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Where an operator may write."""
+"""Region scopes: in which regions an operator may write."""
 
 import pytest
 

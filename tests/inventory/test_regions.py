@@ -1,4 +1,4 @@
-"""Regions: a forest that stays one."""
+"""Regions: a region may lie in another one, but never in itself."""
 
 import pytest
 

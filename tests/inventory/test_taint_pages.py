@@ -1,4 +1,4 @@
-"""Tainting and lifting in the admin: one IDC or many, for as long as one says, all or nothing."""
+"""Taints in the admin: IDCs are tainted for a given time, alone or many at once, and taints are lifted."""
 
 from datetime import timedelta
 from typing import Any
@@ -42,7 +42,7 @@ def said(response: Any) -> list[str]:
 
 
 def test_it_works(client: Client, operator: User, idcs: list[Idc]) -> None:
-    """Two of three, for two hours; then lifted. The history has it all."""
+    """Two of three IDCs are tainted for two hours, then the taints are lifted, and the history shows both."""
     asked = client.post(IDCS, chosen("taint", idcs[:2]))
     assert asked.status_code == 200
     assert not Taint.objects.exists()

@@ -1,4 +1,4 @@
-"""Before, during, after: the same in Python, in the database, and in the engine."""
+"""Whether a taint is planned, in force or over: Python, the database and the engine agree."""
 
 from datetime import UTC, datetime, timedelta
 

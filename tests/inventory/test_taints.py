@@ -1,4 +1,4 @@
-"""Taints: on one IDC, or on each that a selector matches then and there."""
+"""Taints: put on one IDC, or on each IDC that a selector matches at that time."""
 
 from datetime import UTC, datetime, timedelta
 

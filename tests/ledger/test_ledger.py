@@ -1,4 +1,4 @@
-"""What is taken: the database's own rules, and reading it."""
+"""The ledger: the rules that the database itself enforces, and what is read from it."""
 
 from datetime import UTC, datetime
 from uuid import UUID

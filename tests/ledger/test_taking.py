@@ -53,7 +53,7 @@ def take(*stays: Stay) -> None:
 
 
 def take_to_the_end(*stays: Stay) -> None:
-    """With what is checked only when a transaction ends."""
+    """Take capacity in a transaction, and check the constraints that are deferred to its end."""
     with transaction.atomic():
         take(*stays)
         connection.check_constraints()
@@ -167,7 +167,7 @@ def test_many_together_write_what_each_by_itself_would() -> None:
 
 
 def test_many_together_are_as_few_statements_as_one(django_assert_num_queries: Callable[[int], Any]) -> None:
-    """The feed, headcounts, stocks, lines and claims."""
+    """One statement each writes the feed, headcounts, stocks, lines and claims."""
     for stays in (shares(1), shares(2, 3)):
         with transaction.atomic(), django_assert_num_queries(5):
             claims_take(stays, at=NOW)

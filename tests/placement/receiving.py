@@ -1,4 +1,4 @@
-"""A portal that is told: it checks each signature as a stranger to this project would, and remembers what it took."""
+"""A portal that receives callbacks: it checks signatures without this project's code, and records what it was sent."""
 
 import hmac
 import json
@@ -28,7 +28,7 @@ class Received:
 
 @contextmanager
 def receiver(behave: Behaviour = FINE) -> Iterator[Peer]:
-    """The client has learnt nothing yet of it, and forgets it afterwards."""
+    """A portal on a local address. What the HTTP client remembers of receivers is cleared before and after."""
     client._client.cache_clear()
     with peer(behave) as portal:
         yield portal
@@ -36,12 +36,12 @@ def receiver(behave: Behaviour = FINE) -> Iterator[Peer]:
 
 
 def received(portal: Peer) -> list[Received]:
-    """Everything that it was sent, whatever it answered."""
+    """All callbacks that the portal was sent, whatever it answered."""
     return [_received(*each) for each in zip(portal.seen_headers, portal.bodies, strict=True)]
 
 
 def signature_fits(message: Received, secret: str) -> bool:
-    """As the specification of Standard Webhooks says; `secret` is the text that administrators are shown."""
+    """Whether the signature fits by the rules of Standard Webhooks; `secret` is the text that administrators see."""
     headers = message.headers
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + message.body
     digest = hmac.digest(b64decode(secret.removeprefix("whsec_")), signed, "sha256")

@@ -33,7 +33,7 @@ def reconfigure(code: str, **config: Any) -> None:
 
 
 def work_once(states: Iterable[str] = AT_WORK) -> None:
-    """Every machine that is not at its end gets one turn, however long it should have waited for it."""
+    """Give every machine in one of these states one turn, however long it should wait for its next one."""
     machines = Machine.objects.filter(state__in=list(states))
     machines.update(next_try_at=timezone.now() - timedelta(seconds=1), claimed_until=None)
     for machine_id in machines.values_list("pk", flat=True):
@@ -41,7 +41,7 @@ def work_once(states: Iterable[str] = AT_WORK) -> None:
 
 
 def work(until: Callable[[], bool] | None = None, *, turns: int = 60) -> None:
-    """Turns until nothing is left to do, or `until` holds."""
+    """Give turns until no machine needs one, or until `until` holds."""
     for _ in range(turns):
         if until is not None and until():
             return
@@ -54,7 +54,7 @@ def work(until: Callable[[], bool] | None = None, *, turns: int = 60) -> None:
 
 
 def standing(placement: Placement | None = None) -> set[str]:
-    """The tokens of all simulated machines that are there; with a placement, those that it lists."""
+    """The tokens of the simulated machines that are up, or of the active machines of one placement."""
     if placement is None:
         return {each.token for each in SimulatedMachine.objects.filter(gone_at__isnull=True)}
     machines = Machine.objects.filter(attempt__placement=placement, state=MachineState.ACTIVE)

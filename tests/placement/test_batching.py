@@ -32,7 +32,7 @@ def served(*requests: Request | IdcschedError, by: Serve = batch_answer, princip
 
 
 def told(batch: Batch) -> list[str]:
-    """Where each went: `?a` was recommended, `a` reserved; else the code of the refusal."""
+    """The IDC of each outcome, with `?` before it for a recommendation; else the code of the refusal."""
     return [_told(outcome) for outcome in batch.outcomes]
 
 
@@ -99,7 +99,7 @@ def test_spread_and_waiting_in_a_batch() -> None:
 
 @pytest.mark.usefixtures("fleet")
 def test_decisions_can_be_made_again() -> None:
-    """Each is on record with what it was decided on: with what the ones before it took."""
+    """A decision's record includes what the orders before it in the batch took, so that its replay is identical."""
     served(*[asked(**RECOMMEND) for _ in range(4)])
     recorder.settle()
     decisions = Decision.objects.order_by("id")
@@ -163,7 +163,9 @@ def test_a_gang_may_be_of_several_tenants() -> None:
     ],
 )
 def test_somebody_is_quicker(fleet: None, monkeypatch: pytest.MonkeyPatch, times: int, expected: list[str]) -> None:
-    """Between deciding and taking somebody fills the IDC that the first wants; once, the next picture shows it."""
+    """Another order fills the IDC before the first order is taken. If that happens once, a new picture shows it, and
+    the order is decided anew.
+    """
     monkeypatch.setattr(batching, "DECISIONS", len(ROOMS))
     take, quicker = batching.take_together, []
 

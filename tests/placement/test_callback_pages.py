@@ -17,7 +17,7 @@ PAGE = "/admin/placement/delivery/"
 
 @pytest.fixture
 def delivery(order: Callable[..., Placement]) -> Delivery:
-    """One that was received."""
+    """A callback that its receiver has accepted."""
     tenant_update(tenant=Tenant.objects.get(), changes={"callback_hosts": ["portal.example"]})
     order(callback_url="https://portal.example/told", request_id="order-1")
     Delivery.objects.update(state="delivered", delivered_at=timezone.now())

@@ -46,12 +46,12 @@ def allowed(fleet: None) -> Tenant:
 
 @pytest.fixture
 def told(order: Order, allowed: Tenant, portal: Peer) -> Placement:
-    """A reservation of which the portal is to be told."""
+    """A reservation with a callback address."""
     return order(callback_url=portal.url, request_id="order-1")
 
 
 def later(**ago: float) -> None:
-    """Some time has passed for all callbacks."""
+    """Set all times of the callbacks back by this much."""
     for row in Delivery.objects.all():
         for name in ("queued_at", "next_try_at", "claimed_until"):
             if (value := getattr(row, name)) is not None:
@@ -293,7 +293,9 @@ def test_one_that_is_gone_is_not_resent(told: Placement) -> None:
 
 
 def test_a_claim_keeps_others_away_until_it_runs_out(told: Placement, portal: Peer) -> None:
-    """So it stands after a worker was killed between sending and writing down that it has."""
+    """A worker has claimed and sent a callback, and was killed before it noted that. The callback is sent again, with
+    the same id, when the claim has run out.
+    """
     delivery = delivering._claimed(told.pk)
     assert delivery is not None
     delivering._send(delivery)
@@ -384,7 +386,9 @@ def test_a_host_that_is_listed_no_more_is_not_called(told: Placement, portal: Pe
 
 
 def test_a_name_that_leads_into_the_own_network_is_not_called(order: Order, allowed: Tenant, portal: Peer) -> None:
-    """`localhost` is listed, and still only public addresses may be behind it."""
+    """`localhost` is listed among the callback hosts, but resolves to a private address, which is not called unless it
+    is listed, too.
+    """
     tenant_update(tenant=allowed, changes={"callback_hosts": ["localhost"]})
     url = portal.url.replace("127.0.0.1", "localhost")
     placement = order(callback_url=url)

@@ -1,4 +1,6 @@
-"""A recommendation becomes a placement of that very IDC and those lines, or it says what has changed."""
+"""A recommendation can be committed: it becomes a placement in its own IDC and on its own lines, or is refused with
+what has changed.
+"""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -89,7 +91,9 @@ def rename_idc() -> None:
 
 @pytest.mark.parametrize("rename", [rename_idc, rename_region, rename_isp])
 def test_what_it_names_is_renamed(recommend: Recommend, rename: Callable[[], None]) -> None:
-    """Whatever is gone, the one who commits has sent a sound token: that is no field of theirs."""
+    """The recommended IDC, region or ISP has another name by now. The refusal points to no field, because the token
+    itself is sound.
+    """
     region = Idc.objects.get(code="a").region.code
     token = recommend(only=["a"], region=region, isp=["ct"]).commit_token
     rename()

@@ -1,4 +1,4 @@
-"""Every kind of provider keeps the laws that the life of machines rests on."""
+"""Every kind of provider keeps the laws that starting and removing machines depends on."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ def simulated(**given: float) -> Simulated:
 
 
 def test_it_works() -> None:
-    """Here the simulated one; those that need a server have files of their own."""
+    """The simulated driver is checked here; the drivers that need a server have test files of their own."""
     check_driver(simulated(), call)
 
 
@@ -64,7 +64,7 @@ def test_a_simulated_machine_that_cannot_be_removed() -> None:
 
 
 class Half(Driver):
-    """Starts machines, and leaves it at that."""
+    """A driver that implements only `create`."""
 
     kind = "half"
 
@@ -73,13 +73,13 @@ class Half(Driver):
 
 
 class Nameless(Simulated):
-    """Does not say what it is."""
+    """A driver whose kind is not a valid name."""
 
     kind = "No Name"
 
 
 class Lax(Simulated):
-    """Takes any configuration."""
+    """A driver that accepts any configuration."""
 
     kind = "lax"
     Config = dict  # type: ignore[assignment]
@@ -96,7 +96,7 @@ def test_a_class_that_is_no_driver(offered: object, code: str) -> None:
 
 
 class Forgetful(Simulated):
-    """Starts machines and never finds them again."""
+    """A driver that never finds the machines that it has started."""
 
     kind = "forgetful"
 
@@ -105,7 +105,7 @@ class Forgetful(Simulated):
 
 
 class Clinging(Simulated):
-    """Never lets go."""
+    """A driver that never removes a machine."""
 
     kind = "clinging"
 

@@ -47,12 +47,12 @@ STATES = ("waiting", "reserved", "provisioning", "active", "releasing", "release
 
 
 def stuck() -> None:
-    """Machines that neither come nor go."""
+    """Let the machines of `a` take an hour to come and an hour to go."""
     reconfigure("a", up_after_seconds=3600, gone_after_seconds=3600)
 
 
 def brought(order: Order, state: str) -> Placement:
-    """A placement that has come to be in that state."""
+    """A placement that was brought into this state."""
     only_a: dict[str, Any] = {"only": ["a"], "region": None}
     equip(a=at_once(refused=1.0 if state == "failed" else 0.0))
     if state == "waiting":

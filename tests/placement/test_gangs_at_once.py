@@ -28,7 +28,7 @@ TURNS = 8
 
 @pytest.fixture
 def committed(db: None, fleet: None) -> Iterator[None]:
-    """The fleet where every thread sees it."""
+    """The fleet, with a live picture that is read anew."""
     live.forget()
     yield
     live.forget()
@@ -40,7 +40,9 @@ def order(chance: random.Random) -> Request:
 
 
 def turn(chance: random.Random) -> Counter[str]:
-    """One thing that somebody does; sizes by group are kept, so that a gang by halves would show."""
+    """Order a gang, a batch or a spread order, or release placements, at random; return what was done, with its
+    outcome.
+    """
     what = chance.choice(["gang", "gang", "spread", "batch", "release", "release"])
     if what == "release":
         for placement in Placement.objects.filter(state="reserved").order_by("?")[:3]:
@@ -86,7 +88,7 @@ def test_it_works() -> None:
 
 
 def _check_groups(done: Counter[str]) -> None:
-    """Every gang has its four, every spread order its four machines in two IDCs at least."""
+    """Check that every gang holds all its four orders, and every spread order four machines in at least two IDCs."""
     groups: dict[UUID, list[Placement]] = {}
     for placement in Placement.objects.filter(group_id__isnull=False):
         groups.setdefault(placement.group_id, []).append(placement)  # type: ignore[arg-type]

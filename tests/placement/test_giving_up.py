@@ -25,7 +25,7 @@ WHY = "the cloud has closed down; its bill is disputed"
 
 @pytest.fixture
 def releasing(order: Order) -> Placement:
-    """On its way out; then its provider is gone for good."""
+    """A placement that is being released when its provider is gone for good."""
     equip(a=at_once())
     placement = order(action="provision")
     work()

@@ -22,11 +22,11 @@ PLACEMENTS = 12
 
 
 class Killed(BaseException):
-    """No handler may make anything of it."""
+    """The end of a worker, which no `except Exception` catches."""
 
 
 class Fate:
-    """Kills one of so many, before or after what it was about to do."""
+    """Kills the worker at random before or after the functions that it is put around."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -59,7 +59,9 @@ def fate(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Fat
 
 
 def turns() -> None:
-    """Whoever is due gets a turn, in any order; whoever dies in it has let its claim run out by the next."""
+    """Give each machine that needs one a turn, in random order. A worker that is killed leaves its claim, which has run
+    out by the next turn.
+    """
     machines = list(Machine.objects.filter(state__in=AT_WORK).values_list("pk", flat=True))
     random.shuffle(machines)
     for machine_id in machines:

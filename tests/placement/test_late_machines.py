@@ -1,4 +1,4 @@
-"""What a provider does late, or behind our back, is found when its machines are looked for again."""
+"""Machines that a provider creates late or unasked are found when its machines are looked for again."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -22,7 +22,7 @@ def placement(order: Order) -> Placement:
 
 
 def late(machine: Machine) -> SimulatedMachine:
-    """The provider creates it once more, long after it was asked."""
+    """Let the provider create this machine a second time, long after it was asked to."""
     now = timezone.now()
     return SimulatedMachine.objects.create(token=str(machine.pk), provider=machine.provider, up_at=now)
 
@@ -32,7 +32,7 @@ def look(state: str) -> None:
 
 
 def test_it_works(placement: Placement) -> None:
-    """A double of a machine that is up goes, and the one that is listed stays."""
+    """Of two machines with one token, the one that the placement lists stays, and its double is removed."""
     machine = Machine.objects.earliest("number")
     double = late(machine)
     look(MachineState.ACTIVE)

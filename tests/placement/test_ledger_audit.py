@@ -1,4 +1,4 @@
-"""The ledger is what the placements say; whoever tampers with it is found out."""
+"""The ledger agrees with the placements, and the audit finds whatever was changed in either."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -87,12 +87,12 @@ def test_the_command(placements: list[Placement], capsys: pytest.CaptureFixture[
 
 
 def other_holding() -> int:
-    """One on which no placement has a claim that stands."""
+    """The id of a holding on which no claim is in force."""
     return Holding.objects.get(resource="cpu", idc__code="c").pk
 
 
 def other_idc() -> Idc:
-    """One in which nobody holds anything."""
+    """An IDC in which no placement holds anything."""
     return idc_create(code="z", region="A", lines=[{"isp": "ct", "purchased_mbps": 1000}])
 
 
@@ -125,7 +125,7 @@ def columns(model: type[Model]) -> set[str]:
 
 
 def tampered(rows: QuerySet[Any], changes: dict[str, Any]) -> None:
-    """So that what is summed up agrees again: only the placements tell."""
+    """Change one row and adjust the sums of the holdings, so that only the placements show the change."""
     assert rows.update(**changes) == 1
     for holding in Holding.objects.all():
         if {"taken", "ordered"} & changes.keys():
@@ -152,7 +152,7 @@ def test_every_column_of_a_holding(placements: list[Placement], column: str) -> 
 
 
 def test_what_fades_is_no_difference(placements: list[Placement], settings: Any) -> None:
-    """Nor is what has faded altogether, or counts for nothing at once."""
+    """A claim that has faded, in part or altogether, is no difference between ledger and placements."""
     claims = Claim.objects.filter(fading_since__isnull=False)
     for days in (3, 0):
         sleep(0.05)

@@ -1,4 +1,4 @@
-"""The driver for EC2 and its like, against a server that speaks that language."""
+"""The driver for EC2 and similar clouds, against a small server that speaks the same protocol."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -93,14 +93,14 @@ def test_what_is_refused_for_good_and_what_for_now(settings: Any, code: str, err
 
 
 def test_a_reply_that_is_none_is_no_empty_list(settings: Any) -> None:
-    """Nothing found means that a machine is created."""
+    """A reply that cannot be read is an error. If it were read as no machines, one would be created a second time."""
     for reply in (b"<html>", b"", b"<html><p>Welcome</p></html>"):
         with loopback_allowed(settings), peer(raw_reply(reply)) as server, pytest.raises(Unavailable):
             made(server.url).find(call(), "x")
 
 
 def test_requests_are_signed_as_the_cloud_will_check_it(settings: Any) -> None:
-    """By another implementation of the same rules."""
+    """The signature is the same as that of botocore, another implementation of the same rules."""
     reply = b"<DescribeInstancesResponse><reservationSet/></DescribeInstancesResponse>"
     paths: list[str] = []
 

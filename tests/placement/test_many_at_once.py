@@ -30,14 +30,14 @@ TURNS = 12
 
 @pytest.fixture
 def committed(db: None, fleet: None) -> Iterator[None]:
-    """The fleet where every thread sees it."""
+    """The fleet, with a live picture that is read anew."""
     live.forget()
     yield
     live.forget()
 
 
 def turn(chance: random.Random) -> str:
-    """One thing that somebody does."""
+    """Order, confirm, release or expire something, at random; return what was done, with its outcome."""
     what = chance.choice(["order", "order", "order", "confirm", "release", "release", "expire"])
     try:
         if what == "order":
@@ -83,7 +83,9 @@ def test_it_works() -> None:
 
 
 def _check_event_log() -> None:
-    """What the events alone say: every placement's versions without a gap, ending in the state that it is in."""
+    """Check that each placement's versions have no gap, that its last event has its state, and that its claims were
+    given back if it ended.
+    """
     for placement in Placement.objects.all():
         events = list(Event.objects.filter(placement=placement).order_by("version"))
         assert [event.version for event in events] == list(range(1, placement.version + 1))
@@ -93,7 +95,7 @@ def _check_event_log() -> None:
 
 
 def test_one_last_place(committed: None, order: Callable[..., Placement]) -> None:
-    """Everybody wants the same: one gets it."""
+    """All clients order the last place of one IDC: one gets it, and the others are refused."""
     machines = [{"bandwidth_mbps": 700}]
 
     def want(number: int) -> str:
@@ -111,7 +113,9 @@ def test_one_last_place(committed: None, order: Callable[..., Placement]) -> Non
 
 @pytest.mark.postgresql
 def test_who_waits_for_an_order_that_gets_its_place_gives_that_back(committed: None) -> None:
-    """PostgreSQL would show them the row as it is now, joined to the IDC that it had before: none."""
+    """A release waits while the order gets its place, and then gives that place back. It must read the row anew:
+    PostgreSQL would join the updated row to the IDC that it had before, which is none.
+    """
     machines = [{"count": 1, "bandwidth_mbps": ROOMS["a"]}]
     full = placement_order(
         request=asked(only=["a"], region=None, machines=machines), principal=PORTAL, http_request_id="1"

@@ -1,4 +1,4 @@
-"""A machine that vanishes is missed: an event, a callback, and attention, until it is there again."""
+"""A machine that vanishes makes an event and a callback, and its placement needs attention until it is there again."""
 
 from collections.abc import Callable
 
@@ -71,7 +71,7 @@ def test_it_is_there_again(placement: Placement) -> None:
 
 
 def test_one_more_is_another_event(placement: Placement) -> None:
-    """But one of two that is back is none."""
+    """A second machine that vanishes makes another event. One of two that comes back makes none; the last one does."""
     vanish()
     look()
     vanish(of=slice(1, 2))

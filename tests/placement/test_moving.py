@@ -67,7 +67,7 @@ def test_it_works(standing: Placement) -> None:
 
 
 def test_who_gives_up_stays(standing: Placement) -> None:
-    """By a release or by letting the time pass; then it may be tried again."""
+    """A move that is released, or whose time runs out, leaves the order where it was, and it can be moved again."""
     placement_release(placement=moved(standing))
     assert held() == {"a": 300.0}
     moved(standing, "c")
@@ -100,7 +100,7 @@ def test_it_moves_to_one_place_at_a_time(standing: Placement) -> None:
 
 @pytest.mark.both
 def test_of_two_calls_at_once_one_moves_it(standing: Placement, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second has decided before the first has written."""
+    """Two calls choose a new place at once. The one that writes first moves the order, the other one is refused."""
     chosen = moving._chosen
 
     def overtaken(*args: Any) -> Any:
@@ -114,7 +114,7 @@ def test_of_two_calls_at_once_one_moves_it(standing: Placement, monkeypatch: pyt
 
 
 def test_half_a_confirmation_is_none(standing: Placement, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is killed between taking the new place and giving the old one back leaves both as they were."""
+    """A process is killed between taking the new place and giving back the old one: both stay as they were."""
 
     def killed(_placement: Placement, **_detail: str) -> None:
         raise KeyboardInterrupt
@@ -198,7 +198,7 @@ def test_an_order_that_names_what_is_gone_stays(standing: Placement) -> None:
 
 
 def test_a_move_counts_once_against_the_quota(order: Order, standing: Placement) -> None:
-    """Neither is it refused where the quota is used up, nor does it take from what other orders may have."""
+    """The two places of a moving order count once: the move fits in the quota, and so does another order."""
     tenant_update(tenant=Tenant.objects.get(), changes={"quota_machines": 6})
     new = moved(standing)
     order()

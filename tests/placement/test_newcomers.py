@@ -1,4 +1,4 @@
-"""Who comes now stands behind those that wait and are at least as urgent: what comes back is kept for them."""
+"""A new order comes after the waiting orders that are at least as urgent: capacity that comes back is kept for them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,7 +40,7 @@ def aged(by: timedelta) -> None:
 
 @pytest.fixture
 def full(order: Order) -> list[Placement]:
-    """Three small ones fill `a`."""
+    """Three small orders that fill `a`."""
     return [order(**ONLY_A, machines=SMALL) for _ in range(3)]
 
 
@@ -80,7 +80,7 @@ def test_one_that_waits_as_well_waits_behind(order: Order, full: list[Placement]
 
 
 def test_the_ledger_itself_refuses(order: Order, full: list[Placement], waiting: Placement) -> None:
-    """However old the picture is that somebody decided on."""
+    """The database itself protects what is kept for a waiting order from a decision whose picture does not show it."""
     placement_release(placement=full[0])
     request = asked(**ONLY_A, machines=SMALL)
     blind = replace(live.current(), kept=())
@@ -176,7 +176,7 @@ def test_where_nobody_waits_nothing_is_kept(order: Order, waiting: Placement) ->
 
 
 def test_what_waits_for_something_else_keeps_nothing(order: Order, full: list[Placement]) -> None:
-    """So much stock there is not, whoever gives back."""
+    """The order needs more cores than the IDC has, so that no release can help it, and no bandwidth is kept for it."""
     waits = order(**{**ONLY_A, "machines": [{"bandwidth_mbps": 100, "cpu": 500}]}, wait_seconds=3600)
     assert (waits.state, waits.awaits.count()) == ("waiting", 0)
     placement_release(placement=full[0])

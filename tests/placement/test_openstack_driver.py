@@ -94,7 +94,7 @@ def test_a_wrong_password(cloud: OpenStackServer) -> None:
 
 
 def test_tokens_that_are_not_known_any_more(cloud: OpenStackServer) -> None:
-    """It logs in anew."""
+    """The driver logs in again when its token has expired."""
     driver = made(cloud)
     assert driver.find(call(), "x") == []
     cloud.expire_tokens()
@@ -111,7 +111,7 @@ def test_a_server_that_breaks_says_why(cloud: OpenStackServer) -> None:
 
 
 def test_a_reply_that_is_none_is_no_empty_list(cloud: OpenStackServer, settings: Any) -> None:
-    """Nothing found means that a machine is created."""
+    """A reply that cannot be read is an error. If it were read as no machines, one would be created a second time."""
     for reply in ({}, {"servers": None}, []):
         with peer(json_reply(reply)) as nova:
             driver = made(cloud)
@@ -134,7 +134,7 @@ def test_an_address_that_is_none(cloud: OpenStackServer) -> None:
 
 
 def test_a_reply_that_is_lost(cloud: OpenStackServer) -> None:
-    """It is there all the same, and found."""
+    """A machine whose creation got no reply exists all the same, and is found by its token."""
     cloud.unanswered, order = 1, wanted()
     with pytest.raises(OutboundError):
         made(cloud).create(call(), order)
@@ -145,7 +145,7 @@ def test_a_reply_that_is_lost(cloud: OpenStackServer) -> None:
 def test_an_order_through_replies_that_are_lost(
     cloud: OpenStackServer, order: Callable[..., Placement], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three machines are ordered and three stand, though nobody was told of two of them; released, none stands."""
+    """Two of three creations get no reply. Still exactly three machines run, and none is left after the release."""
     monkeypatch.setenv("PROVIDER_CLOUD", PASSWORD)
     provider_create(code="cloud", kind="openstack", config=config(cloud), secret_ref="env:PROVIDER_CLOUD")
     idc_update(idc=Idc.objects.get(code="a"), changes={"provider": "cloud"})

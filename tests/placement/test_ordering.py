@@ -70,7 +70,7 @@ def test_until_nothing_is_left(order: Order) -> None:
 
 
 def test_who_is_too_late_gets_the_next_best(order: Order, fleet: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The picture of this process does not show yet that `a` has just been filled."""
+    """Another order fills `a` after the decision for `a`: the order gets the next best IDC."""
     stale = ordering.decide_request
 
     def decide_request(**asked: object) -> object:

@@ -31,7 +31,7 @@ CLIENTS = 8
 
 @pytest.fixture
 def following(fleet: None) -> Iterator[None]:
-    """As in a web process."""
+    """A live picture that follows the feed, as in a web process."""
     live.follow()
     live.current()
     yield
@@ -88,7 +88,9 @@ def test_it_works(following: None) -> None:
 def test_an_order_is_a_look_at_the_feed_and_one_transaction(
     following: None, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """Of decision, its IDCs, placement, event, feed, headcount, bandwidth and claim, between BEGIN and COMMIT."""
+    """One query looks at the feed. BEGIN and COMMIT enclose eight statements: for the decision, its IDCs, placement,
+    event, feed, headcount, bandwidth and claim.
+    """
     order(1)
     live.stop()  # nobody else looks at the feed
     with django_assert_num_queries(11):
@@ -141,7 +143,9 @@ def test_also_by_an_order_that_waits_and_is_placed_later(following: None) -> Non
 
 @pytest.mark.both
 def test_who_finds_nothing_left_is_refused_alone(following: None) -> None:
-    """All may see room for 700 of `c`, where only one of them fits."""
+    """Three orders may each see room for 700 Mbps in `c`, and one fits. The two others are refused, and the orders for
+    `a` are not.
+    """
     wanted = {"only": ["c"], "region": None, "machines": [{"bandwidth_mbps": 700}]}
     big = [partial(order, number, **wanted) for number in range(3)]
     small = [partial(order, number, only=["a"], region=None) for number in range(3, 6)]

@@ -1,4 +1,4 @@
-"""Providers as rows: understood when they are saved, and kept while something needs them."""
+"""Providers: their configuration is checked when they are saved, and while something needs them they stay."""
 
 from typing import Any
 

@@ -47,7 +47,7 @@ EQUIPPED: Kept[None] = Kept(upon=FLEET)
 
 @pytest.fixture
 def provision(order: Order) -> Order:
-    """An order whose machines are started; every IDC has a provider that works at once."""
+    """A function that places an order whose machines are started; each IDC has a provider that needs no time."""
     EQUIPPED.write(partial(equip, a=at_once(), b=at_once(), c=at_once()))
     return lambda **fields: order(action="provision", **fields)
 
@@ -308,7 +308,9 @@ def test_one_of_three_that_fails_takes_the_others_with_it(provision: Order) -> N
 
 
 def test_new_capacity_is_taken_before_the_old_is_given_back(provision: Order) -> None:
-    """And not before what was begun is removed."""
+    """The order moves on to `b` when its machines in `a` are removed, and takes its capacity there before it gives back
+    that of `a`.
+    """
     reconfigure("a", at_most=2, gone_after_seconds=3600)
     placement = provision()
     work_once()

@@ -126,7 +126,9 @@ def test_not_while_another_process_learns(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.usefixtures("history")
 def test_killed_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that is killed leaves its lease behind, and nothing else; the next night does all of it."""
+    """A process that is killed stores nothing and leaves its lease behind. When the lease has run out, the next run
+    does all of the work.
+    """
 
     class Killed(BaseException):
         pass

@@ -25,7 +25,7 @@ SMALL = [{"count": 1, "cpu": 1}]
 
 @pytest.fixture
 def answered() -> Event:
-    """Set: the slow receiver answers from now on."""
+    """An event: once it is set, the slow receiver answers."""
     return Event()
 
 
@@ -43,7 +43,7 @@ def slow(answered: Event) -> Iterator[Peer]:
 
 @pytest.fixture
 def told(fleet: None, slow: Peer, order: Callable[..., Placement]) -> list[Placement]:
-    """Three placements more than are told at a time, all of the slow receiver."""
+    """Placements with callbacks to the slow receiver, three more than may be sent at a time."""
     tenant_update(tenant=Tenant.objects.get(), changes={"callback_hosts": ["127.0.0.1", "localhost"]})
     return [order(callback_url=slow.url, machines=SMALL) for _ in range(AT_A_TIME + 3)]
 

@@ -86,7 +86,7 @@ def test_a_quota_is_respected_by_all_together(order: Order, fleet: None) -> None
 
 
 def test_who_is_too_late_gets_a_fresh_decision(order: Order, fleet: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody fills `c` between the decision and the taking; nothing is taken by halves."""
+    """Another order fills `c` after the decision. The order is decided again, does not fit, and takes nothing."""
     decide, decided = ordering.decide_request, []
 
     def decide_request(**asked: object) -> object:
@@ -107,7 +107,9 @@ def test_who_is_too_late_gets_a_fresh_decision(order: Order, fleet: None, monkey
 
 
 def test_who_is_too_late_each_time_is_told_so(order: Order, fleet: None) -> None:
-    """The picture of this process does not show that `c` was filled; `no_feasible_idc` would say that nothing fits."""
+    """The picture does not show that `c` was filled, so that taking fails each time. The refusal is `conflict`: by the
+    picture there are IDCs that fit.
+    """
     live.catch_up()
     idc = Idc.objects.get(code="c")
     Holding.objects.create(idc=idc, line=idc.lines.get(), resource="bandwidth_mbps", taken=700, ordered=700)

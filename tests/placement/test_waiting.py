@@ -26,7 +26,7 @@ WAITING = {"only": ["a"], "region": None, "machines": ALL_OF_A, "wait_seconds": 
 
 @pytest.fixture
 def full(order: Order) -> Placement:
-    """Nothing is left of `a`."""
+    """An order that fills `a`."""
     return order(**{**WAITING, "wait_seconds": 0})
 
 
@@ -35,7 +35,7 @@ def states(placement: Placement) -> list[str]:
 
 
 def forget_feed() -> None:
-    """As if all that happened before were long ago."""
+    """Let all entries of the feed be an hour old."""
     FeedEntry.objects.update(at=timezone.now() - timedelta(hours=1))
 
 
@@ -71,7 +71,6 @@ def test_time_is_up(order: Order, full: Placement) -> None:
 
 
 def test_whose_time_runs_out_while_others_are_tried_gets_nothing(order: Order, full: Placement) -> None:
-    """The round began before it was up."""
     waiting, begun = order(**WAITING), timezone.now()
     placement_release(placement=full)
     Placement.objects.filter(pk=waiting.pk).update(expires_at=timezone.now())
@@ -105,7 +104,7 @@ def test_only_what_may_help_makes_one_try_again(order: Order, full: Placement, t
 
 
 def test_by_and_by_it_is_tried_anyway(order: Order, full: Placement) -> None:
-    """Less and less often, but at least once a minute."""
+    """Without any news an order is tried less and less often, but at least once a minute."""
     waiting, now, gaps = order(**WAITING), timezone.now(), []
     for _ in range(6):
         waiting_try(now=now)
@@ -150,7 +149,7 @@ def test_who_does_not_fit_stands_in_nobodys_way(order: Order, full: Placement) -
 def test_no_room_is_kept_for_an_order_over_its_quota(
     order: Order, full: Placement, quota: float, kept: float, why: str
 ) -> None:
-    """The quota was lowered while it waits."""
+    """The quota is lowered while the order waits. Room is kept for it only if it is within the new quota."""
     waiting, now = order(**WAITING), timezone.now()
     tenant_update(tenant=Tenant.objects.get(), changes={"quota_bandwidth_mbps": quota})
     Placement.objects.filter(pk=waiting.pk).update(created_at=now - timedelta(minutes=2))
@@ -161,7 +160,7 @@ def test_no_room_is_kept_for_an_order_over_its_quota(
 
 
 def test_a_region_that_is_gone_meanwhile(order: Order, full: Placement) -> None:
-    """It goes on waiting, and says why."""
+    """The region of a waiting order is deleted: the order goes on waiting, and says why it is held back."""
     waiting = order(**{**WAITING, "region": "A", "profile": "roomy"})
     Placement.objects.filter(pk=waiting.pk).update(request={**waiting.request, "region": "gone"})
     placement_release(placement=full)
@@ -171,7 +170,7 @@ def test_a_region_that_is_gone_meanwhile(order: Order, full: Placement) -> None:
 
 
 def test_each_try_says_where_the_least_is_lacking(order: Order) -> None:
-    """The document has it as long as the order waits."""
+    """A waiting order's document names the IDC where the least is lacking, as of the last try."""
     half, rest = ({**WAITING, "machines": [{"bandwidth_mbps": 450}], "wait_seconds": 0} for _ in range(2))
     order(**half)
     other_half = order(**rest)

@@ -1,4 +1,4 @@
-"""Many who wait: capacity that comes back goes to the first in order whom it fits, and nobody starves."""
+"""Many waiting orders: capacity that comes back goes to the first of them that fits, and none waits for ever."""
 
 import random
 from collections.abc import Callable
@@ -29,14 +29,14 @@ def soon() -> int:
 
 
 def later() -> int:
-    """Once patience is over."""
+    """Let the waiting orders be older than PATIENCE, and try them."""
     Placement.objects.filter(state="waiting").update(created_at=timezone.now() - PATIENCE - timedelta(seconds=1))
     return soon()
 
 
 @pytest.fixture
 def full(order: Order) -> list[Placement]:
-    """Three small ones fill `a`."""
+    """Three small orders that fill `a`."""
     return [order(**ONLY_A, machines=SMALL) for _ in range(3)]
 
 
@@ -78,7 +78,9 @@ def test_the_room_kept_is_where_the_least_is_lacking(order: Order, full: list[Pl
 
 
 def check_draining(order: Order, many: int, seed: int) -> None:
-    """Round by round: something is given back, those who wait are tried, now and then by a fresh process."""
+    """Let many orders wait; round by round give something back and try them, now and then in a fresh process, until all
+    have a place.
+    """
     chance = random.Random(seed)
     tenant_create(code="other", default_profile="roomy")
     for code, room in ROOMS.items():
@@ -111,7 +113,7 @@ def check_draining(order: Order, many: int, seed: int) -> None:
 
 
 def _check_round(before: list[Placement], events: list[Event]) -> None:
-    """Whoever got a place: nobody before them in order would have fitted at that moment."""
+    """Check that no order got a place while another one, before it in order, would have fitted."""
     free = {code: float(room) for code, room in ROOMS.items()}
     newly = {event.placement_id for event in events}
     for placement in Placement.objects.filter(state="reserved").exclude(pk__in=newly).select_related("idc"):
@@ -139,6 +141,6 @@ def test_it_works(order: Order) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_it_works_for_many(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long that takes: for who has waited for a minute room is kept, which passes others by."""
+    """Patience is a day here, so that no room is kept for an old order, which would pass over others that fit."""
     monkeypatch.setattr(waiting, "PATIENCE", timedelta(days=1))
     check_draining(order, 150, seed=2)

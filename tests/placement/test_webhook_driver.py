@@ -1,4 +1,6 @@
-"""The driver for an existing system: signed orders, what it answers, and its own word that something has happened."""
+"""The driver for an existing system: signed orders to it, its replies, and its own messages that something has
+happened.
+"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -25,7 +27,7 @@ SECRET = "whsec_c2VjcmV0IG9mIHRoZSBoYWxs"
 
 
 class LifeCycle:
-    """A small system that keeps machines, and believes only what is signed."""
+    """A small system that keeps machines, and refuses messages without a valid signature."""
 
     def __init__(self) -> None:
         self.machines: dict[str, dict[str, Any]] = {}
@@ -77,7 +79,7 @@ def test_it_works(system: Peer) -> None:
 
 
 def test_the_same_order_again_is_the_same_message(system: Peer) -> None:
-    """So that the system can tell, if it likes."""
+    """The same order twice has the same message id, by which the system can see that it is one machine."""
     order = wanted(name="edge-1", shape={"cpu": 2.0})
     first, again = (driver(system).create(call(), order) for _ in range(2))
     assert first == again

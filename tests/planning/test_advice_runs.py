@@ -1,4 +1,4 @@
-"""Advice that is asked for: a worker computes it once, and what became of it is known."""
+"""Runs of the advice: somebody asks for one, a worker computes it once, and the run keeps what became of it."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ def runs() -> list[tuple[str, str]]:
 
 
 def test_it_works() -> None:
-    """It is asked for, waits, is computed, and is over."""
+    """A run that was asked for is queued, then computed by a worker, and is done afterwards."""
     run = advice_ask(actor="ann")
     assert advice_run_open(timezone.now()) == run
     assert runs() == [("ann", "queued")]

@@ -1,4 +1,6 @@
-"""An assignment that is changed order by order: its figures are those of the whole program, and it goes downhill."""
+"""An assignment that is changed one order at a time: it keeps the figures of the whole problem, and its bill only
+falls.
+"""
 
 from typing import Any
 
@@ -13,7 +15,9 @@ from tests.planning.test_optimum import everywhere, lines_of, problem
 
 @st.composite
 def programs(draw: Any) -> tuple[Problem, Any]:
-    """A few lines, some of which are full or free, a few orders on one or two of them, and where these stand."""
+    """A few lines, some full or free, a few orders that use one or two of them, and a line or none for each to start
+    on.
+    """
     amounts = st.integers(0, 40).map(lambda tens: 10.0 * tens)
     lines = draw(st.lists(st.tuples(st.integers(0, 30).map(float), amounts, amounts), min_size=2, max_size=5))
     orders = draw(st.integers(1, 5))
@@ -46,7 +50,7 @@ def moved(chosen: Any, order: int, option: int) -> Any:
 @given(program=programs())
 @settings(max_examples=200, deadline=None)
 def test_its_figures_are_those_of_the_whole_program(program: tuple[Problem, Any]) -> None:
-    """Before any change and after each of several."""
+    """Before each move, what it saves and whether it fits is the same as when the whole problem is calculated anew."""
     asked, start = program
     now = Assignment(asked, start)
     for option, order in enumerate(asked.order.tolist()):
@@ -97,7 +101,7 @@ def test_the_move_that_saves_most_comes_first() -> None:
 
 
 def test_what_has_grown_is_found_when_all_others_are_through() -> None:
-    """First the order of 100 leaves the line at 10 for that at 1. Then there is room for the order of 60 at 12."""
+    """The order of 100 Mbps leaves the line at 10 for the one at 1. Then the order of 60 can leave the one at 12."""
     lines = [(12.0, 900.0, 0.0), (10.0, 100.0, 0.0), (1.0, 100.0, 0.0)]
     options = [(0, 1, 100.0, 1.0), (0, 2, 100.0, 1.0), (1, 0, 60.0, 1.0), (1, 1, 60.0, 1.0)]
     asked = problem(lines, options, orders=2)

@@ -69,7 +69,7 @@ def planned(*requests: Request | IdcschedError, serve: Callable[..., Any] = batc
 
 
 def _told(outcome: Any) -> str:
-    """Where it went: `?a` was recommended, `a` reserved; else the code of the refusal."""
+    """The IDC of an outcome, with `?` before it for a recommendation; else the code of the refusal."""
     if isinstance(outcome, Scheduled):
         return f"?{outcome.idc.code}" if outcome.idc else "?"
     return outcome.idc.code if isinstance(outcome, Placement) and outcome.idc else getattr(outcome, "code", "waiting")
@@ -131,7 +131,9 @@ def test_what_does_not_fit_is_left_out() -> None:
 
 
 def test_somebody_is_quicker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the order for `a` is taken, another order fills `a`: the order goes where it ranks next, and it is said."""
+    """Another order fills `a` just before the order planned for `a` is taken. That order goes to the next in its
+    ranking, and the plan says which order is not where it was planned.
+    """
     take, quicker = ordering.take_together, []
 
     def take_together(takes: Any) -> Any:
@@ -160,7 +162,7 @@ def test_nothing_is_found_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_bill_of_one_order_is_the_formulas() -> None:
-    """The same as the note of `billing_cost` says."""
+    """For a single order the plan's bill is the one that `billing_cost` calculates."""
     batch, plan = batch_by_bill(
         requests=[asked(100, action=None)], principal=PORTAL, http_request_id="http-1", serve=batch_answer
     )

@@ -1,4 +1,4 @@
-"""The cheapest course of whoever knows all orders beforehand: hand-made worlds, and trying everything."""
+"""The cheapest course for somebody who knows all orders beforehand, in small worlds, and against trying all courses."""
 
 from dataclasses import replace
 from itertools import product
@@ -29,7 +29,9 @@ def idcs(course: Course) -> dict[str, str]:
 
 
 def test_it_works() -> None:
-    """By x both go to the dear IDC; at night they cost nothing there, but by day they cost least on the cheap one."""
+    """Ranked by x, both orders go to the dear IDC. The best course puts the order that flows all day on the cheap line,
+    for 1,000; the one that flows at night adds nothing.
+    """
     known = period(order(1, 0.0), order(2, 0.0, flow=IN_THE_NIGHT))
     found = best(known)
     assert idcs(found)["o-1"] == "cheap"
@@ -37,7 +39,7 @@ def test_it_works() -> None:
 
 
 def commits(cheap: float, dear: float) -> tuple[Tariff, Tariff]:
-    """The cheap line's commit leaves so many Mbps, and the dear one's."""
+    """Two contracts whose commits are `cheap` and `dear` Mbps above the 900 that flow."""
     terms = {"charge_type": "p95_month", "purchased_mbps": 5000.0}
     return (
         Tariff(**terms, price_per_mbps=10.0, commit_mbps=900.0 + cheap),
@@ -46,8 +48,9 @@ def commits(cheap: float, dear: float) -> tuple[Tariff, Tariff]:
 
 
 def test_what_is_paid_for_is_filled_with_what_fits_best() -> None:
-    """300 are free on the cheap line and 100 on the dear one; of orders of 100 and 300, taken one after the other, the
-    first goes to the dear line, which is free, and so does none of the second."""
+    """The commits leave 300 Mbps free on the cheap line and 100 on the dear one. The order of 100 leaves the cheap line
+    to the order of 300, so that both add nothing.
+    """
     known = period(order(1, 0.0, mbps=100), order(2, 1.0, mbps=300), tariffs=commits(300, 100))
     found = best(known)
     assert idcs(found) == {"o-1": "dear", "o-2": "cheap"}
@@ -55,7 +58,9 @@ def test_what_is_paid_for_is_filled_with_what_fits_best() -> None:
 
 
 def test_the_room_of_a_line_is_kept() -> None:
-    """900 of 5,000 Mbps flow, and 90 % may be filled: of two orders of 2,000 at once only one has room."""
+    """A line of 5,000 Mbps carries 900 and may be filled to 90 %. Two orders of 2,000 do not fit on it at the same
+    time, but one after the other they do.
+    """
     at_once = period(order(1, 0.0, mbps=2000), order(2, 1.0, mbps=2000))
     assert sorted(idcs(best(at_once)).values()) == ["cheap", "dear"]
     in_turn = period(order(1, 0.0, mbps=2000, stays=10), order(2, 11.0, mbps=2000, stays=10))
@@ -63,7 +68,7 @@ def test_the_room_of_a_line_is_kept() -> None:
 
 
 def test_what_cannot_be_moved_stays() -> None:
-    """Spread orders, those without a place and those that could not be decided."""
+    """Orders that are spread over IDCs, and orders that had no place, stay as they are."""
     known = period(order(1, 0.0), order(2, 0.0, mbps=99_999))
     start = Course(known)
     start.take(known.orders[0], [standing("dear", 50), standing("cheap", 50)])
@@ -84,7 +89,7 @@ def test_it_is_shown_beside_the_others() -> None:
 
 
 def test_it_begins_with_a_course_that_places_the_orders() -> None:
-    """A profile that finds no place for anybody adds nothing; the optimum is that of the order that was placed."""
+    """The search starts from the course that places the order, not from the cheaper one that leaves it unplaced."""
     nobody = profile(
         "network_flow", "resource", ("flow", "metric", {"weight": 1, "args": {"metric": "x", "at_most": 0}})
     )
@@ -95,7 +100,7 @@ def test_it_begins_with_a_course_that_places_the_orders() -> None:
 
 
 def test_a_line_of_which_nobody_knows_the_price_is_no_bargain() -> None:
-    """Nothing is known of what the other line bills: the order stays on the dear one, for 3,000."""
+    """The other line has no price, so its bill is not known: the order stays on the dear line."""
     dear = commits(0, 0)[1]
     known = period(order(1, 0.0), tariffs=(replace(dear, price_per_mbps=None), replace(dear, commit_mbps=None)))
     assert idcs(best(known)) == {"o-1": "dear"}
@@ -107,7 +112,7 @@ def test_a_line_of_which_nobody_knows_the_price_is_no_bargain() -> None:
     charge_types=st.tuples(*[st.sampled_from(["p95_month", "fourth_peak_month", "daily_peak_average", "volume"])] * 2),
 )
 def test_no_single_move_makes_it_cheaper(seed: int, charge_types: tuple[str, str]) -> None:
-    """Of four orders on two lines."""
+    """No order of the best course can be put on the other line for less."""
     chance = np.random.default_rng(seed)
     orders = [
         order(

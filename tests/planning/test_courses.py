@@ -77,7 +77,9 @@ def standing(idc: str, mbps: float, cpu: float = 10, machines: int = 1) -> Tenan
 
 
 def test_it_works() -> None:
-    """Both lines cost 900 Mbps; 100 Mbps on the cheap one all month add 1,000 CNY, on the dear one 3,000."""
+    """Each line carries 900 Mbps without the order. The order of 100 Mbps adds 1,000 CNY on the cheap line, 3,000 on
+    the dear one.
+    """
     known = period(order(1, 0.0))
     result = backtest(known, {"bill": BY_BILL, "dear": BY_X})
     assert (result.without_orders, result.days, result.orders, result.done) == (900 * 10 + 900 * 30, 30, 1, None)
@@ -192,7 +194,9 @@ def test_before_the_period_nothing_is_known() -> None:
 
 
 def test_what_an_order_took_in_truth_is_given_back() -> None:
-    """The recorded stock and machines count what was done; here they count what this course does."""
+    """The recorded stock and machines include orders where they really went. A course gives these back, and counts each
+    order where the course puts it.
+    """
     taken = world(
         {
             "cheap": {"lines": {"ct": MONTH}, "stock": {"cpu": 100}, "taken": {"cpu": 30}},
@@ -225,7 +229,9 @@ def test_an_order_that_fits_nowhere_and_one_that_the_policy_cannot_decide() -> N
 
 
 def test_congestion_is_what_is_above_the_purchased() -> None:
-    """4,500 Mbps of an order and the 900 of each evening on 5,000: 2 of 24 hours of one line of two."""
+    """An order of 4,500 Mbps and the 900 of each evening exceed the purchased 5,000, in 2 of 24 hours, on one line of
+    two.
+    """
     known = period(order(1, 0.0, done=(standing("cheap", 4500),)))
     result = backtest(known, {})
     assert result.done is not None

@@ -1,4 +1,4 @@
-"""What is to be expected of a promise, from promises and what became of them: figures on paper."""
+"""How much of a promised saving is to be expected, from what earlier moves promised and what became of them."""
 
 import pytest
 

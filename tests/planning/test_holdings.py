@@ -30,7 +30,7 @@ def test_it_works(held: Holdings[str]) -> None:
 
 
 def test_without_the_newest(held: Holdings[str]) -> None:
-    """What begins at that very time is left out."""
+    """What begins exactly at the time that is asked for can be left out."""
     assert held.at(10, with_newest=False) == {}
     assert held.at(15, with_newest=False) == {"a": 100.0}
 

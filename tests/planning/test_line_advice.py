@@ -42,7 +42,7 @@ def _world() -> None:
 
 
 def measure(of_days: np.ndarray[Any, Any]) -> None:
-    """Store 39 whole days and today, day by day in turn, ending with the last of them."""
+    """Store traffic for the last 39 whole days and today; each day carries the next of these values."""
     zone, now = ZoneInfo(settings.BILLING_ZONE), timezone.now()
     start = midnight(now.astimezone(zone).date() - timedelta(days=39), zone)
     values = np.repeat(np.resize(of_days, 40), 288)[: (slot_floor(now) - start) // SLOT + 1]
@@ -100,7 +100,9 @@ def test_a_commit_of_900(terms: dict[str, Any], expected: float | None, saves: f
 
 
 def test_daily_peaks_above_the_commit_are_billed_whatever_it_is() -> None:
-    """A commit of 500: on 15 days of 30 it is 100 more than a commit of 400 that is billed."""
+    """Days of 600 Mbps cost the same with any commit. On the 15 days of 200 a commit of 500 costs 100 more than one of
+    400.
+    """
     ((_mbps, saves),) = said(charge_type="daily_peak", price_per_mbps=1, commit_mbps=500)
     assert saves == pytest.approx(1500, rel=0.1)
 
@@ -122,8 +124,10 @@ def test_a_commit_that_orders_will_use_up_is_no_waste() -> None:
 
 
 def test_a_line_that_grows() -> None:
-    """10 Mbps more each day, from 310 to 700 today: 900 of 1,000 may be filled, so that 20 days are left. In 30 days
-    there will be 1,000, and 1,000 ÷ 0.9 is 111.11 more than was purchased. A commit of 1,200 is needed to 1,000."""
+    """Traffic grows by 10 Mbps a day, from 310 to 700 today. The line of 1,000 may carry 900, so that 20 days are left.
+    In 30 days there will be 1,000 Mbps, which need 1,000 ÷ 0.9, or 111.11 more than was purchased. By the same trend
+    about 980 of a commit of 1,200 will be used.
+    """
     measure(310.0 + 10.0 * np.arange(40))
     result = found(commit_mbps=1200)
     (line,) = result.full_soon
@@ -149,7 +153,7 @@ def test_a_line_that_orders_fill(pending: float, days: float | None, needed: flo
 
 
 def test_a_level_of_its_own() -> None:
-    """500 of 1,000 may be filled: 600 need 1,200."""
+    """The line may be filled to half only, so that 600 Mbps need a line of 1,200, or 200 more than it has."""
     measure(np.array([600.0]))
     assert [(line.days, line.mbps_needed) for line in found(max_level=0.5).full_soon] == [(0.0, 200.0)]
 

@@ -1,4 +1,4 @@
-"""What moves of the advice that were made save by now, in small worlds where that is known on paper.
+"""What moves save that were made on advice, in small worlds where the saving can be worked out by hand.
 
 An order of 100 Mbps moves from `here`, at 30 a Mbps, to `there`, at 10: that promises 2,000 a month.
 """
@@ -47,7 +47,7 @@ def moved(placement: Placement, where: str = "there", promised: float | None = 2
 
 
 def made() -> list[tuple[float, float]]:
-    """What each promised, and what it saves by now."""
+    """For each move that was made, what it promised and what it saves now."""
     return [(move.promised, move.saves) for move in moves_made(picture(), timezone.now())]
 
 
@@ -63,7 +63,7 @@ def test_it_works() -> None:
 
 @pytest.mark.usefixtures("lines")
 def test_a_price_has_risen_since() -> None:
-    """100 × (30 − 25)."""
+    """At a new price of 25 the move saves 100 × (30 − 25), and at 35 it costs as much."""
     moved(stand())
     Line.objects.filter(idc__code="there").update(price_per_mbps=25)
     assert made() == [(2000.0, 500.0)]
@@ -90,7 +90,7 @@ def test_two_orders_share_what_flows() -> None:
 
 @pytest.mark.usefixtures("lines")
 def test_a_new_order_might_not_go_back() -> None:
-    """The old place is tainted and full: what it would cost there is known all the same."""
+    """The old IDC is tainted and full, so no order may go there. What the order would cost there is still known."""
     moved(stand())
     taint_create(idc="here", key="maintenance")
     measure("here", 1900.0)
@@ -120,7 +120,9 @@ def test_how_long_until_it_is_measured_is_a_setting(settings: Settings) -> None:
 
 
 def test_who_moves_on_is_held_against_the_last_place() -> None:
-    """From 30 to 10 and on to 4: the second move promised 600, and saves it; the first is over."""
+    """The order moves from 30 to 10, then to 4. Only the second move is shown, compared with the IDC it left: it saves
+    600.
+    """
     idc("here")
     idc("there", {"price_per_mbps": 10})
     idc("third", {"price_per_mbps": 4})

@@ -159,7 +159,9 @@ def test_what_a_move_saves(terms: dict[str, Any], saves: float | None) -> None:
 )
 @pytest.mark.parametrize("seen", [pytest.param(True, id="measured"), pytest.param(False, id="not measured yet")])
 def test_what_it_costs_where_it_stands(terms: dict[str, Any], saves: float | None, seen: bool) -> None:
-    """The line carries 400 Mbps of others, whether monitoring sees the order's 100 beside them or not."""
+    """The line carries 400 Mbps without the order. The advice is the same whether the order's 100 are measured already
+    or not.
+    """
     idc("here", terms)
     idc("there", {"price_per_mbps": 10})
     placement = stand()
@@ -206,7 +208,9 @@ def test_the_next_move_begins_where_the_last_one_ends() -> None:
 
 
 def test_half_of_it_is_measured_already() -> None:
-    """It became active two and a half of five days ago: of 450 measured Mbps 50 are its own, and 50 are to come."""
+    """The order has been active for half of the five days in which its claim fades: of the 450 measured Mbps 50 are its
+    own.
+    """
     idc("here", {"commit_mbps": 400})
     idc("there", {"price_per_mbps": 10})
     placement = stand()
@@ -217,7 +221,9 @@ def test_half_of_it_is_measured_already() -> None:
 
 
 def test_ordered_bandwidth_counts_the_same(settings: Settings) -> None:
-    """By `BANDWIDTH_COUNT=ordered`: without the order the line carries 400, all of its commit."""
+    """With `BANDWIDTH_COUNT=ordered` the saving is the same: without the order the line carries 400 Mbps, which is its
+    commit.
+    """
     settings.BANDWIDTH_COUNT = "ordered"
     idc("here", {"commit_mbps": 400})
     idc("there", {"price_per_mbps": 10})
@@ -237,7 +243,9 @@ def test_what_is_ordered_and_not_used_saves_nothing() -> None:
 
 
 def test_what_flows_at_night_is_billed_by_volume_alone() -> None:
-    """A shape of 6 hours of 24: 50 GB of 324 per Mbps less the mean; nothing is known of the line's busiest hours."""
+    """The order flows in 6 of 24 hours. Billed by volume this quarter counts; in `there`, whose busiest hours are not
+    known, it counts whole.
+    """
     idc("here", {"charge_type": "volume", "price_per_gb": 0.1, "price_per_mbps": None})
     idc("there", {"price_per_mbps": 5})
     stand(shape=[1.0] * 6 + [0.0] * 18)
@@ -257,7 +265,7 @@ def test_the_use_of_the_line_was_never_measured() -> None:
 
 @pytest.mark.parametrize(("tainted", "moves"), [("here", 1), ("there", 0)])
 def test_a_hard_taint(tainted: str, moves: int) -> None:
-    """Who stands in a tainted IDC may leave it; nobody is sent to one."""
+    """An order may move out of a tainted IDC, but none is moved into one."""
     idc("here")
     idc("there", {"price_per_mbps": 10})
     stand()
@@ -267,7 +275,9 @@ def test_a_hard_taint(tainted: str, moves: int) -> None:
 
 
 def test_a_full_line_can_be_left_and_not_entered() -> None:
-    """1,800 of 2,000 Mbps may be filled: `here` has carried more than that ever since, `there` has 50 left."""
+    """Lines may be filled to 1,800 of 2,000 Mbps. An order may leave `here`, which carries 1,900, but not for `there`
+    as long as only 50 are free there.
+    """
     idc("here")
     idc("there", {"price_per_mbps": 10}, used=1750.0)
     stand()
@@ -299,7 +309,9 @@ def test_two_that_can_not_both_move() -> None:
 
 
 def test_nobody_moves_into_room_that_another_one_would_have_to_leave_first() -> None:
-    """The order in `there` would cost less in `third`, but only once it has left could the other one come."""
+    """The order in `there` moves to `third`. The order in `here` would fit in `there` only after that, so no move is
+    advised for it.
+    """
     idc("here")
     idc("there", {"price_per_mbps": 10}, used=1000.0)
     idc("third", {"price_per_mbps": 9}, used=1600.0)
@@ -309,7 +321,7 @@ def test_nobody_moves_into_room_that_another_one_would_have_to_leave_first() -> 
 
 
 def test_machines_that_may_not_share_an_idc() -> None:
-    """The profile allows one machine of a tenant in an IDC: either may go, not both."""
+    """The profile allows one machine of a tenant in an IDC: only the order that saves more is moved to `there`."""
     idc("here")
     idc("there", {"price_per_mbps": 10})
     for mbps in (100.0, 200.0):
@@ -331,7 +343,7 @@ def test_a_service_that_the_profile_asks_may_refuse(settings: Settings) -> None:
 
 
 def test_the_profile_of_the_tenant_decides() -> None:
-    """No profile is named; that of the tenant allows one machine in an IDC, and one stands in `there`."""
+    """The order names no profile. Its tenant's profile allows one machine in an IDC, and one is in `there` already."""
     idc("here")
     idc("there", {"price_per_mbps": 10})
     stand("there")
@@ -343,7 +355,9 @@ def test_the_profile_of_the_tenant_decides() -> None:
 
 
 def test_those_of_which_nothing_can_be_said_are_left_out() -> None:
-    """One names a profile that is gone, one has a request that nobody can read, two are of one order; one moves."""
+    """Left out are a placement whose profile is gone, one whose request cannot be read, and two that belong to one
+    order.
+    """
     idc("here")
     idc("there", {"price_per_mbps": 10})
     gone, unreadable, _well = (stand() for _ in range(3))
@@ -355,7 +369,7 @@ def test_those_of_which_nothing_can_be_said_are_left_out() -> None:
 
 
 def test_what_is_being_moved_is_not_looked_at() -> None:
-    """Neither the placement nor the place that is held for it; once it has moved it is one like the others."""
+    """While an order is being moved neither its old nor its new placement is looked at; afterwards the new one is."""
     idc("here")
     idc("there", {"price_per_mbps": 10})
     placed = placement_confirm(placement=stand())
@@ -371,7 +385,7 @@ def saved(placed: Placement, where: str = "there", lines: tuple[str, ...] | None
 
 
 def test_what_one_move_saves_now() -> None:
-    """What the advice says of it, and less where the price has risen since."""
+    """The saving of one move is what the advice says, and it falls when the price of the new line rises."""
     idc("here")
     idc("there", {"price_per_mbps": 10}, {"code": "dear", "price_per_mbps": 40})
     placed = stand()
@@ -419,7 +433,9 @@ def test_the_machines_need_stock_there() -> None:
 
 
 def test_another_line_of_the_same_idc_needs_no_stock() -> None:
-    """All of the stock is taken, by the order itself: its traffic may change the line, its machines stay."""
+    """The order itself takes all of the IDC's stock. It can still change to another line there, since its machines
+    stay.
+    """
     isp_create(code="cu")
     idc("here", {}, {"isp": "cu", "price_per_mbps": 10}, stock_cpu=4)
     stand(cpu=4, planned={"idc": "here", "lines": ["ct"]})
@@ -439,7 +455,9 @@ def test_an_order_on_a_line_of_each_isp() -> None:
 
 
 def test_what_flows_away_from_the_peak_costs_little_where_it_stands() -> None:
-    """In `here` the line is busy in the evening, in `there` at night; the order flows at night."""
+    """The line of `here` is busy in the evening, that of `there` at night. An order that flows at night costs nothing
+    where it is.
+    """
     idc("here")
     idc("there", {"price_per_mbps": 10})
     for code, hours in (("here", range(20, 22)), ("there", range(2, 4))):

@@ -29,7 +29,7 @@ TUESDAY = np.roll(MONDAY, 24)
 
 
 def weeks(*mbps: float) -> Floats:
-    """So much in each hour of one week after the other."""
+    """The traffic of each hour, where each week carries one of these values throughout."""
     return np.repeat(mbps, WEEK).astype(np.float64)
 
 
@@ -58,7 +58,7 @@ def test_it_works() -> None:
 
 
 def test_gaps() -> None:
-    """In the last two weeks one line is not known for more than half of the time, each time another one."""
+    """A week counts as known only if both lines have values for at least half of it."""
     here, there = weeks(400, 400, 400, 400), weeks(300, 300, 300, 300)
     here[-85:] = there[-253:-168] = NAN
     assert told(here, there, terms(commit=(NAN, 500.0))) == (2, 2)
@@ -81,13 +81,17 @@ def test_the_order_s_own_traffic(seen: int, saved: int) -> None:
 
 @pytest.mark.parametrize(("shape", "saved"), [(MONDAY, 4), (TUESDAY, 0)])
 def test_the_hours_in_which_the_order_flows(shape: Floats, saved: int) -> None:
-    """The weeks begin on a Wednesday. In `there` 300 flow on Tuesdays, which is what the percentile bills."""
+    """`there` is busy on Tuesdays, which its percentile bills: an order adds something there on Tuesdays, but not on
+    Mondays.
+    """
     there = np.tile(np.roll(300 * TUESDAY, -2 * 24), 4)
     assert told(weeks(0, 0, 0, 0), there, terms(), shape=shape, weekday=2) == (saved, 4)
 
 
 def test_its_own_traffic_flows_in_its_hours() -> None:
-    """All that flows in `here` is the order's, on Mondays, for 3,000; in `there` it would be 100 × 20."""
+    """All that flows in `here` is on Mondays. If it is the order's own traffic, the commit pays for it with or without
+    the order; if it is others', the order adds 3,000 there, and 100 × 20 in `there`.
+    """
     here = np.tile(np.roll(100 * MONDAY, -2 * 24), 4)
     cheaper = terms(price_per_mbps=(30.0, 20.0), commit=(100.0, NAN))
     assert told(here, weeks(0, 0, 0, 0), cheaper, shape=MONDAY, weekday=2, seen=4 * WEEK) == (0, 4), "paid anyway"
@@ -96,7 +100,7 @@ def test_its_own_traffic_flows_in_its_hours() -> None:
 
 @pytest.mark.parametrize(("price", "saved"), [(16.0, 4), (17.0, 0)])
 def test_by_volume(price: float, saved: int) -> None:
-    """Half of 100 Mbps on average are 16,200 GB in a month, at 0.1 each: 1,620."""
+    """By volume an order without a shape counts half of its Mbps: 50 Mbps are 16,200 GB a month, 1,620 at 0.1 each."""
     tariffs = terms(charge_types=("volume", "p95_month"), price_per_mbps=(NAN, price), price_per_gb=(0.1, NAN))
     assert told(weeks(400, 400, 400, 400), weeks(400, 400, 400, 400), tariffs) == (saved, 4)
 
@@ -111,7 +115,9 @@ def test_a_price_is_not_known() -> None:
 
 
 def flow(code: str, *mbps: float) -> None:
-    """Let so much flow on the IDC's line in the last weeks before midnight, the first of these for 20 days."""
+    """Store these values as the traffic of the last weeks on the IDC's line; the first one also fills the 20 days
+    before.
+    """
     line, now = Line.objects.select_related("idc").get(idc__code=code), timezone.now()
     midnight = now.astimezone(ZoneInfo(settings.BILLING_ZONE)).replace(hour=0, minute=0, second=0, microsecond=0)
     days = [20 + 7, *[7] * (len(mbps) - 1)]
@@ -124,7 +130,9 @@ def flow(code: str, *mbps: float) -> None:
 
 @pytest.mark.usefixtures("db")
 def test_the_advice_says_it() -> None:
-    """By what flows now 700 carry all; in two of the weeks 650 and 690 flowed, so that 50 or 90 cost 60 each."""
+    """The commit of 700 carries all that flows now. In two of the four weeks 650 and 690 Mbps flowed, so that 50 or 90
+    of the order's would have cost 60 each.
+    """
     idc("here", used=None)
     idc("there", {"price_per_mbps": 60, "commit_mbps": 700}, used=None)
     flow("here", 400, 400, 400, 400)

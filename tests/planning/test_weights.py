@@ -36,8 +36,9 @@ def test_it_works() -> None:
 
 
 def test_the_orders_of_the_other_days_stay_where_they_were() -> None:
-    """Eight orders of 100 Mbps stand on the cheap line since the first four days. Those of every other day are decided
-    again: they find the 400 Mbps of the four others there."""
+    """Eight orders of 100 Mbps came to the cheap line in four days. When those of every other day are decided again,
+    the 400 Mbps of the four others stay on the line.
+    """
     known = period(*[order(number, number / 2, done=(standing("cheap", 100),)) for number in range(8)])
     for parity in (0, 1):
         half = every_other_day(known, parity)
@@ -57,7 +58,6 @@ def test_the_budget_is_kept(budget: int) -> None:
 
 
 def test_where_no_scorer_has_a_weight_nothing_is_tried() -> None:
-    """A profile whose only weight is 0 has nothing to move."""
     body = {"plugins": [{"name": "bill", "plugin": "billing_cost", "weight": 0}]}
     found = fitted(body)
     assert (found.before, found.after, found.courses) == ({}, {}, 3)

@@ -161,7 +161,9 @@ def test_not_listed_it_neither_filters_nor_scores() -> None:
 
 
 def test_a_rejection_tells_which_rows_it_was() -> None:
-    """A requirement's are all that name other IDCs; what is forbidden names the rows about this very IDC."""
+    """An IDC that misses a requirement is told the rows that require other IDCs; a forbidden one is told the rows that
+    forbid it.
+    """
     rows = [
         replace(affinity("require", "a"), id=1, reason="Contract 7."),
         replace(affinity("forbid", "b"), id=2, reason="Too loud."),

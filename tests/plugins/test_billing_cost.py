@@ -207,7 +207,9 @@ def test_by_volume_all_that_flows_is_billed(shape: list[float] | None, gigabytes
     ],
 )
 def test_fixed_up_to_the_dearest_price(args: dict[str, float], score: float) -> None:
-    """Whatever else is in the inventory."""
+    """The range of the scores ends at the dearest price of the profile or the installation, whatever the prices of
+    other IDCs.
+    """
     known = world(
         {
             "a": {"lines": {"ct": {"used_mbps": 0, "price_per_mbps": 20}}},

@@ -43,7 +43,9 @@ def note(spec: LineSpec, **fields: Any) -> str | None:
 
 
 def test_it_works() -> None:
-    """An hour of the order's meets half of the busiest hours, but 30 such hours of a month are not billed."""
+    """The order flows in one of two busy hours a day. By the formula half of its price counts; in the exact bill its 30
+    hours of a month are dropped by the percentile and add nothing.
+    """
     shape = [0.0] * 20 + [1.0] + [0.0] * 3
     assert raw(line(), args={"method": "formula"}, shape=shape) == 10
     assert raw(line(), shape=shape) == 5
@@ -82,7 +84,9 @@ def test_commit_and_room_cost_half_of_what_they_do_by_the_formula() -> None:
 
 
 def test_shapes_lie_over_the_days_of_the_week() -> None:
-    """The history begins on a Monday; on Tuesdays the line carries 900 Mbps all day: 4 or 5 days of 30."""
+    """The history begins on a Monday, and the line is busy on Tuesdays. An order of Tuesdays adds its price, one of
+    Mondays nothing.
+    """
     tuesdays = np.where(np.arange(720) // 24 % 7 == 1, 900.0, 400.0).tolist()
     spec = line(hourly=[400.0] * 24 + [900.0] * 24 + [400.0] * 120, history=tuesdays)
     monday, tuesday = np.zeros(168), np.zeros(168)
@@ -136,6 +140,8 @@ def test_several_lines_are_summed() -> None:
 
 
 def test_supposed_use_is_that_of_the_whole_month() -> None:
-    """Where the line is supposed to have carried 100 Mbps all month, an order of the night counts whole."""
+    """The what-if supposes 100 Mbps on the line in all hours. An order that flows at night then adds its whole price to
+    the exact bill.
+    """
     supposed = {"idcs": [{"code": "a", "lines": [{"line": "ct", "metrics": {"bandwidth_mbps": 100}}]}]}
     assert raw(line(), shape=NIGHT, hypothetical=supposed) == pytest.approx((20 * 6 / 24 + 20) / 2)

@@ -1,4 +1,4 @@
-"""Every registered plugin keeps the laws; one that stands in no table here fails."""
+"""Every registered plugin keeps the laws of `check_plugin`; a plugin that the tables here do not list fails."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -39,7 +39,7 @@ ARGUMENTS: Mapping[str, tuple[dict[str, Any], ...]] = {
 
 
 def judge(query: Query) -> Any:
-    """Takes the first one out, scores the second, and has nothing to say of the others."""
+    """A reply that rejects the first candidate and scores the second."""
     codes = [candidate["code"] for candidate in query.body["candidates"]]
     return {"rejected": dict.fromkeys(codes[:1], "it is the first"), "scores": dict.fromkeys(codes[1:2], 7)}
 

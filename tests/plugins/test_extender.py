@@ -1,4 +1,6 @@
-"""`extender`: what it says of the request and the candidates, and what it makes of each reply. Nobody is asked here."""
+"""`extender`: what it sends about the request and the candidates, and what it makes of each reply. No server is asked
+here.
+"""
 
 import json
 from typing import Any

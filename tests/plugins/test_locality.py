@@ -50,7 +50,7 @@ def test_a_region_without_coordinates_stands_where_the_nearest_above_it_does() -
 
 
 def test_distances_are_rounded_to_a_metre() -> None:
-    """Beyond that processors calculate differently, and a replay elsewhere would not be identical."""
+    """Processors differ in the digits beyond that, and a replay on another one must give identical distances."""
     raw = decided({"latitude": 30.123, "longitude": 104.456}).scores("near")["bj"].raw
     assert raw == round(raw, 3)
 

@@ -37,7 +37,7 @@ def page(profile: Profile) -> str:
 
 
 def test_it_works(operator: Client) -> None:
-    """Made and changed in the browser; each save is a revision with its reason."""
+    """A profile is made and then changed in the browser, and each save becomes a revision with its reason."""
     made = operator.post("/admin/scheduling/profile/add/", form(BODY, message="first"))
     assert made.status_code == 302
     profile = Profile.objects.get(code="p")

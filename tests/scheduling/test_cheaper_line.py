@@ -1,4 +1,4 @@
-"""Of two lines the shipped profiles choose the one on which the order is cheaper in truth, by 5-minute values."""
+"""Of two lines the shipped profiles choose the one where the order adds less to the bill of 5-minute values."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ SLOTS_AN_HOUR, DAYS = 12, 30
 
 
 def slots(day: Any, seed: int) -> Any:
-    """A month of 5-minute values around a day's hours."""
+    """A month of 5-minute values: the same day again and again, with a little noise."""
     noise = np.random.default_rng(seed).uniform(0.98, 1.02, DAYS * 24 * SLOTS_AN_HOUR)
     return np.tile(np.repeat(day, SLOTS_AN_HOUR), DAYS) * noise
 

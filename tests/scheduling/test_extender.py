@@ -1,4 +1,6 @@
-"""`schedule()` with a real HTTP extender, well or unwell: answers change as the profile says, say so, and replay."""
+"""`schedule()` with a real HTTP extender, working or failing: the answer follows the profile, names the failure, and
+can be replayed.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -77,7 +79,7 @@ def scheduled(code: str = "asking") -> Scheduled:
 
 
 def answered(server: Peer | str, entry: dict[str, Any] | None = None, **args: Any) -> Scheduled:
-    """A decision under a profile of its own that asks this server."""
+    """Make a profile that asks this server, and return a decision by it."""
     profile_create(code="asking", body=body(server if isinstance(server, str) else server.url, entry, **args))
     return scheduled()
 

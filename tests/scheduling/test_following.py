@@ -54,7 +54,9 @@ def live(idc: Idc) -> Iterator[Live]:
 
 
 class Elsewhere:
-    """Another process's transaction, on a connection of its own: what it commits, this process is not told of."""
+    """A transaction of another process, on a connection of its own. This process learns of its commit only from the
+    feed.
+    """
 
     def __init__(self, write: Callable[[], object], *, fail: bool = False) -> None:
         self._written, self._end = threading.Event(), threading.Event()
@@ -85,7 +87,7 @@ def soon(condition: Callable[[], Any]) -> None:
 
 @contextmanager
 def looking(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LiveState]]:
-    """The pictures that the looks have led to which came to their end in the block."""
+    """Collect the pictures that the follower's looks at the feed end with, as long as the block runs."""
     found: list[LiveState] = []
     looked = live._looked
 
@@ -194,7 +196,9 @@ def test_a_transaction_that_is_rolled_back_elsewhere_invents_nothing(live: Live,
 def test_a_change_elsewhere_is_in_force_within_half_a_second(
     live: Live, idc: Idc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The look that is under way may miss it; the next one does not. How long that takes the machine is measured."""
+    """A look at the feed may miss a change that is committed while it runs; the next one shows it, and two looks take
+    at most half a second by their interval.
+    """
     assert 2 * LOOK_EVERY <= 0.5
     for n in range(5):
         elsewhere = Elsewhere(lambda n=n: taint_create(idc=idc, key=f"k{n}"))  # type: ignore[misc]
@@ -206,7 +210,9 @@ def test_a_change_elsewhere_is_in_force_within_half_a_second(
 
 
 class TestTaking:
-    """What this process takes it shows at once and unread, and never counts twice what it reads then."""
+    """What this process takes is in its picture at once, without a query, and is not counted twice when the feed
+    reports it.
+    """
 
     def taken(self, live: Live) -> tuple[float, float, int]:
         snapshot = live.current().snapshot
@@ -221,7 +227,7 @@ class TestTaking:
         live.current()
 
     def take(self, live: Live, amount: float) -> tuple[int, Tenancy]:
-        """Past the live picture: what it is told comes later."""
+        """Take capacity in the database without telling the live picture."""
         with transaction.atomic():
             mark = claims_take([self.stay(live, amount)], at=timezone.now())
         return mark, self.tenancy(amount)
@@ -289,7 +295,7 @@ class TestTaking:
 
 
 class TestCallers:
-    """Tokens are known without a query, and are gone as soon as they should be."""
+    """Tokens are checked without a query, and are refused as soon as they are revoked or expire."""
 
     @pytest.fixture(autouse=True)
     def _live(self, live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,11 +359,11 @@ class TestCallers:
 
 @pytest.mark.postgresql
 class TestDatabaseAway:
-    """The last picture goes on serving, and says so."""
+    """While the database is away, the last picture goes on serving, marked as lagging, until it is too old."""
 
     @pytest.fixture
     def outage(self, live: Live) -> Iterator[pytest.MonkeyPatch]:
-        """Nobody gets through to the database any more, until this is undone."""
+        """Let every connection to the database fail, until the patch is undone."""
         live.current()
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(connection.settings_dict, "PORT", "1")
@@ -383,7 +389,9 @@ class TestDatabaseAway:
 
 
 def test_a_change_that_could_not_be_taken_in_is_taken_in_later(live: Live, idc: Idc) -> None:
-    """What the feed has told once it will not tell again."""
+    """A change that the feed has reported but the picture does not hold yet is kept and taken in later, because the
+    feed will not report it again.
+    """
     with live._lock:  # nobody looks meanwhile
         live._reader.poll()
         live._moved = (FeedNews("taints", "a/k"),)

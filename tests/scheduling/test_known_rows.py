@@ -1,4 +1,4 @@
-"""What orders want to know of the inventory's rows is looked up once, and anew when the inventory has changed."""
+"""The rows of the inventory that orders need are looked up once, and again when the inventory has changed."""
 
 from collections.abc import Callable
 from typing import Any

@@ -141,7 +141,9 @@ def test_a_tenant_with_learnt_shapes_may_get_another_code(cn: Tenant) -> None:
 
 
 def test_what_an_operator_enters_meanwhile_stays(cn: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The row is not there yet when the night looks, and is when it inserts."""
+    """The nightly job finds no row for the shape, and an operator enters one before the job inserts its own: the
+    entered one stays in force.
+    """
     create = Shape.objects.bulk_create
 
     def entered_first(rows: list[Shape], **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The points of a ranking said in money: the same order, the same distances, and where that cannot be."""
+"""The points of a ranking as money: the same order, the same distances, and where there is no such sum."""
 
 from itertools import pairwise
 from typing import Any
@@ -124,7 +124,7 @@ def test_the_best_may_lie_beyond_the_candidates() -> None:
 
 @st.composite
 def priced(draw: st.DrawFn) -> Outcome:
-    """Any decision of which the bill is a part, priced or not."""
+    """A random decision that counts the bill as one of its scores."""
     known, policy, fields = draw(questions(least=1))
     others = [entry for entry in policy.entries if entry.plugin.name != "billing_cost"]
     bill = {"weight": draw(st.integers(0, 90)), "args": draw(st.sampled_from([{}, {"dearest": 15}]))}

@@ -33,7 +33,7 @@ def test_it_works() -> None:
 
 
 def test_lines_above_the_dearest_price_are_named() -> None:
-    """A daily price counts for thirty days; an IDC that takes nothing new does not count."""
+    """A daily price is counted for thirty days, and the line of a retired IDC is not named."""
     priced("a", 61.0)
     priced("b", 2.5, charge="daily_peak")
     priced("c", 99.0, status="retired")

@@ -12,7 +12,7 @@ DOCUMENTS = ["request", "answer", "sentences"]
 
 
 def methods() -> set[str]:
-    """Of the documents; LZ4 is l, the server's default nothing."""
+    """The compression methods of the columns of documents: `l` is LZ4, and an empty text is the server's default."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT attcompression::text FROM pg_attribute"

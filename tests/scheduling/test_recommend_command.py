@@ -25,7 +25,7 @@ Recommend = Callable[..., str]
 
 @pytest.fixture
 def recommend(monkeypatch: pytest.MonkeyPatch) -> Recommend:
-    """Runs the command as a shell would split its line; gives what it printed."""
+    """A function that runs the command with these words, and returns what it printed."""
 
     def run(*words: str, stdin: str = "") -> str:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
@@ -41,7 +41,7 @@ def recommend(monkeypatch: pytest.MonkeyPatch) -> Recommend:
 
 @pytest.fixture
 def answer(recommend: Recommend) -> Callable[..., Any]:
-    """The same with `--json`, decoded."""
+    """A function that runs the command with `--json` and returns the decoded answer."""
     return lambda *words, **options: json.loads(recommend(*words, "--json", **options))
 
 

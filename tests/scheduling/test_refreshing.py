@@ -1,4 +1,4 @@
-"""A picture that was kept up is the picture that would have been built anew, column by column."""
+"""A picture that was updated step by step equals one that is built anew, column by column."""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -60,7 +60,7 @@ def measured(metric: str, value: float, *, idc: str = "a", line: str | None = No
 
 
 def same(kept_up: Any, anew: Any, where: str = "snapshot") -> None:
-    """Equal, unknown for unknown; what differs is named."""
+    """Compare two pictures part by part; a failure names the part that differs."""
     if isinstance(anew, np.ndarray):
         np.testing.assert_array_equal(kept_up, anew, err_msg=where)
     elif isinstance(anew, tuple) and anew and isinstance(anew[0], np.ndarray):
@@ -77,7 +77,7 @@ def same(kept_up: Any, anew: Any, where: str = "snapshot") -> None:
 
 
 def compared(live: Live) -> Snapshot:
-    """The picture that was kept up, once it is found to be the one that a new process would build."""
+    """Return the live picture, after checking that it equals the one that a new process builds."""
     found = live.current().snapshot
     same(found, Live().current().snapshot)
     return found
@@ -131,7 +131,7 @@ def test_what_a_lines_history_comes_to(live: Live, fleet: list[Idc]) -> None:
 
 @pytest.mark.usefixtures("in_shanghai")
 def test_the_last_thirty_days(live: Live, fleet: list[Idc]) -> None:
-    """Where each day has 24 hours."""
+    """The history of traffic is kept up like a new one, in a time zone where each day has 24 hours."""
     lines = [fleet[0].lines.get(code="cu"), fleet[1].lines.get(code="ct")]
     now = timezone.now()
     metric = Metric.objects.get(code="bandwidth_mbps")

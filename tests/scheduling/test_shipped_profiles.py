@@ -1,4 +1,4 @@
-"""Every installation starts with the shipped profiles, and keeps what operators make of them."""
+"""Every installation starts with the shipped profiles, and updates never undo what operators changed in them."""
 
 import json
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""An answer in sentences that speak of money, or of points where there is none; every number is the answer's own."""
+"""An answer in sentences, in money, or in points where there is no price; each of their numbers is in the answer."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ NOTHING_FITS: dict[str, Any] = {"idc": None, "summary": "0/1 IDCs fit: 1 drainin
 
 
 def documents(outcome: Outcome, **bills: float) -> tuple[dict[str, Any], MoneyLens | NoMoney]:
-    """The answer as a record has it, with the bills of some candidates, and its lens."""
+    """The answer as in a record, with bills for some of the candidates, and its money lens."""
     answer: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(outcome.answer))
     for candidate in answer["candidates"]:
         candidate.pop("bill", None)
@@ -157,7 +157,7 @@ def test_where_no_bill_is_known_it_says_what_the_scorer_says() -> None:
     ],
 )
 def test_it_says_that_no_bill_is_known(unknown: str, sentence: str) -> None:
-    """Of the chosen IDC and of another one."""
+    """The sentence is given for the chosen IDC, and for another one that is compared with it."""
     answer, lens = documents(decided({"cheap": CHEAP, "dear": DEAR}, BILLED, SCORED))
     winner, other = answer["candidates"]
     for candidate in (winner, other):

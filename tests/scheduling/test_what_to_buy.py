@@ -48,7 +48,7 @@ needs = st.integers(1, 3000) | st.floats(0.5, 3000).map(lambda mbps: round(mbps,
 
 @cache
 def policy(code: str, on_missing: str, *, bgp_substitutes: bool) -> Profile:
-    """A shipped profile, with BGP lines that stand in for others or not, and however it treats stale values."""
+    """A shipped profile, with or without BGP lines as substitutes, and with this treatment of stale values."""
     body = {name: value for name, value in shipped_document(code).items() if name not in ("code", "name", "message")}
     plugins = [
         {**entry, "on_missing": {"filter": on_missing}} if entry["plugin"] == "network_flow" else entry
@@ -67,7 +67,9 @@ policies = st.builds(
 
 
 def purchases(known: Snapshot, idc: str, detail: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What the detail of a rejection says is to be bought, as what is supposed; then the same with one Mbps less."""
+    """Hypotheses of the purchase that the rejection names: first all of it, then with one Mbps less on each line in
+    turn.
+    """
     row = known.idcs.row_of[idc]
     own = range(known.lines.first.item(row), known.lines.first.item(row + 1))
     purchased = {known.lines.codes[line]: known.lines.purchased.item(line) for line in own}

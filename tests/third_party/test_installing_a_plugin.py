@@ -41,7 +41,7 @@ ASK = ("recommend", "--region", "north", "--json")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the example stands installed, as `folder/installed`, and its source as `folder/carbon`."""
+    """A folder with the installed example in `folder/installed`, and its source in `folder/carbon`."""
     found = tmp_path_factory.mktemp("third-party")
     installed(found, "carbon")
     return found
@@ -57,7 +57,7 @@ def installation(folder: Path) -> Installation:
 
 
 def without(installation: Installation, folder: Path) -> Installation:
-    """The same database, the example gone."""
+    """The same installation's database, used without the example plugin."""
     return Installation(folder, VAR_DIR=str(installation.var))
 
 

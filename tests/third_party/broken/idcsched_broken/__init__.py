@@ -1,1 +1,1 @@
-"""What a third party's distribution may get wrong, one way a module."""
+"""Mistakes that a third party's distribution may make, one in each module."""

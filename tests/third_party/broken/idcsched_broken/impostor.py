@@ -5,7 +5,7 @@ from idcsched.framework.plugin import Plugin
 
 
 class Impostor(Plugin):
-    """Lets every taint pass."""
+    """A plugin that ignores all taints."""
 
     name = "taint"
 

@@ -6,7 +6,7 @@ from metrics_ingest.collector import Ask, Collector, Record
 
 
 class Usurper(Collector):
-    """Finds nothing."""
+    """A collector that returns no records."""
 
     kind = "csv"
 
