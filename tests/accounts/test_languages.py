@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from idcsched.accounts.models import User
-from idcsched.accounts.services import user_create, user_update
+from idcsched.accounts.services import tenant_create, token_issue, user_create, user_update
 from idcsched.audit.models import Change
 
 pytestmark = pytest.mark.usefixtures("db")
@@ -75,7 +75,9 @@ def test_nobody_is_sent_elsewhere(client: Client, user: User) -> None:
 
 
 def test_a_program_is_answered_in_the_language_that_it_asks_for(client: Client, user: User) -> None:
-    """A request to the API without a session is answered in the language of its header."""
+    """A request with a token is answered in the language of its header, whatever language the token's user has chosen."""
     user_update(user=user, changes={"language": "zh-hans"})
-    answer = Client().get("/api/v1/idcs/", headers={"accept-language": "en"})
-    assert answer.headers["Content-Language"] == "en"
+    token = token_issue(user=user, name="test", tenant=tenant_create(code="shop")).text
+    headers = {"accept-language": "en", "authorization": f"Bearer {token}"}
+    answer = Client().get("/api/v1/idcs/", headers=headers)
+    assert (answer.status_code, answer.headers["Content-Language"]) == (200, "en")

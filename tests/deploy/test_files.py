@@ -133,8 +133,8 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
     shutil.copytree("/usr/lib/systemd/system", tmp_path / "usr" / "lib" / "systemd" / "system", symlinks=True)
     (tmp_path / "lib").symlink_to("usr/lib")
     shutil.copytree(UNITS, tmp_path / "etc" / "systemd" / "system")
-    for program in ("python", "celery"):
-        file = tmp_path / "opt" / "idcsched" / ".venv" / "bin" / program
+    for program in ("opt/idcsched/.venv/bin/python", "opt/idcsched/.venv/bin/celery", "bin/sh"):
+        file = tmp_path / program
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("#!/bin/sh\n", encoding="ascii")
         file.chmod(0o755)

@@ -6,8 +6,10 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
+from datetime import timedelta
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -80,6 +82,29 @@ class Host:
         self.children.append(child)
         return child
 
+    def follow_nightly(self, block: str) -> None:
+        """Make the dump that the timer has made each night; those of two weeks ago are deleted, younger ones kept."""
+        enable, begin, look = block.splitlines()
+        assert enable == "systemctl enable --now idcsched-dump.timer"
+        assert begin == "systemctl start idcsched-dump"
+        dumps = self.folder / "var/lib/idcsched-dumps"
+        dumps.mkdir()
+        for days in (13, 15):
+            (dumps / f"idcsched-{days}-days.dump").touch()
+            then = time.time() - timedelta(days=days).total_seconds()
+            os.utime(dumps / f"idcsched-{days}-days.dump", (then, then))
+        environment = self.environment | {"PATH": f"{programs()}:{os.environ['PATH']}"}
+        subprocess.run(self.command("dump"), env=environment, check=True, timeout=250)
+        names = subprocess.run(["sh", "-c", self.moved(look)], check=True, capture_output=True, text=True).stdout
+        assert "idcsched-13-days.dump" in names
+        assert "idcsched-15-days.dump" not in names
+        (made,) = dumps.glob("idcsched-2*.dump")
+        listed = subprocess.run(
+            [f"{programs()}/pg_restore", "--list", made], check=True, capture_output=True, text=True
+        )
+        assert "TABLE DATA public placement_placement" in listed.stdout
+        assert "TABLE DATA public audit_feedentry" not in listed.stdout
+
     def restored(self, block: str) -> str:
         """Make a dump and restore it, as a page's block does; returns what its last command printed."""
         printed = ""
@@ -144,7 +169,7 @@ def commands(heading: str) -> list[str]:
 @pytest.mark.postgresql
 def test_it_works(host: Host) -> None:
     install, certificate, proxy, setup = commands("With systemd, without Docker")
-    _upgrade, backup, trial = commands("Upgrade, back up and restore with systemd")
+    _upgrade, nightly, backup, trial = commands("Upgrade, back up and restore with systemd")
     host.follow(install)
     host.follow(setup.removesuffix("idcsched setup\n"))
     assert (host.folder / "etc/idcsched/secrets/secret-key").stat().st_mode & 0o777 == 0o640
@@ -185,6 +210,7 @@ def test_it_works(host: Host) -> None:
     assert host.asked("/metrics") == 404
     assert host.led_to("/admin/login/") == f"https://{NAME}/admin/login/"
     assert worker.running, worker.last_words()
+    host.follow_nightly(nightly)
     assert host.restored(backup) == "The ledger agrees with the placements."
     assert (host.folder / "idcsched.dump").stat().st_mode & 0o777 == 0o600
     host.restored(trial)
