@@ -4,6 +4,7 @@ table and as a file."""
 import csv
 import json
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from io import BytesIO, StringIO
@@ -36,7 +37,7 @@ def asked(client: Client, **fields: Any) -> Backtest:
     """What the form on a profile's page asks: the last 30 days under that document."""
     form = {"action": "backtest", "edit": "json", "document": json.dumps(fields.pop("document", BY_BILL)), **fields}
     answer = client.post("/console/profiles/room/", form)
-    row = Backtest.objects.get()
+    row = Backtest.objects.latest("id")
     assert (answer.status_code, answer["Location"]) == (302, f"{LIST}{row.pk}/")
     return row
 
@@ -222,3 +223,18 @@ def test_those_of_another_tenant_are_not_there(portal: Api, browser: Browser) ->
     client.force_login(user_create(username="theirs", role="operator", tenant="other"))
     assert "Nobody has asked yet." in text_of(client.get(LIST))
     assert client.get(f"{LIST}{row.pk}/", headers=HTML).status_code == 404
+
+
+def test_it_takes_a_bounded_number_of_queries(
+    portal: Api, browser: Browser, django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    placed(portal, days_ago=20)
+    client = browser("operator")
+    for _ in range(5):
+        row = asked(client)
+        backtest_run(backtest_id=row.pk)
+    assert text_of(client.get(LIST)).count("would have added 1,000 CNY a month") == 5
+    with django_assert_max_num_queries(6):
+        client.get(LIST)
+    with django_assert_max_num_queries(6):
+        client.get(f"{LIST}{row.pk}/")
