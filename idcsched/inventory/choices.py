@@ -34,8 +34,8 @@ class ChargeType(TextChoices):
 
 class Effect(TextChoices):
     NO_SCHEDULE = "NoSchedule", _("no new machines")
-    PREFER_NO_SCHEDULE = "PreferNoSchedule", _("rather no new machines")
-    NO_EXECUTE = "NoExecute", _("no machines at all")
+    PREFER_NO_SCHEDULE = "PreferNoSchedule", _("new machines only if nothing better fits")
+    NO_EXECUTE = "NoExecute", _("no new machines, and those there are due to leave")
 
 
 class AffinityKind(TextChoices):

@@ -75,7 +75,7 @@ def test_nobody_is_sent_elsewhere(client: Client, user: User) -> None:
 
 
 def test_a_program_is_answered_in_the_language_that_it_asks_for(client: Client, user: User) -> None:
-    """A request with a token is answered in the language of its header, whatever language the token's user has chosen."""
+    """A request with a token is answered in the language of its header, whatever the token's user has chosen."""
     user_update(user=user, changes={"language": "zh-hans"})
     token = token_issue(user=user, name="test", tenant=tenant_create(code="shop")).text
     headers = {"accept-language": "en", "authorization": f"Bearer {token}"}

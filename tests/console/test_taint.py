@@ -142,7 +142,7 @@ def test_the_address_fills_the_form_in(browser: Browser, idcs: dict[str, Idc]) -
         assert field in page
     assert 'value="2099-01-02T09:00"' in page, "in the reader's zone"
     assert checked(page, "effect") == ["NoExecute"]
-    assert "<span>no machines at all (NoExecute)</span>" in page
+    assert "<span>no new machines, and those there are due to leave (NoExecute)</span>" in page
     nonsense = sent(client.get(f"{ONE}?effect=Explode&starts=soon&ends=%3Cb%3E"))
     assert checked(nonsense, "effect") == ["NoSchedule"]
     assert checked(nonsense, "lasts") == [""]

@@ -368,8 +368,8 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("NoSchedule", "no new machines"),
-                            ("PreferNoSchedule", "rather no new machines"),
-                            ("NoExecute", "no machines at all"),
+                            ("PreferNoSchedule", "new machines only if nothing better fits"),
+                            ("NoExecute", "no new machines, and those there are due to leave"),
                         ],
                         default="NoSchedule",
                         max_length=20,
