@@ -49,7 +49,7 @@ def noise(**methods: Any) -> type[Plugin]:
     return type("Noise", (Noise,), {"__doc__": "A variant.", "__module__": __name__, **methods})
 
 
-def keep(ctx: Cycle, reason: Reason = TOO_LOUD, numbers: Mapping[str, Any] | None = None) -> Verdict:
+def reject_all(ctx: Cycle, reason: Reason = TOO_LOUD, numbers: Mapping[str, Any] | None = None) -> Verdict:
     """Reject every IDC for this reason with these numbers."""
     told = {"noise": 1.0, "limit": 2.0} if numbers is None else numbers
     return Verdict(np.zeros(ctx.size, dtype=np.bool_), reason, lambda _: told)
@@ -204,22 +204,22 @@ def test_worlds_and_requests_may_be_ones_own() -> None:
         pytest.param({"pre_score": remember}, "it keeps nothing but its arguments", id="keeps something"),
         pytest.param({"filter": one_place}, "the same wherever its rows come from", id="depends on how rows are named"),
         pytest.param(
-            {"filter": lambda _, ctx: keep(ctx, Reason("own", "own", "own"))},
+            {"filter": lambda _, ctx: reject_all(ctx, Reason("own", "own", "own"))},
             "its module declares the reason own",
             id="an undeclared reason",
         ),
         pytest.param(
-            {"filter": lambda _, ctx: keep(ctx, numbers={"noise": 1.0})},
+            {"filter": lambda _, ctx: reject_all(ctx, numbers={"noise": 1.0})},
             "the details of too_loud fill its sentence: KeyError",
             id="a detail that is missing",
         ),
         pytest.param(
-            {"filter": lambda _, ctx: keep(ctx, numbers={"noise": "loud", "limit": 1.0})},
+            {"filter": lambda _, ctx: reject_all(ctx, numbers={"noise": "loud", "limit": 1.0})},
             "the details of too_loud fill its sentence: ValueError",
             id="a detail of the wrong kind",
         ),
         pytest.param(
-            {"filter": lambda _, ctx: keep(ctx, numbers={"noise": 1.0, "limit": 1.0, "who": object()})},
+            {"filter": lambda _, ctx: reject_all(ctx, numbers={"noise": 1.0, "limit": 1.0, "who": object()})},
             "the details of too_loud fill its sentence: TypeError",
             id="a detail that is no JSON",
         ),
